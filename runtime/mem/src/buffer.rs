@@ -1,0 +1,533 @@
+//! Buffers: counted, 64-byte aligned bytes with run-time borrow tracking.
+//!
+//! ```text
+//! Buffer ──▶ Header { refs, borrows, len, owner } [bytes ...]        allocated: header and bytes are one block
+//! Buffer ──▶ Header ──data──▶ bytes of `_keep`                        foreign: read-only memory of somebody else
+//! Buffer ──▶ Header ──data──▶ bytes inside `root`                    view: a part of an allocated or foreign buffer
+//! ```
+//!
+//! Rules:
+//! 1. A `Buffer` is one counted reference; cloning is one atomic increment. The header dies with the last of them.
+//! 2. Bytes are touched only through a guard. The borrow word of the buffer that *owns* the bytes decides (a view asks its
+//!    root), so a view and its root conflict as they must. Foreign bytes never change, so reading them costs nothing.
+//! 3. Only allocated buffers can be written, and only through a handle of the buffer itself, not of a view. Several handles do
+//!    not forbid writing: destination-passing kernels write through a shared handle, and the borrow word keeps them honest.
+//! 4. Whether a kernel may *reuse* the bytes of its input for its output is another question: [`Buffer::is_unique`].
+//! 5. Views are of depth one: a view of a view refers to the root. Hence nothing here recurses.
+//!
+//! The bytes are always initialized (see the crate's essay), hence safe to read as numbers.
+//!
+//! Not here: the orderings (`state.rs`), what the bytes mean (the tensor library).
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::size_of;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::state::{Borrows, Conflict, Dropped, RefCount};
+use crate::{AllocError, Allocator, Block};
+
+/// The alignment of the bytes of an allocated buffer: a cache line, and the widest vector register.
+pub const ALIGNMENT: usize = 64;
+
+/// Where the bytes begin in a block that holds a header and bytes.
+const DATA_AT: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
+
+#[cfg(not(loom))]
+const _: () = assert!(DATA_AT == 64);
+const _: () = assert!(align_of::<Header>() <= ALIGNMENT);
+
+struct Header {
+    refs: RefCount,
+    borrows: Borrows,
+    len: usize,
+    owner: Owner,
+}
+
+enum Owner {
+    /// This header and its bytes lie in `block`, the bytes DATA_AT after its start.
+    Allocated { block: Block, allocator: Arc<dyn Allocator> },
+    /// The bytes belong to `_keep`, which never changes them.
+    Foreign { data: NonNull<u8>, _keep: Arc<dyn Any + Send + Sync> },
+    /// The bytes lie in those of `root`, which is no view.
+    View { data: NonNull<u8>, root: Buffer },
+}
+
+/// A counted reference to bytes.
+pub struct Buffer {
+    header: NonNull<Header>,
+}
+
+// SAFETY: the header's words are atomic, its other fields never change, the owners are Send and Sync, and the bytes are only
+// reached through guards, whose exclusion is the borrow word's.
+unsafe impl Send for Buffer {}
+
+// SAFETY: as for Send.
+unsafe impl Sync for Buffer {}
+
+/// Why bytes cannot be accessed now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BorrowError {
+    /// Somebody is writing them.
+    Written,
+    /// They are to be written, but somebody is reading them.
+    Read,
+    /// They can never be written: a view, or foreign memory.
+    ReadOnly,
+}
+
+impl fmt::Display for BorrowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BorrowError::Written => "the buffer is being written by another kernel: a chain is missing",
+            BorrowError::Read => "the buffer is being read by another kernel: a chain is missing",
+            BorrowError::ReadOnly => "the buffer is read-only: a view or a constant",
+        })
+    }
+}
+
+impl std::error::Error for BorrowError {}
+
+/// A view that would reach outside of its buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewError {
+    /// The bytes asked for.
+    pub range: Range<usize>,
+    /// How many there are.
+    pub len: usize,
+}
+
+impl fmt::Display for ViewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bytes {}..{} are not in a buffer of {} bytes", self.range.start, self.range.end, self.len)
+    }
+}
+
+impl std::error::Error for ViewError {}
+
+impl Buffer {
+    /// A writable buffer of `len` initialized bytes; zeros, where the allocator does not reuse memory.
+    pub fn allocate(len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
+        let size = len.checked_add(DATA_AT).ok_or(AllocError::TooLarge { size: len })?;
+        let block = allocator.allocate(size, ALIGNMENT)?;
+        let start = block.start();
+        // The trait is safe to implement, so its answer is checked.
+        if block.size() < size || !start.as_ptr().addr().is_multiple_of(ALIGNMENT) {
+            allocator.release(block);
+            return Err(AllocError::Alignment { align: ALIGNMENT });
+        }
+        let header = start.cast::<Header>();
+        let owner = Owner::Allocated { block, allocator: allocator.clone() };
+        // SAFETY: the block is exclusively ours, aligned, and holds at least DATA_AT bytes, room for a header.
+        unsafe { header.write(Header { refs: RefCount::one(), borrows: Borrows::free(), len, owner }) };
+        Ok(Buffer { header })
+    }
+
+    /// A writable buffer with these bytes.
+    pub fn copy_of(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
+        let buffer = Buffer::allocate(bytes.len(), allocator)?;
+        if let Ok(mut guard) = buffer.try_write() {
+            guard.copy_from_slice(bytes); // nobody else has the buffer yet
+        }
+        Ok(buffer)
+    }
+
+    /// A read-only buffer of memory that `owner` keeps alive and unchanged, such as a mapped file. Nothing is copied, and
+    /// the alignment is what it is.
+    pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: Arc<T>) -> Buffer {
+        // The slice borrows from `*owner`. It stays borrowed for as long as `_keep` lives: nobody can get a `&mut T` meanwhile.
+        let bytes: &[u8] = (*owner).as_ref();
+        let (data, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
+        Buffer::boxed(len, Owner::Foreign { data, _keep: owner })
+    }
+
+    fn boxed(len: usize, owner: Owner) -> Buffer {
+        let header = Box::new(Header { refs: RefCount::one(), borrows: Borrows::free(), len, owner });
+        Buffer { header: NonNull::from(Box::leak(header)) }
+    }
+
+    /// A read-only view of a part, which keeps the whole alive.
+    pub fn view(&self, range: Range<usize>) -> Result<Buffer, ViewError> {
+        let len = self.len();
+        if range.start > range.end || range.end > len {
+            return Err(ViewError { range, len });
+        }
+        // SAFETY: `range.start <= len`, so the result is within the bytes or just behind them.
+        let data = unsafe { self.data().add(range.start) };
+        let root = match &self.header().owner {
+            Owner::View { root, .. } => root.clone(),
+            Owner::Allocated { .. } | Owner::Foreign { .. } => self.clone(),
+        };
+        Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root }))
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.header().len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The address of the first byte, for checks of alignment.
+    pub fn address(&self) -> usize {
+        self.data().as_ptr().addr()
+    }
+
+    /// Whether this is the only handle of memory that can be written: a kernel that holds it may put its result there.
+    pub fn is_unique(&self) -> bool {
+        self.is_writable() && self.header().refs.is_unique()
+    }
+
+    /// Whether the bytes can ever be written through this handle.
+    pub fn is_writable(&self) -> bool {
+        matches!(self.header().owner, Owner::Allocated { .. })
+    }
+
+    /// Whether both are handles of one buffer. A view and its root are two.
+    pub fn is_same(&self, other: &Buffer) -> bool {
+        self.header == other.header
+    }
+
+    /// Read access, unless somebody writes.
+    pub fn try_read(&self) -> Result<ReadGuard<'_>, BorrowError> {
+        let borrows = self.borrows();
+        if let Some(borrows) = borrows {
+            borrows.try_read().map_err(refused)?;
+        }
+        Ok(ReadGuard { bytes: self.bytes(), borrows, _of: PhantomData })
+    }
+
+    /// Write access, unless somebody reads or writes or nobody may.
+    pub fn try_write(&self) -> Result<WriteGuard<'_>, BorrowError> {
+        let header = self.header();
+        if !self.is_writable() {
+            return Err(BorrowError::ReadOnly);
+        }
+        header.borrows.try_write().map_err(refused)?;
+        Ok(WriteGuard { bytes: self.bytes(), borrows: &header.borrows, _of: PhantomData })
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: this handle's reference keeps the header alive, and it is only shared after it was written.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// The word that guards the bytes, if they can change at all.
+    fn borrows(&self) -> Option<&Borrows> {
+        let owning = match &self.header().owner {
+            Owner::View { root, .. } => root.header(),
+            Owner::Allocated { .. } | Owner::Foreign { .. } => self.header(),
+        };
+        matches!(owning.owner, Owner::Allocated { .. }).then_some(&owning.borrows)
+    }
+
+    fn data(&self) -> NonNull<u8> {
+        match &self.header().owner {
+            // SAFETY: the block has at least DATA_AT bytes.
+            Owner::Allocated { block, .. } => unsafe { block.start().add(DATA_AT) },
+            Owner::Foreign { data, .. } | Owner::View { data, .. } => *data,
+        }
+    }
+
+    fn bytes(&self) -> NonNull<[u8]> {
+        NonNull::slice_from_raw_parts(self.data(), self.len())
+    }
+}
+
+fn refused(conflict: Conflict) -> BorrowError {
+    match conflict {
+        Conflict::Written => BorrowError::Written,
+        Conflict::Read => BorrowError::Read,
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Buffer {
+        self.header().refs.retain();
+        Buffer { header: self.header }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        match self.header().refs.release() {
+            Dropped::StillHeld => return,
+            Dropped::LastRef => {}
+        }
+        if !self.is_writable() {
+            // SAFETY: headers of foreign buffers and views come from `Buffer::boxed`, and this was the last reference.
+            drop(unsafe { Box::from_raw(self.header.as_ptr()) });
+            return;
+        }
+        // SAFETY: this was the last reference; the header is moved out of the block and not looked at again.
+        let Header { refs: _, borrows: _, len: _, owner } = unsafe { self.header.read() };
+        if let Owner::Allocated { block, allocator } = owner {
+            allocator.release(block);
+        }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.header().owner {
+            Owner::Allocated { .. } => "allocated",
+            Owner::Foreign { .. } => "foreign",
+            Owner::View { .. } => "view",
+        };
+        write!(f, "Buffer({kind}, {} bytes)", self.len())
+    }
+}
+
+/// Read access to the bytes of a buffer. While it lives nobody can write them.
+pub struct ReadGuard<'a> {
+    // A pointer, not a reference: while `drop` runs, the access is over already.
+    bytes: NonNull<[u8]>,
+    borrows: Option<&'a Borrows>,
+    _of: PhantomData<&'a [u8]>,
+}
+
+impl Deref for ReadGuard<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: initialized bytes of a live buffer; the borrow word, or their being foreign, keeps writers out.
+        unsafe { self.bytes.as_ref() }
+    }
+}
+
+impl Drop for ReadGuard<'_> {
+    fn drop(&mut self) {
+        if let Some(borrows) = self.borrows {
+            borrows.end_read();
+        }
+    }
+}
+
+/// Exclusive access to the bytes of a buffer.
+pub struct WriteGuard<'a> {
+    bytes: NonNull<[u8]>,
+    borrows: &'a Borrows,
+    _of: PhantomData<&'a mut [u8]>,
+}
+
+impl Deref for WriteGuard<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: initialized bytes of a live buffer; the borrow word keeps everybody else out.
+        unsafe { self.bytes.as_ref() }
+    }
+}
+
+impl DerefMut for WriteGuard<'_> {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref`, and only allocated memory gets here.
+        unsafe { self.bytes.as_mut() }
+    }
+}
+
+impl Drop for WriteGuard<'_> {
+    fn drop(&mut self) {
+        self.borrows.end_write();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{LeakCheck, Limited, Live, Malloc};
+
+    fn checked() -> (Arc<LeakCheck>, Arc<dyn Allocator>) {
+        let check = Arc::new(LeakCheck::new(Malloc::shared()));
+        (check.clone(), check)
+    }
+
+    #[test]
+    fn buffers_are_aligned_zeroed_and_freed() {
+        let (check, allocator) = checked();
+        for len in [0, 1, 64, 1000] {
+            let buffer = Buffer::allocate(len, &allocator).unwrap();
+            assert_eq!(buffer.address() % ALIGNMENT, 0);
+            assert_eq!(*buffer.try_read().unwrap(), vec![0; len]);
+            assert_eq!(check.live(), Live { blocks: 1, bytes: len + 64 });
+            let second = buffer.clone();
+            drop(buffer);
+            assert_eq!(check.live().blocks, 1);
+            drop(second);
+            assert_eq!(check.live(), Live::default());
+        }
+    }
+
+    #[test]
+    fn guards_exclude_each_other_and_leave() {
+        let buffer = Buffer::copy_of(b"hello", &Malloc::shared()).unwrap();
+        let other = buffer.clone();
+        {
+            let _first = buffer.try_read().unwrap();
+            let second = other.try_read().unwrap();
+            assert_eq!(&*second, b"hello");
+            assert_eq!(other.try_write().err(), Some(BorrowError::Read));
+        }
+        {
+            let mut write = other.try_write().unwrap();
+            write[0] = b'j';
+            assert_eq!(buffer.try_read().err(), Some(BorrowError::Written));
+            assert_eq!(buffer.try_write().err(), Some(BorrowError::Written));
+        }
+        assert_eq!(&*buffer.try_read().unwrap(), b"jello");
+    }
+
+    #[test]
+    fn views_share_the_bytes_and_the_borrow_but_cannot_write() {
+        let (check, allocator) = checked();
+        let buffer = Buffer::copy_of(b"hello world", &allocator).unwrap();
+        let world = buffer.view(6..11).unwrap();
+        let or = world.view(1..3).unwrap();
+        assert_eq!(&*or.try_read().unwrap(), b"or");
+        assert_eq!(or.try_write().err(), Some(BorrowError::ReadOnly));
+        assert!(!buffer.is_unique() && !world.is_unique() && !or.is_unique());
+        {
+            let _write = buffer.try_write().unwrap();
+            assert_eq!(or.try_read().err(), Some(BorrowError::Written));
+        }
+        {
+            let _read = or.try_read().unwrap();
+            assert_eq!(buffer.try_write().err(), Some(BorrowError::Read));
+        }
+        drop(buffer);
+        drop(world);
+        assert_eq!(check.live().blocks, 1);
+        assert_eq!(&*or.try_read().unwrap(), b"or");
+        drop(or);
+        assert_eq!(check.live(), Live::default());
+    }
+
+    #[test]
+    fn views_stay_inside() {
+        let buffer = Buffer::copy_of(b"abc", &Malloc::shared()).unwrap();
+        assert!(buffer.view(3..3).unwrap().is_empty());
+        assert_eq!(buffer.view(2..4).unwrap_err(), ViewError { range: 2..4, len: 3 });
+        let reversed = Range { start: 2, end: 1 };
+        assert_eq!(buffer.view(reversed.clone()).unwrap_err(), ViewError { range: reversed, len: 3 });
+        assert!(buffer.view(1..2).unwrap().view(0..2).is_err());
+    }
+
+    #[test]
+    fn foreign_memory_is_kept_alive_and_never_written() {
+        struct Owned(Vec<u8>, #[allow(dead_code, reason = "its drop is counted")] Arc<()>);
+        impl AsRef<[u8]> for Owned {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+        let alive = Arc::new(());
+        let buffer = Buffer::from_owner(Arc::new(Owned(vec![1, 2, 3], alive.clone())));
+        let view = buffer.view(1..3).unwrap();
+        assert!(!buffer.is_unique());
+        assert_eq!(buffer.try_write().err(), Some(BorrowError::ReadOnly));
+        drop(buffer);
+        assert_eq!(Arc::strong_count(&alive), 2);
+        assert_eq!(*view.try_read().unwrap(), [2, 3]);
+        drop(view);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn unique_means_one_handle_of_writable_memory() {
+        let buffer = Buffer::allocate(1, &Malloc::shared()).unwrap();
+        assert!(buffer.is_unique());
+        let other = buffer.clone();
+        assert!(!buffer.is_unique() && buffer.is_same(&other));
+        drop(other);
+        assert!(buffer.is_unique());
+        let view = buffer.view(0..1).unwrap();
+        assert!(!buffer.is_unique() && !view.is_same(&buffer));
+    }
+
+    #[test]
+    fn refused_requests_are_errors() {
+        let small: Arc<dyn Allocator> = Arc::new(Limited::new(Malloc::shared(), 100));
+        assert!(Buffer::allocate(36, &small).is_ok());
+        assert_eq!(
+            Buffer::allocate(37, &small).unwrap_err(),
+            AllocError::OverBudget { size: 101, left: 100, budget: 100 }
+        );
+        assert!(matches!(Buffer::allocate(usize::MAX, &small), Err(AllocError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn an_allocator_that_lies_is_caught() {
+        struct Liar;
+        impl Allocator for Liar {
+            fn allocate(&self, _size: usize, _align: usize) -> Result<Block, AllocError> {
+                Block::zeroed(1, 1)
+            }
+            fn release(&self, block: Block) {
+                drop(block);
+            }
+        }
+        let liar: Arc<dyn Allocator> = Arc::new(Liar);
+        assert!(Buffer::allocate(8, &liar).is_err());
+    }
+
+    #[test]
+    fn handles_travel_between_threads() {
+        let (check, allocator) = checked();
+        let buffer = Buffer::allocate(8, &allocator).unwrap();
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let buffer = buffer.clone();
+                std::thread::spawn(move || {
+                    for _ in 0..200 {
+                        let copy = buffer.clone();
+                        if let Ok(mut bytes) = copy.try_write() {
+                            let first = bytes[0].wrapping_add(1);
+                            bytes.fill(first);
+                        }
+                        if let Ok(bytes) = buffer.try_read() {
+                            assert!(bytes.iter().all(|&b| b == bytes[0]));
+                        }
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        drop(buffer);
+        assert_eq!(check.live(), Live::default());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::{LeakCheck, Live, Malloc};
+
+    #[test]
+    fn loom_a_buffer_shared_by_threads_is_freed_once() {
+        loom::model(|| {
+            let check = Arc::new(LeakCheck::new(Malloc::shared()));
+            let allocator: Arc<dyn Allocator> = check.clone();
+            let buffer = Buffer::allocate(4, &allocator).unwrap();
+            let view = buffer.view(1..3).unwrap();
+            let thread = loom::thread::spawn(move || {
+                if let Ok(bytes) = view.try_read() {
+                    assert!(*bytes == [0, 0] || *bytes == [7, 7]);
+                }
+            });
+            if let Ok(mut bytes) = buffer.try_write() {
+                bytes.fill(7);
+            }
+            drop(buffer);
+            thread.join().unwrap();
+            assert_eq!(check.live(), Live::default());
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! Blocks: owned memory from the system.
+//!
+//! A block is aligned as asked, initialized, and freed when dropped. It is zeroed at birth through the system's own zeroing
+//! allocation, which is free for fresh pages. Alignments beyond the system's natural one are made by asking for a little more
+//! and skipping: the standard library's aligned zeroing would clear every byte by hand.
+//!
+//! Not here: counting, budgets and reuse (`allocator.rs`), sharing (`buffer.rs`).
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ptr::NonNull;
+
+use crate::AllocError;
+
+/// What every allocation has anyway.
+const NATURAL_ALIGN: usize = 16;
+
+/// The largest alignment that a block can have.
+const MAX_ALIGN: usize = 4096;
+
+/// Owned, initialized memory.
+///
+/// Invariants: the allocation begins `skip` bytes before `start` and was made with `layout_of(size, slack)`; `skip <= slack`.
+pub struct Block {
+    start: NonNull<u8>,
+    size: usize,
+    skip: u16,
+    slack: u16,
+}
+
+/// The layout of `size` bytes (one at least) that may begin up to `slack` bytes into the allocation.
+fn layout_of(size: usize, slack: u16) -> Option<Layout> {
+    let total = size.max(1).checked_add(usize::from(slack))?;
+    Layout::from_size_align(total, NATURAL_ALIGN).ok()
+}
+
+// SAFETY: a block owns its memory exclusively, and the system's allocator serves all threads.
+unsafe impl Send for Block {}
+
+// SAFETY: through a shared block one only gets a pointer, whose use is the user's `unsafe`.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// `size` zeroed bytes at a multiple of `align`, a power of two up to 4096; or why not.
+    pub fn zeroed(size: usize, align: usize) -> Result<Block, AllocError> {
+        if !align.is_power_of_two() || align > MAX_ALIGN {
+            return Err(AllocError::Alignment { align });
+        }
+        let slack = align.saturating_sub(NATURAL_ALIGN) as u16; // below MAX_ALIGN
+        let layout = layout_of(size, slack).ok_or(AllocError::TooLarge { size })?;
+        // SAFETY: the layout's size is at least one.
+        let base = unsafe { alloc_zeroed(layout) };
+        let base = NonNull::new(base).ok_or(AllocError::OutOfMemory { size })?;
+        let skip = base.as_ptr().addr().wrapping_neg() & (align - 1);
+        // SAFETY: `base` is a multiple of NATURAL_ALIGN, hence `skip <= slack` (0 when align <= NATURAL_ALIGN): inside the allocation.
+        let start = unsafe { base.add(skip) };
+        Ok(Block { start, size, skip: skip as u16, slack })
+    }
+
+    /// The first byte. Valid for reads and writes of [`Block::size`] bytes while the block lives.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// How many bytes were asked for.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let Some(layout) = layout_of(self.size, self.slack) else { return }; // it was a layout at birth
+        // SAFETY: the allocation begins `skip` bytes before `start`.
+        let base = unsafe { self.start.sub(usize::from(self.skip)) };
+        // SAFETY: `base` was allocated with this layout, and is freed once, here.
+        unsafe { dealloc(base.as_ptr(), layout) };
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Block({} bytes)", self.size)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_zeroed() {
+        for align in [1, 8, 16, 64, 4096] {
+            for size in [0, 1, 63, 64, 1 << 20] {
+                let block = Block::zeroed(size, align).unwrap();
+                assert_eq!(block.start().as_ptr().addr() % align, 0);
+                assert_eq!(block.size(), size);
+                // SAFETY: the block has `size` initialized bytes.
+                let bytes = unsafe { std::slice::from_raw_parts(block.start().as_ptr(), size) };
+                assert!(bytes.iter().all(|&b| b == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_requests_are_errors() {
+        let refusal = |size, align| Block::zeroed(size, align).unwrap_err();
+        assert_eq!(refusal(8, 3), AllocError::Alignment { align: 3 });
+        assert_eq!(refusal(8, 0), AllocError::Alignment { align: 0 });
+        assert_eq!(refusal(8, 8192), AllocError::Alignment { align: 8192 });
+        assert_eq!(refusal(usize::MAX, 64), AllocError::TooLarge { size: usize::MAX });
+        assert_eq!(refusal(isize::MAX as usize, 64), AllocError::TooLarge { size: isize::MAX as usize });
+        let huge = isize::MAX as usize / 2;
+        assert_eq!(refusal(huge, 64), AllocError::OutOfMemory { size: huge });
+    }
+}
