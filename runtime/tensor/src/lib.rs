@@ -1,1 +1,33 @@
-//! Under construction.
+//! Host tensors and their mathematics.
+//!
+//! ```text
+//! DType + Shape + Buffer = HostTensor ──read/write──▶ typed slices ──▶ math (slices) ◀── reference (slices, the oracle)
+//!                              ▲  │                                      ▲
+//!            npy, literal ─────┘  └──▶ print, compare                    └── ops (tensors: checks, borrows, in place)
+//! ```
+//!
+//! * [`HostTensor`] is a handle: cloning shares the bytes. Access is borrowed at run time; a conflict is an error.
+//! * `ops` is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
+//!   be the same tensor where the mathematics does.
+//! * `math` is the fast version of each function over plain slices, `reference` the plain one that the oracle uses.
+//! * `npy`, `literal`, `print` and `compare` are the tensors' ways in and out of text and files.
+//!
+//! Everything from outside (shapes, files, literals) is checked before it is used or allocated for; the answer to bad input is a
+//! [`TensorError`] or the module's own error, never a panic.
+//!
+//! Not here: AsyncValues, threads (the work queue's `parallel_for` will come in as an argument), devices, graph semantics.
+//! `unsafe` lives in `gemm.rs` only.
+
+mod dtype;
+mod element;
+mod error;
+mod shape;
+mod tensor;
+
+pub use befrost_mem as mem;
+pub use dtype::DType;
+pub use element::{Complex64, Complex128, Element, I1};
+pub use error::TensorError;
+pub use half::{bf16, f16};
+pub use shape::{MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
+pub use tensor::{HostTensor, Ref, RefMut};

@@ -1,0 +1,70 @@
+//! Rust types for the element types, so that tensors are read as slices of numbers.
+
+use bytemuck::{Pod, Zeroable};
+use half::{bf16, f16};
+
+use crate::DType;
+
+/// A Rust type that is the in-memory form of an element type.
+pub trait Element: Pod + Send + Sync + PartialEq + std::fmt::Debug {
+    /// The element type.
+    const DTYPE: DType;
+}
+
+/// A truth value in a byte. Any byte but 0 is true, so that untrusted memory can be read; writing goes through `From<bool>`.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub struct I1(u8);
+
+impl I1 {
+    /// The truth value.
+    pub fn is_true(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl From<bool> for I1 {
+    fn from(value: bool) -> I1 {
+        I1(u8::from(value))
+    }
+}
+
+impl PartialEq for I1 {
+    fn eq(&self, other: &I1) -> bool {
+        self.is_true() == other.is_true()
+    }
+}
+
+/// A complex number of two `f32`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Complex64 {
+    /// The real part.
+    pub re: f32,
+    /// The imaginary part.
+    pub im: f32,
+}
+
+/// A complex number of two `f64`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Complex128 {
+    /// The real part.
+    pub re: f64,
+    /// The imaginary part.
+    pub im: f64,
+}
+
+macro_rules! elements {
+    ($($rust:ty = $dtype:ident),* $(,)?) => {$(
+        impl Element for $rust {
+            const DTYPE: DType = DType::$dtype;
+        }
+        const _: () = assert!(size_of::<$rust>() == DType::$dtype.size() && align_of::<$rust>() == DType::$dtype.align());
+    )*};
+}
+
+elements! {
+    u8 = UI8, u16 = UI16, u32 = UI32, u64 = UI64, I1 = I1, i8 = I8, i16 = I16, i32 = I32, i64 = I64, f32 = F32, f64 = F64,
+    Complex64 = Complex64, Complex128 = Complex128, f16 = F16, bf16 = BF16,
+}

@@ -1,0 +1,150 @@
+//! What can go wrong with a tensor: facts in, words out. The messages name what was expected and what came.
+
+use std::fmt;
+
+use befrost_mem::{AllocError, BorrowError};
+
+use crate::{DType, Shape};
+
+/// Why an operation on tensors was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensorError {
+    /// A tensor has another element type than the operation needs.
+    DType {
+        /// The operand's role, such as `a` or `out`.
+        what: &'static str,
+        /// What it should be.
+        want: DType,
+        /// What it is.
+        got: DType,
+    },
+    /// A tensor has another shape than the operation needs.
+    Shape {
+        /// The operand's role.
+        what: &'static str,
+        /// What it should be.
+        want: Shape,
+        /// What it is.
+        got: Shape,
+    },
+    /// A tensor has another rank than the operation needs.
+    Rank {
+        /// The operand's role.
+        what: &'static str,
+        /// What it should be.
+        want: usize,
+        /// What it is.
+        got: Shape,
+    },
+    /// The inner dimensions of a matrix product differ.
+    MatmulShapes {
+        /// The left matrix.
+        a: Shape,
+        /// The right matrix.
+        b: Shape,
+    },
+    /// An axis that the shape does not have.
+    Axis {
+        /// The axis asked for.
+        axis: i64,
+        /// The shape.
+        shape: Shape,
+    },
+    /// The largest of no elements is asked for.
+    EmptyAxis {
+        /// The shape.
+        shape: Shape,
+    },
+    /// An index does not fit the element type of the result.
+    IndexRange {
+        /// The length of the axis.
+        n: usize,
+    },
+    /// A dimension is negative.
+    NegativeDim {
+        /// The dimension's position.
+        at: usize,
+        /// Its value.
+        dim: i64,
+    },
+    /// More dimensions than a tensor can have.
+    TooManyDims {
+        /// How many.
+        rank: usize,
+    },
+    /// A shape whose elements cannot be counted or held in memory.
+    TooLarge,
+    /// A buffer does not have the bytes of the tensor.
+    BufferSize {
+        /// The bytes of the tensor.
+        want: usize,
+        /// The bytes of the buffer.
+        got: usize,
+    },
+    /// A number of elements that is not the tensor's.
+    Count {
+        /// The elements of the tensor.
+        want: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// A buffer begins at an address at which its elements cannot be read.
+    Misaligned {
+        /// The element type.
+        dtype: DType,
+    },
+    /// No memory.
+    Alloc(AllocError),
+    /// Somebody else has the bytes, or they are read-only.
+    Borrow(BorrowError),
+}
+
+impl fmt::Display for TensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TensorError::DType { what, want, got } => write!(f, "`{what}` has dtype {got}, expected {want}"),
+            TensorError::Shape { what, want, got } => write!(f, "`{what}` has shape {got}, expected {want}"),
+            TensorError::Rank { what, want, got } => {
+                write!(f, "`{what}` has shape {got} of rank {}, expected rank {want}", got.rank())
+            }
+            TensorError::MatmulShapes { a, b } => {
+                write!(f, "cannot multiply matrices of shapes {a} and {b}: the inner dimensions differ")
+            }
+            TensorError::Axis { axis, shape } => {
+                write!(f, "axis {axis} is not one of shape {shape} of rank {}", shape.rank())
+            }
+            TensorError::EmptyAxis { shape } => {
+                write!(f, "no largest element: the axis of shape {shape} is empty")
+            }
+            TensorError::IndexRange { n } => write!(f, "an axis of length {n} is too long for i32 indices"),
+            TensorError::NegativeDim { at, dim } => write!(f, "dimension {at} of the shape is {dim}"),
+            TensorError::TooManyDims { rank } => {
+                write!(f, "a tensor of rank {rank}: the largest rank is {}", crate::MAX_RANK)
+            }
+            TensorError::TooLarge => f.write_str("the tensor is larger than the address space"),
+            TensorError::BufferSize { want, got } => {
+                write!(f, "a tensor of {want} bytes in a buffer of {got} bytes")
+            }
+            TensorError::Count { want, got } => write!(f, "{got} values for a tensor of {want} elements"),
+            TensorError::Misaligned { dtype } => {
+                write!(f, "the buffer is not aligned for elements of dtype {dtype}")
+            }
+            TensorError::Alloc(error) => error.fmt(f),
+            TensorError::Borrow(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TensorError {}
+
+impl From<AllocError> for TensorError {
+    fn from(error: AllocError) -> TensorError {
+        TensorError::Alloc(error)
+    }
+}
+
+impl From<BorrowError> for TensorError {
+    fn from(error: BorrowError) -> TensorError {
+        TensorError::Borrow(error)
+    }
+}

@@ -1,0 +1,198 @@
+//! Shapes: checked when made, so that counting elements cannot overflow afterwards.
+//!
+//! Invariants: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as one, fits `isize`. So every index
+//! and every stride of a tensor fits, even where a zero dimension makes the tensor empty.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::{DType, TensorError};
+
+/// The largest number of dimensions.
+pub const MAX_RANK: usize = 64;
+
+/// The extents of a tensor, row-major: the last dimension is contiguous.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape {
+    dims: SmallVec<[usize; 4]>,
+}
+
+impl Shape {
+    /// The shape with these dimensions, or why there is none.
+    pub fn new(dims: &[usize]) -> Result<Shape, TensorError> {
+        if dims.len() > MAX_RANK {
+            return Err(TensorError::TooManyDims { rank: dims.len() });
+        }
+        dims.iter()
+            .try_fold(1usize, |n, &dim| n.checked_mul(dim.max(1)))
+            .filter(|&n| n <= isize::MAX as usize)
+            .ok_or(TensorError::TooLarge)?;
+        Ok(Shape { dims: SmallVec::from_slice(dims) })
+    }
+
+    /// The same from signed dimensions, as attributes hold them.
+    pub fn from_i64(dims: &[i64]) -> Result<Shape, TensorError> {
+        if dims.len() > MAX_RANK {
+            return Err(TensorError::TooManyDims { rank: dims.len() });
+        }
+        let dims = dims
+            .iter()
+            .enumerate()
+            .map(|(at, &dim)| {
+                if dim < 0 {
+                    return Err(TensorError::NegativeDim { at, dim });
+                }
+                usize::try_from(dim).map_err(|_| TensorError::TooLarge)
+            })
+            .collect::<Result<SmallVec<[usize; 4]>, _>>()?;
+        Shape::new(&dims)
+    }
+
+    /// The shape of a single element: no dimensions.
+    pub fn scalar() -> Shape {
+        Shape::default()
+    }
+
+    /// The dimensions, outermost first.
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// How many dimensions.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// How many elements.
+    pub fn num_elements(&self) -> usize {
+        self.dims.iter().product() // cannot overflow: the type's invariant
+    }
+
+    /// The bytes of a tensor of this shape, if an address space can hold them.
+    pub fn num_bytes(&self, dtype: DType) -> Result<usize, TensorError> {
+        self.num_elements()
+            .checked_mul(dtype.size())
+            .filter(|&n| n <= isize::MAX as usize)
+            .ok_or(TensorError::TooLarge)
+    }
+
+    /// The index of the element at a row-major position; for messages.
+    pub fn index_of(&self, mut position: usize) -> Vec<usize> {
+        let mut index: Vec<usize> = self
+            .dims
+            .iter()
+            .rev()
+            .map(|&dim| {
+                let dim = dim.max(1);
+                let i = position % dim;
+                position /= dim;
+                i
+            })
+            .collect();
+        index.reverse();
+        index
+    }
+
+    /// The matrix that remains when all dimensions but the last are taken as one: (rows, length of the last). A scalar is 1 by 1.
+    pub fn rows_and_last(&self) -> (usize, usize) {
+        match self.dims.split_last() {
+            Some((&last, outer)) => (outer.iter().product(), last),
+            None => (1, 1),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (i, dim) in self.dims.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{dim}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The shape of the product of two matrices.
+pub fn matmul_shape(a: &Shape, b: &Shape) -> Result<Shape, TensorError> {
+    let &[m, k] = a.dims() else {
+        return Err(TensorError::Rank { what: "a", want: 2, got: a.clone() });
+    };
+    let &[k2, n] = b.dims() else {
+        return Err(TensorError::Rank { what: "b", want: 2, got: b.clone() });
+    };
+    if k != k2 {
+        return Err(TensorError::MatmulShapes { a: a.clone(), b: b.clone() });
+    }
+    Shape::new(&[m, n])
+}
+
+/// The shape without one of its dimensions.
+pub fn reduce_shape(shape: &Shape, axis: i64) -> Result<Shape, TensorError> {
+    let axis = resolve_axis(shape, axis)?;
+    let mut reduced = shape.clone();
+    reduced.dims.remove(axis);
+    Ok(reduced)
+}
+
+/// The position of an axis; a negative one counts from the end, as in NumPy.
+pub fn resolve_axis(shape: &Shape, axis: i64) -> Result<usize, TensorError> {
+    let rank = shape.rank() as i64; // at most MAX_RANK
+    let from_start = if axis < 0 { axis + rank } else { axis };
+    if (0..rank).contains(&from_start) {
+        Ok(from_start as usize)
+    } else {
+        Err(TensorError::Axis { axis, shape: shape.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(dims: &[usize]) -> Shape {
+        Shape::new(dims).unwrap()
+    }
+
+    #[test]
+    fn shapes_print_and_count() {
+        assert_eq!(shape(&[1, 57, 92]).to_string(), "[1, 57, 92]");
+        assert_eq!(Shape::scalar().to_string(), "[]");
+        assert_eq!(Shape::scalar().num_elements(), 1);
+        assert_eq!(shape(&[2, 3]).num_bytes(DType::F64), Ok(48));
+        assert_eq!(shape(&[2, 0]).num_elements(), 0);
+        assert_eq!(shape(&[2, 3]).index_of(5), [1, 2]);
+        assert_eq!(shape(&[2, 3, 4]).rows_and_last(), (6, 4));
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused() {
+        let big = 1usize << 40;
+        assert_eq!(Shape::new(&[big, big]), Err(TensorError::TooLarge));
+        assert_eq!(Shape::new(&[0, big, big]), Err(TensorError::TooLarge));
+        assert_eq!(Shape::new(&[usize::MAX]), Err(TensorError::TooLarge));
+        assert_eq!(shape(&[1 << 61]).num_bytes(DType::F64), Err(TensorError::TooLarge));
+        assert_eq!(Shape::new(&[1; 65]), Err(TensorError::TooManyDims { rank: 65 }));
+        assert_eq!(Shape::from_i64(&[2, -1]), Err(TensorError::NegativeDim { at: 1, dim: -1 }));
+    }
+
+    #[test]
+    fn shape_functions() {
+        assert_eq!(matmul_shape(&shape(&[2, 3]), &shape(&[3, 5])), Ok(shape(&[2, 5])));
+        assert!(matmul_shape(&shape(&[2, 3]), &shape(&[2, 3])).is_err());
+        assert!(matmul_shape(&shape(&[2]), &shape(&[2, 3])).is_err());
+        assert_eq!(reduce_shape(&shape(&[2, 3, 4]), 1), Ok(shape(&[2, 4])));
+        assert_eq!(reduce_shape(&shape(&[2, 3, 4]), -1), Ok(shape(&[2, 3])));
+        for axis in [3, -4, i64::MIN, i64::MAX] {
+            assert!(reduce_shape(&shape(&[2, 3, 4]), axis).is_err());
+        }
+        assert!(reduce_shape(&Shape::scalar(), 0).is_err());
+    }
+}

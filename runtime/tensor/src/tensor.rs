@@ -1,0 +1,256 @@
+//! Host tensors: an element type, a shape, and counted bytes.
+//!
+//! Invariants of a [`HostTensor`]: the buffer has exactly the bytes of the shape, and its address suits the elements. So typed access
+//! can only fail because of the element type asked for or because somebody else has the bytes.
+//!
+//! A tensor is a handle. `clone` shares the bytes; two handles of the same bytes may be operands of one kernel.
+//!
+//! Not here: mathematics (`ops`), text and files (`print`, `literal`, `npy`).
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use befrost_mem::{Allocator, Buffer, ReadGuard, WriteGuard};
+use bytemuck::{cast_slice, cast_slice_mut};
+
+use crate::{DType, Element, Shape, TensorError};
+
+/// A dense tensor in host memory.
+#[derive(Clone)]
+pub struct HostTensor {
+    dtype: DType,
+    shape: Shape,
+    buffer: Buffer,
+}
+
+impl HostTensor {
+    /// A new tensor whose elements are to be written before they are read. They are initialized, and zero where the
+    /// allocator does not reuse memory.
+    pub fn allocate(
+        dtype: DType,
+        shape: Shape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let buffer = Buffer::allocate(shape.num_bytes(dtype)?, allocator)?;
+        HostTensor::from_buffer(dtype, shape, buffer)
+    }
+
+    /// A new tensor of zeros.
+    pub fn zeros(
+        dtype: DType,
+        shape: Shape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let tensor = HostTensor::allocate(dtype, shape, allocator)?;
+        tensor.write_bytes()?.fill(0);
+        Ok(tensor)
+    }
+
+    /// A new tensor with these elements.
+    pub fn from_slice<T: Element>(
+        shape: Shape,
+        values: &[T],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let tensor = HostTensor::allocate(T::DTYPE, shape, allocator)?;
+        tensor.copy_from_slice(values)?;
+        Ok(tensor)
+    }
+
+    /// A tensor of the bytes of a buffer, in the machine's byte order, without a copy.
+    pub fn from_buffer(dtype: DType, shape: Shape, buffer: Buffer) -> Result<HostTensor, TensorError> {
+        let want = shape.num_bytes(dtype)?;
+        if buffer.len() != want {
+            return Err(TensorError::BufferSize { want, got: buffer.len() });
+        }
+        // An empty slice has no element to misalign, but the typed view demands it nevertheless.
+        if !buffer.address().is_multiple_of(dtype.align()) {
+            return Err(TensorError::Misaligned { dtype });
+        }
+        Ok(HostTensor { dtype, shape, buffer })
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The bytes.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// How many elements.
+    pub fn num_elements(&self) -> usize {
+        self.shape.num_elements()
+    }
+
+    /// The same bytes under another shape with as many elements.
+    pub fn reshaped(&self, shape: Shape) -> Result<HostTensor, TensorError> {
+        if shape.num_elements() != self.num_elements() {
+            return Err(TensorError::Shape { what: "x", want: shape, got: self.shape.clone() });
+        }
+        HostTensor::from_buffer(self.dtype, shape, self.buffer.clone())
+    }
+
+    /// Whether both are handles of the same bytes of the same buffer.
+    pub fn shares_buffer(&self, other: &HostTensor) -> bool {
+        self.buffer.is_same(&other.buffer)
+    }
+
+    /// Whether a kernel that holds this handle may overwrite the tensor with its result.
+    pub fn is_unique(&self) -> bool {
+        self.buffer.is_unique()
+    }
+
+    /// The elements, to read. Fails for another element type, or while somebody writes.
+    pub fn read<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
+        self.read_as("x")
+    }
+
+    /// [`HostTensor::read`], with the operand's role for the message.
+    pub fn read_as<T: Element>(&self, what: &'static str) -> Result<Ref<'_, T>, TensorError> {
+        self.expect_dtype(what, T::DTYPE)?;
+        Ok(Ref { guard: self.buffer.try_read()?, _of: PhantomData })
+    }
+
+    /// The elements, to write. Fails for another element type, while somebody reads or writes, and for constants and views.
+    pub fn write<T: Element>(&self) -> Result<RefMut<'_, T>, TensorError> {
+        self.write_as("out")
+    }
+
+    /// [`HostTensor::write`], with the operand's role for the message.
+    pub fn write_as<T: Element>(&self, what: &'static str) -> Result<RefMut<'_, T>, TensorError> {
+        self.expect_dtype(what, T::DTYPE)?;
+        Ok(RefMut { guard: self.buffer.try_write()?, _of: PhantomData })
+    }
+
+    /// The bytes, to read.
+    pub fn read_bytes(&self) -> Result<ReadGuard<'_>, TensorError> {
+        Ok(self.buffer.try_read()?)
+    }
+
+    /// The bytes, to write.
+    pub fn write_bytes(&self) -> Result<WriteGuard<'_>, TensorError> {
+        Ok(self.buffer.try_write()?)
+    }
+
+    /// Overwrites all elements.
+    pub fn copy_from_slice<T: Element>(&self, values: &[T]) -> Result<(), TensorError> {
+        let mut out = self.write::<T>()?;
+        if values.len() != out.len() {
+            return Err(TensorError::Count { want: out.len(), got: values.len() });
+        }
+        out.copy_from_slice(values);
+        Ok(())
+    }
+
+    /// Complains unless the element type is this one.
+    pub fn expect_dtype(&self, what: &'static str, want: DType) -> Result<(), TensorError> {
+        if self.dtype == want { Ok(()) } else { Err(TensorError::DType { what, want, got: self.dtype }) }
+    }
+
+    /// Complains unless the shape is this one.
+    pub fn expect_shape(&self, what: &'static str, want: &Shape) -> Result<(), TensorError> {
+        if self.shape == *want {
+            Ok(())
+        } else {
+            Err(TensorError::Shape { what, want: want.clone(), got: self.shape.clone() })
+        }
+    }
+}
+
+impl fmt::Debug for HostTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostTensor({} {:?})", self.dtype, self.shape)
+    }
+}
+
+/// Elements borrowed for reading.
+pub struct Ref<'a, T> {
+    guard: ReadGuard<'a>,
+    _of: PhantomData<T>,
+}
+
+impl<T: Element> Deref for Ref<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        cast_slice(&self.guard) // size and alignment are the tensor's invariant
+    }
+}
+
+/// Elements borrowed for writing.
+pub struct RefMut<'a, T> {
+    guard: WriteGuard<'a>,
+    _of: PhantomData<T>,
+}
+
+impl<T: Element> Deref for RefMut<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        cast_slice(&self.guard)
+    }
+}
+
+impl<T: Element> DerefMut for RefMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        cast_slice_mut(&mut self.guard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use befrost_mem::{BorrowError, Limited, Malloc};
+
+    fn shape(dims: &[usize]) -> Shape {
+        Shape::new(dims).unwrap()
+    }
+
+    #[test]
+    fn elements_go_in_and_come_out() {
+        let t = HostTensor::from_slice(shape(&[2, 2]), &[1.0f32, 2.0, 3.0, 4.0], &Malloc::shared()).unwrap();
+        assert_eq!(*t.read::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        t.write::<f32>().unwrap()[3] = 5.0;
+        assert_eq!(t.clone().read::<f32>().unwrap()[3], 5.0);
+        let flat = t.reshaped(shape(&[4])).unwrap();
+        assert!(flat.shares_buffer(&t) && !t.is_unique());
+        assert!(t.reshaped(shape(&[5])).is_err());
+    }
+
+    #[test]
+    fn wrong_uses_are_errors() {
+        let malloc = Malloc::shared();
+        let t = HostTensor::zeros(DType::F32, shape(&[2]), &malloc).unwrap();
+        assert_eq!(
+            t.read::<i32>().err(),
+            Some(TensorError::DType { what: "x", want: DType::I32, got: DType::F32 })
+        );
+        assert_eq!(t.copy_from_slice(&[1.0f32]), Err(TensorError::Count { want: 2, got: 1 }));
+        let _reader = t.read::<f32>().unwrap();
+        assert_eq!(t.write::<f32>().err(), Some(TensorError::Borrow(BorrowError::Read)));
+        let small: Arc<dyn Allocator> = Arc::new(Limited::new(malloc, 1024));
+        assert!(matches!(HostTensor::zeros(DType::F64, shape(&[1000]), &small), Err(TensorError::Alloc(_))));
+    }
+
+    #[test]
+    fn buffers_must_fit() {
+        let bytes = Buffer::copy_of(&[0; 9], &Malloc::shared()).unwrap();
+        let wrong = HostTensor::from_buffer(DType::F32, shape(&[2]), bytes.clone());
+        assert_eq!(wrong.err(), Some(TensorError::BufferSize { want: 8, got: 9 }));
+        let odd = bytes.view(1..9).unwrap();
+        let wrong = HostTensor::from_buffer(DType::F32, shape(&[2]), odd.clone());
+        assert_eq!(wrong.err(), Some(TensorError::Misaligned { dtype: DType::F32 }));
+        let constant = HostTensor::from_buffer(DType::UI8, shape(&[8]), odd).unwrap();
+        assert_eq!(constant.write::<u8>().err(), Some(TensorError::Borrow(BorrowError::ReadOnly)));
+    }
+}
