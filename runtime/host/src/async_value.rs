@@ -1,0 +1,372 @@
+//! The life of an AsyncValue.
+//!
+//!     Pending(waiters) ──set──────▶ Final        `slot` is written once, before the move
+//!            └──────────forward──▶ Forwarded ──▶ another cell, whose value this one's will be
+//!
+//! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters, newest first; once
+//! forwarded, it owns a reference to the target. Both right-hand states never change again, so what [`AsyncRef::value`] lends stays
+//! valid as long as the reference it was asked of.
+//!
+//! Rules:
+//! 1. A cell has one [`Promise`], which is consumed by the move out of pending. Whoever holds it is the only one to write the slot.
+//!    A promise that is dropped sets an error: every value becomes final.
+//! 2. `forward` goes to the end of the target's own forwarding first, so a value that is passed on unavailable through any number
+//!    of calls or iterations is one hop away, and the cells in between are freed. The waiters move to the target.
+//! 3. Waiters run on the producing thread, newest first. Waiters that set further values nest; beyond [`MAX_DEPTH`] they
+//!    are put off until the outermost one returns, so no chain of continuations can overflow the machine's stack.
+//! 4. The slot never holds `Empty` or `Async` once final.
+//!
+//! Not here: what a waiter does (`exec`), and threads: any thread may do any of this at any time, without locks.
+
+#![allow(unsafe_code, reason = "a lock-free cell; the protocol is in the essay, its loom tests are below")]
+
+use std::cell::{Cell as Counter, RefCell};
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering as StdOrdering};
+
+use crate::error::{Error, ErrorCode};
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, fence, thread_local};
+use crate::value::Value;
+
+/// How deep waiters may nest on the machine's stack.
+#[cfg(not(loom))]
+pub const MAX_DEPTH: u32 = 64;
+/// Small, so that loom's tests reach it.
+#[cfg(loom)]
+pub const MAX_DEPTH: u32 = 1;
+
+const TAG: usize = 3;
+const PENDING: usize = 0;
+const FINAL: usize = 1;
+const FORWARDED: usize = 2;
+
+/// Cells alive in this process, for `--leak-check`. Statistics: Relaxed.
+static LIVE: StdAtomicUsize = StdAtomicUsize::new(0);
+
+/// The number of AsyncValues alive in this process.
+pub fn live_async_values() -> usize {
+    LIVE.load(StdOrdering::Relaxed)
+}
+
+type Waiter = Box<dyn FnOnce(&Value) + Send>;
+
+struct Node {
+    next: *mut Node,
+    waiter: Waiter,
+}
+
+#[repr(align(8))]
+struct Cell {
+    refs: AtomicUsize,
+    /// The state; see the essay. Points to `Node`s or to a `Cell`, by tag.
+    word: AtomicPtr<()>,
+    slot: UnsafeCell<Value>,
+}
+
+/// A shared reference to an AsyncValue.
+pub struct AsyncRef(NonNull<Cell>);
+
+/// The right and the duty to make an AsyncValue final, exactly once.
+pub struct Promise(Option<AsyncRef>);
+
+// SAFETY: the count and the word are atomic; the slot is written only by the promise's holder before the Release that makes
+// the cell final, and only read after an Acquire that saw it final; `Value` is Send + Sync; waiters are Send.
+unsafe impl Send for AsyncRef {}
+// SAFETY: as above.
+unsafe impl Sync for AsyncRef {}
+
+/// What a word says.
+enum Seen {
+    Pending(*mut Node),
+    Final,
+    Forwarded(NonNull<Cell>),
+}
+
+fn untagged(word: *mut ()) -> *mut () {
+    word.map_addr(|address| address & !TAG)
+}
+
+impl Cell {
+    fn see(word: *mut ()) -> Seen {
+        match (word.addr() & TAG, NonNull::new(untagged(word).cast::<Cell>())) {
+            (PENDING, _) => Seen::Pending(word.cast()),
+            (FORWARDED, Some(target)) => Seen::Forwarded(target),
+            _ => Seen::Final,
+        }
+    }
+}
+
+thread_local! {
+    static DEPTH: Counter<u32> = Counter::new(0);
+    /// Waiters that were put off, the next one last.
+    static DEFERRED: RefCell<Vec<(Waiter, Value)>> = RefCell::new(Vec::new());
+}
+
+/// Runs a detached list of waiters on this thread.
+fn run(mut node: *mut Node, value: &Value) {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            DEPTH.with(|depth| depth.set(depth.get() - 1));
+        }
+    }
+    if node.is_null() {
+        return;
+    }
+    let depth = DEPTH.with(Counter::get);
+    if depth >= MAX_DEPTH {
+        let mut later = Vec::new();
+        while let Some(waiter) = pop(&mut node) {
+            later.push((waiter, value.clone()));
+        }
+        DEFERRED.with(|deferred| deferred.borrow_mut().extend(later.into_iter().rev()));
+        return;
+    }
+    DEPTH.with(|counter| counter.set(depth + 1));
+    let leave = Leave;
+    while let Some(waiter) = pop(&mut node) {
+        waiter(value);
+    }
+    if depth == 0 {
+        while let Some((waiter, value)) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
+            waiter(&value);
+        }
+    }
+    drop(leave);
+}
+
+/// Takes the first waiter off a detached list.
+fn pop(list: &mut *mut Node) -> Option<Waiter> {
+    if list.is_null() {
+        return None;
+    }
+    // SAFETY: the list was detached by a swap (or never published), so this thread owns its nodes; each came from `Box::into_raw`.
+    let Node { next, waiter } = *unsafe { Box::from_raw(*list) };
+    *list = next;
+    Some(waiter)
+}
+
+impl AsyncRef {
+    /// A pending value and the promise to set it.
+    pub fn pending() -> (Promise, AsyncRef) {
+        LIVE.fetch_add(1, StdOrdering::Relaxed);
+        let cell = Box::new(Cell {
+            refs: AtomicUsize::new(2),
+            word: AtomicPtr::new(null_mut()),
+            slot: UnsafeCell::new(Value::Empty),
+        });
+        let cell = NonNull::from(Box::leak(cell));
+        (Promise(Some(AsyncRef(cell))), AsyncRef(cell))
+    }
+
+    /// The cell, or one that it forwards to.
+    fn deref(&self, cell: NonNull<Cell>) -> &Cell {
+        // SAFETY: `self` holds a count of the first cell of a chain of forwards; each forwarded word owns a count of the next and
+        // never changes again, so every cell of the chain lives as long as `self`. Only synchronized fields are ever changed.
+        unsafe { &*cell.as_ptr().cast_const() }
+    }
+
+    /// The end of the forwarding that starts here, and its word as it was seen.
+    fn resolve(&self) -> (NonNull<Cell>, *mut ()) {
+        let mut cell = self.0;
+        loop {
+            // Acquire pairs with the Release halves of the swaps in `leave_pending`: the slot, or the target, is visible.
+            let word = self.deref(cell).word.load(Ordering::Acquire);
+            match Cell::see(word) {
+                Seen::Forwarded(target) => cell = target,
+                Seen::Pending(_) | Seen::Final => return (cell, word),
+            }
+        }
+    }
+
+    /// The value, once final.
+    #[inline]
+    pub fn value(&self) -> Option<&Value> {
+        let (cell, word) = self.resolve();
+        match Cell::see(word) {
+            Seen::Final => self.deref(cell).slot.with(|slot| {
+                // SAFETY: final: the promise is consumed, nobody writes the slot any more; `resolve` acquired it.
+                Some(unsafe { &*slot })
+            }),
+            Seen::Pending(_) | Seen::Forwarded(_) => None,
+        }
+    }
+
+    /// Runs `waiter` with the value: now, if it is final, else on the thread that makes it so.
+    pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
+        if let Some(value) = self.value() {
+            return waiter(value);
+        }
+        let node = Box::into_raw(Box::new(Node { next: null_mut(), waiter: Box::new(waiter) }));
+        self.add_waiters(node, node);
+    }
+
+    /// Adds the waiters `first..=last` before those that wait already, or runs them if the value is final.
+    fn add_waiters(&self, first: *mut Node, last: *mut Node) {
+        let (mut cell, mut word) = self.resolve();
+        loop {
+            let head = match Cell::see(word) {
+                Seen::Pending(head) => head,
+                Seen::Forwarded(_) | Seen::Final => null_mut(),
+            };
+            // SAFETY: the nodes are ours until the exchange below publishes them.
+            unsafe { (*last).next = head };
+            match Cell::see(word) {
+                Seen::Pending(_) => {
+                    // Release publishes the nodes; pairs with the Acquire half of the swap in `leave_pending`.
+                    // Acquire on failure: the cell may have become final or forwarded meanwhile, as in `resolve`.
+                    let word_now = &self.deref(cell).word;
+                    match word_now.compare_exchange_weak(word, first.cast(), Ordering::Release, Ordering::Acquire) {
+                        Ok(_) => return,
+                        Err(now) => word = now,
+                    }
+                }
+                Seen::Forwarded(_) => (cell, word) = self.resolve(),
+                Seen::Final => {
+                    if let Some(value) = self.value() {
+                        run(first, value);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Clone for AsyncRef {
+    fn clone(&self) -> AsyncRef {
+        // Relaxed: made from a reference that is held; publishes nothing.
+        let before = self.deref(self.0).refs.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            std::process::abort();
+        }
+        AsyncRef(self.0)
+    }
+}
+
+impl Drop for AsyncRef {
+    fn drop(&mut self) {
+        let mut cell = self.0;
+        // A loop, not recursion: a chain of forwarded cells may be long.
+        loop {
+            // SAFETY: the count that is given up here keeps the cell alive until the decrement.
+            let refs = unsafe { &cell.as_ref().refs };
+            // Release: this holder's reads happen before the free; pairs with the Acquire fence below.
+            if refs.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            // Acquire: pairs with every other holder's Release decrement.
+            fence(Ordering::Acquire);
+            // SAFETY: the count says that nobody else holds it; it came from `Box::leak`.
+            let last = unsafe { Box::from_raw(cell.as_ptr()) };
+            LIVE.fetch_sub(1, StdOrdering::Relaxed);
+            // Relaxed: the fence above ordered everything before.
+            let word = last.word.load(Ordering::Relaxed);
+            match (word.addr() & TAG, NonNull::new(untagged(word).cast::<Cell>())) {
+                (FORWARDED, Some(target)) => cell = target,
+                _ => return,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for AsyncRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value() {
+            Some(value) => write!(f, "Async({value:?})"),
+            None => f.write_str("Async(pending)"),
+        }
+    }
+}
+
+impl Promise {
+    /// Makes the value final and runs its waiters on this thread.
+    pub fn set(self, value: Value) {
+        match value {
+            Value::Async(source) => self.forward(&source),
+            Value::Empty => drop(self),
+            value => self.finish(value),
+        }
+    }
+
+    /// Makes the value an error.
+    pub fn fail(self, error: Error) {
+        self.finish(Value::Error(error));
+    }
+
+    /// Makes the value whatever `source` is or becomes.
+    pub fn forward(mut self, source: &AsyncRef) {
+        let (target, _) = source.resolve();
+        if let Some(value) = source.value() {
+            return self.finish(value.clone());
+        }
+        let Some(cell) = self.0.take() else { return };
+        if target == cell.resolve().0 {
+            return finish(cell, internal("a value was forwarded to itself"));
+        }
+        // The word owns this count from here on.
+        let owned = ManuallyDrop::new(AsyncRef(target));
+        std::mem::forget(AsyncRef::clone(&owned));
+        let first = leave_pending(&cell, owned.0.as_ptr().cast::<()>().map_addr(|address| address | FORWARDED));
+        let mut last = first;
+        let mut next = first;
+        while !next.is_null() {
+            last = next;
+            // SAFETY: the list was detached by the swap, its nodes are ours.
+            next = unsafe { (*last).next };
+        }
+        if !first.is_null() {
+            source.add_waiters(first, last);
+        }
+    }
+
+    fn finish(mut self, value: Value) {
+        if let Some(cell) = self.0.take() {
+            finish(cell, value);
+        }
+    }
+}
+
+/// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which this consumes.
+fn finish(cell: AsyncRef, value: Value) {
+    cell.deref(cell.0).slot.with_mut(|slot| {
+        // SAFETY: the word is pending, so nobody reads the slot; the promise's holder is the only one to write it.
+        unsafe { *slot = value };
+    });
+    let list = leave_pending(&cell, null_mut::<()>().map_addr(|_| FINAL));
+    if let Some(value) = cell.value() {
+        run(list, value);
+    }
+}
+
+/// Moves the cell out of pending and hands over its waiters, to be run or passed on.
+#[must_use]
+fn leave_pending(cell: &AsyncRef, word: *mut ()) -> *mut Node {
+    // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed exchange in `add_waiters`.
+    // Acquire takes the waiters' nodes; pairs with the Release exchange in `add_waiters`.
+    cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast()
+}
+
+fn internal(message: &str) -> Value {
+    Value::Error(Error::new(ErrorCode::Internal, message, Vec::new()))
+}
+
+impl Drop for Promise {
+    /// A promise that nobody kept becomes an error, so that nothing waits for ever.
+    fn drop(&mut self) {
+        if let Some(cell) = self.0.take() {
+            finish(cell, internal("the producer of this value went away without setting it"));
+        }
+    }
+}
+
+impl fmt::Debug for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Promise")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Errors as values.
+//!
+//! A kernel fails with a [`KernelError`]: a code and a message, nothing about where. The executor, which knows the kernel's
+//! source location and the calls that led to it, turns it into an [`Error`]: the counted, immutable value that flows through
+//! registers to everything that depends on it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What kind of failure an error is. The names and meanings are absl's, as in TFRT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// The execution was cancelled by its caller.
+    Cancelled,
+    /// No other code fits.
+    Unknown,
+    /// An operand or attribute has a value that the kernel cannot take.
+    InvalidArgument,
+    /// The execution's deadline has passed.
+    DeadlineExceeded,
+    /// Something that was asked for by name does not exist.
+    NotFound,
+    /// Memory or another bounded resource was refused.
+    ResourceExhausted,
+    /// The operation is not legal in this state, such as two kernels writing one buffer at once.
+    FailedPrecondition,
+    /// A value lies outside its range.
+    OutOfRange,
+    /// Known, but not built.
+    Unimplemented,
+    /// Our bug, or a kernel's: a panic ends here.
+    Internal,
+    /// Reading or writing the outside world failed.
+    Unavailable,
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// Why a kernel failed: what its code returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelError(Box<(ErrorCode, String)>);
+
+impl KernelError {
+    /// An error of kind `code`.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> KernelError {
+        KernelError(Box::new((code, message.into())))
+    }
+
+    /// An [`ErrorCode::InvalidArgument`] error.
+    pub fn invalid(message: impl Into<String>) -> KernelError {
+        KernelError::new(ErrorCode::InvalidArgument, message)
+    }
+
+    /// The kind of failure.
+    pub fn code(&self) -> ErrorCode {
+        self.0.0
+    }
+
+    /// What went wrong.
+    pub fn message(&self) -> &str {
+        &self.0.1
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+/// The facts of an [`Error`].
+#[derive(Debug)]
+struct Facts {
+    code: ErrorCode,
+    message: String,
+    /// Where the failing kernel stands, then the calls that led there, innermost first; `file:line:col` each.
+    trace: Vec<String>,
+}
+
+/// An error value: what failed, where, and through which calls. Cheap to clone; never changes.
+#[derive(Clone, Debug)]
+pub struct Error(Arc<Facts>);
+
+impl Error {
+    /// An error with the places it happened at, innermost first; empty if nothing is known.
+    pub fn new(code: ErrorCode, message: impl Into<String>, trace: Vec<String>) -> Error {
+        Error(Arc::new(Facts { code, message: message.into(), trace }))
+    }
+
+    /// The kind of failure.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// What went wrong, without where.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The source location of the kernel that failed, `file:line:col`.
+    pub fn location(&self) -> Option<&str> {
+        self.0.trace.first().map(String::as_str)
+    }
+
+    /// The locations of the calls that led to the failing kernel, innermost first.
+    pub fn calls(&self) -> &[String] {
+        self.0.trace.get(1..).unwrap_or_default()
+    }
+
+    /// Whether both are the very same error value.
+    pub fn same(&self, other: &Error) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl From<KernelError> for Error {
+    fn from(error: KernelError) -> Error {
+        let (code, message) = *error.0;
+        Error::new(code, message, Vec::new())
+    }
+}
+
+impl fmt::Display for Error {
+    /// `file:line:col: message`, or the message alone where no location is known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.location() {
+            Some(location) => write!(f, "{location}: {}", self.message()),
+            None => f.write_str(self.message()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,247 @@
+//! Objects: what a [`Value`](crate::Value) points to when eight bytes are not enough.
+//!
+//!     ObjRef ──▶ Header { count, type info } | payload: T
+//!
+//! An [`ObjRef`] is a thin, counted, type-erased pointer: eight bytes, so that a `Value` stays at sixteen. The header comes first,
+//! so the type-erased pointer can always be read; the payload behind it is only touched after the type was compared.
+//! Payloads are shared and therefore immutable; what must change (a tensor's elements) brings its own interior discipline.
+//!
+//! The count follows `Arc`'s protocol, without weak references.
+
+#![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
+
+use std::any::TypeId;
+use std::fmt;
+use std::ptr::NonNull;
+
+use crate::sync::{AtomicUsize, Ordering, fence};
+
+/// A Rust type whose values may live in registers.
+pub trait Object: fmt::Debug + Send + Sync + 'static {
+    /// The IR types whose values are represented by this Rust type, as MLIR prints them, such as `!t.tensor`.
+    const TYPES: &'static [&'static str];
+
+    /// How `bef-exec` prints such a value as a result.
+    fn display(&self) -> String;
+}
+
+/// What is known about a payload without its type.
+struct TypeInfo {
+    type_id: TypeId,
+    /// The first of [`Object::TYPES`].
+    name: &'static str,
+    /// Frees the allocation. The pointer is one that `ObjRef::new::<T>` made, and its last.
+    free: unsafe fn(NonNull<Header>),
+    debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
+    display: fn(&ObjRef) -> String,
+}
+
+struct Header {
+    count: AtomicUsize,
+    info: &'static TypeInfo,
+}
+
+#[repr(C)]
+struct Boxed<T> {
+    header: Header,
+    payload: T,
+}
+
+/// More references than this cannot be honest; the process stops rather than wrap around, as `Arc` does.
+const MAX_COUNT: usize = isize::MAX as usize;
+
+/// A counted reference to an object of any type.
+pub struct ObjRef(NonNull<Header>);
+
+// SAFETY: the payload is `Send + Sync` (bound of `Object`), the count is atomic, and shared access is all that an `ObjRef` gives.
+unsafe impl Send for ObjRef {}
+// SAFETY: as above.
+unsafe impl Sync for ObjRef {}
+
+struct Info<T>(std::marker::PhantomData<T>);
+
+impl<T: Object> Info<T> {
+    const INFO: &'static TypeInfo = &TypeInfo {
+        type_id: TypeId::of::<T>(),
+        name: match T::TYPES.first() {
+            Some(name) => name,
+            None => "object",
+        },
+        free: free::<T>,
+        debug: |object, f| match object.downcast_ref::<T>() {
+            Some(payload) => payload.fmt(f),
+            None => Err(fmt::Error),
+        },
+        display: |object| object.downcast_ref::<T>().map(T::display).unwrap_or_default(),
+    };
+}
+
+/// # Safety
+/// `header` must come from `ObjRef::new::<T>`, and nobody else may hold it.
+unsafe fn free<T>(header: NonNull<Header>) {
+    // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header (`repr(C)`).
+    drop(unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) });
+}
+
+impl ObjRef {
+    /// Moves `payload` to the heap.
+    pub fn new<T: Object>(payload: T) -> ObjRef {
+        let boxed = Box::new(Boxed { header: Header { count: AtomicUsize::new(1), info: Info::<T>::INFO }, payload });
+        ObjRef(NonNull::from(Box::leak(boxed)).cast())
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: `self` holds a count, so the allocation lives; the header is never borrowed mutably.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The payload, if it is a `T`.
+    #[inline]
+    pub fn downcast_ref<T: Object>(&self) -> Option<&T> {
+        if self.header().info.type_id != TypeId::of::<T>() {
+            return None;
+        }
+        // SAFETY: the type was compared, so the allocation is a `Boxed<T>`; `self` holds a count, so it lives as long as the borrow.
+        let boxed = unsafe { self.0.cast::<Boxed<T>>().as_ref() };
+        Some(&boxed.payload)
+    }
+
+    /// The IR type that the payload's Rust type stands for.
+    pub fn type_name(&self) -> &'static str {
+        self.header().info.name
+    }
+
+    /// The payload as `bef-exec` prints results.
+    pub fn display(&self) -> String {
+        (self.header().info.display)(self)
+    }
+
+    /// Whether this is the only reference, so that whoever holds it may reuse what the payload owns.
+    pub fn is_unique(&self) -> bool {
+        // Acquire pairs with the Release decrements of `drop`: what former holders did happened before.
+        self.header().count.load(Ordering::Acquire) == 1
+    }
+
+    /// Whether both refer to one object.
+    pub fn same(&self, other: &ObjRef) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Clone for ObjRef {
+    #[inline]
+    fn clone(&self) -> ObjRef {
+        // Relaxed: a new reference is made from one that is held; nothing is published by it.
+        let before = self.header().count.fetch_add(1, Ordering::Relaxed);
+        if before > MAX_COUNT {
+            std::process::abort();
+        }
+        ObjRef(self.0)
+    }
+}
+
+impl Drop for ObjRef {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: this holder's reads happen before the free; pairs with the Acquire fence of the last holder.
+        if self.header().count.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        // Acquire: pairs with every other holder's Release decrement above.
+        fence(Ordering::Acquire);
+        let free = self.header().info.free;
+        // SAFETY: `free` is the function of the type that `new` was called with, and the count says that nobody else is left.
+        unsafe { free(self.0) };
+    }
+}
+
+impl fmt::Debug for ObjRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.header().info.debug)(self, f)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[derive(Debug)]
+    struct Token(#[allow(dead_code, reason = "held for its count")] Arc<()>);
+    impl Object for Token {
+        const TYPES: &'static [&'static str] = &["!test.token"];
+        fn display(&self) -> String {
+            "token".into()
+        }
+    }
+    #[derive(Debug)]
+    struct Other;
+    impl Object for Other {
+        const TYPES: &'static [&'static str] = &["!test.other"];
+        fn display(&self) -> String {
+            "other".into()
+        }
+    }
+
+    #[test]
+    fn the_payload_is_dropped_with_the_last_reference() {
+        let count = Arc::new(());
+        let a = ObjRef::new(Token(count.clone()));
+        assert!(a.is_unique());
+        let b = a.clone();
+        assert!(!a.is_unique());
+        drop(a);
+        assert_eq!(Arc::strong_count(&count), 2);
+        assert!(b.is_unique());
+        drop(b);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+
+    #[test]
+    fn a_payload_is_only_seen_as_what_it_is() {
+        let a = ObjRef::new(Other);
+        assert!(a.downcast_ref::<Token>().is_none());
+        assert!(a.downcast_ref::<Other>().is_some());
+        assert_eq!(a.type_name(), "!test.other");
+        assert_eq!(a.display(), "other");
+        assert_eq!(format!("{a:?}"), "Other");
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Debug)]
+    struct Counted(Arc<AtomicUsize>);
+    impl Object for Counted {
+        const TYPES: &'static [&'static str] = &["!test.counted"];
+        fn display(&self) -> String {
+            String::new()
+        }
+    }
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn loom_object_is_freed_once() {
+        loom::model(|| {
+            let drops = Arc::new(AtomicUsize::new(0));
+            let a = ObjRef::new(Counted(drops.clone()));
+            let b = a.clone();
+            let other = loom::thread::spawn(move || {
+                let c = b.clone();
+                drop(b);
+                assert!(c.downcast_ref::<Counted>().is_some());
+            });
+            drop(a);
+            other.join().unwrap();
+            assert_eq!(drops.load(Ordering::Relaxed), 1);
+        });
+    }
+}

@@ -1,0 +1,292 @@
+//! `Value`: the sixteen bytes that a register holds.
+//!
+//!     tag | scalar or chain inline          8 bytes at most
+//!     tag | ObjRef   ──▶ tensor, shape, string ...   counted
+//!     tag | AsyncRef ──▶ a value that something asynchronous will set
+//!     tag | Error    ──▶ message, code, locations    counted
+//!     dead                                   control flow did not come this way
+//!
+//! A value is *final* unless it is `Empty` or an `Async` that is still pending. Nothing here is unsafe: the sum is a Rust enum, and its
+//! size is asserted. The tags of device buffers, resources and variants are reserved for the parts of the system that bring them.
+
+use std::fmt;
+
+use half::{bf16, f16};
+
+use crate::async_value::AsyncRef;
+use crate::error::Error;
+use crate::object::{ObjRef, Object};
+
+/// A control dependency: it carries no data, only that something has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chain;
+
+/// A value of any type in any state. 16 bytes.
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// Nothing yet: a register that was not written, or whose value was moved out. Kernels never see it.
+    #[default]
+    Empty,
+    /// Control flow did not come this way.
+    Dead,
+    /// The producer failed.
+    Error(Error),
+    /// Something asynchronous sets it, or has set it.
+    Async(AsyncRef),
+    /// `!tfrt.chain`.
+    Chain,
+    /// `i1`.
+    I1(bool),
+    /// `i8`.
+    I8(i8),
+    /// `i16`.
+    I16(i16),
+    /// `i32`.
+    I32(i32),
+    /// `i64` and `index`.
+    I64(i64),
+    /// `ui8`.
+    U8(u8),
+    /// `ui16`.
+    U16(u16),
+    /// `ui32`.
+    U32(u32),
+    /// `ui64`.
+    U64(u64),
+    /// `f16`.
+    F16(f16),
+    /// `bf16`.
+    BF16(bf16),
+    /// `f32`.
+    F32(f32),
+    /// `f64`.
+    F64(f64),
+    /// `complex<f32>`: real, imaginary.
+    Complex64([f32; 2]),
+    /// Anything larger.
+    Object(ObjRef),
+    /// Reserved: memory of a device, with its position on the device's stream.
+    DeviceBuffer(ObjRef),
+    /// Reserved: a handle to something in the resource context.
+    Resource(ObjRef),
+    /// Reserved: a TensorFlow variant.
+    Variant(ObjRef),
+}
+
+const _: () = assert!(size_of::<Value>() == 16);
+
+/// What a value is, for those who only pass it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not final yet.
+    Unavailable,
+    /// Final: there is a value.
+    Concrete,
+    /// Final: an error.
+    Error,
+    /// Final: dead.
+    Dead,
+}
+
+impl Value {
+    /// Wraps an object.
+    pub fn object<T: Object>(payload: T) -> Value {
+        Value::Object(ObjRef::new(payload))
+    }
+
+    /// The state, looking through an AsyncValue.
+    pub fn state(&self) -> State {
+        match self {
+            Value::Empty => State::Unavailable,
+            Value::Dead => State::Dead,
+            Value::Error(_) => State::Error,
+            Value::Async(value) => value.value().map_or(State::Unavailable, Value::state),
+            _ => State::Concrete,
+        }
+    }
+
+    /// The final value, looking through an AsyncValue; `None` while it is unavailable.
+    #[inline]
+    pub fn final_value(&self) -> Option<&Value> {
+        match self {
+            Value::Empty => None,
+            Value::Async(value) => value.value(),
+            value => Some(value),
+        }
+    }
+
+    /// The object inside, if it is a `T`.
+    #[inline]
+    pub fn downcast_ref<T: Object>(&self) -> Option<&T> {
+        match self {
+            Value::Object(object) => object.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// The error inside.
+    pub fn error(&self) -> Option<&Error> {
+        match self.final_value() {
+            Some(Value::Error(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The IR type that the value belongs to, or the name of its state.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Empty => "nothing",
+            Value::Dead => "dead",
+            Value::Error(_) => "error",
+            Value::Async(value) => value.value().map_or("an unavailable value", Value::type_name),
+            Value::Chain => "!tfrt.chain",
+            Value::I1(_) => "i1",
+            Value::I8(_) => "i8",
+            Value::I16(_) => "i16",
+            Value::I32(_) => "i32",
+            Value::I64(_) => "i64",
+            Value::U8(_) => "ui8",
+            Value::U16(_) => "ui16",
+            Value::U32(_) => "ui32",
+            Value::U64(_) => "ui64",
+            Value::F16(_) => "f16",
+            Value::BF16(_) => "bf16",
+            Value::F32(_) => "f32",
+            Value::F64(_) => "f64",
+            Value::Complex64(_) => "complex<f32>",
+            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
+                object.type_name()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    /// As `bef-exec` prints results: `43`, `1.500000`, `!tfrt.chain value`, `<<error: message>>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Empty => f.write_str("<<unavailable>>"),
+            Value::Dead => f.write_str("<<dead>>"),
+            Value::Error(error) => write!(f, "<<error: {}>>", error.message()),
+            Value::Async(value) => match value.value() {
+                Some(value) => value.fmt(f),
+                None => f.write_str("<<unavailable>>"),
+            },
+            Value::Chain => f.write_str("!tfrt.chain value"),
+            Value::I1(v) => write!(f, "{}", u8::from(*v)),
+            Value::I8(v) => v.fmt(f),
+            Value::I16(v) => v.fmt(f),
+            Value::I32(v) => v.fmt(f),
+            Value::I64(v) => v.fmt(f),
+            Value::U8(v) => v.fmt(f),
+            Value::U16(v) => v.fmt(f),
+            Value::U32(v) => v.fmt(f),
+            Value::U64(v) => v.fmt(f),
+            Value::F16(v) => write!(f, "{:.6}", v.to_f32()),
+            Value::BF16(v) => write!(f, "{:.6}", v.to_f32()),
+            Value::F32(v) => write!(f, "{v:.6}"),
+            Value::F64(v) => write!(f, "{v:.6}"),
+            Value::Complex64([re, im]) => write!(f, "({re:.6},{im:.6})"),
+            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
+                f.write_str(&object.display())
+            }
+        }
+    }
+}
+
+/// A Rust type that a `Value` holds inline.
+pub trait Scalar: Copy + Send + Sync + 'static {
+    /// The IR types whose values it represents.
+    const TYPES: &'static [&'static str];
+    /// Reads it from a value of its type.
+    fn from_value(value: &Value) -> Option<Self>;
+    /// Makes a value of it.
+    fn into_value(self) -> Value;
+}
+
+macro_rules! scalar {
+    ($($ty:ty => $variant:ident: $($name:literal),+;)*) => {$(
+        impl Scalar for $ty {
+            const TYPES: &'static [&'static str] = &[$($name),+];
+            #[inline]
+            fn from_value(value: &Value) -> Option<$ty> {
+                match value {
+                    Value::$variant(scalar) => Some(*scalar),
+                    _ => None,
+                }
+            }
+            #[inline]
+            fn into_value(self) -> Value {
+                Value::$variant(self)
+            }
+        }
+        impl From<$ty> for Value {
+            fn from(scalar: $ty) -> Value {
+                Value::$variant(scalar)
+            }
+        }
+    )*};
+}
+
+scalar! {
+    bool => I1: "i1";
+    i8 => I8: "i8", "si8";
+    i16 => I16: "i16", "si16";
+    i32 => I32: "i32", "si32";
+    i64 => I64: "i64", "si64", "index";
+    u8 => U8: "ui8";
+    u16 => U16: "ui16";
+    u32 => U32: "ui32";
+    u64 => U64: "ui64";
+    f16 => F16: "f16";
+    bf16 => BF16: "bf16";
+    f32 => F32: "f32";
+    f64 => F64: "f64";
+    [f32; 2] => Complex64: "complex<f32>";
+}
+
+impl Scalar for Chain {
+    const TYPES: &'static [&'static str] = &["!tfrt.chain"];
+    #[inline]
+    fn from_value(value: &Value) -> Option<Chain> {
+        matches!(value, Value::Chain).then_some(Chain)
+    }
+    #[inline]
+    fn into_value(self) -> Value {
+        Value::Chain
+    }
+}
+
+/// Whether values of the IR type `name` are held inline, so that dropping one early frees nothing.
+pub(crate) fn is_inline_type(name: &str) -> bool {
+    matches!(
+        name,
+        "i1" | "i8" | "i16" | "i32" | "i64" | "index" | "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64"
+            | "f16" | "bf16" | "f32" | "f64" | "complex<f32>" | "!tfrt.chain"
+    )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::error::ErrorCode;
+
+    #[test]
+    fn scalars_round_trip_and_keep_their_type() {
+        assert_eq!(i32::from_value(&Value::from(7i32)), Some(7));
+        assert_eq!(i64::from_value(&Value::from(7i32)), None);
+        assert_eq!(Chain::from_value(&Value::Chain), Some(Chain));
+        assert_eq!(f32::from_value(&f32::NAN.into_value()).map(f32::is_nan), Some(true));
+    }
+
+    #[test]
+    fn values_print_as_results() {
+        let error = Value::Error(Error::new(ErrorCode::Unknown, "bad", vec!["f:1:2".into()]));
+        let check = |value: Value, text: &str| assert_eq!(value.to_string(), text);
+        check(Value::I32(43), "43");
+        check(Value::F32(1.5), "1.500000");
+        check(Value::I1(true), "1");
+        check(Value::Chain, "!tfrt.chain value");
+        check(error, "<<error: bad>>");
+    }
+}
