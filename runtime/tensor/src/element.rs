@@ -68,3 +68,72 @@ elements! {
     u8 = UI8, u16 = UI16, u32 = UI32, u64 = UI64, I1 = I1, i8 = I8, i16 = I16, i32 = I32, i64 = I64, f32 = F32, f64 = F64,
     Complex64 = Complex64, Complex128 = Complex128, f16 = F16, bf16 = BF16,
 }
+
+/// Calls a generic function or block with the Rust type of a [`DType`] as `$t`.
+macro_rules! with_element {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            $crate::DType::UI8 => {
+                type $t = u8;
+                $body
+            }
+            $crate::DType::UI16 => {
+                type $t = u16;
+                $body
+            }
+            $crate::DType::UI32 => {
+                type $t = u32;
+                $body
+            }
+            $crate::DType::UI64 => {
+                type $t = u64;
+                $body
+            }
+            $crate::DType::I1 => {
+                type $t = $crate::I1;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            $crate::DType::Complex64 => {
+                type $t = $crate::Complex64;
+                $body
+            }
+            $crate::DType::Complex128 => {
+                type $t = $crate::Complex128;
+                $body
+            }
+            $crate::DType::F16 => {
+                type $t = half::f16;
+                $body
+            }
+            $crate::DType::BF16 => {
+                type $t = half::bf16;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_element;

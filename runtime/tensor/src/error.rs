@@ -93,6 +93,11 @@ pub enum TensorError {
         /// The element type.
         dtype: DType,
     },
+    /// An operand is the same tensor as the result, where that is not possible.
+    Aliased {
+        /// The operand's role.
+        what: &'static str,
+    },
     /// No memory.
     Alloc(AllocError),
     /// Somebody else has the bytes, or they are read-only.
@@ -128,6 +133,9 @@ impl fmt::Display for TensorError {
             TensorError::Count { want, got } => write!(f, "{got} values for a tensor of {want} elements"),
             TensorError::Misaligned { dtype } => {
                 write!(f, "the buffer is not aligned for elements of dtype {dtype}")
+            }
+            TensorError::Aliased { what } => {
+                write!(f, "`{what}` and `out` are the same tensor, which is not possible here")
             }
             TensorError::Alloc(error) => error.fmt(f),
             TensorError::Borrow(error) => error.fmt(f),

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! * [`HostTensor`] is a handle: cloning shares the bytes. Access is borrowed at run time; a conflict is an error.
-//! * `ops` is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
+//! * [`ops`] is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
 //!   be the same tensor where the mathematics does.
-//! * `math` is the fast version of each function over plain slices, `reference` the plain one that the oracle uses.
-//! * `npy`, `literal`, `print` and `compare` are the tensors' ways in and out of text and files.
+//! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
+//! * [`npy`], [`literal`], [`print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!
 //! Everything from outside (shapes, files, literals) is checked before it is used or allocated for; the answer to bad input is a
 //! [`TensorError`] or the module's own error, never a panic.
@@ -18,9 +18,18 @@
 //! Not here: AsyncValues, threads (the work queue's `parallel_for` will come in as an argument), devices, graph semantics.
 //! `unsafe` lives in `gemm.rs` only.
 
+pub mod compare;
 mod dtype;
 mod element;
 mod error;
+#[allow(unsafe_code, reason = "the gemm crate takes raw pointers; every extent is checked in this one file")]
+mod gemm;
+pub mod literal;
+pub mod math;
+pub mod npy;
+pub mod ops;
+pub mod print;
+pub mod reference;
 mod shape;
 mod tensor;
 

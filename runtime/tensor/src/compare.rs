@@ -1,0 +1,253 @@
+//! Is this result what was expected? The comparison behind `--expect` (`cli.md`).
+//!
+//! `|got - want| <= atol + rtol * |want|` per element for floats, in f64; complex numbers by their distance. NaN equals NaN and an
+//! infinity only itself. Integers and truth values must be equal; dtypes and shapes must match.
+
+use std::fmt;
+
+use half::{bf16, f16};
+
+use crate::element::with_element;
+use crate::print::Printed;
+use crate::{Complex64, Complex128, Element, HostTensor, I1, Shape, TensorError};
+
+/// How far floats may be apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Relative to the wanted value.
+    pub rtol: f64,
+    /// Absolute.
+    pub atol: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Tolerance {
+        Tolerance { rtol: 1e-4, atol: 1e-5 }
+    }
+}
+
+impl Tolerance {
+    /// No distance at all.
+    pub const EXACT: Tolerance = Tolerance { rtol: 0.0, atol: 0.0 };
+}
+
+/// One pair of elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Where, in row-major order.
+    pub position: usize,
+    /// Their distance; infinite where only one is a number.
+    pub error: f64,
+    /// The element found, as printed.
+    pub got: String,
+    /// The element wanted, as printed.
+    pub want: String,
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The common shape.
+    pub shape: Shape,
+    /// How many elements differ by more than the tolerance.
+    pub n_differing: usize,
+    /// The largest distance of any pair, whether tolerated or not.
+    pub max_error: f64,
+    /// The first pair that differs.
+    pub first: Option<Pair>,
+    /// The pair that differs most; of equals the first.
+    pub worst: Option<Pair>,
+}
+
+impl Report {
+    /// Whether nothing differs.
+    pub fn is_match(&self) -> bool {
+        self.n_differing == 0
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { shape, n_differing, max_error, first, worst } = self;
+        let n = shape.num_elements();
+        let (Some(first), Some(worst)) = (first, worst) else {
+            return write!(f, "all {n} elements agree, largest error {max_error:.3e}");
+        };
+        write!(
+            f,
+            "{n_differing} of {n} elements differ; worst at {:?}: got {}, want {}, error {:.3e}; first at {:?}: got {}, want {}",
+            shape.index_of(worst.position),
+            worst.got,
+            worst.want,
+            worst.error,
+            shape.index_of(first.position),
+            first.got,
+            first.want,
+        )
+    }
+}
+
+/// Compares two tensors. Different dtypes or shapes are errors about `got`.
+pub fn compare(got: &HostTensor, want: &HostTensor, tolerance: Tolerance) -> Result<Report, TensorError> {
+    got.expect_dtype("result", want.dtype())?;
+    got.expect_shape("result", want.shape())?;
+    with_element!(want.dtype(), T => {
+        let (got, expected) = (got.read_as::<T>("result")?, want.read::<T>()?);
+        Ok(compare_slices(want.shape(), &got, &expected, tolerance))
+    })
+}
+
+fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tolerance) -> Report
+where
+    Printed<T>: fmt::Display,
+{
+    let mut report =
+        Report { shape: shape.clone(), n_differing: 0, max_error: 0.0, first: None, worst: None };
+    for (position, (&got, &want)) in got.iter().zip(want).enumerate() {
+        let Distance { error, scale } = got.distance(want);
+        report.max_error = report.max_error.max(error);
+        let near = || error.is_finite() && error <= tolerance.atol + tolerance.rtol * scale;
+        if error == 0.0 || (T::DTYPE.is_inexact() && near()) {
+            continue;
+        }
+        report.n_differing += 1;
+        if report.worst.as_ref().is_none_or(|worst| error > worst.error) {
+            let pair =
+                Pair { position, error, got: Printed(got).to_string(), want: Printed(want).to_string() };
+            report.first.get_or_insert_with(|| pair.clone());
+            report.worst = Some(pair);
+        }
+    }
+    report
+}
+
+/// How far apart two elements are, and what the relative tolerance refers to.
+struct Distance {
+    error: f64,
+    scale: f64,
+}
+
+/// An element type with distances. Equal elements, and only they, are at distance 0.
+trait Near: Element {
+    fn distance(self, want: Self) -> Distance;
+}
+
+fn float_distance(got: f64, want: f64) -> Distance {
+    let scale = want.abs();
+    if got == want || (got.is_nan() && want.is_nan()) {
+        return Distance { error: 0.0, scale };
+    }
+    let error = (got - want).abs();
+    Distance { error: if error.is_nan() { f64::INFINITY } else { error }, scale }
+}
+
+fn complex_distance(got: (f64, f64), want: (f64, f64)) -> Distance {
+    let re = float_distance(got.0, want.0);
+    let im = float_distance(got.1, want.1);
+    Distance { error: re.error.hypot(im.error), scale: re.scale.hypot(im.scale) }
+}
+
+macro_rules! near {
+    ($($t:ty: |$got:ident, $want:ident| $body:expr;)*) => {$(
+        impl Near for $t {
+            fn distance(self, $want: $t) -> Distance {
+                let $got = self;
+                $body
+            }
+        }
+    )*};
+}
+
+near! {
+    u8: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    u16: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    u32: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    u64: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    i8: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    i16: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    i32: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    i64: |got, want| Distance { error: got.abs_diff(want) as f64, scale: 0.0 };
+    I1: |got, want| Distance { error: if got == want { 0.0 } else { 1.0 }, scale: 0.0 };
+    f16: |got, want| float_distance(got.to_f64(), want.to_f64());
+    bf16: |got, want| float_distance(got.to_f64(), want.to_f64());
+    f32: |got, want| float_distance(f64::from(got), f64::from(want));
+    f64: |got, want| float_distance(got, want);
+    Complex64: |got, want| complex_distance((got.re.into(), got.im.into()), (want.re.into(), want.im.into()));
+    Complex128: |got, want| complex_distance((got.re, got.im), (want.re, want.im));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::Malloc;
+
+    fn compared<T: Element>(got: &[T], want: &[T]) -> Report {
+        let tensor = |values: &[T]| {
+            HostTensor::from_slice(Shape::new(&[values.len()]).unwrap(), values, &Malloc::shared()).unwrap()
+        };
+        compare(&tensor(got), &tensor(want), Tolerance::default()).unwrap()
+    }
+
+    #[test]
+    fn floats_have_a_tolerance() {
+        assert!(compared(&[1000.09f32, 0.000_009], &[1000.0, 0.0]).is_match());
+        assert!(!compared(&[1000.2f32], &[1000.0]).is_match());
+        assert!(!compared(&[0.000_02f32], &[0.0]).is_match());
+        assert_eq!(compared(&[1.5f64, 2.0], &[1.0, 2.0]).max_error, 0.5);
+    }
+
+    #[test]
+    fn special_values() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        assert!(compared(&[nan, inf, -inf, -0.0], &[nan, inf, -inf, 0.0]).is_match());
+        for (got, want) in
+            [(nan, 1.0), (1.0, nan), (inf, -inf), (inf, 1.0), (1.0, inf), (1.0, -inf), (nan, inf)]
+        {
+            let report = compared(&[got], &[want]);
+            assert_eq!(report.n_differing, 1, "{got} {want}");
+            assert_eq!(report.worst.unwrap().error, f64::INFINITY);
+        }
+    }
+
+    #[test]
+    fn integers_are_exact() {
+        assert!(compared(&[i64::MAX], &[i64::MAX]).is_match());
+        assert!(!compared(&[i64::MAX], &[i64::MAX - 1]).is_match());
+        assert!(!compared(&[1_000_000_000i32], &[1_000_000_001]).is_match());
+        assert!(!compared(&[I1::from(true)], &[I1::from(false)]).is_match());
+    }
+
+    #[test]
+    fn complex_numbers_by_distance() {
+        let z = |re, im| Complex64 { re, im };
+        assert!(compared(&[z(1.0, f32::NAN)], &[z(1.0, f32::NAN)]).is_match());
+        assert!(compared(&[z(1000.0, 0.05)], &[z(1000.0, 0.0)]).is_match());
+        assert!(!compared(&[z(1.0, 0.05)], &[z(1.0, 0.0)]).is_match());
+    }
+
+    #[test]
+    fn the_report_names_first_and_worst() {
+        let tensor = |values: &[i32]| {
+            HostTensor::from_slice(Shape::new(&[2, 2]).unwrap(), values, &Malloc::shared()).unwrap()
+        };
+        let report = compare(&tensor(&[1, 3, 9, 4]), &tensor(&[1, 2, 3, 4]), Tolerance::default()).unwrap();
+        assert_eq!(
+            report.to_string(),
+            "2 of 4 elements differ; worst at [1, 0]: got 9, want 3, error 6.000e0; first at [0, 1]: got 3, want 2"
+        );
+        let same = compare(&tensor(&[1; 4]), &tensor(&[1; 4]), Tolerance::default()).unwrap();
+        assert_eq!(same.to_string(), "all 4 elements agree, largest error 0.000e0");
+    }
+
+    #[test]
+    fn other_dtypes_and_shapes_are_errors() {
+        let malloc = Malloc::shared();
+        let shape = |dims: &[usize]| Shape::new(dims).unwrap();
+        let a = HostTensor::from_slice(shape(&[2]), &[1i32, 2], &malloc).unwrap();
+        let b = HostTensor::from_slice(shape(&[2]), &[1.0f32, 2.0], &malloc).unwrap();
+        let c = HostTensor::from_slice(shape(&[1, 2]), &[1i32, 2], &malloc).unwrap();
+        let error = |want| compare(&a, want, Tolerance::default()).unwrap_err().to_string();
+        assert_eq!(error(&b), "`result` has dtype i32, expected f32");
+        assert_eq!(error(&c), "`result` has shape [2], expected [1, 2]");
+    }
+}

@@ -1,0 +1,239 @@
+//! Tensors written on a command line: `f32[2x2]:1,2,3,4`, `i32:7`, `i1[2]:true,0`, `f32[0x3]:`.
+//!
+//! ```text
+//! literal := dtype [ '[' [ n { 'x' n } ] ']' ] ':' [ value { ',' value } ]       no brackets: a scalar
+//! ```
+//!
+//! Integers are decimal and must fit; floats are decimal, `inf` or `nan`; truth values `true`, `false`, `1`, `0`; complex numbers
+//! `re+imi`, such as `1-2.5i`. There are as many values as elements: nothing is repeated, nothing left out.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use befrost_mem::Allocator;
+use half::{bf16, f16};
+
+use crate::dtype::UnknownDType;
+use crate::element::with_element;
+use crate::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError};
+
+/// Why a text is no tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiteralError {
+    /// There is no `:` between type and values.
+    NoColon,
+    /// The element type is unknown.
+    DType(UnknownDType),
+    /// The shape is not written as `[2x3]`.
+    Shape(String),
+    /// Another number of values than the shape has elements.
+    Count {
+        /// The elements of the shape.
+        want: usize,
+        /// The values written.
+        got: usize,
+    },
+    /// A value that the element type does not have.
+    Value {
+        /// Its position among the values.
+        at: usize,
+        /// What is written.
+        text: String,
+        /// The element type.
+        dtype: DType,
+    },
+    /// There cannot be such a tensor, or no memory.
+    Tensor(TensorError),
+}
+
+impl fmt::Display for LiteralError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LiteralError::NoColon => {
+                f.write_str("expected DTYPE[SHAPE]:v,v,..., such as f32[2x2]:1,2,3,4 or i32:7")
+            }
+            LiteralError::DType(error) => error.fmt(f),
+            LiteralError::Shape(text) => write!(f, "`{text}` is not a shape such as [2x3]"),
+            LiteralError::Count { want, got } => {
+                write!(f, "{got} values are written, the shape has {want} elements")
+            }
+            LiteralError::Value { at, text, dtype } => {
+                write!(f, "value #{at}, `{text}`, is not a value of {dtype}")
+            }
+            LiteralError::Tensor(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LiteralError {}
+
+impl From<TensorError> for LiteralError {
+    fn from(error: TensorError) -> LiteralError {
+        LiteralError::Tensor(error)
+    }
+}
+
+/// Whether a text begins as a literal does, so that it is not meant as a file's name.
+pub fn is_literal(text: &str) -> bool {
+    text.split_once(['[', ':']).is_some_and(|(dtype, rest)| {
+        dtype.parse::<DType>().is_ok() && (text[dtype.len()..].starts_with(':') || rest.contains("]:"))
+    })
+}
+
+/// The tensor that is written.
+pub fn parse(text: &str, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, LiteralError> {
+    let (head, values) = text.split_once(':').ok_or(LiteralError::NoColon)?;
+    let (dtype, shape) = head.split_at(head.find('[').unwrap_or(head.len()));
+    let dtype = dtype.trim().parse::<DType>().map_err(LiteralError::DType)?;
+    let shape = parse_shape(shape.trim())?;
+    // Counted before anything is allocated for: the text bounds the memory.
+    let got = if values.trim().is_empty() { 0 } else { values.split(',').count() };
+    if got != shape.num_elements() {
+        return Err(LiteralError::Count { want: shape.num_elements(), got });
+    }
+    let tensor = HostTensor::allocate(dtype, shape, allocator)?;
+    with_element!(dtype, T => set_values::<T>(&tensor, values)?);
+    Ok(tensor)
+}
+
+fn parse_shape(text: &str) -> Result<Shape, LiteralError> {
+    if text.is_empty() {
+        return Ok(Shape::scalar());
+    }
+    let wrong = || LiteralError::Shape(excerpt(text));
+    let dims = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).ok_or_else(wrong)?;
+    if dims.trim().is_empty() {
+        return Ok(Shape::scalar());
+    }
+    let dims = dims
+        .split('x')
+        .map(|dim| dim.trim().parse().map_err(|_| wrong()))
+        .collect::<Result<Vec<usize>, _>>()?;
+    Ok(Shape::new(&dims)?)
+}
+
+fn set_values<T: Literal>(tensor: &HostTensor, values: &str) -> Result<(), LiteralError> {
+    let mut elements = tensor.write::<T>()?;
+    for (at, (element, text)) in elements.iter_mut().zip(values.split(',')).enumerate() {
+        let text = text.trim();
+        *element =
+            T::parse(text).ok_or_else(|| LiteralError::Value { at, text: excerpt(text), dtype: T::DTYPE })?;
+    }
+    Ok(())
+}
+
+/// As much of the user's text as fits a message.
+fn excerpt(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+/// An element type whose values can be written.
+trait Literal: Element {
+    fn parse(text: &str) -> Option<Self>;
+}
+
+macro_rules! literals {
+    ($($t:ty: $parse:expr;)*) => {$(
+        impl Literal for $t {
+            fn parse(text: &str) -> Option<Self> {
+                $parse(text)
+            }
+        }
+    )*};
+}
+
+literals! {
+    u8: std_parse;
+    u16: std_parse;
+    u32: std_parse;
+    u64: std_parse;
+    i8: std_parse;
+    i16: std_parse;
+    i32: std_parse;
+    i64: std_parse;
+    f32: std_parse;
+    f64: std_parse;
+    f16: |text| std_parse(text).map(f16::from_f64);
+    bf16: |text| std_parse(text).map(bf16::from_f64);
+    I1: truth_value;
+    Complex64: |text| complex(text).map(|(re, im)| Complex64 { re, im });
+    Complex128: |text| complex(text).map(|(re, im)| Complex128 { re, im });
+}
+
+fn std_parse<T: FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+fn truth_value(text: &str) -> Option<I1> {
+    match text {
+        "true" | "1" => Some(I1::from(true)),
+        "false" | "0" => Some(I1::from(false)),
+        _ => None,
+    }
+}
+
+/// `re`, `imi` or `re+imi`. The sign between the parts is the last one that does not belong to an exponent.
+fn complex<T: FromStr + Default>(text: &str) -> Option<(T, T)> {
+    let Some(parts) = text.strip_suffix('i') else {
+        return Some((std_parse(text)?, T::default()));
+    };
+    let bytes = parts.as_bytes();
+    let sign = (1..bytes.len())
+        .rev()
+        .find(|&i| matches!(bytes[i], b'+' | b'-') && !matches!(bytes[i - 1], b'e' | b'E'));
+    match sign {
+        Some(sign) => Some((std_parse(&parts[..sign])?, std_parse(&parts[sign..])?)),
+        None => Some((T::default(), std_parse(parts)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{mem::Malloc, print};
+
+    fn check(text: &str, want: &str) {
+        let printed = parse(text, &Malloc::shared())
+            .map(|t| print::tensor(&t).unwrap().replace("DenseHostTensor dtype = ", ""))
+            .unwrap_or_else(|error| format!("error: {error}"));
+        assert!(printed.starts_with(want), "{text}: got {printed}, want {want}");
+        assert_eq!(
+            is_literal(text),
+            !want.starts_with("error: expected") && !want.contains("unknown element")
+        );
+    }
+
+    #[test]
+    fn literals() {
+        check("i32:7", "i32, shape = [], values = [7]");
+        check("i32[]: -7", "i32, shape = [], values = [-7]");
+        check("f32[2x2]:1,2.5, -3,4e1", "f32, shape = [2, 2], values = [1.000000e+00, 2.500000e+00, -3");
+        check("f64[3]:inf,-inf,nan", "f64, shape = [3], values = [INF, -INF, nan]");
+        check("f32[0x3]:", "f32, shape = [0, 3], values = []");
+        check("i1[4]:true,false,1,0", "i1, shape = [4], values = [1, 0, 1, 0]");
+        check("f16[1]:1", "f16, shape = [1], values = [fp16(15360)]");
+        check(
+            "complex64[4]:1-2.5i,1e-3,2i,1e+1+1e-1i",
+            "complex64, shape = [4], values = [(1.000000e+00,-2.5",
+        );
+    }
+
+    #[test]
+    fn bad_literals_are_explained() {
+        check("weights.npy", "error: expected DTYPE[SHAPE]:");
+        check("float[2]:1,2", "error: unknown element type `float`");
+        check("f32[2x]:1,2", "error: `[2x]` is not a shape");
+        check("f32[-1]:1", "error: `[-1]` is not a shape");
+        check("i32[3]:1,2", "error: 2 values are written, the shape has 3 elements");
+        check("i32[2]:", "error: 0 values are written, the shape has 2 elements");
+        check("i32:", "error: 0 values are written, the shape has 1 elements");
+        check("i8:128", "error: value #0, `128`, is not a value of i8");
+        check("ui8[2]:1,-1", "error: value #1, `-1`, is not a value of ui8");
+        check("i1:2", "error: value #0, `2`");
+        check("i32:1.5", "error: value #0, `1.5`");
+        check("complex64:i", "error: value #0");
+        check("f32[99999999x99999999x99999999]:1", "error: the tensor is larger");
+        check("f64[9999999999]:1", "error: 1 values are written");
+    }
+}

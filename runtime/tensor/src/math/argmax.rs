@@ -1,0 +1,57 @@
+//! The position of the largest element along an axis.
+//!
+//! Order: the first of several largest wins; a NaN counts as larger than any number, so the first NaN wins, as in NumPy.
+//! (TensorFlow's answer for NaN depends on the machine.)
+
+use super::Float;
+
+const LANES: usize = 16;
+
+/// For x of extents (outer, axis, inner): `out[o, i]` is the position along the axis of the largest `x[o, _, i]`.
+///
+/// # Panics
+/// If the lengths do not fit, the axis is empty while there is a result, or it has more positions than an `i32`.
+pub fn argmax<T: Float>((outer, axis, inner): (usize, usize, usize), x: &[T], out: &mut [i32]) {
+    assert_eq!(out.len(), outer * inner);
+    assert_eq!(x.len(), outer * axis * inner);
+    if out.is_empty() {
+        return;
+    }
+    assert!(axis > 0 && i32::try_from(axis).is_ok(), "an axis of {axis}");
+    if inner == 1 {
+        for (row, out) in x.chunks_exact(axis).zip(out) {
+            *out = of_row(row) as i32; // below `axis`
+        }
+        return;
+    }
+    for (slab, out) in x.chunks_exact(axis * inner).zip(out.chunks_exact_mut(inner)) {
+        out.fill(0);
+        for (a, row) in slab.chunks_exact(inner).enumerate().skip(1) {
+            for (i, (&x, out)) in row.iter().zip(out.iter_mut()).enumerate() {
+                let best = slab[*out as usize * inner + i];
+                if x > best || (x.is_nan() && !best.is_nan()) {
+                    *out = a as i32;
+                }
+            }
+        }
+    }
+}
+
+/// Two passes, since a maximum vectorizes and a position does not: find the largest value, then where it is.
+fn of_row<T: Float>(row: &[T]) -> usize {
+    let Some(&first) = row.first() else { return 0 };
+    let larger = |best: T, x: T| if x > best { x } else { best };
+    let mut lanes = [first; LANES];
+    let mut nan = false;
+    let (blocks, rest) = row.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &x) in lanes.iter_mut().zip(block) {
+            nan |= x.is_nan();
+            *lane = larger(*lane, x);
+        }
+    }
+    nan |= rest.iter().any(|x| x.is_nan());
+    let best = rest.iter().chain(&lanes).fold(first, |best, &x| larger(best, x));
+    let found = if nan { row.iter().position(|x| x.is_nan()) } else { row.iter().position(|&x| x == best) };
+    found.unwrap_or(0)
+}

@@ -1,0 +1,125 @@
+//! Reading: header, elements as far as they are there, then byte order and axis order put right.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use befrost_mem::Allocator;
+
+use crate::npy::header::{self, Header};
+use crate::npy::{MAGIC, NpyError};
+use crate::{DType, HostTensor, Shape};
+
+/// Real headers have a few hundred bytes; NumPy itself refuses more than 10,000 unless asked.
+const MAX_HEADER: u32 = 1 << 16;
+
+/// Reads a file.
+pub fn read_file(path: &Path, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
+    read(BufReader::new(File::open(path)?), allocator)
+}
+
+/// Reads the bytes of a file.
+pub fn parse(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
+    read(bytes, allocator)
+}
+
+/// Reads from anything that gives bytes, to its end.
+pub fn read(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
+    let prelude = read_up_to(&mut reader, MAGIC.len() + 2)?;
+    if !prelude.starts_with(MAGIC) {
+        return Err(NpyError::Magic);
+    }
+    let &[major, minor] = &prelude[MAGIC.len()..] else { return Err(NpyError::TruncatedHeader) };
+    let n_len_bytes = match (major, minor) {
+        (1, 0) => 2,
+        (2 | 3, 0) => 4,
+        _ => return Err(NpyError::Version { major, minor }),
+    };
+    let len = match read_up_to(&mut reader, n_len_bytes)?[..] {
+        [a, b] if n_len_bytes == 2 => u32::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+        _ => return Err(NpyError::TruncatedHeader),
+    };
+    if len > MAX_HEADER {
+        return Err(NpyError::LongHeader { len });
+    }
+    let text = read_up_to(&mut reader, len as usize)?;
+    if text.len() < len as usize {
+        return Err(NpyError::TruncatedHeader);
+    }
+    let header = header::parse(&text, prelude.len() + n_len_bytes)?;
+
+    let want = header.shape.num_bytes(header.dtype)?; // at most isize::MAX
+    let elements = read_up_to(&mut reader, want + 1)?;
+    match elements.len() {
+        got if got < want => Err(NpyError::Truncated { want, got }),
+        got if got > want => Err(NpyError::Trailing),
+        _ => tensor_of(header, &elements, allocator),
+    }
+}
+
+/// The next `limit` bytes or as many as there are. Memory grows with what is read.
+fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError> {
+    let mut bytes = Vec::new();
+    reader.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn tensor_of(
+    header: Header,
+    elements: &[u8],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, NpyError> {
+    let Header { dtype, big_endian, fortran_order, shape } = header;
+    let tensor = HostTensor::allocate(dtype, shape.clone(), allocator)?;
+    {
+        let mut out = tensor.write_bytes()?;
+        if fortran_order {
+            copy_transposed(&shape, dtype.size(), elements, &mut out);
+        } else {
+            out.copy_from_slice(elements);
+        }
+        if big_endian != cfg!(target_endian = "big") {
+            swap_bytes(dtype, &mut out);
+        }
+        if dtype == DType::I1 {
+            out.iter_mut().for_each(|b| *b = u8::from(*b != 0));
+        }
+    }
+    Ok(tensor)
+}
+
+/// Copies elements of `size` bytes that lie with the first axis contiguous.
+fn copy_transposed(shape: &Shape, size: usize, from: &[u8], out: &mut [u8]) {
+    let dims = shape.dims();
+    let mut index = vec![0usize; dims.len()];
+    let strides: Vec<usize> = dims
+        .iter()
+        .scan(1usize, |stride, &dim| {
+            let this = *stride;
+            *stride *= dim.max(1); // fits: the shape's invariant
+            Some(this)
+        })
+        .collect();
+    for element in out.chunks_exact_mut(size) {
+        let position: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
+        element.copy_from_slice(&from[position * size..(position + 1) * size]);
+        // The next index, last axis fastest.
+        for (i, &dim) in index.iter_mut().zip(dims).rev() {
+            *i += 1;
+            if *i < dim {
+                break;
+            }
+            *i = 0;
+        }
+    }
+}
+
+fn swap_bytes(dtype: DType, bytes: &mut [u8]) {
+    let number = match dtype {
+        DType::Complex64 | DType::Complex128 => dtype.size() / 2,
+        _ => dtype.size(),
+    };
+    bytes.chunks_exact_mut(number).for_each(<[u8]>::reverse);
+}

@@ -1,0 +1,169 @@
+//! Tests of both directions: files made by hand, files made by us, and files broken in every way.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::mem::{Allocator, Limited, Malloc};
+use crate::{HostTensor, Shape, print};
+
+fn file(version: u8, header: &str, elements: &[u8]) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([version, 0]);
+    let len = header.len() as u32;
+    bytes.extend(&len.to_le_bytes()[..if version == 1 { 2 } else { 4 }]);
+    bytes.extend(header.as_bytes());
+    bytes.extend(elements);
+    bytes
+}
+
+fn check(bytes: &[u8], want: &str) {
+    let got = match parse(bytes, &Malloc::shared()) {
+        Ok(t) => print::tensor(&t).unwrap(),
+        Err(error) => format!("error: {error}"),
+    };
+    assert!(got.contains(want), "got {got}, want {want}");
+}
+
+fn header(descr: &str, fortran: &str, shape: &str) -> String {
+    format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}   \n")
+}
+
+#[test]
+fn versions_orders_and_types() {
+    let le = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0];
+    let be = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
+    for version in 1..=3 {
+        check(
+            &file(version, &header("<i2", "False", "(2, 3)"), &le),
+            "i16, shape = [2, 3], values = [1, 2, 3, 4, 5, 6]",
+        );
+    }
+    check(&file(1, &header(">i2", "False", "(2, 3)"), &be), "values = [1, 2, 3, 4, 5, 6]");
+    check(
+        &file(1, &header("<u2", "True", "(2, 3)"), &le),
+        "ui16, shape = [2, 3], values = [1, 3, 5, 2, 4, 6]",
+    );
+    check(
+        &file(1, &header(">u2", "True", "(1, 3, 2)"), &be),
+        "shape = [1, 3, 2], values = [1, 4, 2, 5, 3, 6]",
+    );
+    check(&file(1, &header("|b1", "False", "(3,)"), &[0, 1, 7]), "i1, shape = [3], values = [0, 1, 1]");
+    check(&file(1, &header("<f2", "False", "()"), &[0, 0x3c]), "f16, shape = [], values = [fp16(15360)]");
+    check(&file(1, &header("<f4", "False", "(0, 5)"), &[]), "f32, shape = [0, 5], values = []");
+    check(&file(1, &header("<f4", "True", "(5, 0)"), &[]), "f32, shape = [5, 0], values = []");
+    let z: Vec<u8> = [1.0f32, 2.0].iter().flat_map(|x| x.to_be_bytes()).collect();
+    check(
+        &file(1, &header(">c8", "False", "(1,)"), &z),
+        "complex64, shape = [1], values = [(1.000000e+00,2.000000e+00)]",
+    );
+    check(
+        &file(1, "{\"shape\":(1L,),\"fortran_order\":False,\"descr\":\"|u1\"}", &[9]),
+        "ui8, shape = [1], values = [9]",
+    );
+}
+
+#[test]
+fn bad_headers_are_located() {
+    let bad = |header: &str, want: &str| check(&file(1, header, &[0; 4]), want);
+    bad("", "bad .npy header at byte 10: expected `{`");
+    bad("{", "at byte 11: expected a string");
+    bad("{}", "`descr` is missing");
+    bad("{'descr': '<f4'}", "`fortran_order` is missing");
+    bad("{'descr': '<f4', 'fortran_order': False}", "`shape` is missing");
+    bad("{'descr' '<f4'}", "at byte 19: expected `:`");
+    bad("{'descr: }", "the string does not end");
+    bad("{'color': 1}", "at byte 11: unknown key");
+    bad("{'descr': '<f4', 'descr': '<f4'}", "the key occurs twice");
+    bad(&header("<f4", "0", "(1,)"), "expected `True` or `False`");
+    bad(&header("<f4", "False", "[1]"), "expected `(`");
+    bad(&header("<f4", "False", "(-1,)"), "expected a dimension");
+    bad(&header("<f4", "False", "(1 2)"), "expected `,` or `)`");
+    bad(&header("<f4", "False", "(99999999999999999999999,)"), "the dimension is too large");
+    bad(&header("<f4", "False", "(9999999999999, 9999999999999)"), "larger than the address space");
+    bad(&header("<f8", "False", "(9223372036854775807,)"), "larger than the address space");
+    bad(&format!("{}x", header("<f4", "False", "(1,)")), "something follows the dictionary");
+    bad(&header("<f4", "False", &format!("({})", "1,".repeat(65))), "a tensor of rank 65");
+}
+
+#[test]
+fn foreign_types_are_refused() {
+    let refused = |descr: &str, want: &str| check(&file(1, &header(descr, "False", "(1,)"), &[0; 8]), want);
+    refused("|O", "dtype `|O`: arrays of Python objects are pickles, which are never loaded");
+    refused("<U4", "strings are not supported");
+    refused("<M8[ns]", "dates and times");
+    refused("|V2", "records");
+    refused("<f16", "unknown element type");
+    refused("", "unknown element type");
+    refused("|f4", "the byte order is missing");
+    let record = "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}";
+    check(&file(1, record, &[0; 4]), "records are not supported");
+}
+
+#[test]
+fn broken_files_are_refused() {
+    check(b"", "not a .npy file");
+    check(b"PK\x03\x04 something else", "not a .npy file");
+    check(b"\x93NUMPY", "ends in its header");
+    check(b"\x93NUMPY\x01", "ends in its header");
+    check(b"\x93NUMPY\x04\x00\x00\x00", "version 4.0 is unknown");
+    check(b"\x93NUMPY\x01\x00\x10", "ends in its header");
+    check(b"\x93NUMPY\x02\x00\xff\xff\xff\x7f", "a .npy header of 2147483647 bytes is refused");
+    check(
+        &file(1, &header("<f4", "False", "(2,)"), &[0; 7]),
+        "truncated: 8 bytes of elements expected, 7 found",
+    );
+    check(&file(1, &header("<f4", "False", "(2,)"), &[0; 9]), "bytes after its array");
+    // A claim of 4 TB costs nothing.
+    check(
+        &file(1, &header("<f4", "False", "(1099511627776,)"), &[0; 4]),
+        "4398046511104 bytes of elements expected, 4 found",
+    );
+}
+
+#[test]
+fn no_memory_is_an_error() {
+    let small: std::sync::Arc<dyn Allocator> = std::sync::Arc::new(Limited::new(Malloc::shared(), 100));
+    let bytes = file(1, &header("|u1", "False", "(200,)"), &[0; 200]);
+    assert!(matches!(parse(&bytes, &small), Err(NpyError::Tensor(TensorError::Alloc(_)))));
+}
+
+#[test]
+fn bf16_cannot_be_written() {
+    let t = HostTensor::zeros(DType::BF16, Shape::scalar(), &Malloc::shared()).unwrap();
+    assert!(matches!(to_bytes(&t), Err(NpyError::Unwritable(DType::BF16))));
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        dtype in prop::sample::select(&DType::ALL[..]),
+        dims in prop::collection::vec(0usize..5, 0..5),
+        seed in any::<u8>(),
+    ) {
+        prop_assume!(dtype != DType::BF16);
+        let malloc = Malloc::shared();
+        let t = HostTensor::zeros(dtype, Shape::new(&dims).unwrap(), &malloc).unwrap();
+        for (i, b) in t.write_bytes().unwrap().iter_mut().enumerate() {
+            *b = if dtype == DType::I1 { (i % 2) as u8 } else { seed.wrapping_mul(31).wrapping_add(i as u8) };
+        }
+        let bytes = to_bytes(&t).unwrap();
+        prop_assert_eq!((bytes.len() - t.read_bytes().unwrap().len()) % 64, 0);
+        let back = parse(&bytes, &malloc).unwrap();
+        prop_assert_eq!((back.dtype(), back.shape()), (t.dtype(), t.shape()));
+        prop_assert_eq!(&*back.read_bytes().unwrap(), &*t.read_bytes().unwrap());
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(
+        flips in prop::collection::vec((0usize..200, any::<u8>()), 1..6),
+        cut in 0usize..300,
+    ) {
+        let mut bytes = file(1, &header("<f4", "True", "(3, 4)"), &[7; 48]);
+        let n = bytes.len();
+        for (at, byte) in flips {
+            bytes[at % n] = byte;
+        }
+        bytes.truncate(cut);
+        let _ = parse(&bytes, &Malloc::shared());
+    }
+}

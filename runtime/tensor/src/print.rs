@@ -1,0 +1,121 @@
+//! Tensors as text, as TFRT prints them:
+//!
+//! ```text
+//! DenseHostTensor dtype = f32, shape = [2], values = [1.000000e+00, -2.500000e-01]
+//! ```
+//!
+//! Floats are C's `%e` with `nan`, `INF` and `-INF`; integers are decimal; truth values 0 or 1; f16 and bf16 are their raw bits, `fp16(15360)` and
+//! `bf16(16256)`, as TFRT has it; complex numbers are `(re,im)`.
+
+use std::fmt::{self, Write};
+
+use half::{bf16, f16};
+
+use crate::element::with_element;
+use crate::{Complex64, Complex128, HostTensor, I1, TensorError};
+
+/// The whole tensor on one line, without a line end.
+pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
+    let mut text =
+        format!("DenseHostTensor dtype = {}, shape = {}, values = [", tensor.dtype(), tensor.shape());
+    with_element!(tensor.dtype(), T => {
+        for (i, value) in tensor.read::<T>()?.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{comma}{}", Printed(*value));
+        }
+    });
+    text.push(']');
+    Ok(text)
+}
+
+/// An element, displayed as in a printed tensor.
+pub(crate) struct Printed<T>(pub(crate) T);
+
+/// C's `%e`: six digits, a sign and two digits of exponent at least.
+fn exponential(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
+    if value.is_nan() {
+        return f.write_str("nan");
+    }
+    if value.is_infinite() {
+        return f.write_str(if value < 0.0 { "-INF" } else { "INF" });
+    }
+    let text = format!("{value:.6e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |positive| ('-', positive));
+    write!(f, "{digits}e{sign}{exponent:0>2}")
+}
+
+macro_rules! printed {
+    ($($t:ty: |$f:ident, $x:ident| $body:expr;)*) => {$(
+        impl fmt::Display for Printed<$t> {
+            fn fmt(&self, $f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let Printed($x) = *self;
+                $body
+            }
+        }
+    )*};
+}
+
+printed! {
+    u8: |f, x| x.fmt(f);
+    u16: |f, x| x.fmt(f);
+    u32: |f, x| x.fmt(f);
+    u64: |f, x| x.fmt(f);
+    i8: |f, x| x.fmt(f);
+    i16: |f, x| x.fmt(f);
+    i32: |f, x| x.fmt(f);
+    i64: |f, x| x.fmt(f);
+    I1: |f, x| u8::from(x.is_true()).fmt(f);
+    f32: |f, x| exponential(f, f64::from(x));
+    f64: |f, x| exponential(f, x);
+    f16: |f, x| write!(f, "fp16({})", x.to_bits());
+    bf16: |f, x| write!(f, "bf16({})", x.to_bits());
+    Complex64: |f, x| write!(f, "({},{})", Printed(x.re), Printed(x.im));
+    Complex128: |f, x| write!(f, "({},{})", Printed(x.re), Printed(x.im));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Element, Shape, mem::Malloc};
+
+    fn check<T: Element>(dims: &[usize], values: &[T], want: &str) {
+        let t = HostTensor::from_slice(Shape::new(dims).unwrap(), values, &Malloc::shared()).unwrap();
+        assert_eq!(tensor(&t).unwrap(), want);
+    }
+
+    #[test]
+    fn tensors_print_as_tfrt_does() {
+        check(
+            &[2, 3],
+            &[3i32; 6],
+            "DenseHostTensor dtype = i32, shape = [2, 3], values = [3, 3, 3, 3, 3, 3]",
+        );
+        check(&[], &[-1i64], "DenseHostTensor dtype = i64, shape = [], values = [-1]");
+        check::<u8>(&[0], &[], "DenseHostTensor dtype = ui8, shape = [0], values = []");
+        check(&[1], &[i8::MIN], "DenseHostTensor dtype = i8, shape = [1], values = [-128]");
+        check(
+            &[2],
+            &[I1::from(true), I1::from(false)],
+            "DenseHostTensor dtype = i1, shape = [2], values = [1, 0]",
+        );
+        check(
+            &[4],
+            &[1.0f32, -0.25, 1e-30, 0.0],
+            "DenseHostTensor dtype = f32, shape = [4], values = [1.000000e+00, -2.500000e-01, 1.000000e-30, 0.000000e+00]",
+        );
+        check(
+            &[6],
+            &[1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.999_999_99],
+            "DenseHostTensor dtype = f64, shape = [6], \
+             values = [1.000000e+300, nan, INF, -INF, -0.000000e+00, 1.000000e+00]",
+        );
+        check(&[1], &[f16::ONE], "DenseHostTensor dtype = f16, shape = [1], values = [fp16(15360)]");
+        check(
+            &[1],
+            &[Complex64 { re: 1.0, im: -2.0 }],
+            "DenseHostTensor dtype = complex64, shape = [1], values = [(1.000000e+00,-2.000000e+00)]",
+        );
+    }
+}
