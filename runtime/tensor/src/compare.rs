@@ -8,7 +8,6 @@ use std::fmt;
 use half::{bf16, f16};
 
 use crate::element::with_element;
-use crate::print::Printed;
 use crate::{Complex64, Complex128, Element, HostTensor, I1, Shape, TensorError};
 
 /// How far floats may be apart.
@@ -38,9 +37,9 @@ pub struct Pair {
     pub position: usize,
     /// Their distance; infinite where only one is a number.
     pub error: f64,
-    /// The element found, as printed.
+    /// The element found, with all digits that matter.
     pub got: String,
-    /// The element wanted, as printed.
+    /// The element wanted, likewise.
     pub want: String,
 }
 
@@ -97,10 +96,7 @@ pub fn compare(got: &HostTensor, want: &HostTensor, tolerance: Tolerance) -> Res
     })
 }
 
-fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tolerance) -> Report
-where
-    Printed<T>: fmt::Display,
-{
+fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tolerance) -> Report {
     let mut report =
         Report { shape: shape.clone(), n_differing: 0, max_error: 0.0, first: None, worst: None };
     for (position, (&got, &want)) in got.iter().zip(want).enumerate() {
@@ -112,8 +108,7 @@ where
         }
         report.n_differing += 1;
         if report.worst.as_ref().is_none_or(|worst| error > worst.error) {
-            let pair =
-                Pair { position, error, got: Printed(got).to_string(), want: Printed(want).to_string() };
+            let pair = Pair { position, error, got: got.shown(), want: want.shown() };
             report.first.get_or_insert_with(|| pair.clone());
             report.worst = Some(pair);
         }
@@ -130,6 +125,11 @@ struct Distance {
 /// An element type with distances. Equal elements, and only they, are at distance 0.
 trait Near: Element {
     fn distance(self, want: Self) -> Distance;
+
+    /// The element with so many digits that different ones look different.
+    fn shown(self) -> String {
+        format!("{self:?}")
+    }
 }
 
 fn float_distance(got: f64, want: f64) -> Distance {

@@ -1,19 +1,21 @@
 //! Rust types for the element types, so that tensors are read as slices of numbers.
 
+use std::fmt;
+
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
 use crate::DType;
 
 /// A Rust type that is the in-memory form of an element type.
-pub trait Element: Pod + Send + Sync + PartialEq + std::fmt::Debug {
+pub trait Element: Pod + Send + Sync + PartialEq + fmt::Debug {
     /// The element type.
     const DTYPE: DType;
 }
 
 /// A truth value in a byte. Any byte but 0 is true, so that untrusted memory can be read; writing goes through `From<bool>`.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
 pub struct I1(u8);
 
 impl I1 {
@@ -35,9 +37,15 @@ impl PartialEq for I1 {
     }
 }
 
+impl fmt::Debug for I1 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.is_true().fmt(f)
+    }
+}
+
 /// A complex number of two `f32`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Default, PartialEq, Pod, Zeroable)]
 pub struct Complex64 {
     /// The real part.
     pub re: f32,
@@ -45,14 +53,26 @@ pub struct Complex64 {
     pub im: f32,
 }
 
+impl fmt::Debug for Complex64 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({:?},{:?})", self.re, self.im)
+    }
+}
+
 /// A complex number of two `f64`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Default, PartialEq, Pod, Zeroable)]
 pub struct Complex128 {
     /// The real part.
     pub re: f64,
     /// The imaginary part.
     pub im: f64,
+}
+
+impl fmt::Debug for Complex128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({:?},{:?})", self.re, self.im)
+    }
 }
 
 macro_rules! elements {
