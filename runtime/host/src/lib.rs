@@ -3,6 +3,8 @@
 pub mod async_value;
 pub mod error;
 pub mod object;
+pub mod context;
+pub mod queue;
 mod sync;
 pub mod value;
 
