@@ -1,1 +1,13 @@
-//! Under construction.
+//! The compiler: IR, syntax, dialects, passes.
+//!
+//!     text ──syntax::parse──▶ ir::Module ──verify──▶ pass::PassManager ──▶ emit ──▶ BEF
+//!            ◀──print───────┘
+//!
+//! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
+//! [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+
+#![forbid(unsafe_code)]
+
+pub mod diag;
+pub mod dialects;
+pub mod ir;

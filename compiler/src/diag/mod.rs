@@ -1,0 +1,211 @@
+//! Diagnostics: what is wrong, where, and what to do about it, as plain data.
+//!
+//! Every diagnostic has a code that never changes its meaning. Codes by first digits: `E01` characters and tokens,
+//! `E02` syntax, `E03` names and references while building IR, `E04` verification, `E05` passes and pipelines, `E06`
+//! emission and reading of BEF. The message says what; labels point at places; the help says what to do. How it is
+//! shown (excerpts, colours) is the tools' business.
+//!
+//! The factory functions, one per code, are in `factory.rs`; callers pass facts.
+
+pub mod factory;
+
+/// Which text a [`Span`] points into: an index that the tools give to the sources they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct FileId(pub u32);
+
+/// A range of bytes of a source text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Span {
+    /// Which text.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// After the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Bytes `start..end` of file 0.
+    pub fn new(start: u32, end: u32) -> Self {
+        Span { file: FileId(0), start, end }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Span) -> Span {
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The input is refused.
+    Error,
+    /// Suspicious.
+    Warning,
+    /// Information that was asked for.
+    Remark,
+    /// Belongs to another diagnostic.
+    Note,
+}
+
+impl Severity {
+    /// `error`, `warning`, ...
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// A place with a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub text: String,
+}
+
+/// A further sentence, with or without a place: `first defined here`, `called from ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The place.
+    pub span: Option<Span>,
+    /// The sentence.
+    pub text: String,
+}
+
+/// One thing to tell the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// For example `E0201`; what it stands for never changes.
+    pub code: &'static str,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// Where. Absent if the program was not read from text.
+    pub span: Option<Span>,
+    /// More places in the same excerpt.
+    pub labels: Vec<Label>,
+    /// What to do.
+    pub help: Option<String>,
+    /// Further facts; the chain of locations is among them.
+    pub notes: Vec<Note>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            span: None,
+            labels: Vec::new(),
+            help: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Another severity.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// The place.
+    #[must_use]
+    pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
+        self.span = span.into();
+        self
+    }
+
+    /// One more place.
+    #[must_use]
+    pub fn label(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
+        if let Some(span) = span {
+            self.labels.push(Label { span, text: text.into() });
+        }
+        self
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// A further fact.
+    #[must_use]
+    pub fn note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
+        self.notes.push(Note { span, text: text.into() });
+        self
+    }
+
+    /// True if the input is refused because of it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// `file:line:col: error[E0201]: message`, without excerpt: for logs and tests.
+    pub fn render_short(&self, source: &Source) -> String {
+        let place = match self.span {
+            Some(span) => {
+                let (line, col) = source.line_col(span.start);
+                format!("{}:{line}:{col}: ", source.name)
+            }
+            None => String::new(),
+        };
+        format!("{place}{}[{}]: {}", self.severity.name(), self.code, self.message)
+    }
+}
+
+/// True if any of them is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(Diagnostic::is_error)
+}
+
+/// Puts diagnostics into the order of the text; those without a place come last, equal ones keep their order.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics
+        .sort_by_key(|d| d.span.map_or((u32::MAX, u32::MAX, u32::MAX), |s| (s.file.0, s.start, s.end)));
+}
+
+/// A text with its name and its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// File name as the user gave it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Byte offset of the start of each line.
+    pub line_starts: Vec<u32>,
+}
+
+impl Source {
+    /// Finds the lines of a text.
+    pub fn new(name: &str, text: &str) -> Self {
+        let mut line_starts = vec![0];
+        line_starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .filter_map(|(i, _)| u32::try_from(i + 1).ok()),
+        );
+        Source { name: name.into(), text: text.into(), line_starts }
+    }
+
+    /// Line and column of a byte offset, both from 1; columns count bytes, as MLIR's do.
+    pub fn line_col(&self, at: u32) -> (u32, u32) {
+        let line = self.line_starts.partition_point(|s| *s <= at).max(1);
+        let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
+        (line as u32, at - start + 1)
+    }
+}

@@ -1,0 +1,75 @@
+//! `cpu`: tensor computations into buffers that are there already (destination passing).
+//!
+//! Every computation writes the tensor `out` and gives a chain; operands come first, then `out`, then the chain that
+//! orders it. An input may be the same tensor as `out`.
+
+use super::short::*;
+use super::{Access, AttrConstraint as A, OpDef, Registry, Resource};
+use crate::ir::KnownType as K;
+
+pub(super) fn ops(r: &mut Registry) {
+    r.add(
+        OpDef::new("cpu.constant", "a constant tensor, read in place from the file")
+            .attr("value", A::Dense)
+            .result("tensor", TENSOR)
+            .pure()
+            .format("$value attr-dict")
+            .kernel(),
+    );
+    for k in TENSOR_TYPES {
+        r.add(
+            OpDef::new(
+                format!("cpu.allocate.{}", k.name()),
+                "a tensor of a given shape; its contents are not defined",
+            )
+            .operand("shape", SHAPE)
+            .result("tensor", TENSOR)
+            .effect(Access::Alloc, Resource::Result(0))
+            .format("operands attr-dict")
+            .kernel(),
+        );
+    }
+    into(r, "cpu.matmul.f32", "the product of two matrices", &["lhs", "rhs"], |d| d);
+    into(r, "cpu.bias_add.f32", "adds a vector to every row", &["input", "bias"], |d| d);
+    into(r, "cpu.relu.f32", "the greater of each element and 0", &["input"], |d| d);
+    into(r, "cpu.softmax.f32", "softmax along the last dimension", &["input"], |d| d);
+    into(
+        r,
+        "cpu.argmax.f32",
+        "the index of the first greatest element along an axis, as i32; negative axes count from the end",
+        &["input"],
+        |d| d.attr("axis", A::Int(K::I32)),
+    );
+    r.add(
+        OpDef::new("cpu.count_equal.i32", "how many elements of two tensors of one shape are equal")
+            .operand("lhs", TENSOR)
+            .operand("rhs", TENSOR)
+            .operand("chain", CHAIN)
+            .result("count", I32)
+            .result("done", CHAIN)
+            .effect(Access::Read, Resource::Operand(0))
+            .effect(Access::Read, Resource::Operand(1))
+            .format("operands attr-dict")
+            .kernel(),
+    );
+}
+
+/// An op that reads `inputs` and writes one tensor.
+fn into(
+    r: &mut Registry,
+    name: &str,
+    summary: &'static str,
+    inputs: &[&'static str],
+    more: fn(OpDef) -> OpDef,
+) {
+    let mut def = OpDef::new(name, summary);
+    for (i, input) in inputs.iter().enumerate() {
+        def = def.operand(input, TENSOR).effect(Access::Read, Resource::Operand(i as u8));
+    }
+    def = def
+        .operand("out", TENSOR)
+        .effect(Access::Write, Resource::Operand(inputs.len() as u8))
+        .operand("chain", CHAIN)
+        .result("done", CHAIN);
+    r.add(more(def).format("operands attr-dict").kernel());
+}

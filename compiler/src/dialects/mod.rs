@@ -1,0 +1,137 @@
+//! The op table: one definition per op, from which parser, printer, verifier, passes, emit and documentation read.
+//!
+//! To add an op, add one [`OpDef`] to its dialect's file here, and one kernel to the runtime:
+//!
+//! ```ignore
+//! r.add(OpDef::new("tfrt.add.i32", "the sum, wrapping around")
+//!     .operand("lhs", I32).operand("rhs", I32).result("sum", I32)
+//!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));
+//! ```
+//!
+//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Tests make their own
+//! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module, functions), `tfrt`,
+//! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`.
+
+pub mod def;
+pub mod format;
+
+mod builtin;
+mod cpu;
+#[cfg(test)]
+mod tests;
+mod tfrt;
+mod tfrt_dht;
+mod tfrt_test;
+mod ts;
+
+pub use def::{
+    Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, Folded, KernelDef, MemorySpace, OpDef,
+    OperandDef, OperandMode, RegionDef, Resource, ResultDef, Traits, TypeConstraint,
+};
+pub use format::Format;
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::sync::OnceLock;
+
+/// A set of op definitions.
+#[derive(Default)]
+pub struct Registry {
+    defs: IndexMap<String, OpDef, FxBuildHasher>,
+    /// Other names under which an op may be written: `module`.
+    aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
+}
+
+impl Registry {
+    /// No definitions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All dialects of this crate.
+    pub fn standard() -> &'static Registry {
+        static STANDARD: OnceLock<Registry> = OnceLock::new();
+        STANDARD.get_or_init(|| {
+            Registry::new()
+                .with(builtin::ops)
+                .with(tfrt::ops)
+                .with(tfrt_test::ops)
+                .with(tfrt_dht::ops)
+                .with(ts::ops)
+                .with(cpu::ops)
+        })
+    }
+
+    /// More definitions.
+    #[must_use]
+    pub fn with(mut self, dialect: fn(&mut Registry)) -> Self {
+        dialect(&mut self);
+        self
+    }
+
+    /// Keeps the registry for the life of the process, as contexts need it.
+    pub fn leak(self) -> &'static Registry {
+        Box::leak(Box::new(self))
+    }
+
+    /// Adds a definition.
+    ///
+    /// # Panics
+    /// If the name is taken: definitions are part of the compiler.
+    pub fn add(&mut self, def: OpDef) {
+        let name = def.name.clone();
+        assert!(self.defs.insert(name, def).is_none(), "op defined twice");
+    }
+
+    /// Adds another name for an op.
+    pub fn alias(&mut self, alias: &'static str, name: &'static str) {
+        self.aliases.insert(alias, name);
+    }
+
+    /// The definition of `name` (not of an alias).
+    pub fn find(&self, name: &str) -> Option<&OpDef> {
+        self.defs.get(name)
+    }
+
+    /// The full name for `name`, which may be an alias.
+    pub fn full_name<'a>(&self, name: &'a str) -> &'a str {
+        match self.aliases.get(name) {
+            Some(full) => full,
+            None => name,
+        }
+    }
+
+    /// True if an op may be written so.
+    pub fn is_op_name(&self, name: &str) -> bool {
+        self.defs.contains_key(name) || self.aliases.contains_key(name)
+    }
+
+    /// All definitions, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
+        self.defs.values()
+    }
+
+    /// True if an op of this dialect is defined.
+    pub fn has_dialect(&self, dialect: &str) -> bool {
+        self.defs.values().any(|d| d.dialect() == dialect)
+    }
+}
+
+/// Short names for the tables.
+mod short {
+    use super::TypeConstraint::{self, Is};
+    use crate::ir::KnownType;
+
+    pub(super) const I1: TypeConstraint = Is(KnownType::I1);
+    pub(super) const I32: TypeConstraint = Is(KnownType::I32);
+    pub(super) const I64: TypeConstraint = Is(KnownType::I64);
+    pub(super) const CHAIN: TypeConstraint = Is(KnownType::Chain);
+    pub(super) const TENSOR: TypeConstraint = Is(KnownType::Tensor);
+    pub(super) const SHAPE: TypeConstraint = Is(KnownType::Shape);
+
+    /// The element types of Part A's tensors.
+    pub(super) const TENSOR_TYPES: [KnownType; 4] =
+        [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64];
+    pub(super) const INTEGERS: [KnownType; 2] = [KnownType::I32, KnownType::I64];
+    pub(super) const FLOATS: [KnownType; 2] = [KnownType::F32, KnownType::F64];
+}

@@ -1,0 +1,46 @@
+//! Tests of the op table.
+
+use super::*;
+
+#[test]
+fn standard_registry_is_consistent() {
+    let registry = Registry::standard();
+    for def in registry.iter() {
+        let variadic = |arities: Vec<Arity>| arities.iter().filter(|a| **a != Arity::One).count() <= 1;
+        assert!(variadic(def.operands.iter().map(|o| o.arity).collect()), "{}", def.name);
+        assert!(variadic(def.results.iter().map(|r| r.arity).collect()), "{}", def.name);
+        assert!(def.attrs.is_sorted_by_key(|a| a.name), "{}", def.name);
+        assert!(def.kernels.iter().all(|k| !k.kernel.is_empty()));
+        assert!(!def.summary.is_empty());
+    }
+}
+
+#[test]
+fn implicit_chain_only_where_none_is_declared() {
+    let r = Registry::standard();
+    let accepts = |name: &str| r.find(name).map(OpDef::accepts_implicit_chain);
+    assert_eq!(accepts("tfrt.add.i32"), Some(true));
+    assert_eq!(accepts("tfrt.print.i32"), Some(false));
+    assert_eq!(accepts("tfrt_test.sum"), Some(false));
+    assert_eq!(accepts("tfrt.return"), Some(false));
+}
+
+#[test]
+fn variadic_positions() {
+    let def = OpDef::new("t.x", "")
+        .operand("a", TypeConstraint::Any)
+        .operand_with("b", TypeConstraint::Any, Arity::Variadic, OperandMode::Lenient)
+        .operand("c", TypeConstraint::Any);
+    let names: Vec<_> = (0..4).map(|i| def.operand_def(i, 4).map(|o| o.name)).collect();
+    assert_eq!(names, [Some("a"), Some("b"), Some("b"), Some("c")]);
+    assert_eq!(def.operand_def(1, 2).map(|o| o.name), Some("c"));
+}
+
+#[test]
+fn formats_are_checked() {
+    let def = OpDef::new("t.x", "").operand("a", TypeConstraint::Any);
+    assert!(Format::parse("$a attr-dict", &def).is_err());
+    assert!(Format::parse("$a attr-dict `:` type($a)", &def).is_ok());
+    assert!(Format::parse("$b", &def).is_err());
+    assert!(Format::parse("$a (`x`", &def).is_err());
+}

@@ -1,0 +1,145 @@
+//! `tfrt`: scalars, chains, calls.
+
+use super::short::*;
+use super::{
+    Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
+};
+use crate::ir::KnownType as K;
+
+pub(super) fn ops(r: &mut Registry) {
+    calls(r);
+    chains(r);
+    for k in [K::I1, K::I32, K::I64, K::F32, K::F64] {
+        let t = k.name();
+        let value = match k {
+            K::F32 | K::F64 => A::Float(k),
+            K::I1 => A::Bool,
+            _ => A::Int(k),
+        };
+        r.add(
+            OpDef::new(format!("tfrt.constant.{t}"), "a constant")
+                .attr("value", value)
+                .result("result", T::Is(k))
+                .pure()
+                .traits(Traits::CONSTANT)
+                .format("$value attr-dict")
+                .kernel()
+                .cost(1),
+        );
+        r.add(
+            OpDef::new(format!("tfrt.print.{t}"), "prints a number on a line of its own")
+                .operand("value", T::Is(k))
+                .operand("chain", CHAIN)
+                .result("done", CHAIN)
+                .effect(Access::Write, Resource::Output)
+                .format("operands attr-dict")
+                .kernel(),
+        );
+    }
+    for k in INTEGERS {
+        binary(r, "add", k, "the sum, wrapping around", Traits::COMMUTATIVE, true);
+        binary(r, "minus", k, "the difference, wrapping around", Traits::NONE, false);
+        binary(r, "mul", k, "the product, wrapping around", Traits::COMMUTATIVE, true);
+        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
+        compare(r, "equal", k, "true if both are equal", Traits::COMMUTATIVE, true);
+        compare(r, "lessequal", k, "true if the first is not greater than the second", Traits::NONE, false);
+        r.add(
+            OpDef::new(
+                format!("tfrt.div.{}", k.name()),
+                "quotient and remainder, rounded toward zero; an error if the divisor is 0",
+            )
+            .operand("lhs", T::Is(k))
+            .operand("rhs", T::Is(k))
+            .result("quotient", T::Is(k))
+            .result("remainder", T::Is(k))
+            .pure()
+            .format("operands attr-dict")
+            .kernel()
+            .cost(1),
+        );
+    }
+    for k in FLOATS {
+        binary(r, "add", k, "the sum", Traits::COMMUTATIVE, true);
+        binary(r, "multiply", k, "the product", Traits::COMMUTATIVE, false);
+        binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
+        binary(r, "div", k, "the quotient; an error if the divisor is 0", Traits::NONE, false);
+    }
+    r.add(
+        OpDef::new("tfrt.and.i1", "true if both are")
+            .operand("lhs", I1)
+            .operand("rhs", I1)
+            .result("result", I1)
+            .pure()
+            .traits(Traits::COMMUTATIVE.and(Traits::IDEMPOTENT).and(Traits::SAME_TYPE))
+            .format("operands attr-dict")
+            .kernel()
+            .cost(1),
+    );
+}
+
+fn calls(r: &mut Registry) {
+    r.add(
+        OpDef::new("tfrt.return", "ends a function and gives its results")
+            .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Required)
+            .pure()
+            .traits(Traits::TERMINATOR.and(Traits::RETURN))
+            .format("operands attr-dict (`:` type(operands)^)?")
+            .cost(1),
+    );
+    r.add(
+        OpDef::new("tfrt.call", "calls a function")
+            .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Required)
+            .attr("callee", A::FlatSymbol)
+            .result_with("results", T::Any, Arity::Variadic)
+            .traits(Traits::CALL)
+            .format("$callee `(` operands `)` attr-dict `:` functional-type(operands, results)")
+            .kernel()
+            .asynchronous(),
+    );
+}
+
+fn chains(r: &mut Registry) {
+    r.add(
+        OpDef::new("tfrt.new.chain", "a chain that is ready")
+            .result("chain", CHAIN)
+            .pure()
+            .format("attr-dict")
+            .kernel()
+            .cost(1),
+    );
+    r.add(
+        OpDef::new("tfrt.merge.chains", "a chain that is ready when all operands are")
+            .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
+            .result("chain", CHAIN)
+            .pure()
+            .format("$inputs attr-dict (`:` type($inputs)^)?")
+            .kernel()
+            .cost(1),
+    );
+}
+
+/// Two operands and a result of one type. `form`: TFRT defines a custom form; else the op is written in generic form.
+fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
+    let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
+        .operand("lhs", T::Is(k))
+        .operand("rhs", T::Is(k))
+        .result("result", T::Is(k))
+        .pure()
+        .traits(traits.and(Traits::SAME_TYPE))
+        .kernel()
+        .cost(1);
+    r.add(if form { def.format("operands attr-dict") } else { def });
+}
+
+/// Two operands of one type and a truth value.
+fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
+    let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
+        .operand("lhs", T::Is(k))
+        .operand("rhs", T::Is(k))
+        .result("result", I1)
+        .pure()
+        .traits(traits)
+        .kernel()
+        .cost(1);
+    r.add(if form { def.format("operands attr-dict") } else { def });
+}

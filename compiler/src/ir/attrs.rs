@@ -1,0 +1,151 @@
+//! Attributes: compile-time constants, structural, interned, compared by id.
+//!
+//! Numbers carry their type. Integers up to 64 bits are values: sign-extended for signless and signed types,
+//! zero-extended for unsigned ones; wider ones are kept as decimal text. Floats are kept as the bits of their own
+//! format, exotic formats as text. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are
+//! little-endian bytes, one element after the other, booleans one byte each; a splat holds one element.
+//!
+//! Large contents are hashed by sample and compared in full, so that interning 600 MB costs one comparison at most.
+
+use super::{AttrId, LocId, StrId, TypeId};
+use std::hash::{Hash, Hasher};
+
+/// Bytes of a dense constant. Cheap to hash however long; equality is exact.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Blob(pub Box<[u8]>);
+
+const SAMPLE: usize = 4096;
+
+impl Hash for Blob {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.len().hash(state);
+        if self.0.len() <= 2 * SAMPLE {
+            state.write(&self.0);
+        } else {
+            state.write(&self.0[..SAMPLE]);
+            state.write(&self.0[self.0.len() - SAMPLE..]);
+        }
+    }
+}
+
+impl std::fmt::Debug for Blob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Blob({} bytes)", self.0.len())
+    }
+}
+
+/// What an attribute is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AttrKind {
+    /// `unit`: presence is the information.
+    Unit,
+    /// `true`, `false`: of type `i1`.
+    Bool(bool),
+    /// `42 : i32`, any type of at most 64 bits, or `index`.
+    Int {
+        /// An integer type or `index`; never `i1`.
+        ty: TypeId,
+        /// Sign-extended, or zero-extended if the type is unsigned.
+        value: i64,
+    },
+    /// An integer of more than 64 bits.
+    WideInt {
+        /// The integer type.
+        ty: TypeId,
+        /// Decimal digits, with `-` if negative.
+        text: StrId,
+    },
+    /// `1.5 : f32`.
+    Float {
+        /// f16, bf16, f32 or f64.
+        ty: TypeId,
+        /// In that format.
+        bits: u64,
+    },
+    /// A float of any other format.
+    WideFloat {
+        /// The float type.
+        ty: TypeId,
+        /// As written.
+        text: StrId,
+    },
+    /// `"text"`, or `"text" : !d.t`.
+    Str {
+        /// The contents, escapes resolved. Not necessarily text: see [`AttrKind::Bytes`].
+        text: StrId,
+        /// The type if one was given.
+        ty: Option<TypeId>,
+    },
+    /// A string whose contents are not UTF-8.
+    Bytes(Box<[u8]>),
+    /// `[1, "a"]`.
+    Array(Box<[AttrId]>),
+    /// `array<i32: 1, 2>`.
+    DenseArray {
+        /// An integer or float type, a multiple of 8 bits wide, or `i1`.
+        elem: TypeId,
+        /// The elements.
+        data: Blob,
+    },
+    /// `{a = 1, b}`: sorted by the text of the names.
+    Dict(Box<[(StrId, AttrId)]>),
+    /// `dense<...> : tensor<...>`.
+    Dense {
+        /// A tensor or vector type with static shape.
+        ty: TypeId,
+        /// One element stands for all.
+        splat: bool,
+        /// The elements, or one.
+        data: Blob,
+    },
+    /// `dense<["a", "b"]> : tensor<2x!d.string>`.
+    DenseStrings {
+        /// The tensor type.
+        ty: TypeId,
+        /// One string stands for all.
+        splat: bool,
+        /// The elements, or one.
+        strings: Box<[StrId]>,
+    },
+    /// `dense_resource<key> : tensor<...>`: the contents are elsewhere.
+    DenseResource {
+        /// The tensor type.
+        ty: TypeId,
+        /// Name in the resource section.
+        key: StrId,
+    },
+    /// `sparse<indices, values> : tensor<...>`, contents kept as written.
+    Sparse {
+        /// The tensor type.
+        ty: TypeId,
+        /// Text between the angle brackets.
+        body: StrId,
+    },
+    /// A type used as an attribute.
+    Type(TypeId),
+    /// `@a::@b`.
+    Symbol {
+        /// `a`.
+        root: StrId,
+        /// `b`, ...
+        nested: Box<[StrId]>,
+    },
+    /// `#dialect.name<body>`: `text` is all that follows the `#`.
+    Opaque {
+        /// All that follows the `#`.
+        text: StrId,
+        /// The type if one was given.
+        ty: Option<TypeId>,
+    },
+    /// `affine_map<...>`, `affine_set<...>`, `strided<...>`: `text` is the whole attribute, blanks normalized.
+    Verbatim(StrId),
+    /// `distinct[id]<attr>`: equal only to itself.
+    Distinct {
+        /// The number in brackets.
+        id: u64,
+        /// What it wraps.
+        of: AttrId,
+    },
+    /// `loc(...)` used as an attribute.
+    Loc(LocId),
+}

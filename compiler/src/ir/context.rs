@@ -1,0 +1,385 @@
+//! Everything interned: strings, types, attributes, locations, op names.
+//!
+//! An interned id stands for its contents: equal ids, equal things, and the reverse. Contents are stored once, in the
+//! order in which they were first seen, so nothing here depends on a hasher's order. The strings that the compiler
+//! itself looks for have fixed ids ([`names`]), and so have the types that op definitions name ([`KnownType`]).
+
+use super::{AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, TypeId, TypeKind};
+use crate::dialects::{OpDef, Registry};
+use crate::ir::entity::{Arena, EntityId};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use string_interner::backend::StringBackend;
+use string_interner::symbol::SymbolU32;
+use string_interner::{StringInterner, Symbol};
+
+/// Strings with fixed ids.
+pub mod names {
+    use crate::ir::StrId;
+
+    macro_rules! fixed {
+        ($($name:ident = $text:literal,)*) => {
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "only a counter for the constants below")]
+            enum Index { $($name,)* }
+            $(
+                #[doc = concat!("`", $text, "`")]
+                pub const $name: StrId = StrId(Index::$name as u32);
+            )*
+            /// In the order of their ids.
+            pub(super) const FIXED: &[&str] = &[$($text,)*];
+        };
+    }
+    fixed! {
+        EMPTY = "", SYM_NAME = "sym_name", SYM_VISIBILITY = "sym_visibility", FUNCTION_TYPE = "function_type",
+        ARG_ATTRS = "arg_attrs", RES_ATTRS = "res_attrs", VALUE = "value", CALLEE = "callee",
+        OPERAND_SEGMENT_SIZES = "operandSegmentSizes", RESULT_SEGMENT_SIZES = "resultSegmentSizes",
+        BEF_NAME = "bef.name", TFRT_SYNC = "tfrt.sync", TFRT_NATIVE = "tfrt.native", TFRT_COST = "_tfrt_cost",
+        BUILTIN_MODULE = "builtin.module", FUNC_FUNC = "func.func", TFRT_RETURN = "tfrt.return", BEF_NONSTRICT = "bef.nonstrict",
+    }
+}
+
+/// The types that op definitions name. Interned first: type `k` has the id `k as u32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the types'")]
+#[repr(u32)]
+pub enum KnownType {
+    I1,
+    I8,
+    I32,
+    I64,
+    F32,
+    F64,
+    Index,
+    None,
+    Chain,
+    Tensor,
+    Shape,
+    F16,
+    BF16,
+    I16,
+    UI8,
+    UI32,
+    UI64,
+}
+
+impl KnownType {
+    const ALL: [KnownType; 17] = {
+        use KnownType::*;
+        [I1, I8, I32, I64, F32, F64, Index, None, Chain, Tensor, Shape, F16, BF16, I16, UI8, UI32, UI64]
+    };
+
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            KnownType::I1 => "i1",
+            KnownType::I8 => "i8",
+            KnownType::I16 => "i16",
+            KnownType::I32 => "i32",
+            KnownType::I64 => "i64",
+            KnownType::UI8 => "ui8",
+            KnownType::UI32 => "ui32",
+            KnownType::UI64 => "ui64",
+            KnownType::F16 => "f16",
+            KnownType::BF16 => "bf16",
+            KnownType::F32 => "f32",
+            KnownType::F64 => "f64",
+            KnownType::Index => "index",
+            KnownType::None => "none",
+            KnownType::Chain => "!tfrt.chain",
+            KnownType::Tensor => "!t.tensor",
+            KnownType::Shape => "!ts.shape",
+        }
+    }
+
+    /// Its id in every context.
+    pub const fn id(self) -> TypeId {
+        TypeId(self as u32)
+    }
+}
+
+/// What is known about an op name, registered or not.
+#[derive(Clone, Debug)]
+pub struct OpNameData {
+    /// The full name, `tfrt.add.i32`.
+    pub name: StrId,
+    /// Its definition, if it is registered.
+    pub def: Option<&'static OpDef>,
+    /// The interned names of `def.attrs`, in that order.
+    pub attr_names: Box<[StrId]>,
+}
+
+/// The interners.
+pub struct Context {
+    strings: StringInterner<StringBackend<SymbolU32>, FxBuildHasher>,
+    types: IndexSet<TypeKind, FxBuildHasher>,
+    attrs: IndexSet<AttrKind, FxBuildHasher>,
+    locs: IndexSet<LocKind, FxBuildHasher>,
+    op_names: Arena<OpNameId, OpNameData>,
+    op_name_of: FxHashMap<StrId, OpNameId>,
+    registry: &'static Registry,
+}
+
+impl Context {
+    /// An empty context whose op names are looked up in `registry`.
+    pub fn new(registry: &'static Registry) -> Self {
+        let mut cx = Context {
+            strings: StringInterner::new(),
+            types: IndexSet::default(),
+            attrs: IndexSet::default(),
+            locs: IndexSet::default(),
+            op_names: Arena::default(),
+            op_name_of: FxHashMap::default(),
+            registry,
+        };
+        for (i, text) in names::FIXED.iter().enumerate() {
+            let id = cx.str_id(text);
+            debug_assert_eq!(id, StrId(i as u32));
+        }
+        for known in KnownType::ALL {
+            let kind = match known {
+                KnownType::I1 => int(1, Signedness::Signless),
+                KnownType::I8 => int(8, Signedness::Signless),
+                KnownType::I16 => int(16, Signedness::Signless),
+                KnownType::I32 => int(32, Signedness::Signless),
+                KnownType::I64 => int(64, Signedness::Signless),
+                KnownType::UI8 => int(8, Signedness::Unsigned),
+                KnownType::UI32 => int(32, Signedness::Unsigned),
+                KnownType::UI64 => int(64, Signedness::Unsigned),
+                KnownType::F16 => TypeKind::Float(FloatKind::F16),
+                KnownType::BF16 => TypeKind::Float(FloatKind::BF16),
+                KnownType::F32 => TypeKind::Float(FloatKind::F32),
+                KnownType::F64 => TypeKind::Float(FloatKind::F64),
+                KnownType::Index => TypeKind::Index,
+                KnownType::None => TypeKind::None,
+                KnownType::Chain => TypeKind::Opaque(cx.str_id("tfrt.chain")),
+                KnownType::Tensor => TypeKind::Opaque(cx.str_id("t.tensor")),
+                KnownType::Shape => TypeKind::Opaque(cx.str_id("ts.shape")),
+            };
+            let id = cx.type_id(kind);
+            debug_assert_eq!(id, known.id());
+        }
+        let unknown = cx.loc_id(LocKind::Unknown);
+        debug_assert_eq!(unknown, LocId::UNKNOWN);
+        cx
+    }
+
+    /// The definitions in force.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
+    }
+
+    /// Interns a string.
+    #[inline]
+    pub fn str_id(&mut self, text: &str) -> StrId {
+        StrId(self.strings.get_or_intern(text).to_usize() as u32)
+    }
+
+    /// The id of `text` if it was ever interned.
+    #[inline]
+    pub fn find_str(&self, text: &str) -> Option<StrId> {
+        self.strings.get(text).map(|s| StrId(s.to_usize() as u32))
+    }
+
+    /// The text of an interned string.
+    #[inline]
+    pub fn str(&self, id: StrId) -> &str {
+        SymbolU32::try_from_usize(id.0 as usize).and_then(|s| self.strings.resolve(s)).unwrap_or("")
+    }
+
+    /// Interns a type.
+    #[inline]
+    pub fn type_id(&mut self, kind: TypeKind) -> TypeId {
+        TypeId::new(self.types.insert_full(kind).0)
+    }
+
+    /// What a type is.
+    #[inline]
+    pub fn ty(&self, id: TypeId) -> &TypeKind {
+        &self.types[id.index()]
+    }
+
+    /// Interns an attribute. Prefer the constructors below, which keep the invariants of [`AttrKind`].
+    #[inline]
+    pub fn attr_id(&mut self, kind: AttrKind) -> AttrId {
+        AttrId::new(self.attrs.insert_full(kind).0)
+    }
+
+    /// What an attribute is.
+    #[inline]
+    pub fn attr(&self, id: AttrId) -> &AttrKind {
+        &self.attrs[id.index()]
+    }
+
+    /// Interns a location.
+    #[inline]
+    pub fn loc_id(&mut self, kind: LocKind) -> LocId {
+        LocId::new(self.locs.insert_full(kind).0)
+    }
+
+    /// What a location says.
+    #[inline]
+    pub fn loc(&self, id: LocId) -> &LocKind {
+        &self.locs[id.index()]
+    }
+
+    /// Interns an op name, looking up its definition the first time. Does not check that it is registered.
+    #[inline]
+    pub fn op_name(&mut self, name: StrId) -> OpNameId {
+        if let Some(id) = self.op_name_of.get(&name) {
+            return *id;
+        }
+        let def = self.registry.find(self.str(name));
+        let attr_names =
+            def.map_or_else(Box::default, |def| def.attrs.iter().map(|a| self.str_id(a.name)).collect());
+        let id = self.op_names.push(OpNameData { name, def, attr_names });
+        self.op_name_of.insert(name, id);
+        id
+    }
+
+    /// What is known about an op name.
+    #[inline]
+    pub fn op_name_data(&self, id: OpNameId) -> &OpNameData {
+        &self.op_names[id]
+    }
+
+    /// `iN`, `siN` or `uiN`.
+    pub fn integer(&mut self, width: u32, sign: Signedness) -> TypeId {
+        self.type_id(int(width, sign))
+    }
+
+    /// `!text`, for example `tfrt.chain`.
+    pub fn opaque_type(&mut self, text: &str) -> TypeId {
+        let text = self.str_id(text);
+        self.type_id(TypeKind::Opaque(text))
+    }
+
+    /// `(inputs) -> results`.
+    pub fn function_type(&mut self, inputs: &[TypeId], results: &[TypeId]) -> TypeId {
+        self.type_id(TypeKind::Function { inputs: inputs.into(), results: results.into() })
+    }
+
+    /// `tensor<shape x elem>`, with [`super::DYNAMIC`] for `?`.
+    pub fn tensor_type(&mut self, shape: &[i64], elem: TypeId) -> TypeId {
+        self.type_id(TypeKind::Tensor { shape: Some(shape.into()), elem, encoding: None })
+    }
+
+    /// An integer of type `ty` (at most 64 bits, or `index`), truncated to its width; `i1` gives a boolean.
+    pub fn int_attr(&mut self, ty: TypeId, value: i64) -> AttrId {
+        let kind = match *self.ty(ty) {
+            TypeKind::Integer { width: 1, sign: Signedness::Signless } => AttrKind::Bool(value & 1 == 1),
+            TypeKind::Integer { width, sign } if (1..64).contains(&width) => {
+                let shift = 64 - width;
+                let value = match sign {
+                    Signedness::Unsigned => (((value as u64) << shift) >> shift) as i64,
+                    Signedness::Signless | Signedness::Signed => (value << shift) >> shift,
+                };
+                AttrKind::Int { ty, value }
+            }
+            _ => AttrKind::Int { ty, value },
+        };
+        self.attr_id(kind)
+    }
+
+    /// `true` or `false`.
+    pub fn bool_attr(&mut self, value: bool) -> AttrId {
+        self.attr_id(AttrKind::Bool(value))
+    }
+
+    /// A float of type `f32`.
+    pub fn f32_attr(&mut self, value: f32) -> AttrId {
+        self.attr_id(AttrKind::Float { ty: KnownType::F32.id(), bits: u64::from(value.to_bits()) })
+    }
+
+    /// A float of type `f64`.
+    pub fn f64_attr(&mut self, value: f64) -> AttrId {
+        self.attr_id(AttrKind::Float { ty: KnownType::F64.id(), bits: value.to_bits() })
+    }
+
+    /// A string without a type.
+    pub fn str_attr(&mut self, text: &str) -> AttrId {
+        let text = self.str_id(text);
+        self.attr_id(AttrKind::Str { text, ty: None })
+    }
+
+    /// `@name`.
+    pub fn symbol_attr(&mut self, name: &str) -> AttrId {
+        let root = self.str_id(name);
+        self.attr_id(AttrKind::Symbol { root, nested: Box::default() })
+    }
+
+    /// A type as an attribute.
+    pub fn type_attr(&mut self, ty: TypeId) -> AttrId {
+        self.attr_id(AttrKind::Type(ty))
+    }
+
+    /// `[elems]`.
+    pub fn array_attr(&mut self, elems: &[AttrId]) -> AttrId {
+        self.attr_id(AttrKind::Array(elems.into()))
+    }
+
+    /// A dictionary; sorts the entries, of which the last wins if a name occurs twice.
+    pub fn dict_attr(&mut self, entries: &[(StrId, AttrId)]) -> AttrId {
+        let mut sorted: Vec<(StrId, AttrId)> = Vec::with_capacity(entries.len());
+        for &(name, value) in entries {
+            match sorted.binary_search_by(|(n, _)| self.str(*n).cmp(self.str(name))) {
+                Ok(at) => sorted[at].1 = value,
+                Err(at) => sorted.insert(at, (name, value)),
+            }
+        }
+        self.attr_id(AttrKind::Dict(sorted.into()))
+    }
+
+    /// The integer value of an integer or boolean attribute.
+    pub fn as_int(&self, attr: AttrId) -> Option<i64> {
+        match *self.attr(attr) {
+            AttrKind::Int { value, .. } => Some(value),
+            AttrKind::Bool(b) => Some(i64::from(b)),
+            _ => None,
+        }
+    }
+
+    /// The contents of a string attribute.
+    pub fn as_str(&self, attr: AttrId) -> Option<&str> {
+        match *self.attr(attr) {
+            AttrKind::Str { text, .. } => Some(self.str(text)),
+            _ => None,
+        }
+    }
+
+    /// The type inside a type attribute.
+    pub fn as_type(&self, attr: AttrId) -> Option<TypeId> {
+        match *self.attr(attr) {
+            AttrKind::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// The type of a typed attribute.
+    pub fn attr_type(&self, attr: AttrId) -> Option<TypeId> {
+        match *self.attr(attr) {
+            AttrKind::Bool(_) => Some(KnownType::I1.id()),
+            AttrKind::Int { ty, .. }
+            | AttrKind::WideInt { ty, .. }
+            | AttrKind::Float { ty, .. }
+            | AttrKind::WideFloat { ty, .. }
+            | AttrKind::Dense { ty, .. }
+            | AttrKind::DenseStrings { ty, .. }
+            | AttrKind::DenseResource { ty, .. }
+            | AttrKind::Sparse { ty, .. } => Some(ty),
+            AttrKind::Str { ty, .. } | AttrKind::Opaque { ty, .. } => ty,
+            _ => None,
+        }
+    }
+
+    /// Inputs and results of a function type.
+    pub fn function_signature(&self, ty: TypeId) -> Option<(&[TypeId], &[TypeId])> {
+        match self.ty(ty) {
+            TypeKind::Function { inputs, results } => Some((inputs, results)),
+            _ => None,
+        }
+    }
+}
+
+fn int(width: u32, sign: Signedness) -> TypeKind {
+    TypeKind::Integer { width, sign }
+}

@@ -1,0 +1,471 @@
+//! The IR: operations, blocks, regions and values in arenas.
+//!
+//!     Module ── Context      interned strings, types, attributes, locations, op names
+//!       │
+//!       ├── ops      linked list per block; an op owns a run of operands and a run of result values
+//!       ├── blocks   arguments, first and last op
+//!       ├── regions  list of blocks, owned by an op
+//!       ├── values   type, definition (op result or block argument), head of the use list
+//!       ├── uses     one row per operand: value, owner, neighbours in the value's use list (newest first)
+//!       └── side tables: spans of ops and operands, names of values and blocks
+//!
+//! The words are MLIR's. A module is a tree whose root is a `builtin.module` op ([`Module::top`]). Everything is
+//! reached through ids; nothing is shared and nothing is reference counted. All changes go through methods of
+//! [`Module`] (file `edit.rs`) that keep use lists and block order right. Ids are never reused.
+//!
+//! What it does not do: it does not check that a program makes sense (`verify`), and it does not know operations
+//! beyond their names (`dialects`).
+
+pub mod attrs;
+pub mod context;
+mod edit;
+pub mod entity;
+pub mod locs;
+pub mod symbols;
+#[cfg(test)]
+mod tests;
+pub mod types;
+mod walk;
+
+pub use attrs::{AttrKind, Blob};
+pub use context::{Context, KnownType, OpNameData, names};
+pub use edit::NewOp;
+pub use locs::LocKind;
+pub use types::{DYNAMIC, FloatKind, Signedness, TypeKind};
+pub use walk::{Ops, PreOrder, Users};
+
+use crate::diag::Span;
+use crate::dialects::{OpDef, Registry};
+use entity::{Arena, Packed, SideTable, entity};
+use smallvec::SmallVec;
+
+entity! {
+    /// An operation.
+    OpId = "op";
+    /// A list of operations with arguments.
+    BlockId = "^bb";
+    /// A list of blocks owned by an operation.
+    RegionId = "region";
+    /// An SSA value: an op result or a block argument.
+    ValueId = "%";
+    /// One operand of one operation.
+    UseId = "use";
+    /// An interned type.
+    TypeId = "!";
+    /// An interned attribute.
+    AttrId = "#";
+    /// An interned location.
+    LocId = "loc";
+    /// An interned string.
+    StrId = "str";
+    /// An interned op name.
+    OpNameId = "name";
+}
+
+impl LocId {
+    /// `loc(unknown)` in every context.
+    pub const UNKNOWN: LocId = LocId(0);
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// Result number `1` of an op.
+    Result(OpId, u32),
+    /// Argument number `1` of a block.
+    Arg(BlockId, u32),
+    /// Stands for a value that was used before its definition was read; never in a finished module.
+    Forward,
+}
+
+/// A value: what it is and who uses it.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    ty: TypeId,
+    def: ValueDef,
+    first_use: Packed<UseId>,
+}
+
+/// One operand.
+#[derive(Clone, Debug)]
+struct UseData {
+    value: ValueId,
+    owner: OpId,
+    next: Packed<UseId>,
+    prev: Packed<UseId>,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct OpData {
+    name: OpNameId,
+    loc: LocId,
+    parent: Packed<BlockId>,
+    prev: Packed<OpId>,
+    next: Packed<OpId>,
+    /// Position in the block: ascending, with gaps.
+    order: u32,
+    first_use: u32,
+    n_operands: u32,
+    first_result: u32,
+    n_results: u32,
+    /// Properties of an unregistered op, as MLIR keeps them: one attribute, in `<...>`.
+    properties: Packed<AttrId>,
+    erased: bool,
+    /// Sorted by the text of the names.
+    attrs: SmallVec<[(StrId, AttrId); 2]>,
+    extra: Option<Box<OpExtra>>,
+}
+
+/// What few ops have.
+#[derive(Clone, Debug, Default)]
+struct OpExtra {
+    regions: SmallVec<[RegionId; 2]>,
+    successors: SmallVec<[BlockId; 2]>,
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct BlockData {
+    parent: Packed<RegionId>,
+    first: Packed<OpId>,
+    last: Packed<OpId>,
+    args: SmallVec<[ValueId; 4]>,
+}
+
+/// A region.
+#[derive(Clone, Debug)]
+pub struct RegionData {
+    parent: OpId,
+    blocks: SmallVec<[BlockId; 1]>,
+}
+
+/// A program: owns every entity and the context in which their names and types are interned.
+pub struct Module {
+    /// The interners.
+    pub cx: Context,
+    /// Where each op was written, if it was read from text.
+    pub op_spans: SideTable<OpId, Span>,
+    /// Where each operand was written.
+    pub use_spans: SideTable<UseId, Span>,
+    /// Where each value was named: the result's name or the block argument.
+    pub value_spans: SideTable<ValueId, Span>,
+    /// The source's name of a value, without `%`.
+    pub value_names: SideTable<ValueId, StrId>,
+    /// The source's name of a block, without `^`.
+    pub block_names: SideTable<BlockId, StrId>,
+    ops: Arena<OpId, OpData>,
+    blocks: Arena<BlockId, BlockData>,
+    regions: Arena<RegionId, RegionData>,
+    values: Arena<ValueId, ValueData>,
+    uses: Arena<UseId, UseData>,
+    top: OpId,
+}
+
+impl Module {
+    /// An empty `builtin.module` over the standard dialects.
+    pub fn new() -> Self {
+        Self::with_registry(Registry::standard())
+    }
+
+    /// An empty `builtin.module` over the given dialects.
+    pub fn with_registry(registry: &'static Registry) -> Self {
+        let mut module = Module {
+            cx: Context::new(registry),
+            op_spans: SideTable::default(),
+            use_spans: SideTable::default(),
+            value_spans: SideTable::default(),
+            value_names: SideTable::default(),
+            block_names: SideTable::default(),
+            ops: Arena::default(),
+            blocks: Arena::default(),
+            regions: Arena::default(),
+            values: Arena::default(),
+            uses: Arena::default(),
+            top: OpId(0),
+        };
+        let name = module.cx.op_name(names::BUILTIN_MODULE);
+        module.top = module.create(NewOp::new(name));
+        let region = module.add_region(module.top);
+        module.add_block(region);
+        module
+    }
+
+    /// The root: a `builtin.module`.
+    pub fn top(&self) -> OpId {
+        self.top
+    }
+
+    /// Makes another op the root (a parser does, when the text is one explicit module).
+    pub fn set_top(&mut self, op: OpId) {
+        self.top = op;
+    }
+
+    /// The block of the root module, to which functions are added.
+    pub fn body(&self) -> BlockId {
+        self.blocks_of(self.regions_of(self.top)[0])[0]
+    }
+
+    /// Number of op ids handed out, erased ones included.
+    pub fn n_op_ids(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Number of value ids handed out.
+    pub fn n_value_ids(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of block ids handed out.
+    pub fn n_block_ids(&self) -> usize {
+        self.blocks.len()
+    }
+
+    // ---- operations ----
+
+    /// Name id of an op.
+    #[inline]
+    pub fn op_name(&self, op: OpId) -> OpNameId {
+        self.ops[op].name
+    }
+
+    /// Name of an op as text.
+    #[inline]
+    pub fn op_name_str(&self, op: OpId) -> &str {
+        self.cx.str(self.cx.op_name_data(self.ops[op].name).name)
+    }
+
+    /// Definition of an op, if it is registered.
+    #[inline]
+    pub fn def(&self, op: OpId) -> Option<&'static OpDef> {
+        self.cx.op_name_data(self.ops[op].name).def
+    }
+
+    /// True if the op's name is `name`.
+    #[inline]
+    pub fn is(&self, op: OpId, name: StrId) -> bool {
+        self.cx.op_name_data(self.ops[op].name).name == name
+    }
+
+    /// Location of an op.
+    #[inline]
+    pub fn loc(&self, op: OpId) -> LocId {
+        self.ops[op].loc
+    }
+
+    /// True after [`Module::erase`].
+    pub fn is_erased(&self, op: OpId) -> bool {
+        self.ops[op].erased
+    }
+
+    /// The block that holds an op.
+    #[inline]
+    pub fn parent_block(&self, op: OpId) -> Option<BlockId> {
+        self.ops[op].parent.get()
+    }
+
+    /// The region that holds an op.
+    pub fn parent_region(&self, op: OpId) -> Option<RegionId> {
+        self.parent_block(op).and_then(|b| self.block_parent(b))
+    }
+
+    /// The op that holds an op.
+    pub fn parent_op(&self, op: OpId) -> Option<OpId> {
+        self.parent_region(op).map(|r| self.region_parent(r))
+    }
+
+    /// The op after `op` in its block.
+    #[inline]
+    pub fn next_op(&self, op: OpId) -> Option<OpId> {
+        self.ops[op].next.get()
+    }
+
+    /// The op before `op` in its block.
+    #[inline]
+    pub fn prev_op(&self, op: OpId) -> Option<OpId> {
+        self.ops[op].prev.get()
+    }
+
+    /// True if `a` comes before `b` in the block that holds both.
+    #[inline]
+    pub fn is_before(&self, a: OpId, b: OpId) -> bool {
+        self.ops[a].order < self.ops[b].order
+    }
+
+    /// Number of operands.
+    #[inline]
+    pub fn n_operands(&self, op: OpId) -> usize {
+        self.ops[op].n_operands as usize
+    }
+
+    /// Operands in order.
+    #[inline]
+    pub fn operands(
+        &self,
+        op: OpId,
+    ) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone + '_ {
+        let data = &self.ops[op];
+        (data.first_use..data.first_use + data.n_operands).map(|u| self.uses[UseId(u)].value)
+    }
+
+    /// Operand number `i`; panics if there is none.
+    #[inline]
+    pub fn operand(&self, op: OpId, i: usize) -> ValueId {
+        assert!(i < self.n_operands(op), "operand index out of range");
+        self.uses[self.operand_use(op, i)].value
+    }
+
+    /// The id of operand number `i`, for [`Module::use_spans`].
+    #[inline]
+    pub fn operand_use(&self, op: OpId, i: usize) -> UseId {
+        UseId(self.ops[op].first_use + i as u32)
+    }
+
+    /// Number of results.
+    #[inline]
+    pub fn n_results(&self, op: OpId) -> usize {
+        self.ops[op].n_results as usize
+    }
+
+    /// Results in order.
+    #[inline]
+    pub fn results(
+        &self,
+        op: OpId,
+    ) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone + use<> {
+        let data = &self.ops[op];
+        (data.first_result..data.first_result + data.n_results).map(ValueId)
+    }
+
+    /// Result number `i`; panics if there is none.
+    #[inline]
+    pub fn result(&self, op: OpId, i: usize) -> ValueId {
+        assert!(i < self.n_results(op), "result index out of range");
+        ValueId(self.ops[op].first_result + i as u32)
+    }
+
+    /// Attributes, sorted by name: inherent and discardable ones together.
+    #[inline]
+    pub fn attrs(&self, op: OpId) -> &[(StrId, AttrId)] {
+        &self.ops[op].attrs
+    }
+
+    /// The attribute called `name`.
+    #[inline]
+    pub fn attr(&self, op: OpId, name: StrId) -> Option<AttrId> {
+        self.ops[op].attrs.iter().find(|(n, _)| *n == name).map(|(_, a)| *a)
+    }
+
+    /// The attribute called `name`, by text.
+    pub fn attr_named(&self, op: OpId, name: &str) -> Option<AttrId> {
+        self.cx.find_str(name).and_then(|name| self.attr(op, name))
+    }
+
+    /// True if the definition of `op` declares the attribute, so that generic form prints it in `<{...}>`.
+    pub fn is_inherent(&self, op: OpId, name: StrId) -> bool {
+        self.cx.op_name_data(self.ops[op].name).attr_names.contains(&name)
+    }
+
+    /// The properties of an unregistered op.
+    pub fn properties(&self, op: OpId) -> Option<AttrId> {
+        self.ops[op].properties.get()
+    }
+
+    /// Regions in order.
+    #[inline]
+    pub fn regions_of(&self, op: OpId) -> &[RegionId] {
+        self.ops[op].extra.as_ref().map_or(&[], |e| &e.regions)
+    }
+
+    /// Successor blocks in order.
+    #[inline]
+    pub fn successors(&self, op: OpId) -> &[BlockId] {
+        self.ops[op].extra.as_ref().map_or(&[], |e| &e.successors)
+    }
+
+    // ---- regions and blocks ----
+
+    /// The op that owns a region.
+    #[inline]
+    pub fn region_parent(&self, region: RegionId) -> OpId {
+        self.regions[region].parent
+    }
+
+    /// Blocks of a region, entry first.
+    #[inline]
+    pub fn blocks_of(&self, region: RegionId) -> &[BlockId] {
+        &self.regions[region].blocks
+    }
+
+    /// First block of a region.
+    pub fn entry(&self, region: RegionId) -> Option<BlockId> {
+        self.regions[region].blocks.first().copied()
+    }
+
+    /// The region that holds a block.
+    #[inline]
+    pub fn block_parent(&self, block: BlockId) -> Option<RegionId> {
+        self.blocks[block].parent.get()
+    }
+
+    /// Arguments of a block.
+    #[inline]
+    pub fn args(&self, block: BlockId) -> &[ValueId] {
+        &self.blocks[block].args
+    }
+
+    /// First op of a block.
+    #[inline]
+    pub fn first_op(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block].first.get()
+    }
+
+    /// Last op of a block: its terminator, in a verified module.
+    #[inline]
+    pub fn last_op(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block].last.get()
+    }
+
+    // ---- values ----
+
+    /// Type of a value.
+    #[inline]
+    pub fn value_type(&self, value: ValueId) -> TypeId {
+        self.values[value].ty
+    }
+
+    /// Where a value comes from.
+    #[inline]
+    pub fn value_def(&self, value: ValueId) -> ValueDef {
+        self.values[value].def
+    }
+
+    /// The op that defines a value, unless it is a block argument.
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        match self.values[value].def {
+            ValueDef::Result(op, _) => Some(op),
+            ValueDef::Arg(..) | ValueDef::Forward => None,
+        }
+    }
+
+    /// The block in which a value is defined.
+    pub fn defining_block(&self, value: ValueId) -> Option<BlockId> {
+        match self.values[value].def {
+            ValueDef::Result(op, _) => self.parent_block(op),
+            ValueDef::Arg(block, _) => Some(block),
+            ValueDef::Forward => None,
+        }
+    }
+
+    /// True if nobody uses the value.
+    #[inline]
+    pub fn is_unused(&self, value: ValueId) -> bool {
+        self.values[value].first_use == Packed::NONE
+    }
+}
+
+impl Default for Module {
+    fn default() -> Self {
+        Self::new()
+    }
+}

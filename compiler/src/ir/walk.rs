@@ -1,0 +1,103 @@
+//! Visiting the IR. No walk recurses: nesting costs heap, not stack.
+
+use super::{BlockId, Module, OpId, UseId, ValueId};
+use crate::ir::entity::Packed;
+
+impl Module {
+    /// The ops of a block, in order.
+    #[inline]
+    pub fn ops_in(&self, block: BlockId) -> Ops<'_> {
+        Ops { module: self, next: self.first_op(block) }
+    }
+
+    /// `root` and all ops inside of it, each before what it holds.
+    pub fn walk(&self, root: OpId) -> PreOrder<'_> {
+        PreOrder { module: self, root, stack: vec![root] }
+    }
+
+    /// Who uses a value: op and operand index, newest use first. One entry per use.
+    #[inline]
+    pub fn users(&self, value: ValueId) -> Users<'_> {
+        Users { module: self, next: self.values[value].first_use }
+    }
+
+    /// True if `inner` is `outer` or lies inside of it.
+    pub fn is_inside(&self, inner: OpId, outer: OpId) -> bool {
+        let mut at = Some(inner);
+        while let Some(op) = at {
+            if op == outer {
+                return true;
+            }
+            at = self.parent_op(op);
+        }
+        false
+    }
+
+    /// All functions of the root module's nest: the ops called `func.func`, in order.
+    pub fn functions(&self) -> Vec<OpId> {
+        self.walk(self.top()).filter(|op| self.is(*op, super::names::FUNC_FUNC)).collect()
+    }
+}
+
+/// See [`Module::ops_in`].
+#[derive(Clone)]
+pub struct Ops<'m> {
+    module: &'m Module,
+    next: Option<OpId>,
+}
+
+impl Iterator for Ops<'_> {
+    type Item = OpId;
+    #[inline]
+    fn next(&mut self) -> Option<OpId> {
+        let op = self.next?;
+        self.next = self.module.next_op(op);
+        Some(op)
+    }
+}
+
+/// See [`Module::walk`].
+pub struct PreOrder<'m> {
+    module: &'m Module,
+    root: OpId,
+    stack: Vec<OpId>,
+}
+
+impl Iterator for PreOrder<'_> {
+    type Item = OpId;
+    fn next(&mut self) -> Option<OpId> {
+        let op = self.stack.pop()?;
+        // One entry per open list: the op's successor in its block waits below its contents.
+        let module = self.module;
+        if op != self.root
+            && let Some(next) = module.next_op(op)
+        {
+            self.stack.push(next);
+        }
+        for &region in module.regions_of(op).iter().rev() {
+            for &block in module.blocks_of(region).iter().rev() {
+                if let Some(first) = module.first_op(block) {
+                    self.stack.push(first);
+                }
+            }
+        }
+        Some(op)
+    }
+}
+
+/// See [`Module::users`].
+#[derive(Clone)]
+pub struct Users<'m> {
+    module: &'m Module,
+    next: Packed<UseId>,
+}
+
+impl Iterator for Users<'_> {
+    type Item = (OpId, usize);
+    #[inline]
+    fn next(&mut self) -> Option<(OpId, usize)> {
+        let id = self.next.get()?;
+        self.next = self.module.uses[id].next;
+        Some(self.module.use_place(id))
+    }
+}
