@@ -159,41 +159,27 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use loom::cell::UnsafeCell;
+    use loom::cell::Cell;
     use loom::sync::Arc;
     use loom::thread;
 
-    /// A cell whose accesses loom checks for races, behind the protocol under test.
+    /// A cell whose accesses loom checks for races, behind the protocol under test. loom's threads are all one, so it need not be Sync.
     struct Shared {
         refs: RefCount,
         borrows: Borrows,
-        cell: UnsafeCell<usize>,
+        cell: Cell<usize>,
     }
-
-    // SAFETY: accesses of `cell` are what the models check.
-    #[allow(unsafe_code, reason = "the model shares a cell that only the protocol protects")]
-    unsafe impl Sync for Shared {}
 
     fn shared() -> Arc<Shared> {
-        Arc::new(Shared { refs: RefCount::one(), borrows: Borrows::free(), cell: UnsafeCell::new(0) })
+        Arc::new(Shared { refs: RefCount::one(), borrows: Borrows::free(), cell: Cell::new(0) })
     }
 
-    fn touch(cell: &UnsafeCell<usize>) {
-        cell.with_mut(|p| {
-            // SAFETY: the protocol under test allows this access, else loom reports it.
-            #[allow(unsafe_code, reason = "loom's cell hands out raw pointers")]
-            let value = unsafe { &mut *p };
-            *value += 1;
-        });
+    fn touch(cell: &Cell<usize>) {
+        cell.set(cell.get() + 1);
     }
 
-    fn look(cell: &UnsafeCell<usize>) -> usize {
-        cell.with(|p| {
-            // SAFETY: as in `touch`.
-            #[allow(unsafe_code, reason = "loom's cell hands out raw pointers")]
-            let value = unsafe { &*p };
-            *value
-        })
+    fn look(cell: &Cell<usize>) -> usize {
+        cell.get()
     }
 
     #[test]

@@ -59,6 +59,23 @@ impl HostTensor {
         Ok(tensor)
     }
 
+    /// A new tensor of one element repeated, given as its bytes.
+    pub fn splat(
+        dtype: DType,
+        shape: Shape,
+        element: &[u8],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        if element.len() != dtype.size() {
+            return Err(TensorError::BufferSize { want: dtype.size(), got: element.len() });
+        }
+        let tensor = HostTensor::allocate(dtype, shape, allocator)?;
+        for slot in tensor.write_bytes()?.chunks_exact_mut(element.len()) {
+            slot.copy_from_slice(element);
+        }
+        Ok(tensor)
+    }
+
     /// A tensor of the bytes of a buffer, in the machine's byte order, without a copy.
     pub fn from_buffer(dtype: DType, shape: Shape, buffer: Buffer) -> Result<HostTensor, TensorError> {
         let want = shape.num_bytes(dtype)?;
@@ -225,6 +242,9 @@ mod tests {
         let flat = t.reshaped(shape(&[4])).unwrap();
         assert!(flat.shares_buffer(&t) && !t.is_unique());
         assert!(t.reshaped(shape(&[5])).is_err());
+        let splat = |element: &[u8]| HostTensor::splat(DType::I16, shape(&[3]), element, &Malloc::shared());
+        assert_eq!(*splat(&7i16.to_ne_bytes()).unwrap().read::<i16>().unwrap(), [7, 7, 7]);
+        assert_eq!(splat(&[1]).err(), Some(TensorError::BufferSize { want: 2, got: 1 }));
     }
 
     #[test]

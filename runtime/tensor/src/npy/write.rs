@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::npy::{MAGIC, NpyError};
 use crate::{DType, HostTensor};
 
-/// Writes a file, whole or with an error.
+/// Writes a file, replacing one that is there. After an error it may be incomplete.
 pub fn write_file(path: &Path, tensor: &HostTensor) -> Result<(), NpyError> {
     Ok(std::fs::write(path, to_bytes(tensor)?)?)
 }
