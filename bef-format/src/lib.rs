@@ -1,1 +1,26 @@
-//! Under construction.
+//! The BEF file format: layout, validation, views, writer, dump.
+//!
+//!     Writer ──finish──▶ bytes ──validate──▶ Image ──▶ FunctionView, KernelView, AttrView, LocationView
+//!     (feature `write`)                        └──dump──▶ text
+//!
+//! This crate is the neutral middle between compiler and runtime: it knows bytes, no IR and no execution, and depends on
+//! neither. `FORMAT.md` is the normative description; `layout` is its source in code. Nothing in a file is trusted
+//! before `validate` has accepted it.
+#![forbid(unsafe_code)]
+
+pub mod dtype;
+pub mod error;
+pub mod image;
+pub mod layout;
+pub mod validate;
+pub mod view;
+
+pub use dtype::DType;
+pub use error::{FormatError, FormatErrorKind};
+pub use image::{Image, Tables};
+pub use layout::{
+    AttrId, FunctionId, FunctionKind, KernelCode, LocationId, OperandInfo, OperandMode, RETURN, SectionId,
+    StringId, TypeId,
+};
+pub use validate::validate;
+pub use view::{AttrView, FunctionView, KernelView, LocationView};

@@ -1,0 +1,140 @@
+//! From bytes that nobody trusts to an [`Image`]: the only way.
+//!
+//! One pass over the tables, each rule in one place, in this order (a later rule may rely on the earlier ones):
+//!
+//! 1. `container`: alignment of the bytes, magic, version, features, length, directory (order, known ids, offsets,
+//!    overlap, padding), checksums of the directory and of every section but the payload.
+//! 2. `pools`: strings (UTF-8, sorted, unique), types, kernel names, devices, attributes (kinds, inline values, data
+//!    extents, children before parents, depth, node count, payload extents and lengths), module fields.
+//! 3. `code`: functions partition the tables; per function, in one walk over its kernels: codes, devices, streams,
+//!    aux words, operands written before they are read, each register written once, ready counts, used-by lists.
+//! 4. `cold`: locations, names of aux words, SSA names.
+//!
+//! What it promises: accessors of the image cannot fail, executing any kernel graph in it cannot leave a table, loop
+//! or wait for an event that cannot come. What it does not promise: that kernels exist and fit their operands (the
+//! runtime resolves signatures), that tensor bytes are meaningful (booleans other than 0 and 1, checksums of the
+//! payload: [`verify_payload`]), that calls end: functions may recurse.
+//!
+//! Memory: one bit per string and four bytes per register of the largest function, four per attribute and eight per
+//! location; never more than a small multiple of the tables. Time is linear in the tables; the payload is not touched.
+//!
+//! Not here: the list of records (`layout`).
+
+mod code;
+mod cold;
+mod container;
+mod pools;
+
+use bytemuck::Pod;
+
+use crate::error::{FormatError, FormatErrorKind};
+use crate::image::{Image, Tables, check_alignment};
+use crate::layout::SectionId;
+
+/// Checks that `bytes` are a BEF file that can be read and executed without further checks.
+///
+/// The bytes must lie at an address that is a multiple of 8; 64 is needed for tensors to be used in place. The
+/// payload's bytes are not looked at, see [`verify_payload`].
+pub fn validate(bytes: &[u8]) -> Result<Image<'_>, FormatError> {
+    check_alignment(bytes)?;
+    let tables = container::check(bytes)?;
+    let image = Image::new(tables, bytes)?;
+    let cx = Checker { image: &image };
+    pools::check(&cx)?;
+    code::check(&cx)?;
+    cold::check(&cx)?;
+    Ok(image)
+}
+
+/// Checks the checksum of the tensor bytes, which `validate` leaves alone so that it need not read them.
+pub fn verify_payload(image: &Image<'_>, bytes: &[u8]) -> Result<(), FormatError> {
+    let rec = container::directory_entry(bytes, SectionId::Payload);
+    let stored = rec.map_or(0, |rec| rec.checksum);
+    let computed = xxhash_rust::xxh3::xxh3_64(image.payload());
+    if stored == computed {
+        return Ok(());
+    }
+    let at = image.tables().section(SectionId::Payload).map_or(0, |(offset, _)| offset);
+    Err(FormatError::new(Some(SectionId::Payload), at as u64, FormatErrorKind::Checksum { stored, computed }))
+}
+
+/// What the checks of the tables share: the image under suspicion, and how to refuse it.
+struct Checker<'i, 'a> {
+    image: &'i Image<'a>,
+}
+
+impl Checker<'_, '_> {
+    fn tables(&self) -> &Tables {
+        &self.image.tables
+    }
+
+    /// A refusal that names the byte of entry `index` of a section.
+    #[cold]
+    fn refuse(&self, section: SectionId, index: usize, kind: FormatErrorKind) -> FormatError {
+        let start = self.tables().section(section).map_or(0, |(offset, _)| offset);
+        FormatError::new(Some(section), (start + index * section.record_size()) as u64, kind)
+    }
+
+    /// A refusal of something in the header.
+    #[cold]
+    fn refuse_header(&self, at: usize, kind: FormatErrorKind) -> FormatError {
+        FormatError::new(None, at as u64, kind)
+    }
+
+    /// Refuses an index that is not less than `limit`.
+    fn index(
+        &self,
+        section: SectionId,
+        at: usize,
+        what: &'static str,
+        index: u32,
+        limit: usize,
+    ) -> Result<(), FormatError> {
+        if (index as usize) < limit {
+            return Ok(());
+        }
+        let kind = FormatErrorKind::Index { what, index: u64::from(index), limit: limit as u64 };
+        Err(self.refuse(section, at, kind))
+    }
+
+    /// Refuses a number that is not the expected one.
+    fn equal(
+        &self,
+        section: SectionId,
+        at: usize,
+        what: &'static str,
+        found: u64,
+        expected: u64,
+    ) -> Result<(), FormatError> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(self.refuse(section, at, FormatErrorKind::Mismatch { what, found, expected }))
+    }
+
+    /// Refuses string ids that are out of range.
+    fn strings<T: Pod + Into<u32>>(&self, section: SectionId, ids: &[T]) -> Result<(), FormatError> {
+        let n_strings = self.image.n_strings() as usize;
+        for (at, &id) in ids.iter().enumerate() {
+            self.index(section, at, "string", id.into(), n_strings)?;
+        }
+        Ok(())
+    }
+}
+
+/// A set of small numbers.
+struct BitSet(Vec<u64>);
+
+impl BitSet {
+    fn new(n: usize) -> BitSet {
+        BitSet(vec![0; n.div_ceil(64)])
+    }
+
+    /// Adds `i`, which is less than the set's size; false if it was there.
+    fn insert(&mut self, i: usize) -> bool {
+        let (word, bit) = (&mut self.0[i / 64], 1u64 << (i % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
