@@ -1,0 +1,147 @@
+//! The command line of `FileCheck`, in LLVM's manner: one dash or two, `--x=v` or `--x v`, `-DVAR=VALUE`.
+
+use std::io::Read;
+
+use super::{Failure, Options, Source, check};
+
+/// How to call the program.
+pub const USAGE: &str = "\
+usage: FileCheck [options] CHECK-FILE      (the input is read from standard input)
+  --check-prefix=P  --check-prefixes=P,Q   prefixes of directives (default CHECK)
+  --comment-prefixes=P,Q                   prefixes of comments (default COM,RUN)
+  -DVAR=VALUE                              defines a variable
+  --implicit-check-not=PATTERN             may not occur between matches
+  --input-file=FILE                        the input, `-` for standard input
+  --match-full-lines --strict-whitespace --ignore-case --enable-var-scope
+  --allow-empty --allow-unused-prefixes
+  --dump-input=V --dump-input-filter=V --dump-input-context=N --color -v -vv
+                                           accepted without effect
+";
+
+/// An understood command line.
+#[derive(Clone, Debug, Default)]
+pub struct Command {
+    /// What to check and how.
+    pub options: Options,
+    /// The file with the directives.
+    pub check_file: String,
+    /// The file to check; none for standard input.
+    pub input_file: Option<String>,
+}
+
+/// Understands the arguments (without the program's name).
+///
+/// # Errors
+/// Says what is wrong with them.
+pub fn parse_arguments(arguments: &[String]) -> Result<Command, String> {
+    let mut command = Command::default();
+    let mut check_file = None;
+    let mut input_file = None;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        if argument == "--" {
+            for file in rest.by_ref() {
+                set_once(&mut check_file, file.clone(), "check file")?;
+            }
+            break;
+        }
+        let bare = match argument.strip_prefix('-') {
+            None | Some("") => {
+                set_once(&mut check_file, argument.clone(), "check file")?;
+                continue;
+            }
+            Some(one) => one.strip_prefix('-').unwrap_or(one),
+        };
+        let options = &mut command.options;
+        if let Some(definition) = bare.strip_prefix('D') {
+            if definition.is_empty() {
+                return Err("option -D takes its definition without a blank: -DVAR=VALUE".to_owned());
+            }
+            options.defines.push(definition.to_owned());
+            continue;
+        }
+        let (name, attached) = match bare.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (bare, None),
+        };
+        let mut value = || match attached {
+            Some(value) => Ok(value.to_owned()),
+            None => rest.next().cloned().ok_or_else(|| format!("option '{argument}' needs a value")),
+        };
+        let commas = |list: String| list.split(',').map(str::to_owned).collect::<Vec<_>>();
+        match name {
+            "check-prefix" => options.check_prefixes.push(value()?),
+            "check-prefixes" => options.check_prefixes.extend(commas(value()?)),
+            "comment-prefixes" => options.comment_prefixes.extend(commas(value()?)),
+            "implicit-check-not" => options.implicit_check_not.push(value()?),
+            "input-file" => set_once(&mut input_file, value()?, "option --input-file")?,
+            "match-full-lines" => options.match_full_lines = flag(argument, attached)?,
+            "strict-whitespace" => options.strict_whitespace = flag(argument, attached)?,
+            "allow-empty" => options.allow_empty = flag(argument, attached)?,
+            "enable-var-scope" => options.enable_var_scope = flag(argument, attached)?,
+            "ignore-case" => options.ignore_case = flag(argument, attached)?,
+            "allow-unused-prefixes" => options.allow_unused_prefixes = flag(argument, attached)?,
+            "v" | "vv" | "color" => _ = flag(argument, attached)?,
+            "dump-input" => one_of(argument, &value()?, &["always", "fail", "never"])?,
+            "dump-input-filter" => {
+                one_of(argument, &value()?, &["all", "annotation-full", "annotation", "error"])?;
+            }
+            "dump-input-context" => {
+                value()?.parse::<u32>().map_err(|_| format!("option '{argument}' takes a number"))?;
+            }
+            _ => return Err(format!("unknown option '{argument}'")),
+        }
+    }
+    command.check_file = check_file.ok_or("no check file was given")?;
+    command.input_file = input_file.filter(|file| file != "-");
+    Ok(command)
+}
+
+fn set_once(place: &mut Option<String>, value: String, what: &str) -> Result<(), String> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("{what} was given more than once")),
+    }
+}
+
+fn flag(argument: &str, value: Option<&str>) -> Result<bool, String> {
+    match value {
+        None | Some("" | "true" | "TRUE" | "True" | "1") => Ok(true),
+        Some("false" | "FALSE" | "False" | "0") => Ok(false),
+        Some(_) => Err(format!("option '{argument}' takes true or false")),
+    }
+}
+
+fn one_of(argument: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(format!("option '{argument}' takes one of {}", allowed.join(", ")))
+}
+
+/// Reads the files that `command` names and checks. `standard_input` is read only if the input comes from there.
+///
+/// # Errors
+/// Says why the check did not pass.
+pub fn run_command(command: &Command, standard_input: &mut dyn Read) -> Result<(), Failure> {
+    let invalid = |what: &str, file: &str, error: std::io::Error| {
+        Failure::Invalid(format!("error: cannot read the {what} '{file}': {error}\n"))
+    };
+    let mut from_stdin = || {
+        let mut bytes = Vec::new();
+        standard_input.read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let name = command.check_file.as_str();
+    let check_bytes = if name == "-" { from_stdin() } else { std::fs::read(name) }
+        .map_err(|e| invalid("check file", name, e))?;
+    let (input_name, input_bytes) = match command.input_file.as_deref() {
+        None => ("<stdin>", from_stdin()),
+        Some(file) => (file, std::fs::read(file)),
+    };
+    let input_bytes = input_bytes.map_err(|e| invalid("input", input_name, e))?;
+    check(
+        &command.options,
+        Source { name, bytes: &check_bytes },
+        Source { name: input_name, bytes: &input_bytes },
+    )
+}

@@ -1,0 +1,83 @@
+//! FileCheck: does an output hold what the comments of a file say it should?
+//!
+//! The language and its odd corners are those of LLVM 19's FileCheck, so that the same tests run through either;
+//! a test (`tests/filecheck.rs`) compares the two where LLVM's is on the machine. A false pass is the worst bug
+//! here: whatever is not understood is refused.
+//!
+//!     options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
+//!     input ──source.rs: made canonical──▶ text ──run.rs────────────────────┴─▶ pass, or messages
+//!
+//! Known differences, all towards refusing more:
+//!
+//! * Numeric variables and expressions other than `@LINE+n` are errors (`[[#N:]]`, `-D#N=1`).
+//! * A directive whose colon ends the file is an empty check, hence an error (`directive.rs`).
+//! * Named collating elements (`[[.space.]]`) are invalid.
+//! * A `\1` that names a group still open around it is invalid; LLVM never matches it.
+//! * Back-references that need too much search are an error; LLVM may take for ever.
+//!
+//! Options that only change what LLVM prints (`--dump-input*`, `-v`, `--color`) are accepted without effect.
+
+mod cli;
+mod directive;
+mod pattern;
+mod regex;
+mod run;
+mod source;
+
+pub use cli::{Command, USAGE, parse_arguments, run_command};
+
+/// A text with the name that messages give it.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// File name, or `<stdin>`.
+    pub name: &'a str,
+    /// The content, as it is on disk.
+    pub bytes: &'a [u8],
+}
+
+/// What the command line can ask for. The default is FileCheck without options.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Prefixes of directives; none means `CHECK`.
+    pub check_prefixes: Vec<String>,
+    /// Prefixes of comments; none means `COM` and `RUN`.
+    pub comment_prefixes: Vec<String>,
+    /// `VAR=VALUE` definitions.
+    pub defines: Vec<String>,
+    /// Patterns that may not occur between any two matches.
+    pub implicit_check_not: Vec<String>,
+    /// A match must take its whole line, but for blanks around it.
+    pub match_full_lines: bool,
+    /// Blanks and tabs are compared as they are.
+    pub strict_whitespace: bool,
+    /// An empty input is not an error by itself.
+    pub allow_empty: bool,
+    /// Variables without `$` end at each CHECK-LABEL.
+    pub enable_var_scope: bool,
+    /// Letters match in either case.
+    pub ignore_case: bool,
+    /// A prefix that was given need not occur, as long as one does.
+    pub allow_unused_prefixes: bool,
+}
+
+/// Why the check did not pass. The text is ready to print and ends with a newline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The check file, the options or an empty input: nothing was compared (exit code 2).
+    Invalid(String),
+    /// The input does not hold what the check file asks for (exit code 1).
+    Mismatch(String),
+}
+
+/// Checks `input` against the directives in `check_file`.
+///
+/// # Errors
+/// Says why the check did not pass.
+pub fn check(options: &Options, check_file: Source<'_>, input: Source<'_>) -> Result<(), Failure> {
+    let file = directive::read(options, check_file).map_err(Failure::Invalid)?;
+    if input.bytes.is_empty() && !options.allow_empty {
+        return Err(Failure::Invalid(format!("error: the input '{}' is empty\n", input.name)));
+    }
+    let text = source::Text::canonical(input.name, input.bytes, options.strict_whitespace);
+    run::run(&file, &text, options).map_err(Failure::Mismatch)
+}

@@ -1,0 +1,463 @@
+//! What stands behind a directive's colon, and how it matches.
+//!
+//!     foo            fixed text, also `CHECK{LITERAL}: [[x]]`
+//!     {{a|b}}        a regular expression
+//!     [[X:re]]       the same, and the text it took becomes variable X
+//!     [[X]]          the text of X: from an earlier line, from `-D`, or from earlier on this line
+//!     [[#@LINE+1]]   a line number; `[[@LINE+1]]` is the older spelling
+//!
+//! A pattern with only fixed text is searched for as such. Otherwise its parts are joined to one regular
+//! expression when it is matched, because only then the variables' values are known. The numbering of groups
+//! is LLVM's, which `\1` in an expression can see: a variable is a group, and so is `{{..}}` if a `|` stands
+//! anywhere behind its beginning.
+//!
+//! Other numeric expressions (`[[#N:]]`, `[[#N+1]]`, formats) are refused: a pattern that is half understood
+//! could pass where it should not.
+
+use std::collections::BTreeMap;
+
+use super::Options;
+use super::regex::{Node, Regex, parse};
+
+/// What kind of directive a pattern belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// With the number of times that it must match.
+    Plain(u32),
+    Next,
+    Same,
+    Not,
+    Dag,
+    Label,
+    Empty,
+    /// The end of the input, behind trailing CHECK-NOT and CHECK-DAG.
+    EndOfFile,
+}
+
+impl Kind {
+    /// The directive's name for `prefix`.
+    pub(crate) fn name(self, prefix: &str) -> String {
+        let suffix = match self {
+            Kind::Plain(1) | Kind::EndOfFile => "",
+            Kind::Plain(_) => "-COUNT",
+            Kind::Next => "-NEXT",
+            Kind::Same => "-SAME",
+            Kind::Not => "-NOT",
+            Kind::Dag => "-DAG",
+            Kind::Label => "-LABEL",
+            Kind::Empty => "-EMPTY",
+        };
+        format!("{prefix}{suffix}")
+    }
+}
+
+/// A directive's pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    pub(crate) kind: Kind,
+    /// Where the pattern stands in its text.
+    pub(crate) at: usize,
+    body: Body,
+    ignore_case: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    Fixed(Vec<u8>),
+    EmptyLine,
+    EndOfFile,
+    Parts { parts: Vec<Part>, n_groups: u32, definitions: Vec<(String, u32)>, line: usize },
+}
+
+/// A piece of a pattern that has more than fixed text.
+#[derive(Clone, Debug)]
+enum Part {
+    Regex(Node),
+    Variable(String),
+    /// The directive's line plus this.
+    Line(i64),
+}
+
+/// Something wrong in the check file, at a byte of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PatternError {
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
+/// Where a pattern matched, relative to the searched text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Match {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// The variables' values.
+pub(crate) type Variables = BTreeMap<String, Vec<u8>>;
+
+/// Where a pattern stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The directive's prefix, for messages.
+    pub(crate) prefix: &'a str,
+    /// Byte offset of the pattern in its text.
+    pub(crate) at: usize,
+    /// Line number of the directive.
+    pub(crate) line: usize,
+}
+
+impl Pattern {
+    /// The pattern that matches the end of the input.
+    pub(crate) fn end_of_file(at: usize) -> Pattern {
+        Pattern { kind: Kind::EndOfFile, at, body: Body::EndOfFile, ignore_case: false }
+    }
+
+    /// Understands the rest of a directive's line.
+    ///
+    /// # Errors
+    /// Points at what is wrong with it.
+    pub(crate) fn parse(
+        kind: Kind,
+        literal: bool,
+        text: &[u8],
+        place: Place<'_>,
+        options: &Options,
+    ) -> Result<Pattern, PatternError> {
+        let Place { prefix, at, line } = place;
+        let exact_lines = options.match_full_lines && options.strict_whitespace;
+        let text = if exact_lines { text } else { without_trailing_blanks(text) };
+        let error = |message: String| Err(PatternError { at, message });
+        let pattern = |body| Pattern { kind, at, body, ignore_case: options.ignore_case };
+        if kind == Kind::Empty {
+            if text.is_empty() {
+                return Ok(pattern(Body::EmptyLine));
+            }
+            return error(format!("found text behind '{prefix}-EMPTY:', which takes none"));
+        }
+        if text.is_empty() {
+            return error(format!("found empty check string with prefix '{prefix}:'"));
+        }
+        let full_line = options.match_full_lines && kind != Kind::Not;
+        let has_blocks = text.windows(2).any(|w| w == b"{{" || w == b"[[");
+        if literal || (!full_line && !has_blocks) {
+            return Ok(pattern(Body::Fixed(text.to_vec())));
+        }
+        let mut reader = Reader {
+            text,
+            base: at,
+            ignore_case: options.ignore_case,
+            next_group: 1,
+            parts: Vec::new(),
+            definitions: Vec::new(),
+        };
+        let border = if options.strict_whitespace { "" } else { " *" };
+        if full_line {
+            reader.push_own(&format!("^{border}"))?;
+        }
+        reader.read()?;
+        if full_line {
+            reader.push_own(&format!("{border}$"))?;
+        }
+        let Reader { parts, next_group, definitions, text: _, base: _, ignore_case: _ } = reader;
+        Ok(pattern(Body::Parts { parts, n_groups: next_group, definitions, line }))
+    }
+
+    /// Whether the pattern defines or uses a variable or a line number.
+    pub(crate) fn has_variable(&self) -> bool {
+        match &self.body {
+            Body::Fixed(_) | Body::EmptyLine | Body::EndOfFile => false,
+            Body::Parts { parts, definitions, n_groups: _, line: _ } => {
+                !definitions.is_empty()
+                    || parts.iter().any(|p| matches!(p, Part::Variable(_) | Part::Line(_)))
+            }
+        }
+    }
+
+    /// The variables that the pattern takes from elsewhere, with their values, for notes.
+    pub(crate) fn uses<'a>(&'a self, variables: &'a Variables) -> Vec<(&'a str, &'a [u8])> {
+        let Body::Parts { parts, .. } = &self.body else { return Vec::new() };
+        let value = |p: &'a Part| match p {
+            Part::Variable(name) => Some((name.as_str(), variables.get(name)?.as_slice())),
+            Part::Regex(_) | Part::Line(_) => None,
+        };
+        parts.iter().filter_map(value).collect()
+    }
+
+    /// The first match in `text`, whose ends count as line ends. Variables that the pattern defines get their values.
+    ///
+    /// # Errors
+    /// If the pattern uses an undefined variable, a negative line number, or cannot be searched for within bounds.
+    pub(crate) fn find(&self, text: &[u8], variables: &mut Variables) -> Result<Option<Match>, PatternError> {
+        let error = |message: String| PatternError { at: self.at, message };
+        let (parts, n_groups, definitions, line) = match &self.body {
+            Body::EndOfFile => return Ok(Some(Match { start: text.len(), end: text.len() })),
+            Body::Fixed(fixed) => {
+                let start = position(text, fixed, self.ignore_case);
+                return Ok(start.map(|start| Match { start, end: start + fixed.len() }));
+            }
+            Body::EmptyLine => {
+                let newline = (0..text.len())
+                    .find(|&i| text[i] == b'\n' && text.get(i + 1).is_none_or(|&next| next == b'\n'));
+                return Ok(newline.map(|i| Match { start: i + 1, end: i + 1 }));
+            }
+            Body::Parts { parts, n_groups, definitions, line } => (parts, *n_groups, definitions, *line),
+        };
+        let mut nodes = Vec::with_capacity(parts.len());
+        for part in parts {
+            nodes.push(match part {
+                Part::Regex(node) => node.clone(),
+                Part::Variable(name) => {
+                    let value =
+                        variables.get(name).ok_or_else(|| error(format!("undefined variable: {name}")))?;
+                    Node::literal(value, self.ignore_case)
+                }
+                Part::Line(offset) => {
+                    let number = i64::try_from(line).ok().and_then(|line| line.checked_add(*offset));
+                    let number = number
+                        .filter(|n| *n >= 0)
+                        .ok_or_else(|| error("the line number is negative or too large".to_owned()))?;
+                    Node::literal(number.to_string().as_bytes(), self.ignore_case)
+                }
+            });
+        }
+        let too_complex = |_| error("the back-references of this pattern need too much search".to_owned());
+        let regex = Regex::new(Node::Concat(nodes), n_groups).map_err(too_complex)?;
+        let Some(found) = regex.find(text).map_err(too_complex)? else {
+            return Ok(None);
+        };
+        for (name, group) in definitions {
+            let taken = found.groups.get(*group as usize).copied().flatten().unwrap_or((0, 0));
+            variables.insert(name.clone(), text[taken.0..taken.1].to_vec());
+        }
+        Ok(Some(Match { start: found.start, end: found.end }))
+    }
+}
+
+/// `needle`'s first place in `text`.
+fn position(text: &[u8], needle: &[u8], ignore_case: bool) -> Option<usize> {
+    let Some(&first) = needle.first() else { return Some(0) };
+    let last_start = text.len().checked_sub(needle.len())?;
+    let same = |a: &u8, b: u8| if ignore_case { a.eq_ignore_ascii_case(&b) } else { *a == b };
+    let mut at = 0;
+    while at <= last_start {
+        at += text[at..=last_start].iter().position(|b| same(b, first))?;
+        let window = &text[at..at + needle.len()];
+        if if ignore_case { window.eq_ignore_ascii_case(needle) } else { window == needle } {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The place of `needle` in `text` at or behind `from`.
+fn find_from(text: &[u8], needle: &[u8], from: usize) -> Option<usize> {
+    position(text.get(from..)?, needle, false).map(|at| from + at)
+}
+
+/// `text` up to its last byte that is neither a blank nor a tab.
+fn without_trailing_blanks(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|b| !matches!(b, b' ' | b'\t')).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+/// Reads a pattern's blocks.
+struct Reader<'a> {
+    text: &'a [u8],
+    /// Offset of `text` in the check file.
+    base: usize,
+    ignore_case: bool,
+    next_group: u32,
+    parts: Vec<Part>,
+    definitions: Vec<(String, u32)>,
+}
+
+impl Reader<'_> {
+    fn error<T>(&self, at: usize, message: impl Into<String>) -> Result<T, PatternError> {
+        Err(PatternError { at: self.base + at, message: message.into() })
+    }
+
+    /// Adds an expression of our own, without groups.
+    fn push_own(&mut self, expression: &str) -> Result<(), PatternError> {
+        let node = self.expression(expression.as_bytes(), 0)?;
+        self.parts.push(Part::Regex(node));
+        Ok(())
+    }
+
+    /// Parses an expression that stands at `at` and counts its groups.
+    fn expression(&mut self, expression: &[u8], at: usize) -> Result<Node, PatternError> {
+        match parse(expression, self.next_group, self.ignore_case) {
+            Ok(parsed) => {
+                self.next_group += parsed.n_groups;
+                Ok(parsed.node)
+            }
+            Err(why) => self.error(at, format!("invalid regex: {why}")),
+        }
+    }
+
+    fn read(&mut self) -> Result<(), PatternError> {
+        let text = self.text;
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            if rest.starts_with(b"{{") {
+                let Some(end) = find_from(text, b"}}", at) else {
+                    return self.error(at, "found start of regex string with no end '}}'");
+                };
+                let alternation = rest.contains(&b'|');
+                let group = self.next_group;
+                self.next_group += u32::from(alternation);
+                let node = self.expression(&text[at + 2..end], at + 2)?;
+                let node = if alternation { Node::Group(group, Box::new(node)) } else { node };
+                self.check_references(&node, at + 2)?;
+                self.parts.push(Part::Regex(node));
+                at = end + 2;
+            } else if rest.starts_with(b"[[") && !rest.starts_with(b"[[[") {
+                let end = self.block_end(at + 2)?;
+                self.block(at + 2, end)?;
+                at = end + 2;
+            } else {
+                let next = [find_from(text, b"{{", at + 1), find_from(text, b"[[", at + 1)];
+                let end = next.into_iter().flatten().min().unwrap_or(text.len());
+                self.parts.push(Part::Regex(Node::literal(&text[at..end], self.ignore_case)));
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the `]]` is that ends the block whose inside begins at `from`.
+    fn block_end(&self, from: usize) -> Result<usize, PatternError> {
+        let mut depth = 0;
+        let mut at = from;
+        while at < self.text.len() {
+            let rest = &self.text[at..];
+            if depth == 0 && rest.starts_with(b"]]") {
+                return Ok(at);
+            }
+            match rest[0] {
+                b'\\' => at += 1,
+                b'[' => depth += 1,
+                b']' if depth == 0 => return self.error(at, "missing closing \"]\" for regex variable"),
+                b']' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        self.error(from - 2, "substitution block without its closing ]]")
+    }
+
+    /// The block whose inside is `start..end`.
+    fn block(&mut self, start: usize, end: usize) -> Result<(), PatternError> {
+        let inside = &self.text[start..end];
+        if let [b'#', expression @ ..] = inside {
+            return match line_expression(expression) {
+                Some(offset) => {
+                    self.parts.push(Part::Line(offset));
+                    Ok(())
+                }
+                None => self.error(
+                    start,
+                    "numeric variables and expressions other than @LINE+n and @LINE-n are not supported",
+                ),
+            };
+        }
+        let colon = inside.iter().position(|&b| b == b':');
+        let head = &inside[..colon.unwrap_or(inside.len())];
+        if let Some(blank) = head.iter().position(|b| matches!(b, b' ' | b'\t')) {
+            return self.error(start + blank, "unexpected whitespace");
+        }
+        if head.first() == Some(&b'@') {
+            return match line_expression(inside) {
+                Some(offset) => {
+                    self.parts.push(Part::Line(offset));
+                    Ok(())
+                }
+                None => self.error(start, "not a line number: expected @LINE, @LINE+n or @LINE-n"),
+            };
+        }
+        let Some(name) = variable_name(head) else {
+            let problem = if head.is_empty() { "empty variable name" } else { "invalid variable name" };
+            return self.error(start, problem);
+        };
+        if colon.is_some() {
+            let group = self.next_group;
+            self.next_group += 1;
+            let expression = &inside[head.len() + 1..];
+            let at = start + head.len() + 1;
+            let node = if expression.is_empty() {
+                Node::Concat(Vec::new())
+            } else {
+                self.expression(expression, at)?
+            };
+            let node = Node::Group(group, Box::new(node));
+            self.check_references(&node, at)?;
+            self.parts.push(Part::Regex(node));
+            self.definitions.retain(|(defined, _)| *defined != name);
+            self.definitions.push((name, group));
+        } else if let Some((_, group)) = self.definitions.iter().find(|(defined, _)| *defined == name) {
+            if *group > 9 {
+                return self.error(start, "cannot refer back to more than 9 groups of the same line");
+            }
+            self.parts.push(Part::Regex(Node::BackReference(*group)));
+        } else {
+            self.parts.push(Part::Variable(name));
+        }
+        Ok(())
+    }
+
+    /// A `\n` counts the groups of the whole line. If it then names a group that is still open around it,
+    /// LLVM never matches; that can only be a mistake.
+    fn check_references(&self, node: &Node, at: usize) -> Result<(), PatternError> {
+        if refers_to_open_group(node, &mut Vec::new()) {
+            return self
+                .error(at, "invalid regex: back-reference to a group that is still open (on this line)");
+        }
+        Ok(())
+    }
+}
+
+fn refers_to_open_group(node: &Node, open: &mut Vec<u32>) -> bool {
+    match node {
+        Node::Set(_) | Node::Assert(_) => false,
+        Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().any(|n| refers_to_open_group(n, open)),
+        Node::Plus(inner) | Node::Optional(inner) => refers_to_open_group(inner, open),
+        Node::Group(number, inner) => {
+            open.push(*number);
+            let found = refers_to_open_group(inner, open);
+            open.pop();
+            found
+        }
+        Node::BackReference(number) => open.contains(number),
+    }
+}
+
+/// `text` if it is a variable's name: a letter or `_`, then letters, digits and `_`, perhaps with `$` in front.
+pub(crate) fn variable_name(text: &[u8]) -> Option<String> {
+    let bare = text.strip_prefix(b"$").unwrap_or(text);
+    let (first, rest) = bare.split_first()?;
+    let valid = (first.is_ascii_alphabetic() || *first == b'_')
+        && rest.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    valid.then(|| String::from_utf8_lossy(text).into_owned())
+}
+
+/// The offset of `@LINE`, `@LINE+n` or `@LINE-n`, blanks allowed between the parts.
+fn line_expression(text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let blank = [' ', '\t'];
+    let rest = text.trim_matches(blank).strip_prefix("@LINE")?.trim_start_matches(blank);
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let (negative, digits) = match (rest.strip_prefix('+'), rest.strip_prefix('-')) {
+        (Some(digits), _) => (false, digits),
+        (_, Some(digits)) => (true, digits),
+        _ => return None,
+    };
+    let digits = digits.trim_start_matches(blank);
+    // A leading 0 would be another base to LLVM.
+    let decimal =
+        digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+    let value: i64 = if decimal { digits.parse().ok()? } else { return None };
+    Some(if negative { -value } else { value })
+}

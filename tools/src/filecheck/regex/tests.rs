@@ -1,0 +1,1 @@
+//! What expressions find, group by group.

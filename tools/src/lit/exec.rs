@@ -1,0 +1,242 @@
+//! Pipelines, run.
+//!
+//! All commands of a pipeline start at once, in one process group, each with the next one's input as its output.
+//! The last output and every error stream that goes nowhere else land in files, so nothing can block for want of
+//! a reader; the files' ends go into the report. When time runs out the whole group is killed, and with it what the
+//! commands themselves have started.
+
+use std::fs::{File, OpenOptions};
+use std::io::{PipeWriter, Read, Seek, SeekFrom};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use super::shell::{Command, Pipeline, Redirection, Stream};
+
+/// Most bytes of a stream that a report shows.
+const MAX_SHOWN: u64 = 16 << 10;
+/// How long a killed command may take to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A pipeline that did not succeed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) report: String,
+    /// It ran to its end by itself; otherwise it could not start or was killed.
+    pub(super) ended: bool,
+}
+
+impl Failure {
+    fn not_run(report: String) -> Failure {
+        Failure { report, ended: false }
+    }
+}
+
+/// Where a stream goes.
+enum Sink {
+    File(File),
+    Pipe(PipeWriter),
+}
+
+impl Sink {
+    fn again(&self) -> std::io::Result<Sink> {
+        Ok(match self {
+            Sink::File(file) => Sink::File(file.try_clone()?),
+            Sink::Pipe(pipe) => Sink::Pipe(pipe.try_clone()?),
+        })
+    }
+
+    fn stdio(self) -> Stdio {
+        match self {
+            Sink::File(file) => file.into(),
+            Sink::Pipe(pipe) => pipe.into(),
+        }
+    }
+}
+
+/// Runs the pipelines one after the other, in `directory`, up to the first that fails.
+pub(super) fn run(pipelines: &[Pipeline], directory: &Path, deadline: Instant) -> Result<(), Failure> {
+    pipelines.iter().try_for_each(|p| run_pipeline(p, directory, deadline))
+}
+
+fn run_pipeline(pipeline: &Pipeline, directory: &Path, deadline: Instant) -> Result<(), Failure> {
+    let system = |error: std::io::Error| Failure::not_run(format!("cannot set up the pipeline: {error}\n"));
+    let mut output = capture().map_err(system)?;
+    let mut errors = capture().map_err(system)?;
+    let mut group = Group { children: Vec::new() };
+    let mut input = Stdio::null();
+    for (i, command) in pipeline.iter().enumerate() {
+        let (sink, next_input) = if i + 1 == pipeline.len() {
+            (Sink::File(output.try_clone().map_err(system)?), Stdio::null())
+        } else {
+            let (reader, writer) = std::io::pipe().map_err(system)?;
+            (Sink::Pipe(writer), reader.into())
+        };
+        let errors = Sink::File(errors.try_clone().map_err(system)?);
+        group.start(command, directory, input, sink, errors)?;
+        input = next_input;
+    }
+    let statuses = group.wait(deadline)?;
+    if statuses.iter().all(|s| s.is_some_and(|s| s.success())) {
+        return Ok(());
+    }
+    let mut report = String::new();
+    for (command, status) in pipeline.iter().zip(&statuses) {
+        let how = match status {
+            None => "killed, the time of the test ran out".to_owned(),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exit code {code}"),
+                (None, signal) => format!("signal {}", signal.unwrap_or_default()),
+            },
+        };
+        let shown =
+            std::iter::once(command.name.as_str()).chain(command.arguments.iter().map(String::as_str));
+        report.push_str(&format!("{}: {how}\n", shown.collect::<Vec<_>>().join(" ")));
+    }
+    for (name, stream) in [("standard output", &mut output), ("standard error", &mut errors)] {
+        let text = tail(stream).map_err(system)?;
+        if !text.is_empty() {
+            let newline = if text.ends_with('\n') { "" } else { "\n" };
+            report.push_str(&format!("--- {name}:\n{text}{newline}"));
+        }
+    }
+    Err(Failure { report, ended: statuses.iter().all(Option::is_some) })
+}
+
+/// A file for what a stream says; every write goes to its end.
+fn capture() -> std::io::Result<File> {
+    let directory = tempfile::tempdir()?;
+    // The file lives on without its name.
+    OpenOptions::new().read(true).append(true).create_new(true).open(directory.path().join("stream"))
+}
+
+fn tail(file: &mut File) -> std::io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN)))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SHOWN).read_to_end(&mut bytes)?;
+    let cut = if length > MAX_SHOWN { "[..]" } else { "" };
+    Ok(format!("{cut}{}", String::from_utf8_lossy(&bytes)))
+}
+
+/// The running commands of a pipeline.
+struct Group {
+    children: Vec<Child>,
+}
+
+impl Group {
+    fn start(
+        &mut self,
+        command: &Command,
+        directory: &Path,
+        input: Stdio,
+        output: Sink,
+        errors: Sink,
+    ) -> Result<(), Failure> {
+        let fail = |what: &Path, error: std::io::Error| {
+            Failure::not_run(format!("{}: cannot open '{}': {error}\n", command.name, what.display()))
+        };
+        let (mut input, mut output, mut errors) = (input, output, errors);
+        for redirection in &command.redirections {
+            match redirection {
+                Redirection::Input(path) => input = File::open(path).map_err(|e| fail(path, e))?.into(),
+                Redirection::File { stream, path, append } => {
+                    let mut options = OpenOptions::new();
+                    let options = options.create(true);
+                    let options =
+                        if *append { options.append(true) } else { options.write(true).truncate(true) };
+                    let file = Sink::File(options.open(path).map_err(|e| fail(path, e))?);
+                    match stream {
+                        Stream::Output => output = file,
+                        Stream::Error => errors = file,
+                    }
+                }
+                Redirection::Join(Stream::Error) => {
+                    errors = output.again().map_err(|e| fail(Path::new("2>&1"), e))?;
+                }
+                Redirection::Join(Stream::Output) => {
+                    output = errors.again().map_err(|e| fail(Path::new(">&2"), e))?;
+                }
+            }
+        }
+        let mut process = std::process::Command::new(&command.program);
+        process.args(&command.arguments).current_dir(directory);
+        process.stdin(input).stdout(output.stdio()).stderr(errors.stdio());
+        process.env("LC_ALL", "C").env("NO_COLOR", "1").env_remove("FILECHECK_OPTS");
+        for (name, value) in &command.environment {
+            match value {
+                Some(value) => process.env(name, value),
+                None => process.env_remove(name),
+            };
+        }
+        // The first child leads the group; until it is waited for, its id stays taken.
+        let leader = self.children.first().map_or(0, |c| i32::try_from(c.id()).unwrap_or(0));
+        process.process_group(leader);
+        let child = process.spawn().map_err(|error| {
+            Failure::not_run(format!("cannot run '{}': {error}\n", command.program.display()))
+        })?;
+        self.children.push(child);
+        Ok(())
+    }
+
+    /// Waits for all. Nothing stands for the status of a command that had to be killed.
+    fn wait(mut self, deadline: Instant) -> Result<Vec<Option<ExitStatus>>, Failure> {
+        let children = std::mem::take(&mut self.children);
+        let leader = children.first().map(Child::id);
+        let n_children = children.len();
+        let mut statuses = vec![None; n_children];
+        let (sender, receiver) = mpsc::channel();
+        for (i, mut child) in children.into_iter().enumerate() {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                // The receiver is gone only if it gave up on all of them.
+                _ = sender.send((i, child.wait()));
+            });
+        }
+        let mut timed_out = false;
+        let mut n_answers = 0;
+        while n_answers < n_children {
+            let left = if timed_out { GRACE } else { deadline.saturating_duration_since(Instant::now()) };
+            match receiver.recv_timeout(left) {
+                Ok((i, status)) => {
+                    let status =
+                        status.map_err(|e| Failure::not_run(format!("cannot wait for a command: {e}\n")))?;
+                    let killed = timed_out && status.signal() == Some(9);
+                    statuses[i] = if killed { None } else { Some(status) };
+                    n_answers += 1;
+                }
+                Err(_) if timed_out => {
+                    return Err(Failure::not_run("a command that was killed does not end\n".to_owned()));
+                }
+                Err(_) => {
+                    // Some command is still running, so its group exists.
+                    timed_out = true;
+                    kill_group(leader);
+                }
+            }
+        }
+        Ok(statuses)
+    }
+}
+
+impl Drop for Group {
+    /// If a later command could not start, those before it must not stay.
+    fn drop(&mut self) {
+        if let Some(first) = self.children.first() {
+            kill_group(Some(first.id()));
+        }
+        for child in &mut self.children {
+            _ = child.wait();
+        }
+    }
+}
+
+fn kill_group(leader: Option<u32>) {
+    let leader = leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    if let Some(leader) = leader {
+        // An error means that the group has ended by itself.
+        _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+    }
+}
