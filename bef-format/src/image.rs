@@ -1,10 +1,12 @@
 //! A validated file, read in place.
 //!
-//!     bytes ──validate──▶ Image<'bytes> ──▶ FunctionView ──▶ KernelView      borrowed, nothing is decoded
-//!                           │    ▲          AttrView, LocationView
-//!                     tables│    │image(bytes), no second validation
-//!                           ▼    │
-//!                          Tables ('static: for who owns the bytes)
+//! ```text
+//! bytes ──validate──▶ Image<'bytes> ──▶ FunctionView ──▶ KernelView      borrowed, nothing is decoded
+//!                       │    ▲          AttrView, LocationView
+//!                 tables│    │image(bytes), no second validation
+//!                       ▼    │
+//!                      Tables ('static: for who owns the bytes)
+//! ```
 //!
 //! An `Image` is the proof that `validate` accepted the bytes: only it makes one. What the file says can then no
 //! longer make an accessor fail. An index that the *caller* makes up (`function(i)` with `i` too large) is the

@@ -1,7 +1,9 @@
 //! The records of a BEF file, exactly as they lie in the bytes.
 //!
-//!     Header │ SectionRec × n │ section │ section │ ... │ Payload
-//!       64 B │     32 B each  │ 8-aligned tables        │ 64-aligned tensor bytes
+//! ```text
+//! Header │ SectionRec × n │ section │ section │ ... │ Payload
+//!   64 B │     32 B each  │ 8-aligned tables        │ 64-aligned tensor bytes
+//! ```
 //!
 //! This file is the single source of the layout: the reader casts bytes to these records, the writer casts these
 //! records to bytes, and a test compares `FORMAT.md` with what stands here. Every record is `Pod`: no padding, no
@@ -182,7 +184,7 @@ sections! {
 }
 
 /// One attribute value. What `value` means depends on `kind`, see [`AttrKind`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct AttrRec {
     /// An [`AttrKind`].
@@ -360,7 +362,7 @@ pub const KERNEL_OPERAND_INFO: u16 = 2;
 
 /// How a kernel treats one operand: an `Aux` word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
+#[repr(C, align(4))]
 pub struct OperandInfo {
     /// An [`OperandMode`].
     pub mode: u8,
@@ -384,6 +386,13 @@ byte_enum! {
     }
 }
 
+impl OperandInfo {
+    /// An operand of this mode that the kernel wants in this memory space.
+    pub const fn new(mode: OperandMode, space: u8) -> OperandInfo {
+        OperandInfo { mode: mode as u8, space, reserved: [0; 2] }
+    }
+}
+
 /// One register of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -395,7 +404,7 @@ pub struct RegisterRec {
 }
 
 /// One source location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct LocationRec {
     /// A [`LocationKind`] in the low 4 bits, above it the 28-bit field `a`.
@@ -485,7 +494,7 @@ const _: () = {
     assert!(size_of::<DenseRec>() == 24 && align_of::<DenseRec>() == 8);
     assert!(size_of::<FunctionRec>() == 44 && align_of::<FunctionRec>() == 4);
     assert!(size_of::<KernelRec>() == 36 && align_of::<KernelRec>() == 4);
-    assert!(size_of::<OperandInfo>() == 4 && align_of::<OperandInfo>() == 1);
+    assert!(size_of::<OperandInfo>() == 4 && align_of::<OperandInfo>() == 4);
     assert!(size_of::<RegisterRec>() == 8 && align_of::<RegisterRec>() == 4);
     assert!(size_of::<LocationRec>() == 12 && align_of::<LocationRec>() == 4);
     assert!(size_of::<FunctionLocationRec>() == 8 && align_of::<FunctionLocationRec>() == 4);

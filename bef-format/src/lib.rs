@@ -1,20 +1,26 @@
 //! The BEF file format: layout, validation, views, writer, dump.
 //!
-//!     Writer ──finish──▶ bytes ──validate──▶ Image ──▶ FunctionView, KernelView, AttrView, LocationView
-//!     (feature `write`)                        └──dump──▶ text
+//! ```text
+//! Writer ──finish──▶ bytes ──validate──▶ Image ──▶ FunctionView, KernelView, AttrView, LocationView
+//! (feature `write`)                        └──dump──▶ text
+//! ```
 //!
 //! This crate is the neutral middle between compiler and runtime: it knows bytes, no IR and no execution, and depends on
 //! neither. `FORMAT.md` is the normative description; `layout` is its source in code. Nothing in a file is trusted
 //! before `validate` has accepted it.
 #![forbid(unsafe_code)]
 
+pub mod aligned;
 pub mod dtype;
 pub mod error;
 pub mod image;
 pub mod layout;
 pub mod validate;
 pub mod view;
+#[cfg(feature = "write")]
+pub mod write;
 
+pub use aligned::AlignedBytes;
 pub use dtype::DType;
 pub use error::{FormatError, FormatErrorKind};
 pub use image::{Image, Tables};

@@ -1,0 +1,475 @@
+//! From parts to bytes.
+//!
+//! ```text
+//! Writer: strings, types, names, attributes, locations ─┐
+//! FunctionBuilder: registers, kernels, results ──add────┴──finish──▶ bytes that `validate` accepts
+//! ```
+//!
+//! Pools hold each thing once, in the order in which it was first given, so the same calls give the same bytes. String
+//! ids are provisional until `finish` sorts the strings; all other ids are final. Used-by lists, ready counts,
+//! partitions and checksums are computed, never given.
+//!
+//! What cannot be written (a register that is read too early, a table of more than 2^32 entries) is remembered and
+//! reported by `finish`, so that callers need not check each call.
+//!
+//! Not here: the IR, and which attribute of an op goes where (the compiler's `emit`).
+
+mod assemble;
+mod function;
+mod pool;
+
+use std::collections::HashMap;
+
+use crate::dtype::DType;
+use crate::layout::{
+    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, DenseRec, DictEntry, FunctionId,
+    KernelCode, LOCATION_A_MAX, LOCATION_KIND_BITS, LocationId, LocationKind, LocationRec, MAX_ATTR_DEPTH,
+    MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId,
+    TABLE_ALIGN, TypeId,
+};
+pub use function::{FunctionBuilder, KernelSpec};
+use pool::{IdPool, StringPool};
+
+/// Why no file could be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteError(String);
+
+impl std::error::Error for WriteError {}
+
+impl std::fmt::Display for WriteError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A file in the making.
+pub struct Writer {
+    strings: StringPool,
+    producer: StringId,
+    module_name: Option<StringId>,
+    module_attrs: Option<AttrId>,
+    module_location: Option<LocationId>,
+    types: IdPool<StringId>,
+    kernel_names: IdPool<StringId>,
+    devices: IdPool<StringId>,
+    attrs: Vec<AttrRec>,
+    /// Number of nodes of each attribute as a tree.
+    attr_nodes: Vec<u32>,
+    attr_data: Vec<u8>,
+    attr_ids: HashMap<(AttrRec, Box<[u8]>), AttrId>,
+    payload: Vec<u8>,
+    /// Where tensors with this hash lie.
+    payload_places: HashMap<u128, Vec<(usize, usize)>>,
+    locations: IdPool<LocationKey>,
+    /// Depth and number of nodes of each location.
+    location_trees: Vec<(u8, u32)>,
+    functions: Vec<Option<FunctionBuilder>>,
+    error: Option<WriteError>,
+}
+
+/// What makes a location unique: its record (without the place of its parts), and its parts.
+type LocationKey = (LocationRec, Box<[LocationId]>);
+
+impl Default for Writer {
+    fn default() -> Writer {
+        Writer::new()
+    }
+}
+
+impl Writer {
+    /// A file without functions.
+    pub fn new() -> Writer {
+        let mut strings = StringPool::default();
+        let empty = strings.id("");
+        let mut devices = IdPool::default();
+        devices.id(empty);
+        Writer {
+            strings,
+            producer: empty,
+            module_name: None,
+            module_attrs: None,
+            module_location: None,
+            types: IdPool::default(),
+            kernel_names: IdPool::default(),
+            devices,
+            attrs: Vec::new(),
+            attr_nodes: Vec::new(),
+            attr_data: Vec::new(),
+            attr_ids: HashMap::new(),
+            payload: Vec::new(),
+            payload_places: HashMap::new(),
+            locations: IdPool::default(),
+            location_trees: Vec::new(),
+            functions: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Remembers the first reason why there will be no file.
+    fn fail(&mut self, text: impl FnOnce() -> String) {
+        if self.error.is_none() {
+            self.error = Some(WriteError(text()));
+        }
+    }
+
+    /// Sets the name of the program that writes the file.
+    pub fn set_producer(&mut self, producer: &str) {
+        self.producer = self.strings.id(producer);
+    }
+
+    /// Sets the module's symbol name.
+    pub fn set_module_name(&mut self, name: &str) {
+        self.module_name = Some(self.strings.id(name));
+    }
+
+    /// Sets the module's attribute dictionary.
+    pub fn set_module_attrs(&mut self, attrs: AttrId) {
+        self.check_dict(attrs);
+        self.module_attrs = Some(attrs);
+    }
+
+    /// Sets the module's source location.
+    pub fn set_module_location(&mut self, location: LocationId) {
+        self.module_location = Some(location);
+    }
+
+    fn check_dict(&mut self, attrs: AttrId) {
+        if self.attrs.get(attrs.index()).is_none_or(|rec| rec.kind != AttrKind::Dict as u8) {
+            self.fail(|| format!("{attrs:?} is not a dictionary"));
+        }
+    }
+
+    /// The id of a string; 0 for the empty one.
+    pub fn string(&mut self, text: &str) -> StringId {
+        self.strings.id(text)
+    }
+
+    /// The id of a type, by its MLIR text.
+    pub fn ty(&mut self, text: &str) -> TypeId {
+        if text.is_empty() {
+            self.fail(|| "a type has no text".to_owned());
+        }
+        let text = self.strings.id(text);
+        TypeId(self.types.id(text))
+    }
+
+    /// The code of a kernel, by its name.
+    pub fn kernel_name(&mut self, name: &str) -> KernelCode {
+        if name.is_empty() {
+            self.fail(|| "a kernel has no name".to_owned());
+        }
+        let name = self.strings.id(name);
+        KernelCode(self.kernel_names.id(name))
+    }
+
+    /// The index of a device, by its name; 0 for the empty one, the default host.
+    pub fn device(&mut self, name: &str) -> u16 {
+        let name = self.strings.id(name);
+        let index = self.devices.id(name);
+        u16::try_from(index).ok().filter(|&index| index < u16::MAX).unwrap_or_else(|| {
+            self.fail(|| "more devices than a file can name".to_owned());
+            0
+        })
+    }
+
+    // Attributes.
+
+    /// The id of an attribute that has no children and no data.
+    fn leaf(&mut self, kind: AttrKind, dtype: Option<DType>, flags: u8, ty: u32, value: u64) -> AttrId {
+        let dtype = dtype.map_or(0, |dtype| dtype as u8);
+        self.intern_attr(AttrRec { kind: kind as u8, dtype, depth: 0, flags, ty, value }, Box::default(), 1)
+    }
+
+    /// The id of an attribute with data. `rec.value` is set here.
+    fn aggregate(&mut self, rec: AttrRec, data: Box<[u8]>, n_nodes: u32) -> AttrId {
+        self.intern_attr(AttrRec { value: 0, ..rec }, data, n_nodes)
+    }
+
+    fn intern_attr(&mut self, mut rec: AttrRec, data: Box<[u8]>, n_nodes: u32) -> AttrId {
+        let key = (rec, data);
+        if let Some(&id) = self.attr_ids.get(&key) {
+            return id;
+        }
+        let id = AttrId(self.attrs.len() as u32);
+        let has_data = matches!(
+            AttrKind::from_code(rec.kind),
+            Some(AttrKind::Array | AttrKind::Scalars | AttrKind::Dict | AttrKind::Dense | AttrKind::Shape)
+        ) && rec.flags & ATTR_UNRANKED == 0;
+        if has_data {
+            let start = self.attr_data.len().next_multiple_of(TABLE_ALIGN);
+            let (Ok(offset), Ok(len)) = (u32::try_from(start), u32::try_from(key.1.len())) else {
+                self.fail(|| "attributes take more than 4 GiB".to_owned());
+                return AttrId(0);
+            };
+            self.attr_data.resize(start, 0);
+            self.attr_data.extend_from_slice(&key.1);
+            rec.value = u64::from(offset) | u64::from(len) << 32;
+        }
+        if rec.depth > MAX_ATTR_DEPTH || n_nodes > MAX_ATTR_NODES {
+            self.fail(|| {
+                format!("an attribute nests more than {MAX_ATTR_DEPTH} deep or has more than {MAX_ATTR_NODES} nodes")
+            });
+        }
+        self.attrs.push(rec);
+        self.attr_nodes.push(n_nodes);
+        self.attr_ids.insert(key, id);
+        id
+    }
+
+    /// A unit.
+    pub fn attr_unit(&mut self) -> AttrId {
+        self.leaf(AttrKind::Unit, None, 0, NONE, 0)
+    }
+
+    /// A boolean.
+    pub fn attr_bool(&mut self, value: bool) -> AttrId {
+        self.leaf(AttrKind::Bool, None, 0, NONE, u64::from(value))
+    }
+
+    /// An integer of at most 64 bits, extended to 64 bits as its type's signedness says.
+    pub fn attr_int(&mut self, ty: TypeId, dtype: Option<DType>, value: i64) -> AttrId {
+        self.leaf(AttrKind::Int, dtype, 0, ty.0, value as u64)
+    }
+
+    /// A floating-point number; `bits` are those of `dtype`'s own width.
+    pub fn attr_float(&mut self, dtype: DType, bits: u64) -> AttrId {
+        self.leaf(AttrKind::Float, Some(dtype), 0, NONE, bits)
+    }
+
+    /// Text.
+    pub fn attr_str(&mut self, text: &str) -> AttrId {
+        let text = self.strings.id(text);
+        self.leaf(AttrKind::String, None, 0, NONE, u64::from(text.0))
+    }
+
+    /// A type.
+    pub fn attr_type(&mut self, ty: TypeId) -> AttrId {
+        self.leaf(AttrKind::Type, None, 0, NONE, u64::from(ty.0))
+    }
+
+    /// A reference to a symbol, by its name without the `@`.
+    pub fn attr_symbol(&mut self, name: &str) -> AttrId {
+        let name = self.strings.id(name);
+        self.leaf(AttrKind::Symbol, None, 0, NONE, u64::from(name.0))
+    }
+
+    /// An attribute that has no kind of its own, as MLIR text.
+    pub fn attr_text(&mut self, text: &str) -> AttrId {
+        let text = self.strings.id(text);
+        self.leaf(AttrKind::Text, None, 0, NONE, u64::from(text.0))
+    }
+
+    /// Depth and number of nodes of an attribute with these children.
+    fn tree(&mut self, children: impl Iterator<Item = AttrId>) -> (u8, u32) {
+        let (mut depth, mut n_nodes) = (1u8, 1u32);
+        for child in children {
+            let Some(rec) = self.attrs.get(child.index()) else {
+                self.fail(|| format!("{child:?} does not exist"));
+                continue;
+            };
+            depth = depth.max(rec.depth.saturating_add(1));
+            n_nodes = n_nodes.saturating_add(self.attr_nodes[child.index()]);
+        }
+        (depth, n_nodes)
+    }
+
+    /// A list of attributes.
+    pub fn attr_array(&mut self, children: &[AttrId]) -> AttrId {
+        let (depth, n_nodes) = self.tree(children.iter().copied());
+        let rec = AttrRec { kind: AttrKind::Array as u8, dtype: 0, depth, flags: 0, ty: NONE, value: 0 };
+        self.aggregate(rec, bytemuck::cast_slice(children).into(), n_nodes)
+    }
+
+    /// A dictionary, in any order.
+    pub fn attr_dict(&mut self, entries: &[(&str, AttrId)]) -> AttrId {
+        let (depth, n_nodes) = self.tree(entries.iter().map(|&(_, value)| value));
+        let mut sorted = entries.to_vec();
+        sorted.sort_by(|a, b| a.0.cmp(b.0));
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            self.fail(|| format!("a dictionary has two entries named `{}`", pair[0].0));
+        }
+        let entries: Vec<DictEntry> =
+            sorted.into_iter().map(|(key, value)| DictEntry { key: self.strings.id(key), value }).collect();
+        let rec = AttrRec { kind: AttrKind::Dict as u8, dtype: 0, depth, flags: 0, ty: NONE, value: 0 };
+        self.aggregate(rec, bytemuck::cast_slice(&entries).into(), n_nodes)
+    }
+
+    /// A list of numbers of one type; `dense` if it is written `array<i32: 1, 2>`.
+    pub fn attr_scalars(&mut self, ty: TypeId, dtype: DType, bytes: &[u8], dense: bool) -> AttrId {
+        if dtype.size() == 0 || !bytes.len().is_multiple_of(dtype.size()) {
+            self.fail(|| format!("{} bytes are not a list of {dtype}", bytes.len()));
+        }
+        let flags = if dense { ATTR_DENSE_ARRAY } else { 0 };
+        let kind = AttrKind::Scalars as u8;
+        let rec = AttrRec { kind, dtype: dtype as u8, depth: 0, flags, ty: ty.0, value: 0 };
+        self.aggregate(rec, bytes.into(), 1)
+    }
+
+    /// A shape; -1 is an unknown dimension, `None` an unknown rank.
+    pub fn attr_shape(&mut self, dims: Option<&[i64]>) -> AttrId {
+        let Some(dims) = dims else { return self.leaf(AttrKind::Shape, None, ATTR_UNRANKED, NONE, 0) };
+        self.check_rank(dims);
+        if let Some(dim) = dims.iter().find(|&&dim| dim < -1) {
+            self.fail(|| format!("{dim} is not a dimension"));
+        }
+        let rec = AttrRec { kind: AttrKind::Shape as u8, dtype: 0, depth: 0, flags: 0, ty: NONE, value: 0 };
+        self.aggregate(rec, bytemuck::cast_slice(dims).into(), 1)
+    }
+
+    fn check_rank(&mut self, dims: &[i64]) {
+        if dims.len() > MAX_RANK as usize {
+            self.fail(|| format!("rank {} is more than {MAX_RANK}", dims.len()));
+        }
+    }
+
+    /// A tensor of type `ty`. `data` are its elements, or the one element that all equal if it is a splat.
+    pub fn attr_dense(
+        &mut self,
+        ty: TypeId,
+        dtype: DType,
+        shape: &[i64],
+        data: &[u8],
+        splat: bool,
+    ) -> AttrId {
+        self.check_rank(shape);
+        let mut n_elements = Some(1usize);
+        for &dim in shape {
+            n_elements = n_elements.zip(usize::try_from(dim).ok()).and_then(|(n, dim)| n.checked_mul(dim));
+        }
+        let n_bytes =
+            n_elements.and_then(|n| n.checked_mul(dtype.size())).filter(|&n| i64::try_from(n).is_ok());
+        let n_stored = if splat { n_bytes.map(|_| dtype.size()) } else { n_bytes };
+        if n_stored != Some(data.len()) || dtype.size() == 0 {
+            self.fail(|| format!("{} bytes are not a tensor of {dtype} with shape {shape:?}", data.len()));
+        }
+        let offset = self.payload_place(data) as u64;
+        let head = DenseRec { rank: shape.len() as u32, reserved: 0, offset, len: data.len() as u64 };
+        let mut bytes = bytemuck::bytes_of(&head).to_vec();
+        bytes.extend_from_slice(bytemuck::cast_slice(shape));
+        let flags = if splat { ATTR_SPLAT } else { 0 };
+        let kind = AttrKind::Dense as u8;
+        let rec = AttrRec { kind, dtype: dtype as u8, depth: 0, flags, ty: ty.0, value: 0 };
+        self.aggregate(rec, bytes.into(), 1)
+    }
+
+    /// Where these bytes lie in the payload; identical bytes lie in one place.
+    fn payload_place(&mut self, data: &[u8]) -> usize {
+        if data.is_empty() {
+            return 0;
+        }
+        let places = self.payload_places.entry(xxhash_rust::xxh3::xxh3_128(data)).or_default();
+        let payload = &mut self.payload;
+        let found = places.iter().find(|&&(offset, len)| payload.get(offset..offset + len) == Some(data));
+        if let Some(&(offset, _)) = found {
+            return offset;
+        }
+        let offset = payload.len().next_multiple_of(PAYLOAD_ALIGN);
+        payload.resize(offset, 0);
+        payload.extend_from_slice(data);
+        places.push((offset, data.len()));
+        offset
+    }
+
+    // Locations.
+
+    fn location(
+        &mut self,
+        kind: LocationKind,
+        a: u32,
+        b: u32,
+        c: u32,
+        children: &[LocationId],
+    ) -> LocationId {
+        let (mut depth, mut n_nodes) = (0u8, 1u32);
+        for &child in children {
+            let Some(&(child_depth, child_nodes)) = self.location_trees.get(child.index()) else {
+                self.fail(|| format!("{child:?} does not exist"));
+                continue;
+            };
+            depth = depth.max(child_depth.saturating_add(1));
+            n_nodes = n_nodes.saturating_add(child_nodes);
+        }
+        if depth > MAX_LOCATION_DEPTH || n_nodes > MAX_LOCATION_NODES || a > LOCATION_A_MAX {
+            self.fail(|| {
+                format!("a location nests more than {MAX_LOCATION_DEPTH} deep or has more than {MAX_LOCATION_NODES} nodes")
+            });
+        }
+        let rec = LocationRec { kind_a: kind as u32 | a << LOCATION_KIND_BITS, b, c };
+        let parts = if kind == LocationKind::Fused { children.into() } else { Box::default() };
+        let id = self.locations.id((rec, parts));
+        if id as usize == self.location_trees.len() {
+            self.location_trees.push((depth, n_nodes));
+        }
+        LocationId(id)
+    }
+
+    /// A location of which nothing is known.
+    pub fn location_unknown(&mut self) -> LocationId {
+        self.location(LocationKind::Unknown, 0, 0, 0, &[])
+    }
+
+    /// A place in a file.
+    pub fn location_file(&mut self, file: &str, line: u32, col: u32) -> LocationId {
+        let file = self.strings.id(file);
+        self.location(LocationKind::File, file.0, line, col, &[])
+    }
+
+    /// A name, maybe with a place.
+    pub fn location_name(&mut self, name: &str, child: Option<LocationId>) -> LocationId {
+        let name = self.strings.id(name);
+        self.location(LocationKind::Name, name.0, child.map_or(NONE, |id| id.0), 0, child.as_slice())
+    }
+
+    /// A place that was inlined into another.
+    pub fn location_call_site(&mut self, callee: LocationId, caller: LocationId) -> LocationId {
+        self.location(LocationKind::CallSite, 0, callee.0, caller.0, &[callee, caller])
+    }
+
+    /// Several places that became one, and what a pass noted about them.
+    pub fn location_fused(&mut self, parts: &[LocationId], metadata: Option<AttrId>) -> LocationId {
+        let a = metadata.map_or(0, |id| id.0.saturating_add(1));
+        self.location(LocationKind::Fused, a, 0, 0, parts)
+    }
+
+    /// A location that has no kind of its own, as MLIR text.
+    pub fn location_text(&mut self, text: &str) -> LocationId {
+        let text = self.strings.id(text);
+        self.location(LocationKind::Text, text.0, 0, 0, &[])
+    }
+
+    // Functions.
+
+    /// Reserves the next function id, for functions that refer to one another.
+    pub fn declare(&mut self) -> FunctionId {
+        self.functions.push(None);
+        FunctionId(self.functions.len() as u32 - 1)
+    }
+
+    /// Gives a declared function its contents.
+    pub fn define(&mut self, id: FunctionId, function: FunctionBuilder) {
+        match self.functions.get_mut(id.index()) {
+            Some(slot @ None) => *slot = Some(function),
+            Some(Some(_)) => self.fail(|| format!("{id:?} is defined twice")),
+            None => self.fail(|| format!("{id:?} is not declared")),
+        }
+    }
+
+    /// Declares and defines a function.
+    pub fn add(&mut self, function: FunctionBuilder) -> FunctionId {
+        let id = self.declare();
+        self.define(id, function);
+        id
+    }
+
+    /// The bytes of the file.
+    pub fn finish(self) -> Result<Vec<u8>, WriteError> {
+        let (mut bytes, payload) = self.finish_parts()?;
+        bytes.extend_from_slice(&payload);
+        Ok(bytes)
+    }
+
+    /// The bytes of the file in two parts, to be written one after the other without a copy of the tensors.
+    pub fn finish_parts(self) -> Result<(Vec<u8>, Vec<u8>), WriteError> {
+        assemble::assemble(self)
+    }
+}

@@ -1,0 +1,66 @@
+//! What was written is what is read.
+
+use bef_format::{AttrView, FunctionKind, OperandMode, validate};
+
+use crate::samples;
+use crate::walk::walk;
+
+#[test]
+fn samples_are_valid_and_deterministic() {
+    for ((name, a), (_, b)) in samples::all().into_iter().zip(samples::all()) {
+        assert!(*a == *b, "{name}: the same calls gave different bytes");
+        let image = validate(&a).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again = image.tables().image(&b).expect("same bytes");
+        assert_eq!(walk(&image), walk(&again), "{name}");
+    }
+}
+
+#[test]
+fn everything_reads_back() {
+    let bytes = samples::everything();
+    let image = validate(&bytes).expect("valid");
+    assert_eq!(image.module_name(), Some("everything"));
+    let main = image.function(0);
+    assert_eq!(
+        (main.name(), main.kind(), main.n_args(), main.n_results()),
+        ("main", FunctionKind::Async, 2, 3)
+    );
+    assert_eq!((main.arg_name(0), main.arg_type(1), main.result_name(2)), ("a", "i1", "out"));
+    assert_eq!(main.results(), [3, 0, 3]);
+    let mixed = main.kernel(1);
+    assert_eq!(mixed.operands(), [0, 2, 2, 1]);
+    assert_eq!(mixed.ready_count(), 3);
+    assert_eq!(mixed.operand_mode(1), OperandMode::Lenient);
+    assert_eq!((mixed.operand_space(1), image.device_name(mixed.device())), (1, "gpu:0"));
+    assert_eq!(mixed.functions().iter().map(|id| id.0).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(mixed.function_name(2), Some("natives[]"));
+    let any = main.kernel(2);
+    assert_eq!((any.is_any(), any.ready_count()), (true, 1));
+    assert_eq!(main.users(3), [u32::MAX, u32::MAX, 2, 2]);
+    assert_eq!(main.users(2), [2, 1, 1]);
+    assert_eq!(main.users(0), [u32::MAX, 1]);
+    assert_eq!(main.ssa_name(3), "größe");
+    assert_eq!(image.location_string(main.kernel(0).location().expect("kept")), "x.mlir:3:4");
+    assert_eq!(image.location_string(main.kernel(1).location().expect("kept")), "x.mlir:3:4");
+    let dict = main.attrs().expect("kept");
+    let nested = image.dict_entry(dict, "z").expect("there");
+    let AttrView::Array(children) = image.attr(nested) else { panic!("not an array") };
+    let AttrView::Array(leaves) = image.attr(children[0]) else { panic!("not an array") };
+    let AttrView::Dense { shape, data, splat, .. } = image.attr(leaves[9]) else { panic!("not dense") };
+    assert_eq!((shape, data.len(), splat), (&[2i64, 3][..], 24, false));
+    assert_eq!(bytemuck::cast_slice::<u8, f32>(data), [1f32, 2., 3., 4., 5., 6.]);
+    assert!(image.is_payload_aligned());
+}
+
+#[test]
+fn size_of_adds_keeps_the_budget() {
+    let n = 100_000;
+    let stripped = samples::adds(n, false).len();
+    let full = samples::adds(n, true).len();
+    assert!(
+        stripped <= 64 * n as usize,
+        "{} bytes per kernel without optional sections",
+        stripped / n as usize
+    );
+    assert!(full <= 88 * n as usize, "{} bytes per kernel with them", full / n as usize);
+}
