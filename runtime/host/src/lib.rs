@@ -1,11 +1,30 @@
-//! The host runtime.
+//! The host runtime: AsyncValues, work queues, kernels, programs, and the executor.
+//!
+//!     bytes ─▶ Program (validated, kernels resolved, plans made) ─call─▶ Values
+//!                 ▲                                               │
+//!              Registry of kernels                          WorkQueue, ExecContext
+//!
+//! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds
+//! no lock while it dispatches, and turns everything that fails into a value.
+//!
+//! `unsafe` lives in `object`, `async_value`, `exec/frame` and `mapping`; each says by what rules.
 
 pub mod async_value;
-pub mod error;
-pub mod object;
 pub mod context;
+pub mod error;
+mod exec;
+pub mod kernel;
+mod mapping;
+pub mod object;
+pub mod program;
 pub mod queue;
+pub mod registry;
 mod sync;
 pub mod value;
 
-pub use value::Value;
+pub use context::{ExecContext, Request};
+pub use error::{Error, ErrorCode, KernelError};
+pub use exec::{Limits, call};
+pub use program::{LoadError, Program};
+pub use registry::Registry;
+pub use value::{Chain, Value};

@@ -28,8 +28,8 @@ pub trait Object: fmt::Debug + Send + Sync + 'static {
 /// What is known about a payload without its type.
 struct TypeInfo {
     type_id: TypeId,
-    /// The first of [`Object::TYPES`].
-    name: &'static str,
+    /// [`Object::TYPES`].
+    types: &'static [&'static str],
     /// Frees the allocation. The pointer is one that `ObjRef::new::<T>` made, and its last.
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
@@ -63,10 +63,7 @@ struct Info<T>(std::marker::PhantomData<T>);
 impl<T: Object> Info<T> {
     const INFO: &'static TypeInfo = &TypeInfo {
         type_id: TypeId::of::<T>(),
-        name: match T::TYPES.first() {
-            Some(name) => name,
-            None => "object",
-        },
+        types: T::TYPES,
         free: free::<T>,
         debug: |object, f| match object.downcast_ref::<T>() {
             Some(payload) => payload.fmt(f),
@@ -108,7 +105,12 @@ impl ObjRef {
 
     /// The IR type that the payload's Rust type stands for.
     pub fn type_name(&self) -> &'static str {
-        self.header().info.name
+        self.types().first().copied().unwrap_or("object")
+    }
+
+    /// All IR types that the payload's Rust type stands for.
+    pub fn types(&self) -> &'static [&'static str] {
+        self.header().info.types
     }
 
     /// The payload as `bef-exec` prints results.

@@ -132,6 +132,23 @@ impl Value {
         }
     }
 
+    /// Whether the value may stand in a register of the IR type `name`; `None` for errors, dead and unavailable values, which may stand in any.
+    pub fn may_be(&self, name: &str) -> Option<bool> {
+        let value = self.final_value()?;
+        let types = match value {
+            Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_) => return None,
+            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
+                object.types()
+            }
+            Value::I8(_) => i8::TYPES,
+            Value::I16(_) => i16::TYPES,
+            Value::I32(_) => i32::TYPES,
+            Value::I64(_) => i64::TYPES,
+            scalar => return Some(scalar.type_name() == name),
+        };
+        Some(types.contains(&name))
+    }
+
     /// The IR type that the value belongs to, or the name of its state.
     pub fn type_name(&self) -> &'static str {
         match self {

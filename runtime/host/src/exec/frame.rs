@@ -1,0 +1,353 @@
+//! Frames of the general plan: registers, ready counters, and who may touch them when.
+//!
+//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who holds which token. Tokens cannot be
+//! copied, are made only here, and each is used up by what it permits:
+//!
+//!     start ──▶ Ready(k) ──gather──▶ Running(k) ──publish──▶ Ready(users)...   the kernel's count has reached zero
+//!                                                  └───────▶ Later(r) ──release──▶ Ready(users)...   r's value was not final yet
+//!
+//! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
+//!    whoever makes the token sees the registers that those events published. There is one event per counted operand (validated), so
+//!    there is one `Ready(k)`.
+//! 2. Only `gather`, which uses up `Ready(k)`, reads registers for k: those of its counted operands (published, by 1), and of its lenient
+//!    ones, which hold an AsyncValue, or an argument, from the start and never change.
+//! 3. Only `publish`, which uses up `Running(k)`, writes the registers of k's results, each of which k alone writes (validated): before
+//!    their users are told. Registers of rule 2's second kind are not written; their promise is kept instead.
+//! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
+//!    takes the value.
+//!
+//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier.
+
+#![allow(unsafe_code, reason = "registers shared between threads; the essay is the proof")]
+
+use std::sync::Arc;
+
+use bef_format::OperandMode;
+
+use super::{Execution, blocking};
+use crate::async_value::{AsyncRef, Promise};
+use crate::kernel::KernelRef;
+use crate::program::{FunctionPlan, General};
+use crate::queue::Latch;
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
+use crate::value::Value;
+
+/// The right and the duty to run a kernel.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Ready {
+    frame: *const Frame,
+    kernel: u32,
+}
+
+// SAFETY: the pointer is only ever compared.
+unsafe impl Send for Ready {}
+
+/// A kernel that has taken its operands and owes its results.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Running {
+    frame: *const Frame,
+    kernel: u32,
+}
+
+/// A register whose users are to be told when its value is final.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Later {
+    frame: *const Frame,
+    register: u32,
+}
+
+// SAFETY: the pointer is only ever compared.
+unsafe impl Send for Later {}
+
+impl Ready {
+    pub(super) fn kernel(&self) -> u32 {
+        self.kernel
+    }
+}
+
+impl Running {
+    pub(super) fn kernel(&self) -> u32 {
+        self.kernel
+    }
+}
+
+/// One call of a function.
+pub(super) struct Frame {
+    pub(super) execution: Arc<Execution>,
+    pub(super) function: u32,
+    /// The frame and kernel that called.
+    pub(super) parent: Option<(Arc<Frame>, u32)>,
+    pub(super) depth: usize,
+    registers: Box<[UnsafeCell<Value>]>,
+    /// The promises of the async registers, by register; empty for the others.
+    promises: Box<[UnsafeCell<Option<Promise>>]>,
+    /// How many events each kernel still waits for.
+    left: Box<[AtomicU32]>,
+    /// How many reads of each register are left; 0 where nobody counts.
+    reads: Box<[AtomicU32]>,
+    /// How many kernels have not completed, and one more while the first visit lasts.
+    unfinished: AtomicUsize,
+    /// Opened when the frame ends: for whoever called from outside.
+    ended: Option<Arc<Latch>>,
+}
+
+// SAFETY: `registers` and `promises` are accessed by the rules of the essay; everything else is Sync.
+unsafe impl Sync for Frame {}
+// SAFETY: all fields are Send; the cells' contents are.
+unsafe impl Send for Frame {}
+
+/// What starts with a frame.
+pub(super) struct Started {
+    pub(super) frame: Arc<Frame>,
+    /// In the order in which they become ready.
+    pub(super) ready: Vec<Ready>,
+    /// Arguments that are not final yet.
+    pub(super) later: Vec<(Later, AsyncRef)>,
+}
+
+impl Frame {
+    /// Makes a frame. Its arguments may be in any state.
+    pub(super) fn start(
+        execution: &Arc<Execution>,
+        function: u32,
+        arguments: impl Iterator<Item = Value>,
+        parent: Option<(Arc<Frame>, u32)>,
+        ended: Option<Arc<Latch>>,
+    ) -> Started {
+        let plan = execution.program.plan(function);
+        let general = general(execution, function);
+        let mut values: Vec<Value> = arguments.take(plan.n_args as usize).collect();
+        values.resize_with(plan.n_registers as usize, Value::default);
+        let mut promises = Vec::new();
+        if general.n_async > 0 {
+            promises.resize_with(values.len(), || UnsafeCell::new(None));
+            for (register, _) in general.is_async.iter().enumerate().filter(|(_, is_async)| **is_async) {
+                let (promise, value) = AsyncRef::pending();
+                values[register] = Value::Async(value);
+                promises[register] = UnsafeCell::new(Some(promise));
+            }
+        }
+        let n_kernels = general.ready_counts.len();
+        let depth = parent.as_ref().map_or(0, |(parent, _)| parent.depth + 1);
+        let frame = Arc::new(Frame {
+            execution: execution.clone(),
+            function,
+            parent,
+            depth,
+            registers: values.into_iter().map(UnsafeCell::new).collect(),
+            promises: promises.into(),
+            left: general.ready_counts.iter().map(|&count| AtomicU32::new(count)).collect(),
+            reads: general.reads.iter().map(|&count| AtomicU32::new(count)).collect(),
+            unfinished: AtomicUsize::new(n_kernels + 1),
+            ended,
+        });
+        let mut ready = Vec::new();
+        let mut later = Vec::new();
+        // Kernels without operands; each is made ready here and nowhere else, as no event counts for it.
+        let idle = general.ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
+        ready.extend(idle.map(|(kernel, _)| Ready { frame: &*frame, kernel: kernel as u32 }));
+        for register in 0..plan.n_args {
+            let pending = frame.registers[register as usize].with(|value| {
+                // SAFETY: nobody else has the frame yet.
+                match unsafe { &*value } {
+                    Value::Async(value) if value.value().is_none() => Some(value.clone()),
+                    _ => None,
+                }
+            });
+            match pending {
+                Some(value) => later.push((Later { frame: &*frame, register }, value)),
+                None => frame.tell(general.users(register), &mut ready),
+            }
+            // An argument has no kernel that writes it, so nothing has to complete.
+            frame.tell(general.after_users(register), &mut ready);
+        }
+        Started { frame, ready, later }
+    }
+
+    pub(super) fn plan(&self) -> &FunctionPlan {
+        self.execution.program.plan(self.function)
+    }
+
+    pub(super) fn general(&self) -> &General {
+        general(&self.execution, self.function)
+    }
+
+    pub(super) fn at(&self, kernel: u32) -> KernelRef {
+        KernelRef { function: self.function, kernel }
+    }
+
+    /// Counts an event for each of `kernels`, and makes those ready for which it was the last.
+    fn tell(&self, kernels: &[u32], ready: &mut Vec<Ready>) {
+        for &kernel in kernels {
+            let left = &self.left[kernel as usize];
+            // Acquire pairs with the Release half of the other tellers' decrements: what they published is visible to who gathers.
+            // Seeing one means that this event is the last, so that the store can be spared.
+            if left.load(Ordering::Acquire) == 1 || left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                ready.push(Ready { frame: self, kernel });
+            }
+        }
+    }
+
+    /// Takes the operands that are passed to a kernel and appends them to `operands`. If one that must be concrete is an error or dead,
+    /// returns what the kernel's results become instead.
+    pub(super) fn gather(&self, ready: Ready, operands: &mut Vec<Value>) -> (Running, Option<Value>) {
+        assert!(std::ptr::eq(ready.frame, self), "a kernel of another frame");
+        let kernel = ready.kernel;
+        let plan = self.plan();
+        let passed = plan.kernels[kernel as usize].operands.of(&plan.lists);
+        let first = operands.len();
+        let view = self.execution.program.kernel_view(self.at(kernel));
+        let mut required = Vec::new();
+        for (i, &register) in view.operands().iter().enumerate() {
+            let value = match view.operand_mode(i as u32) {
+                OperandMode::Required => {
+                    let value = resolved(self.read(register));
+                    if i >= passed.len() {
+                        required.push(value);
+                        continue;
+                    }
+                    value
+                }
+                OperandMode::Lenient => resolved(self.read(register)),
+                OperandMode::Order | OperandMode::After => Value::Chain,
+            };
+            if i < passed.len() {
+                operands.push(value);
+            }
+        }
+        let modes = (0..passed.len()).map(|i| view.operand_mode(i as u32));
+        let must = operands[first..].iter().zip(modes).filter(|(_, mode)| *mode == OperandMode::Required);
+        let instead = blocking(must.map(|(value, _)| value).chain(&required));
+        (Running { frame: self, kernel }, instead)
+    }
+
+    /// Reads a register for `gather`, under its rules.
+    fn read(&self, register: u32) -> Value {
+        let reads = &self.reads[register as usize];
+        let cell = &self.registers[register as usize];
+        // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for "nobody counts".
+        let left = reads.load(Ordering::Acquire);
+        if left == 1 {
+            // SAFETY: rule 4: this is the last read, by a token that was used up for it; so nobody else has access.
+            return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
+        }
+        // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it while this read is counted.
+        let value = cell.with(|value| unsafe { &*value }.clone());
+        // Release: this read happens before the taking; Acquire: so do the others', if this turns out to be the last.
+        if left > 1 && reads.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // SAFETY: rule 4, as above.
+            return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
+        }
+        value
+    }
+
+    /// Stores a kernel's results, tells their users, and says which ones are to be told later. Results that are missing are `missing`.
+    pub(super) fn publish(
+        &self,
+        running: Running,
+        mut results: impl Iterator<Item = Value>,
+        ready: &mut Vec<Ready>,
+        later: &mut Vec<(Later, AsyncRef)>,
+    ) {
+        assert!(std::ptr::eq(running.frame, self), "a kernel of another frame");
+        let plan = self.plan().kernels[running.kernel as usize];
+        let general = self.general();
+        for register in plan.first_result..plan.first_result + plan.n_results {
+            let value = resolved(results.next().unwrap_or_default());
+            let pending = match &value {
+                Value::Async(value) => Some(value.clone()),
+                _ => None,
+            };
+            let promise = self.promises.get(register as usize).and_then(|promise| {
+                // SAFETY: rule 3: this kernel alone writes the register, and `running` is used up.
+                promise.with_mut(|promise| unsafe { &mut *promise }.take())
+            });
+            match promise {
+                Some(promise) => promise.set(value),
+                // SAFETY: rule 3, as above; nobody reads it before the users are told below.
+                None => self.registers[register as usize].with_mut(|slot| unsafe { *slot = value }),
+            }
+            match pending {
+                Some(value) => later.push((Later { frame: self, register }, value)),
+                None => self.tell(general.users(register), ready),
+            }
+        }
+    }
+
+    /// Tells the users of a register whose value has become final.
+    pub(super) fn release(&self, later: Later, ready: &mut Vec<Ready>) {
+        assert!(std::ptr::eq(later.frame, self), "a register of another frame");
+        self.tell(self.general().users(later.register), ready);
+    }
+
+    /// Tells those that wait for the completion of `kernel`. Called once per kernel.
+    pub(super) fn complete(&self, kernel: u32, ready: &mut Vec<Ready>) {
+        let general = self.general();
+        if general.has_after {
+            let plan = self.plan().kernels[kernel as usize];
+            for register in plan.first_result..plan.first_result + plan.n_results {
+                self.tell(general.after_users(register), ready);
+            }
+        }
+    }
+
+    /// The function's results, which may be in any state. Called once, after the first visit.
+    pub(super) fn results(&self) -> impl Iterator<Item = Value> {
+        self.plan().results.iter().map(|&register| {
+            // SAFETY: a result is an argument, or an async register: neither is written after the start. A read of it is counted for
+            // the return and never given up, so nobody takes it.
+            resolved(self.registers[register as usize].with(|value| unsafe { &*value }.clone()))
+        })
+    }
+
+    /// Counts `n` completions. True if the frame has ended; its caller's kernel is then complete.
+    #[must_use]
+    pub(super) fn finish(&self, n: usize) -> bool {
+        // AcqRel: what the kernels did happens before what follows the end of the frame.
+        let ended = n > 0 && self.unfinished.fetch_sub(n, Ordering::AcqRel) == n;
+        if ended && let Some(latch) = &self.ended {
+            latch.count_down();
+        }
+        ended
+    }
+
+    /// The calls that led to a kernel of this frame and the kernel itself, innermost first.
+    pub(super) fn trace(&self, kernel: u32) -> Vec<String> {
+        let mut trace: Vec<String> = self.execution.program.location_string(self.at(kernel)).into_iter().collect();
+        let mut next = self.parent.as_ref();
+        while let Some((frame, kernel)) = next
+            && trace.len() < super::MAX_TRACE
+        {
+            trace.extend(frame.execution.program.location_string(frame.at(*kernel)));
+            next = frame.parent.as_ref();
+        }
+        trace
+    }
+}
+
+impl Drop for Frame {
+    /// A loop, not recursion: calls may be deep.
+    fn drop(&mut self) {
+        self.execution.give_back(self.registers.len());
+        let mut next = self.parent.take();
+        while let Some(mut frame) = next.and_then(|(parent, _)| Arc::into_inner(parent)) {
+            next = frame.parent.take();
+        }
+    }
+}
+
+fn general(execution: &Execution, function: u32) -> &General {
+    let image = execution.program.image();
+    execution.program.plan(function).general(&image.function(function), image)
+}
+
+/// The final value of a final AsyncValue; everything else as it is.
+fn resolved(value: Value) -> Value {
+    match value.final_value() {
+        Some(inner) if matches!(value, Value::Async(_)) => inner.clone(),
+        _ => value,
+    }
+}

@@ -1,0 +1,246 @@
+//! Executing lines: functions in which nothing has to wait.
+//!
+//! One stack of values holds the registers of all active frames, one of `LineFrame`s the calls. A kernel that calls pushes a frame and the
+//! loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics and no allocation per kernel;
+//! and no unsafe code. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error, panic_error};
+use crate::context::ExecContext;
+use crate::error::{Error, KernelError};
+use crate::kernel::{Call, KernelFrame, KernelRef, Outcome};
+use crate::program::{FunctionPlan, Program, Step};
+use crate::value::Value;
+
+/// How many kernels run between two looks at the clock.
+const DEADLINE_PERIOD: u32 = 1024;
+
+struct LineFrame {
+    function: u32,
+    /// Where its registers start on the value stack.
+    base: usize,
+    /// The next step.
+    next: usize,
+}
+
+/// A thread's execution of a line and of what it calls.
+pub(super) struct LineExecutor<'x> {
+    program: &'x Arc<Program>,
+    context: &'x ExecContext,
+    limits: Limits,
+    values: Vec<Value>,
+    frames: Vec<LineFrame>,
+    until_deadline_check: u32,
+}
+
+impl<'x> LineExecutor<'x> {
+    pub(super) fn new(program: &'x Arc<Program>, context: &'x ExecContext, limits: Limits) -> LineExecutor<'x> {
+        LineExecutor { program, context, limits, values: Vec::new(), frames: Vec::new(), until_deadline_check: 0 }
+    }
+
+    /// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
+    pub(super) fn run(
+        &mut self,
+        function: u32,
+        arguments: impl Iterator<Item = Value>,
+        results: &mut Vec<Value>,
+        outer: &dyn Fn() -> Vec<String>,
+    ) {
+        self.values.clear();
+        self.values.extend(arguments);
+        let plan = self.program.plan(function);
+        if let Err(error) = self.push(function, 0) {
+            results.extend(plan.results.iter().map(|_| Value::Error(Error::from(error.clone()))));
+            return;
+        }
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.steps(outer))) {
+            // The frames are as the panicking kernel left them: its step is the one before the next.
+            let error = panic_error(panic.as_ref());
+            if let Some((plan, step, base)) = self.current() {
+                let error = Value::Error(self.located(error, outer));
+                fill(&mut self.values[base..], &step, &error);
+                retire(&mut self.values[base..], plan, &step);
+            }
+        }
+        take_results(plan, &mut self.values, |value| results.push(value));
+        self.values.clear();
+    }
+
+    /// The step that is running, its function's plan, and where its registers start.
+    fn current(&self) -> Option<(&'x FunctionPlan, Step, usize)> {
+        let frame = self.frames.last()?;
+        let plan = self.program.plan(frame.function);
+        let step = *plan.line.as_deref()?.get(frame.next.checked_sub(1)?)?;
+        Some((plan, step, frame.base))
+    }
+
+    /// Opens a frame over the arguments at the top of the stack.
+    fn push(&mut self, function: u32, base: usize) -> Result<(), KernelError> {
+        let n_registers = self.program.plan(function).n_registers as usize;
+        if self.frames.len() >= self.limits.depth || n_registers > self.limits.values.saturating_sub(base) {
+            return Err(self.limits.error());
+        }
+        self.values.resize(base + n_registers, Value::Empty);
+        self.frames.push(LineFrame { function, base, next: 0 });
+        Ok(())
+    }
+
+    /// Runs until the outermost frame has ended. On return its registers are still on the stack.
+    fn steps(&mut self, outer: &dyn Fn() -> Vec<String>) {
+        let context = self.context;
+        'frames: while let Some(frame) = self.frames.last_mut() {
+            let (function, base) = (frame.function, frame.base);
+            let plan = self.program.plan(function);
+            let registers = &mut self.values[base..];
+            while let Some(step) = plan.line.as_deref().and_then(|steps| steps.get(frame.next)) {
+                frame.next += 1;
+                if self.until_deadline_check == 0 {
+                    self.until_deadline_check = DEADLINE_PERIOD;
+                    context.request.cancellation.check_deadline();
+                }
+                self.until_deadline_check -= 1;
+                let checked = step.plan.checked.of(&plan.lists);
+                if context.request.cancellation.is_cancelled() {
+                    let value = when_cancelled(registers, plan, step, context);
+                    fill(registers, step, &value);
+                } else if let Some(value) = blocking(checked.iter().map(|&register| &registers[register as usize])) {
+                    fill(registers, step, &value);
+                } else {
+                    let mut kernel_frame = KernelFrame {
+                        registers,
+                        operands: step.plan.operands.of(&plan.lists),
+                        first_result: step.plan.first_result as usize,
+                        n_results: step.plan.n_results as usize,
+                        at: KernelRef { function, kernel: step.kernel },
+                        program: self.program,
+                        context,
+                    };
+                    match (step.plan.run)(&mut kernel_frame) {
+                        Outcome::Done => {}
+                        outcome => {
+                            self.unusual(outcome, plan, step, base, outer);
+                            continue 'frames;
+                        }
+                    }
+                }
+                retire(registers, plan, step);
+            }
+            self.frames.pop();
+            match self.current() {
+                None => return,
+                Some((_, step, caller)) => {
+                    let (below, registers) = self.values.split_at_mut(base);
+                    let mut slots = below[caller + step.plan.first_result as usize..].iter_mut();
+                    take_results(plan, registers, |value| {
+                        if let Some(slot) = slots.next() {
+                            *slot = value;
+                        }
+                    });
+                    self.values.truncate(base);
+                    // What the call read last was given away when it began; a result that nobody wants is still there.
+                    if let Some((plan, step, base)) = self.current() {
+                        retire(&mut self.values[base..], plan, &step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Everything but a plain success: skips, failures, calls.
+    fn unusual(
+        &mut self,
+        outcome: Outcome,
+        plan: &FunctionPlan,
+        step: &Step,
+        base: usize,
+        outer: &dyn Fn() -> Vec<String>,
+    ) {
+        let registers = &mut self.values[base..];
+        let value = match outcome {
+            Outcome::Done => return,
+            Outcome::Operand => {
+                let operands = step.plan.operands.of(&plan.lists);
+                match blocking(operands.iter().filter_map(|&register| registers.get(register as usize))) {
+                    Some(value) => value,
+                    None => Value::Error(self.located(operand_error(), outer)),
+                }
+            }
+            Outcome::Error(error) => Value::Error(self.located(error, outer)),
+            Outcome::Call(call) => match self.call(call, plan, step, base) {
+                Ok(()) => return,
+                Err(error) => Value::Error(self.located(error, outer)),
+            },
+        };
+        let registers = &mut self.values[base..];
+        fill(registers, step, &value);
+        retire(registers, plan, step);
+    }
+
+    /// Opens a frame for a call. What the call is the last to read moves into it.
+    fn call(&mut self, call: Call, plan: &FunctionPlan, step: &Step, base: usize) -> Result<(), KernelError> {
+        let callee = self.program.plan(call.function.0);
+        let operands = step.plan.operands.of(&plan.lists);
+        let arguments = operands.get(call.first_operand as usize..).unwrap_or_default();
+        let top = self.values.len();
+        for &register in arguments.iter().take(callee.n_args as usize) {
+            let value = self.values.get(base + register as usize).cloned().unwrap_or(Value::Chain);
+            self.values.push(value);
+        }
+        retire(&mut self.values[base..top], plan, step);
+        let opened = self.push(call.function.0, top);
+        if opened.is_err() {
+            self.values.truncate(top);
+        }
+        opened
+    }
+
+    /// The error with the places that it happened at.
+    fn located(&self, error: KernelError, outer: &dyn Fn() -> Vec<String>) -> Error {
+        let mut trace = Vec::new();
+        for frame in self.frames.iter().rev().take(MAX_TRACE) {
+            let step = self.program.plan(frame.function).line.as_deref().and_then(|steps| steps.get(frame.next.wrapping_sub(1)));
+            let at = step.map(|step| KernelRef { function: frame.function, kernel: step.kernel });
+            trace.extend(at.and_then(|at| self.program.location_string(at)));
+        }
+        if self.frames.len() <= MAX_TRACE {
+            trace.extend(outer());
+        }
+        Error::new(error.code(), error.message(), trace)
+    }
+}
+
+/// Sets all results of a step that are not stored.
+fn fill(registers: &mut [Value], step: &Step, value: &Value) {
+    let first = step.plan.first_result as usize;
+    for register in &mut registers[first..first + step.plan.n_results as usize] {
+        if matches!(register, Value::Empty) {
+            *register = value.clone();
+        }
+    }
+}
+
+/// Frees what the step was the last to read.
+#[inline]
+fn retire(registers: &mut [Value], plan: &FunctionPlan, step: &Step) {
+    for &register in step.retired.of(&plan.lists) {
+        registers[register as usize] = Value::Empty;
+    }
+}
+
+/// What the results of a step become that a cancellation keeps from running.
+fn when_cancelled(registers: &[Value], plan: &FunctionPlan, step: &Step, context: &ExecContext) -> Value {
+    let lists = &plan.lists;
+    let operands = step.plan.operands.of(lists).iter().chain(step.plan.checked.of(lists));
+    let dead = operands.filter_map(|&register| registers.get(register as usize)).any(|v| matches!(v, Value::Dead));
+    if dead { Value::Dead } else { cancelled(context) }
+}
+
+/// Moves a frame's results out.
+fn take_results(plan: &FunctionPlan, registers: &mut [Value], mut give: impl FnMut(Value)) {
+    for &register in &plan.results {
+        let register = &mut registers[register as usize];
+        give(if plan.repeats_results { register.clone() } else { std::mem::take(register) });
+    }
+}

@@ -1,0 +1,165 @@
+//! The executor: runs functions of a program.
+//!
+//!     call ─▶ all arguments final and the function has a line?  ─yes─▶ line      straight-line code, one thread
+//!                                                               └no──▶ frame, worker   ready counters, any number of threads
+//!
+//! [`call`] is the door from outside. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
+//! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.
+
+mod frame;
+mod line;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod worker;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use bef_format::FunctionId;
+
+use self::frame::Frame;
+use self::line::LineExecutor;
+use crate::context::ExecContext;
+use crate::error::{Error, ErrorCode, KernelError};
+use crate::program::Program;
+use crate::queue::Latch;
+use crate::sync::{AtomicUsize, Ordering};
+use crate::value::Value;
+
+/// How many calls the trace of an error shows.
+const MAX_TRACE: usize = 32;
+
+/// What bounds the depth of calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many calls may be active below one another.
+    pub depth: usize,
+    /// How many registers the active calls of one execution may have together; each is 16 bytes.
+    pub values: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { depth: 1 << 20, values: 1 << 25 }
+    }
+}
+
+impl Limits {
+    fn error(self) -> KernelError {
+        let Limits { depth, values } = self;
+        let message = format!("calls nest too deeply: at most {depth} calls with {values} registers in all may be active");
+        KernelError::new(ErrorCode::ResourceExhausted, message)
+    }
+}
+
+/// One call from outside that goes the general way, shared by all threads that work on it.
+struct Execution {
+    program: Arc<Program>,
+    context: ExecContext,
+    limits: Limits,
+    /// How many registers the active frames have together.
+    values: AtomicUsize,
+}
+
+impl Execution {
+    /// Asks for the registers of a frame at `depth`.
+    fn take(&self, n: usize, depth: usize) -> Result<(), KernelError> {
+        // Relaxed: a count that guards no data.
+        let before = self.values.fetch_add(n, Ordering::Relaxed);
+        if depth < self.limits.depth && before.saturating_add(n) <= self.limits.values {
+            return Ok(());
+        }
+        self.give_back(n);
+        Err(self.limits.error())
+    }
+
+    fn give_back(&self, n: usize) {
+        self.values.fetch_sub(n, Ordering::Relaxed);
+    }
+}
+
+/// Calls a function and waits until everything that it started has completed.
+///
+/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An error result is the result of
+/// what failed, not of this call.
+///
+/// # Errors
+/// If the arguments do not fit the function's signature, or the function is not one that can be called.
+pub fn call(
+    program: &Arc<Program>,
+    function: FunctionId,
+    arguments: Vec<Value>,
+    context: &ExecContext,
+    limits: Limits,
+) -> Result<Vec<Value>, KernelError> {
+    check_arguments(program, function, &arguments)?;
+    let plan = program.plan(function.0);
+    if plan.line.is_some() && arguments.iter().all(|value| value.final_value().is_some()) {
+        let mut results = Vec::with_capacity(plan.results.len());
+        let arguments = arguments.into_iter().map(|value| value.final_value().cloned().unwrap_or(value));
+        LineExecutor::new(program, context, limits).run(function.0, arguments, &mut results, &Vec::new);
+        return Ok(results);
+    }
+    let values = AtomicUsize::new(0);
+    let execution = Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
+    execution.take(plan.n_registers as usize, 0)?;
+    let latch = Latch::new(1);
+    let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
+    let frame = started.frame.clone();
+    worker::run(started);
+    context.queue().wait(&latch);
+    Ok(frame.results().collect())
+}
+
+fn check_arguments(program: &Program, function: FunctionId, arguments: &[Value]) -> Result<(), KernelError> {
+    let image = program.image();
+    if function.0 >= image.n_functions() {
+        return Err(KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0)));
+    }
+    let view = image.function(function.0);
+    if view.kind() == bef_format::FunctionKind::Native {
+        let message = format!("'{}' is native code: not supported yet", view.name());
+        return Err(KernelError::new(ErrorCode::Unimplemented, message));
+    }
+    if view.n_args() as usize != arguments.len() {
+        let message = format!("'{}' takes {} arguments, got {}", view.name(), view.n_args(), arguments.len());
+        return Err(KernelError::invalid(message));
+    }
+    for (i, argument) in arguments.iter().enumerate() {
+        let want = view.arg_type(i as u32);
+        if argument.may_be(want) == Some(false) {
+            let message = format!("argument #{i} of '{}' has type {}, expected {want}", view.name(), argument.type_name());
+            return Err(KernelError::invalid(message));
+        }
+    }
+    Ok(())
+}
+
+/// What keeps a kernel from running: dead before the first error. `None` if all values are concrete.
+fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+    let mut error = None;
+    for value in values {
+        match value.final_value() {
+            Some(Value::Dead) => return Some(Value::Dead),
+            Some(Value::Error(_)) if error.is_none() => error = value.final_value().cloned(),
+            _ => {}
+        }
+    }
+    error
+}
+
+/// What results become that a cancellation keeps from being computed.
+fn cancelled(context: &ExecContext) -> Value {
+    let error = context.request.cancellation.error().cloned();
+    Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))
+}
+
+/// A kernel could not read an operand although none is an error or dead, or it did not set a result.
+fn operand_error() -> KernelError {
+    KernelError::new(ErrorCode::Internal, "an operand is not of its declared type, or a result was not set")
+}
+
+fn panic_error(panic: &(dyn Any + Send)) -> KernelError {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    KernelError::new(ErrorCode::Internal, format!("a kernel panicked: {}", text.unwrap_or("(no message)")))
+}

@@ -1,0 +1,279 @@
+//! Executing the general plan: what one thread does with the kernels that are ready.
+//!
+//! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack (`inline`), those of other
+//! streams a list (`outline`). Before each kernel, the outline list is handed to the queue, one task per stream; when the inline
+//! stack is empty, the worker adopts the first outline stream instead. A kernel that calls pushes a visit of the callee's frame, which is drained
+//! before the caller goes on; then the results are delivered, in whatever state they are. So the order on one thread is TFRT's, and the
+//! machine's stack stays flat.
+//!
+//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::frame::{Frame, Later, Ready, Running, Started};
+use super::line::LineExecutor;
+use super::{cancelled, operand_error, panic_error};
+use crate::async_value::AsyncRef;
+use crate::error::{Error, KernelError};
+use crate::kernel::{Call, KernelFrame, Outcome};
+use crate::value::Value;
+
+/// Work on one frame.
+struct Visit {
+    frame: Arc<Frame>,
+    stream: u32,
+    inline: Vec<Ready>,
+    outline: Vec<Ready>,
+    /// Completions that the frame has not been told of.
+    finished: usize,
+    /// The kernel of the visit below that called; it gets the results.
+    caller: Option<Running>,
+}
+
+/// One thread's work.
+#[derive(Default)]
+pub(super) struct Worker {
+    visits: Vec<Visit>,
+    /// The operands and results of the kernel that runs.
+    scratch: Vec<Value>,
+    /// 0, 1, 2, ...: where the operands are in `scratch`.
+    identity: Vec<u32>,
+}
+
+/// Runs a new frame as far as this thread can.
+pub(super) fn run(started: Started) {
+    let mut worker = Worker::default();
+    worker.open(started, None);
+    worker.drain();
+}
+
+impl Worker {
+    /// Opens the first visit of a frame.
+    fn open(&mut self, started: Started, caller: Option<Running>) {
+        let Started { frame, ready, later } = started;
+        // The frame's first stream is the one of its first kernel.
+        let stream = frame.general().streams.first().copied().unwrap_or(0);
+        let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 1, caller };
+        visit.add(ready);
+        for (later, value) in later {
+            wait(&visit.frame, stream, later, &value, None);
+        }
+        self.visits.push(visit);
+    }
+
+    fn drain(&mut self) {
+        while let Some(visit) = self.visits.last_mut() {
+            if let Some(ready) = visit.inline.pop() {
+                visit.hand_out();
+                self.kernel(ready);
+            } else if let Some(first) = visit.outline.first() {
+                visit.stream = visit.frame.general().streams[first.kernel() as usize];
+                let ready = std::mem::take(&mut visit.outline);
+                visit.add(ready);
+            } else if let Some(Visit { frame, finished, caller, .. }) = self.visits.pop() {
+                if let Some(running) = caller {
+                    let results: Vec<Value> = frame.results().collect();
+                    self.publish(running, results.into_iter(), false);
+                }
+                self.finish(frame, finished);
+            }
+        }
+    }
+
+    /// Counts completions; the end of a frame completes its caller's kernel, and so on.
+    fn finish(&mut self, mut frame: Arc<Frame>, mut n: usize) {
+        while frame.finish(n) {
+            let Some((parent, kernel)) = frame.parent.clone() else { return };
+            let mut ready = Vec::new();
+            parent.complete(kernel, &mut ready);
+            if !ready.is_empty() {
+                self.visit(parent.clone(), kernel, ready);
+            }
+            frame = parent;
+            n = 1;
+        }
+    }
+
+    /// Opens another visit of a frame, for kernels that `kernel` made ready.
+    fn visit(&mut self, frame: Arc<Frame>, kernel: u32, ready: Vec<Ready>) {
+        let stream = frame.general().streams[kernel as usize];
+        let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 0, caller: None };
+        visit.add(ready);
+        self.visits.push(visit);
+    }
+
+    /// Runs one kernel of the top visit.
+    fn kernel(&mut self, ready: Ready) {
+        let Some(visit) = self.visits.last() else { return };
+        let frame = visit.frame.clone();
+        let execution = frame.execution.clone();
+        let context = &execution.context;
+        let kernel = ready.kernel();
+        self.scratch.clear();
+        let (running, instead) = frame.gather(ready, &mut self.scratch);
+        let plan = &frame.plan().kernels[kernel as usize];
+        let n_results = plan.n_results as usize;
+        let n_operands = self.scratch.len();
+        context.request.cancellation.check_deadline();
+        let instead = match instead {
+            None if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
+            Some(Value::Error(_)) if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
+            instead => instead,
+        };
+        if let Some(value) = instead {
+            return self.publish(running, std::iter::repeat_n(value, n_results), true);
+        }
+        self.identity.extend(self.identity.len() as u32..n_operands as u32);
+        self.scratch.resize(n_operands + n_results, Value::Empty);
+        let mut kernel_frame = KernelFrame {
+            registers: &mut self.scratch,
+            operands: &self.identity[..n_operands],
+            first_result: n_operands,
+            n_results,
+            at: frame.at(kernel),
+            program: &execution.program,
+            context,
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| (plan.run)(&mut kernel_frame)))
+            .unwrap_or_else(|panic| Outcome::Error(panic_error(panic.as_ref())));
+        let error = match outcome {
+            Outcome::Done => operand_error(),
+            Outcome::Operand => operand_error(),
+            Outcome::Error(error) => error,
+            Outcome::Call(call) => match self.call(&frame, running, call) {
+                Ok(()) => return,
+                Err((running, error)) => {
+                    let value = Value::Error(located(&frame, kernel, error));
+                    return self.publish(running, std::iter::repeat_n(value, n_results), true);
+                }
+            },
+        };
+        let results = self.scratch.split_off(n_operands);
+        let mut missing = None;
+        let results = results.into_iter().map(|value| match value {
+            Value::Empty => missing.get_or_insert_with(|| Value::Error(located(&frame, kernel, error.clone()))).clone(),
+            value => value,
+        });
+        let results: Vec<Value> = results.collect();
+        self.publish(running, results.into_iter(), true);
+    }
+
+    /// Runs a function for a kernel: at once if it has a line and nothing to wait for, else in a frame of its own.
+    fn call(&mut self, frame: &Arc<Frame>, running: Running, call: Call) -> Result<(), (Running, KernelError)> {
+        let execution = &frame.execution;
+        let callee = execution.program.plan(call.function.0);
+        let n_operands = self.scratch.len() - frame.plan().kernels[running.kernel() as usize].n_results as usize;
+        let first = (call.first_operand as usize).min(n_operands);
+        let n_args = (callee.n_args as usize).min(n_operands - first);
+        let arguments = self.scratch.drain(first..first + n_args);
+        let kernel = running.kernel();
+        if callee.line.is_some() && arguments.as_slice().iter().all(|value| value.final_value().is_some()) {
+            let mut line = LineExecutor::new(&execution.program, &execution.context, execution.limits);
+            let mut results = Vec::new();
+            line.run(call.function.0, arguments, &mut results, &|| frame.trace(kernel));
+            self.publish(running, results.into_iter(), true);
+            return Ok(());
+        }
+        if let Err(error) = execution.take(callee.n_registers as usize, frame.depth + 1) {
+            drop(arguments);
+            return Err((running, error));
+        }
+        let started = Frame::start(execution, call.function.0, arguments, Some((frame.clone(), kernel)), None);
+        self.open(started, Some(running));
+        Ok(())
+    }
+
+    /// Stores the results of a kernel of the top visit. `completes`: the kernel is complete when they are final; else its callee's frame
+    /// completes it.
+    fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>, completes: bool) {
+        let Some(visit) = self.visits.last_mut() else { return };
+        let kernel = running.kernel();
+        let frame = visit.frame.clone();
+        let mut ready = Vec::new();
+        let mut later = Vec::new();
+        frame.publish(running, results, &mut ready, &mut later);
+        visit.add(ready);
+        let stream = frame.general().streams[kernel as usize];
+        if completes && later.is_empty() {
+            let mut ready = Vec::new();
+            frame.complete(kernel, &mut ready);
+            visit.add(ready);
+            visit.finished += 1;
+        }
+        let completion = completes.then(|| Completes { kernel, left: Arc::new(AtomicUsize::new(later.len())) });
+        for (later, value) in later {
+            wait(&frame, stream, later, &value, completion.clone());
+        }
+    }
+}
+
+/// A kernel that is complete when all of its results are final.
+#[derive(Clone)]
+struct Completes {
+    kernel: u32,
+    left: Arc<AtomicUsize>,
+}
+
+/// Tells the users of a register when its value is final, and goes on with what that makes ready.
+fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, completes: Option<Completes>) {
+    let frame = frame.clone();
+    value.and_then(move |_| {
+        let mut ready = Vec::new();
+        frame.release(later, &mut ready);
+        let mut finished = 0;
+        if let Some(Completes { kernel, left }) = completes {
+            // AcqRel: the last one to count sees what all results' producers did.
+            if left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                frame.complete(kernel, &mut ready);
+                finished = 1;
+            }
+        }
+        let mut worker = Worker::default();
+        if ready.is_empty() {
+            worker.finish(frame, finished);
+        } else {
+            let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished, caller: None };
+            visit.add(ready);
+            worker.visits.push(visit);
+        }
+        worker.drain();
+    });
+}
+
+impl Visit {
+    /// Sorts kernels that have become ready into this visit's stream and the others.
+    fn add(&mut self, ready: Vec<Ready>) {
+        let streams = &self.frame.general().streams;
+        for ready in ready {
+            let list = if streams[ready.kernel() as usize] == self.stream { &mut self.inline } else { &mut self.outline };
+            list.push(ready);
+        }
+    }
+
+    /// Hands the kernels of other streams to the queue, one task per stream, by ascending stream.
+    fn hand_out(&mut self) {
+        if self.outline.is_empty() {
+            return;
+        }
+        let streams = &self.frame.general().streams;
+        let mut outline = std::mem::take(&mut self.outline);
+        outline.sort_by_key(|ready| streams[ready.kernel() as usize]);
+        while let Some(first) = outline.first() {
+            let stream = streams[first.kernel() as usize];
+            let n = outline.iter().take_while(|ready| streams[ready.kernel() as usize] == stream).count();
+            let rest = outline.split_off(n);
+            let inline = std::mem::replace(&mut outline, rest);
+            let frame = self.frame.clone();
+            self.frame.execution.context.queue().add_task(Box::new(move || {
+                let visit = Visit { frame, stream, inline, outline: Vec::new(), finished: 0, caller: None };
+                Worker { visits: vec![visit], ..Worker::default() }.drain();
+            }));
+        }
+    }
+}
+
+fn located(frame: &Frame, kernel: u32, error: KernelError) -> Error {
+    Error::new(error.code(), error.message(), frame.trace(kernel))
+}

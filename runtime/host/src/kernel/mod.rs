@@ -1,0 +1,132 @@
+//! Kernels: what a plain Rust function becomes so that the executor can run it.
+//!
+//!     fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
+//!     kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
+//!
+//! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`], [`Rest`] of the operands, [`Attr`]s, functions, the
+//! [`ExecContext`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its
+//! last operand, which orders it and is otherwise ignored, as in TFRT.
+//!
+//! The signature is compared with every use when a program is loaded, so that the code here only meets operands that
+//! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
+//! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
+
+mod frame;
+mod param;
+mod returns;
+mod signature;
+
+pub(crate) use frame::KernelRef;
+pub use frame::{Call, KernelFrame, Outcome, Site};
+pub use param::{Attr, Cursor, DenseAttr, Param, RawAttr, Rest};
+pub use returns::{Async, One, Returns};
+pub use signature::{AttrSpec, CallShape, Completion, Signature, Types};
+
+use std::fmt;
+
+use crate::value::Chain;
+
+/// The code of a kernel.
+pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
+
+/// A kernel: a name, what it takes and gives, and its code.
+pub struct Kernel {
+    /// The name that BEF files call it by.
+    pub name: &'static str,
+    /// What it takes and gives.
+    pub signature: Signature,
+    /// Its code.
+    pub run: KernelFn,
+}
+
+impl Kernel {
+    /// Puts the parts together; [`kernel!`](crate::kernel!) is the usual way.
+    pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
+        Kernel { name, signature, run }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.name, self.signature)
+    }
+}
+
+/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing.
+#[macro_export]
+macro_rules! kernel {
+    ($name:expr, $function:expr) => {
+        $crate::kernel::Kernel::new($name, $crate::kernel::signature_of(&$function), |frame| {
+            $crate::kernel::IntoKernel::invoke(&$function, frame)
+        })
+    };
+}
+
+/// A function that can be a kernel. `M` names its parameter types, so that one type may have several.
+pub trait IntoKernel<M> {
+    /// What it takes and gives.
+    fn signature() -> Signature;
+    /// Takes its arguments from the frame, calls it, stores its results.
+    fn invoke(&self, frame: &mut KernelFrame<'_>) -> Outcome;
+}
+
+/// The signature of a function.
+pub fn signature_of<M, F: IntoKernel<M>>(_: &F) -> Signature {
+    F::signature()
+}
+
+macro_rules! into_kernel {
+    ($($param:ident),*) => {
+        impl<F, R, $($param),*> IntoKernel<fn($($param),*) -> R> for F
+        where
+            R: Returns,
+            $($param: Param,)*
+            F: Fn($($param),*) -> R + for<'f> Fn($($param::Item<'f>),*) -> R,
+        {
+            fn signature() -> Signature {
+                let mut signature = Signature::default();
+                $($param::declare(&mut signature);)*
+                R::declare(&mut signature);
+                signature
+            }
+
+            #[inline]
+            #[allow(non_snake_case, reason = "the type parameters' names serve as the variables'")]
+            fn invoke(&self, frame: &mut KernelFrame<'_>) -> Outcome {
+                /// Pins down which of the two `Fn` bounds is meant.
+                #[inline]
+                #[allow(clippy::too_many_arguments, reason = "as many as kernels have parameters")]
+                fn call<R, $($param),*>(function: impl Fn($($param),*) -> R, $($param: $param),*) -> R {
+                    function($($param),*)
+                }
+                let results = {
+                    #[allow(unused_variables, reason = "kernels without parameters")]
+                    let frame = &*frame;
+                    #[allow(unused_variables, unused_mut, reason = "kernels without parameters")]
+                    let mut cursor = Cursor::default();
+                    $(let $param = match $param::extract(frame, &mut cursor) {
+                        Ok(argument) => argument,
+                        Err(outcome) => return outcome,
+                    };)*
+                    call(self, $($param),*)
+                };
+                results.store(frame)
+            }
+        }
+    };
+}
+
+into_kernel!();
+into_kernel!(A);
+into_kernel!(A, B);
+into_kernel!(A, B, C);
+into_kernel!(A, B, C, D);
+into_kernel!(A, B, C, D, E);
+into_kernel!(A, B, C, D, E, G);
+into_kernel!(A, B, C, D, E, G, H);
+into_kernel!(A, B, C, D, E, G, H, I);
+
+/// Whether the types that an operand may have are the chain's.
+pub(crate) fn is_chain(types: Types) -> bool {
+    types == <Chain as crate::value::Scalar>::TYPES
+}

@@ -1,0 +1,275 @@
+//! Parameters: how the types of a kernel's arguments say where they come from.
+//!
+//! | parameter | comes from |
+//! |---|---|
+//! | `i32`, `f32`, ..., [`Chain`] | an operand |
+//! | `&T`, `T: Object` | an operand |
+//! | `&Value` | an operand in any state |
+//! | [`Rest<T>`] | all further operands |
+//! | [`Attr<T>`], [`DenseAttr`], [`RawAttr`] | an attribute |
+//! | [`FunctionId`] | a function |
+//! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
+
+use std::marker::PhantomData;
+
+use bef_format::{AttrView, DType, FunctionId};
+use befrost_mem::Buffer;
+
+use super::frame::register;
+use super::{AttrSpec, KernelFrame, Outcome, Signature, Site};
+use crate::context::ExecContext;
+use crate::error::{ErrorCode, KernelError};
+use crate::object::Object;
+use crate::value::{Chain, Scalar, Value};
+
+/// How many operands, attributes and functions have been taken.
+#[derive(Debug, Default)]
+pub struct Cursor {
+    operand: usize,
+    attr: usize,
+    function: usize,
+}
+
+fn next(count: &mut usize) -> usize {
+    *count += 1;
+    *count - 1
+}
+
+/// A type that a kernel may take as a parameter.
+pub trait Param {
+    /// The parameter, borrowed from a frame.
+    type Item<'f>;
+    /// Adds what it takes to a signature.
+    fn declare(signature: &mut Signature);
+    /// Takes it from the frame.
+    ///
+    /// # Errors
+    /// The answer to give instead of running the kernel.
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Self::Item<'f>, Outcome>;
+}
+
+macro_rules! scalar_param {
+    ($($ty:ty),*) => {$(
+        impl Param for $ty {
+            type Item<'f> = $ty;
+            fn declare(signature: &mut Signature) {
+                signature.operands.push(<$ty as Scalar>::TYPES);
+            }
+            #[inline]
+            fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<$ty, Outcome> {
+                frame.operand(next(&mut cursor.operand)).and_then(<$ty>::from_value).ok_or(Outcome::Operand)
+            }
+        }
+    )*};
+}
+
+scalar_param!(bool, i8, i16, i32, i64, u8, u16, u32, u64, half::f16, half::bf16, f32, f64, [f32; 2], Chain);
+
+impl<T: Object> Param for &T {
+    type Item<'f> = &'f T;
+    fn declare(signature: &mut Signature) {
+        signature.operands.push(T::TYPES);
+    }
+    #[inline]
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<&'f T, Outcome> {
+        frame.operand(next(&mut cursor.operand)).and_then(Value::downcast_ref).ok_or(Outcome::Operand)
+    }
+}
+
+impl Param for &Value {
+    type Item<'f> = &'f Value;
+    fn declare(signature: &mut Signature) {
+        signature.operands.push(&[]);
+        signature.takes_any_state = true;
+    }
+    #[inline]
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<&'f Value, Outcome> {
+        frame.raw_operand(next(&mut cursor.operand)).ok_or(Outcome::Operand)
+    }
+}
+
+/// All further operands, each of type `T`.
+pub struct Rest<'f, T> {
+    registers: &'f [Value],
+    operands: &'f [u32],
+    _of: PhantomData<T>,
+}
+
+impl<T: Scalar> Rest<'_, T> {
+    /// The operands, in order.
+    ///
+    /// # Errors
+    /// For each one that is not a concrete `T`; pass the outcome on.
+    pub fn iter(&self) -> impl Iterator<Item = Result<T, Outcome>> {
+        let value = |operand: u32| register(self.registers, operand)?.final_value().and_then(T::from_value);
+        self.operands.iter().map(move |&operand| value(operand).ok_or(Outcome::Operand))
+    }
+}
+
+impl<T: Scalar> Param for Rest<'_, T> {
+    type Item<'f> = Rest<'f, T>;
+    fn declare(signature: &mut Signature) {
+        signature.rest = Some(T::TYPES);
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Rest<'f, T>, Outcome> {
+        let first = std::mem::replace(&mut cursor.operand, frame.operands.len());
+        let operands = frame.operands.get(first..).unwrap_or_default();
+        Ok(Rest { registers: frame.registers, operands, _of: PhantomData })
+    }
+}
+
+/// An attribute that is a number.
+#[derive(Clone, Copy, Debug)]
+pub struct Attr<T>(pub T);
+
+/// A number that an attribute can hold.
+pub trait FromAttr: Sized {
+    /// What it is called in messages.
+    const KIND: &'static str;
+    /// Reads it.
+    fn from_attr(attr: &AttrView<'_>) -> Option<Self>;
+}
+
+impl FromAttr for bool {
+    const KIND: &'static str = "an i1 attribute";
+    fn from_attr(attr: &AttrView<'_>) -> Option<bool> {
+        match *attr {
+            AttrView::Bool(value) => Some(value),
+            AttrView::Int { dtype: Some(DType::I1), value, .. } => Some(value != 0),
+            _ => None,
+        }
+    }
+}
+
+impl FromAttr for i32 {
+    const KIND: &'static str = "an i32 attribute";
+    fn from_attr(attr: &AttrView<'_>) -> Option<i32> {
+        match *attr {
+            AttrView::Int { dtype: Some(DType::I32), value, .. } => i32::try_from(value).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl FromAttr for i64 {
+    const KIND: &'static str = "an i64 attribute";
+    fn from_attr(attr: &AttrView<'_>) -> Option<i64> {
+        match *attr {
+            AttrView::Int { dtype: Some(DType::I64), value, .. } => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl FromAttr for f32 {
+    const KIND: &'static str = "an f32 attribute";
+    fn from_attr(attr: &AttrView<'_>) -> Option<f32> {
+        match *attr {
+            AttrView::Float { dtype: DType::F32, bits } => Some(f32::from_bits(bits as u32)),
+            _ => None,
+        }
+    }
+}
+
+impl FromAttr for f64 {
+    const KIND: &'static str = "an f64 attribute";
+    fn from_attr(attr: &AttrView<'_>) -> Option<f64> {
+        match *attr {
+            AttrView::Float { dtype: DType::F64, bits } => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+}
+
+/// The attribute's view, or the answer that there is none. Loading has checked that there is one.
+fn next_attr<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<AttrView<'f>, Outcome> {
+    let i = next(&mut cursor.attr);
+    frame.attr(i).ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no attribute #{i}"))))
+}
+
+impl<T: FromAttr> Param for Attr<T> {
+    type Item<'f> = Attr<T>;
+    fn declare(signature: &mut Signature) {
+        signature.attrs.push(AttrSpec { kind: T::KIND, accepts: |attr| T::from_attr(attr).is_some() });
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr<T>, Outcome> {
+        let attr = next_attr(frame, cursor)?;
+        T::from_attr(&attr)
+            .map(Attr)
+            .ok_or_else(|| Outcome::error(KernelError::invalid(format!("expected {}, got {attr:?}", T::KIND))))
+    }
+}
+
+/// An attribute as it is in the file: for kernels that take several kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct RawAttr<'f>(pub AttrView<'f>);
+
+impl Param for RawAttr<'_> {
+    type Item<'f> = RawAttr<'f>;
+    fn declare(signature: &mut Signature) {
+        signature.attrs.push(AttrSpec { kind: "an attribute", accepts: |_| true });
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<RawAttr<'f>, Outcome> {
+        next_attr(frame, cursor).map(RawAttr)
+    }
+}
+
+/// A tensor in the file.
+#[derive(Debug)]
+pub struct DenseAttr<'f> {
+    /// Type of the elements.
+    pub dtype: DType,
+    /// The dimensions.
+    pub shape: &'f [i64],
+    /// The elements, or the one element of a splat: a view of the file, which it keeps alive.
+    pub data: Buffer,
+    /// Whether all elements equal the one in `data`.
+    pub splat: bool,
+}
+
+impl Param for DenseAttr<'_> {
+    type Item<'f> = DenseAttr<'f>;
+    fn declare(signature: &mut Signature) {
+        let accepts = |attr: &AttrView<'_>| matches!(attr, AttrView::Dense { .. });
+        signature.attrs.push(AttrSpec { kind: "a dense attribute", accepts });
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<DenseAttr<'f>, Outcome> {
+        match next_attr(frame, cursor)? {
+            AttrView::Dense { ty: _, dtype, shape, data, splat } => {
+                let data = frame.mapped(data).map_err(|error| {
+                    Outcome::error(KernelError::new(ErrorCode::Internal, format!("attribute data: {error}")))
+                })?;
+                Ok(DenseAttr { dtype, shape, data, splat })
+            }
+            attr => Err(Outcome::error(KernelError::invalid(format!("expected a dense attribute, got {attr:?}")))),
+        }
+    }
+}
+
+impl Param for FunctionId {
+    type Item<'f> = FunctionId;
+    fn declare(signature: &mut Signature) {
+        signature.n_functions += 1;
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<FunctionId, Outcome> {
+        let i = next(&mut cursor.function);
+        frame.function(i).ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}"))))
+    }
+}
+
+impl Param for &ExecContext {
+    type Item<'f> = &'f ExecContext;
+    fn declare(_: &mut Signature) {}
+    #[inline]
+    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<&'f ExecContext, Outcome> {
+        Ok(frame.context)
+    }
+}
+
+impl Param for Site {
+    type Item<'f> = Site;
+    fn declare(_: &mut Signature) {}
+    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Site, Outcome> {
+        Ok(frame.site())
+    }
+}

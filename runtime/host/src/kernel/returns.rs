@@ -1,0 +1,144 @@
+//! Results: how what a kernel's function returns becomes values in registers.
+//!
+//! `()`, one result, or a tuple of them; each a scalar, [`Chain`], an object, a [`Value`], or [`Async`] of such. Any of these may be wrapped
+//! in a `Result`, whose error fails the kernel. [`Outcome`] itself is for kernels that store their results themselves.
+
+use std::marker::PhantomData;
+
+use super::{Completion, KernelFrame, Outcome, Signature, Site, Types};
+use crate::async_value::{AsyncRef, Promise};
+use crate::context::ExecContext;
+use crate::error::KernelError;
+use crate::object::Object;
+use crate::value::{Chain, Scalar, Value};
+
+/// One result.
+pub trait One {
+    /// The IR types that it may have.
+    const TYPES: Types;
+    /// When it is final.
+    const COMPLETION: Completion = Completion::Sync;
+    /// Makes a value of it.
+    fn into_value(self) -> Value;
+}
+
+macro_rules! scalar_result {
+    ($($ty:ty),*) => {$(
+        impl One for $ty {
+            const TYPES: Types = <$ty as Scalar>::TYPES;
+            #[inline]
+            fn into_value(self) -> Value {
+                Scalar::into_value(self)
+            }
+        }
+    )*};
+}
+
+scalar_result!(bool, i8, i16, i32, i64, u8, u16, u32, u64, half::f16, half::bf16, f32, f64, [f32; 2], Chain);
+
+impl<T: Object> One for T {
+    const TYPES: Types = T::TYPES;
+    fn into_value(self) -> Value {
+        Value::object(self)
+    }
+}
+
+impl One for Value {
+    const TYPES: Types = &[];
+    /// Nobody knows what is in it.
+    const COMPLETION: Completion = Completion::Async;
+    fn into_value(self) -> Value {
+        self
+    }
+}
+
+/// A result that will be there later.
+pub struct Async<T> {
+    value: AsyncRef,
+    _of: PhantomData<T>,
+}
+
+impl<T: One> Async<T> {
+    /// A result, and the promise to set it.
+    pub fn pending() -> (Promise, Async<T>) {
+        let (promise, value) = AsyncRef::pending();
+        (promise, Async { value, _of: PhantomData })
+    }
+
+    /// The result of `work`, which runs as a task of its own and does not block.
+    pub fn spawn(
+        context: &ExecContext,
+        site: Site,
+        work: impl FnOnce() -> Result<T, KernelError> + Send + 'static,
+    ) -> Async<T> {
+        let (promise, result) = Async::pending();
+        context.queue().add_task(Box::new(move || match work() {
+            Ok(value) => promise.set(value.into_value()),
+            Err(error) => promise.fail(site.error(error)),
+        }));
+        result
+    }
+}
+
+impl<T: One> One for Async<T> {
+    const TYPES: Types = T::TYPES;
+    const COMPLETION: Completion = Completion::Async;
+    fn into_value(self) -> Value {
+        Value::Async(self.value)
+    }
+}
+
+/// What a kernel's function may return.
+pub trait Returns {
+    /// Adds what it gives to a signature.
+    fn declare(signature: &mut Signature);
+    /// Stores it.
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome;
+}
+
+impl<T: One> Returns for T {
+    fn declare(signature: &mut Signature) {
+        signature.results.push(T::TYPES);
+        if T::COMPLETION == Completion::Async {
+            signature.completion = Completion::Async;
+        }
+    }
+    #[inline]
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        frame.set_result(0, self.into_value());
+        Outcome::Done
+    }
+}
+
+macro_rules! tuple_result {
+    ($($one:ident $i:tt),*) => {
+        impl<$($one: One),*> Returns for ($($one,)*) {
+            fn declare(#[allow(unused_variables, reason = "the empty tuple")] signature: &mut Signature) {
+                $(<$one as Returns>::declare(signature);)*
+            }
+            #[inline]
+            fn store(self, #[allow(unused_variables, reason = "the empty tuple")] frame: &mut KernelFrame<'_>) -> Outcome {
+                $(frame.set_result($i, self.$i.into_value());)*
+                Outcome::Done
+            }
+        }
+    };
+}
+
+tuple_result!();
+tuple_result!(A 0, B 1);
+tuple_result!(A 0, B 1, C 2);
+tuple_result!(A 0, B 1, C 2, D 3);
+
+impl<R: Returns, E: Into<KernelError>> Returns for Result<R, E> {
+    fn declare(signature: &mut Signature) {
+        R::declare(signature);
+    }
+    #[inline]
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        match self {
+            Ok(results) => results.store(frame),
+            Err(error) => Outcome::Error(error.into()),
+        }
+    }
+}

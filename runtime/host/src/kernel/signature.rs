@@ -1,0 +1,76 @@
+//! Signatures: what a kernel takes and gives, as data.
+//!
+//! A [`Signature`] is derived from the kernel's Rust types. Loading a program compares it with every use of the kernel, the contract
+//! test with the compiler's op table.
+
+use bef_format::AttrView;
+
+use super::is_chain;
+
+/// IR types, as MLIR prints them, any of which will do; none means any type.
+pub type Types = &'static [&'static str];
+
+/// When a kernel's results are final.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Completion {
+    /// When it returns.
+    #[default]
+    Sync,
+    /// Perhaps later.
+    Async,
+    /// When the frames that it asks for have ended.
+    Calls,
+}
+
+/// How a kernel calls the functions that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallShape {
+    /// Each function takes the operands from this one on, and returns the kernel's results.
+    pub first_operand: u32,
+}
+
+/// An attribute that a kernel takes.
+#[derive(Clone, Copy)]
+pub struct AttrSpec {
+    /// What it should be, for messages.
+    pub kind: &'static str,
+    /// Whether an attribute is one.
+    pub accepts: fn(&AttrView<'_>) -> bool,
+}
+
+impl std::fmt::Debug for AttrSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind)
+    }
+}
+
+/// What a kernel takes and gives.
+#[derive(Clone, Debug, Default)]
+pub struct Signature {
+    /// The operands.
+    pub operands: Vec<Types>,
+    /// The types of any number of further operands.
+    pub rest: Option<Types>,
+    /// The results.
+    pub results: Vec<Types>,
+    /// The types of any number of further results.
+    pub rest_results: Option<Types>,
+    /// The attributes, in the order of the op's definition. A use may have more of them, which are not passed.
+    pub attrs: Vec<AttrSpec>,
+    /// How many functions.
+    pub n_functions: u32,
+    /// How it calls them.
+    pub calls: Option<CallShape>,
+    /// When the results are final.
+    pub completion: Completion,
+    /// Whether an operand is taken in any state; else all must be concrete.
+    pub takes_any_state: bool,
+}
+
+impl Signature {
+    /// Whether one more chain is accepted as the last operand: it is if the kernel takes none of its own.
+    pub fn accepts_trailing_chain(&self) -> bool {
+        !self.operands.iter().any(|types| is_chain(types)) && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))
+            || self.calls.is_some()
+    }
+}

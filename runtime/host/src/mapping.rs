@@ -1,0 +1,109 @@
+//! The bytes of a program, and the proof that they are one.
+//!
+//!     file ──map (unsafe: nobody may change it)──▶ ┐
+//!     bytes ──read (safe: copied to aligned memory)─┴▶ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//!
+//! [`Mapped`] keeps the bytes alive and lends the [`Image`] that was validated from them, so that nothing is validated or sliced again per
+//! call. Parts of the file become [`Buffer`]s that keep it alive, without a copy.
+
+#![allow(unsafe_code, reason = "mapping a file, and an image that refers to the bytes beside it")]
+
+use std::fs::File;
+use std::sync::Arc;
+
+use bef_format::{FormatError, Image};
+use befrost_mem::{Buffer, ViewError};
+use memmap2::Mmap;
+
+/// One cache line: the alignment that tensors in a file need.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Where the bytes of a program are. Once behind an `Arc`, they neither move nor change.
+enum Bytes {
+    Mapped(Mmap),
+    Owned { lines: Box<[Line]>, len: usize },
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned { lines, len } => bytemuck::cast_slice(lines).get(..*len).unwrap_or_default(),
+        }
+    }
+}
+
+/// A validated file that is in memory.
+pub(crate) struct Mapped {
+    /// Borrows from `bytes`; only ever lent with the lifetime of a borrow of `self`.
+    image: Image<'static>,
+    /// All of the file; views of it are what kernels get.
+    whole: Buffer,
+    bytes: Arc<Bytes>,
+}
+
+impl Mapped {
+    /// Copies `bytes` and validates the copy.
+    pub(crate) fn copy_of(bytes: &[u8]) -> Result<Mapped, FormatError> {
+        let mut lines = vec![Line([0; 64]); bytes.len().div_ceil(64)].into_boxed_slice();
+        if let Some(room) = bytemuck::cast_slice_mut(&mut lines).get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+        Mapped::new(Bytes::Owned { lines, len: bytes.len() })
+    }
+
+    /// Maps `file` and validates it.
+    ///
+    /// # Safety
+    /// The file must not change while the result, or a buffer of it, lives.
+    pub(crate) unsafe fn map(file: &File) -> Result<Mapped, MapError> {
+        if file.metadata()?.len() == 0 {
+            // An empty map is an error of the system's; ours says more.
+            return Ok(Mapped::copy_of(&[])?);
+        }
+        // SAFETY: the caller's contract.
+        let map = unsafe { Mmap::map(file) }?;
+        Ok(Mapped::new(Bytes::Mapped(map))?)
+    }
+
+    fn new(bytes: Bytes) -> Result<Mapped, FormatError> {
+        let bytes = Arc::new(bytes);
+        let slice: &[u8] = (*bytes).as_ref();
+        // SAFETY: the slice lies in a map or a box that `bytes` owns; neither moves or changes while the `Arc` lives, which is as long as
+        // the image does, since `Mapped` holds both and lends the image no longer than itself.
+        let slice: &'static [u8] = unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) };
+        let image = bef_format::validate(slice)?;
+        Ok(Mapped { image, whole: Buffer::from_owner(bytes.clone()), bytes })
+    }
+
+    pub(crate) fn image(&self) -> &Image<'_> {
+        &self.image
+    }
+
+    /// A part of the file as a buffer that keeps the file alive.
+    pub(crate) fn view(&self, part: &[u8]) -> Result<Buffer, ViewError> {
+        let start = part.as_ptr().addr().wrapping_sub((*self.bytes).as_ref().as_ptr().addr());
+        self.whole.view(start..start.wrapping_add(part.len()))
+    }
+}
+
+/// Why a file could not be mapped.
+#[derive(Debug)]
+pub(crate) enum MapError {
+    Io(std::io::Error),
+    Format(FormatError),
+}
+
+impl From<std::io::Error> for MapError {
+    fn from(error: std::io::Error) -> MapError {
+        MapError::Io(error)
+    }
+}
+
+impl From<FormatError> for MapError {
+    fn from(error: FormatError) -> MapError {
+        MapError::Format(error)
+    }
+}

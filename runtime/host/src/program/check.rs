@@ -1,0 +1,217 @@
+//! Whether every kernel is used as its signature says.
+//!
+//! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
+//! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
+
+use bef_format::{FunctionKind, Image, KernelView, OperandMode};
+
+use super::{KernelUseError, location_of};
+use crate::kernel::{Kernel, Signature, Types, is_chain};
+use crate::registry::Registry;
+
+/// More errors than this help nobody.
+const MAX_ERRORS: usize = 20;
+
+/// The kernel of each code, in the order of the file's kernel names.
+pub(super) type Resolved<'r> = Vec<&'r Kernel>;
+
+/// Finds all kernels and checks all uses.
+pub(super) fn check<'r>(image: &Image<'_>, registry: &'r Registry) -> Result<Resolved<'r>, Vec<KernelUseError>> {
+    let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
+    let mut errors = Vec::new();
+    for function in image.functions() {
+        for kernel in function.kernels() {
+            let use_of = Use { image, kernel, function: function.index() };
+            let result = match found.get(kernel.code().index()) {
+                Some(Some(known)) => use_of.check(&known.signature),
+                _ => Err(unknown(kernel.name(), registry)),
+            };
+            if let Err(message) = result {
+                let location = location_of(image, &kernel);
+                errors.push(KernelUseError { location, function: function.name().to_owned(), message });
+                if errors.len() == MAX_ERRORS {
+                    return Err(errors);
+                }
+            }
+        }
+    }
+    let resolved = found.into_iter().collect::<Option<Vec<_>>>();
+    match resolved {
+        Some(resolved) if errors.is_empty() => Ok(resolved),
+        // A name that nobody uses may be unknown, but then there is no code to resolve it to.
+        _ if errors.is_empty() => {
+            let unused = image.kernel_names().find(|name| registry.find(name).is_none()).unwrap_or_default();
+            let message = unknown(unused, registry);
+            Err(vec![KernelUseError { location: None, function: String::new(), message }])
+        }
+        _ => Err(errors),
+    }
+}
+
+fn unknown(name: &str, registry: &Registry) -> String {
+    let dialect = name.split('.').next().unwrap_or(name);
+    let in_dialect = registry.iter().any(|kernel| kernel.name.split('.').next() == Some(dialect));
+    if in_dialect {
+        format!("unknown kernel '{name}'")
+    } else {
+        format!("unknown kernel '{name}': this runtime has no kernels of '{dialect}'")
+    }
+}
+
+/// One use of a kernel.
+struct Use<'i, 'a> {
+    image: &'i Image<'a>,
+    kernel: KernelView<'i, 'a>,
+    function: u32,
+}
+
+impl Use<'_, '_> {
+    fn check(&self, signature: &Signature) -> Result<(), String> {
+        let name = self.kernel.name();
+        if self.kernel.device() != 0 {
+            let device = self.image.device_name(self.kernel.device());
+            return Err(format!("'{name}' is placed on device '{device}', which this runtime does not have"));
+        }
+        if self.kernel.is_any() {
+            return Err(format!("'{name}' runs when its first operand is available, which this runtime cannot do yet"));
+        }
+        self.check_operands(name, signature)?;
+        self.check_results(name, signature)?;
+        self.check_attrs(name, signature)?;
+        self.check_functions(name, signature)
+    }
+
+    fn type_of(&self, register: u32) -> &str {
+        self.image.type_name(self.image.function(self.function).register_type(register))
+    }
+
+    fn check_operands(&self, name: &str, signature: &Signature) -> Result<(), String> {
+        let operands = self.kernel.operands();
+        let want = signature.operands.len();
+        let n = n_passed(&self.kernel, signature, |i| self.type_of(operands[i]));
+        if n < want || (n > want && signature.rest.is_none()) {
+            let at_least = if signature.rest.is_some() { "at least " } else { "" };
+            return Err(format!("'{name}' takes {at_least}{want} operand{}, got {n}", plural(want)));
+        }
+        for (i, &register) in operands.iter().enumerate().take(n) {
+            let types = signature.operands.get(i).copied().or(signature.rest).unwrap_or_default();
+            let found = self.type_of(register);
+            if !accepts(types, found) {
+                return Err(format!("operand #{i} of '{name}' has type {found}, expected {}", types.join(" or ")));
+            }
+            match self.kernel.operand_mode(i as u32) {
+                OperandMode::Required => {}
+                OperandMode::Lenient if signature.takes_any_state || signature.calls.is_some() => {}
+                OperandMode::Order | OperandMode::After if is_chain(types) => {}
+                mode => return Err(format!("operand #{i} of '{name}' cannot be {mode:?}: the kernel reads its value")),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_results(&self, name: &str, signature: &Signature) -> Result<(), String> {
+        let n = self.kernel.n_results() as usize;
+        let want = signature.results.len();
+        if n < want || (n > want && signature.rest_results.is_none()) {
+            return Err(format!("'{name}' gives {want} result{}, used with {n}", plural(want)));
+        }
+        for i in 0..n {
+            let types = signature.results.get(i).copied().or(signature.rest_results).unwrap_or_default();
+            let found = self.type_of(self.kernel.first_result() + i as u32);
+            if !accepts(types, found) {
+                return Err(format!("result #{i} of '{name}' has type {found}, expected {}", types.join(" or ")));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_attrs(&self, name: &str, signature: &Signature) -> Result<(), String> {
+        let n = self.kernel.n_attrs() as usize;
+        let want = signature.attrs.len();
+        if n < want {
+            return Err(format!("'{name}' needs {want} attribute{}, got {n}", plural(want)));
+        }
+        for (i, spec) in signature.attrs.iter().enumerate() {
+            let attr = self.kernel.attr(i as u32);
+            if !(spec.accepts)(&attr) {
+                let which = match self.kernel.attr_name(i as u32) {
+                    Some(attr_name) => format!("'{attr_name}'"),
+                    None => format!("#{i}"),
+                };
+                return Err(format!("attribute {which} of '{name}' is not {}", spec.kind));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_functions(&self, name: &str, signature: &Signature) -> Result<(), String> {
+        let functions = self.kernel.functions();
+        if functions.len() != signature.n_functions as usize {
+            let want = signature.n_functions as usize;
+            return Err(format!("'{name}' needs {want} function{}, got {}", plural(want), functions.len()));
+        }
+        let Some(shape) = signature.calls else { return Ok(()) };
+        let operands = self.kernel.operands();
+        let n = n_passed(&self.kernel, signature, |i| self.type_of(operands[i]));
+        let arguments = operands.get(shape.first_operand as usize..n).unwrap_or_default();
+        for &id in functions {
+            let callee = self.image.function(id.0);
+            let callee_name = if callee.name().is_empty() { "a region" } else { callee.name() };
+            if callee.kind() == FunctionKind::Native {
+                return Err(format!("'{name}' calls '{callee_name}', which is native code: not supported yet"));
+            }
+            // A trailing chain that is not the callee's argument only orders the call.
+            let n_args = callee.n_args() as usize;
+            let chain_more = arguments.len() == n_args + 1
+                && arguments.last().is_some_and(|&last| self.type_of(last) == "!tfrt.chain");
+            if arguments.len() != n_args && !chain_more {
+                return Err(format!("'{callee_name}' takes {n_args} argument{}, got {}", plural(n_args), arguments.len()));
+            }
+            for (i, &register) in arguments.iter().enumerate().take(n_args) {
+                let (found, want) = (self.type_of(register), callee.arg_type(i as u32));
+                if found != want {
+                    return Err(format!("argument #{i} of '{callee_name}' has type {found}, expected {want}"));
+                }
+            }
+            let n_results = self.kernel.n_results();
+            if callee.n_results() != n_results {
+                let want = callee.n_results() as usize;
+                return Err(format!("'{callee_name}' returns {want} value{}, used with {n_results}", plural(want)));
+            }
+            for i in 0..n_results {
+                let (found, want) = (self.type_of(self.kernel.first_result() + i), callee.result_type(i));
+                if found != want {
+                    return Err(format!("result #{i} of '{callee_name}' has type {want}, used as {found}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many of a kernel's operands are passed to it. Behind those may stand control edges, and one chain if the kernel takes none.
+pub(super) fn n_passed<'t>(
+    kernel: &KernelView<'_, '_>,
+    signature: &Signature,
+    type_of: impl Fn(usize) -> &'t str,
+) -> usize {
+    let declared = signature.operands.len();
+    let mut n = kernel.operands().len();
+    let is_edge =
+        |i: usize| matches!(kernel.operand_mode(i as u32), OperandMode::Order | OperandMode::After);
+    while n > declared && is_edge(n - 1) {
+        n -= 1;
+    }
+    if signature.calls.is_none() && n > declared && signature.accepts_trailing_chain() && type_of(n - 1) == "!tfrt.chain" {
+        n -= 1;
+    }
+    n
+}
+
+fn accepts(types: Types, found: &str) -> bool {
+    types.is_empty() || types.contains(&found)
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}

@@ -1,0 +1,173 @@
+//! Programs: a file that is ready to run.
+//!
+//!     bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ ─plan every function─▶ Program
+//!
+//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, orders of execution computed.
+//! A program never changes; any number of threads may execute it at once.
+
+mod check;
+mod plan;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use bef_format::{FormatError, FunctionId, FunctionKind, FunctionView, Image, KernelView};
+use befrost_mem::{Buffer, ViewError};
+
+use crate::kernel::KernelRef;
+use crate::mapping::{MapError, Mapped};
+use crate::registry::Registry;
+
+pub(crate) use plan::{CHAIN, FunctionPlan, General, Step};
+
+/// A validated, resolved file, ready to run.
+pub struct Program {
+    mapped: Mapped,
+    plans: Box<[FunctionPlan]>,
+    by_name: BTreeMap<Box<str>, u32>,
+}
+
+/// Why a file cannot be a program.
+#[derive(Debug)]
+pub enum LoadError {
+    /// It cannot be read.
+    Io(std::io::Error),
+    /// It is not a valid BEF file.
+    Format(FormatError),
+    /// It uses kernels in a way that they cannot be used.
+    Kernels(Vec<KernelUseError>),
+}
+
+/// A use of a kernel that does not fit the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelUseError {
+    /// Where, as `file:line:col`, if the file says so.
+    pub location: Option<String>,
+    /// The function that the use stands in.
+    pub function: String,
+    /// What does not fit.
+    pub message: String,
+}
+
+impl fmt::Display for KernelUseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.location {
+            Some(location) => write!(f, "{location}: {}", self.message),
+            None if self.function.is_empty() => write!(f, "in a region: {}", self.message),
+            None => write!(f, "in function '{}': {}", self.function, self.message),
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Io(error) => error.fmt(f),
+            LoadError::Format(error) => error.fmt(f),
+            LoadError::Kernels(errors) => {
+                for (i, error) in errors.iter().enumerate() {
+                    write!(f, "{}{error}", if i == 0 { "" } else { "\n" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<FormatError> for LoadError {
+    fn from(error: FormatError) -> LoadError {
+        LoadError::Format(error)
+    }
+}
+
+impl From<MapError> for LoadError {
+    fn from(error: MapError) -> LoadError {
+        match error {
+            MapError::Io(error) => LoadError::Io(error),
+            MapError::Format(error) => LoadError::Format(error),
+        }
+    }
+}
+
+impl Program {
+    /// A program of the bytes of a BEF file, which are copied.
+    ///
+    /// # Errors
+    /// If they are not a valid file, or use kernels that `registry` does not have or that do not fit.
+    pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        Program::resolve(Mapped::copy_of(bytes)?, registry)
+    }
+
+    /// A program of a BEF file, which is mapped: its tensors are used where they are.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`], or if the file cannot be read.
+    ///
+    /// # Safety
+    /// The file must not change while the program, or a tensor of it, lives.
+    #[allow(unsafe_code, reason = "the one contract that only the caller can keep")]
+    pub unsafe fn map(path: &Path, registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        let file = File::open(path).map_err(LoadError::Io)?;
+        // SAFETY: the caller's contract.
+        let mapped = unsafe { Mapped::map(&file) }?;
+        Program::resolve(mapped, registry)
+    }
+
+    fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        let image = mapped.image();
+        let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
+        let plans = plan::plan(image, &kernels);
+        let by_name = image.functions().map(|f| (Box::from(f.name()), f.index())).filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
+        let by_name = by_name.collect();
+        Ok(Arc::new(Program { mapped, plans, by_name }))
+    }
+
+    /// The file.
+    pub fn image(&self) -> &Image<'_> {
+        self.mapped.image()
+    }
+
+    /// The function called `name`.
+    pub fn find(&self, name: &str) -> Option<FunctionId> {
+        self.by_name.get(name).copied().map(FunctionId)
+    }
+
+    /// The functions that can be called from outside, in the order of the file.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionView<'_, '_>> {
+        self.image().functions().filter(|f| !f.name().is_empty() && f.kind() != FunctionKind::Native)
+    }
+
+    pub(crate) fn plan(&self, function: u32) -> &FunctionPlan {
+        &self.plans[function as usize]
+    }
+
+    pub(crate) fn kernel_view(&self, at: KernelRef) -> KernelView<'_, '_> {
+        self.image().function(at.function).kernel(at.kernel)
+    }
+
+    /// A part of the file as a buffer that keeps the file alive.
+    pub(crate) fn mapped(&self, part: &[u8]) -> Result<Buffer, ViewError> {
+        self.mapped.view(part)
+    }
+
+    /// Where a kernel stands, if the file says so.
+    pub(crate) fn location_string(&self, at: KernelRef) -> Option<String> {
+        location_of(self.image(), &self.kernel_view(at))
+    }
+}
+
+/// Where a kernel stands, if the file says so.
+fn location_of(image: &Image<'_>, kernel: &KernelView<'_, '_>) -> Option<String> {
+    kernel.location().map(|location| image.location_string(location))
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("image", self.image()).finish_non_exhaustive()
+    }
+}

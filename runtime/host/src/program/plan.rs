@@ -1,0 +1,363 @@
+//! Plans: how each function is executed, computed once.
+//!
+//! A function has up to two plans, chosen per call:
+//!
+//! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too, then with final arguments
+//!   nothing ever has to wait. Which kernel runs when does not depend on any value, so the order that ready counters and the
+//!   inline stack would produce (`semantics.md`, "Order") is computed here, and executing it needs neither. Each step knows which
+//!   registers are read for the last time.
+//! * The *general* plan: ready counters, used-by lists by operand mode, and the registers that somebody may read before their
+//!   writer has finished.
+//!
+//! Not here: executing either (`exec`).
+
+use std::sync::OnceLock;
+
+use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
+
+use super::check::{Resolved, n_passed};
+use crate::kernel::{Completion, KernelFn};
+use crate::value::is_inline_type;
+
+/// In operand lists: not a register, but a chain that is always there. What a kernel gets for an edge it has declared as a chain.
+pub(crate) const CHAIN: u32 = u32::MAX;
+
+/// A range of one of a plan's lists.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    first: u32,
+    n: u32,
+}
+
+impl Span {
+    #[inline]
+    pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
+        list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
+    }
+
+    fn push(list: &mut Vec<u32>, items: impl Iterator<Item = u32>) -> Span {
+        let first = list.len() as u32;
+        list.extend(items);
+        Span { first, n: list.len() as u32 - first }
+    }
+}
+
+/// What both plans need to know of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelPlan {
+    pub(crate) run: KernelFn,
+    /// The registers passed to the kernel, or [`CHAIN`]; in `FunctionPlan::lists`.
+    pub(crate) operands: Span,
+    /// The registers that must not be an error or dead, where the kernel does not find out by reading them; in `lists`.
+    pub(crate) checked: Span,
+    pub(crate) first_result: u32,
+    pub(crate) n_results: u32,
+}
+
+/// One step of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) plan: KernelPlan,
+    /// The registers that this kernel is the last to read; in `FunctionPlan::lists`.
+    pub(crate) retired: Span,
+    pub(crate) kernel: u32,
+}
+
+/// How a function is executed.
+pub(crate) struct FunctionPlan {
+    pub(crate) n_args: u32,
+    pub(crate) n_registers: u32,
+    pub(crate) results: Box<[u32]>,
+    /// Whether a register is returned more than once.
+    pub(crate) repeats_results: bool,
+    pub(crate) lists: Box<[u32]>,
+    /// By kernel index.
+    pub(crate) kernels: Box<[KernelPlan]>,
+    /// The steps, if the function has a line.
+    pub(crate) line: Option<Box<[Step]>>,
+    general: OnceLock<General>,
+}
+
+impl FunctionPlan {
+    /// The general plan, made when it is first wanted.
+    pub(crate) fn general(&self, function: &FunctionView<'_, '_>, image: &Image<'_>) -> &General {
+        self.general.get_or_init(|| General::new(function, image))
+    }
+}
+
+/// A list of lists.
+struct Lists {
+    starts: Box<[u32]>,
+    items: Box<[u32]>,
+}
+
+impl Lists {
+    fn get(&self, i: u32) -> &[u32] {
+        let (Some(&start), Some(&end)) = (self.starts.get(i as usize), self.starts.get(i as usize + 1)) else { return &[] };
+        self.items.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's first.
+    fn newest_first(n: u32, pairs: &[(u32, u32)]) -> Lists {
+        let mut starts = vec![0u32; n as usize + 1];
+        for &(list, _) in pairs {
+            starts[list as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut items = vec![0; pairs.len()];
+        for &(list, item) in pairs.iter().rev() {
+            let at = &mut next[list as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Lists { starts: starts.into(), items: items.into() }
+    }
+}
+
+/// How a function is executed when something may have to wait.
+pub(crate) struct General {
+    /// How many events each kernel waits for.
+    pub(crate) ready_counts: Box<[u32]>,
+    pub(crate) streams: Box<[u32]>,
+    /// Per register: the kernels to tell when it is final, newest first.
+    users: Lists,
+    /// Per register: the kernels to tell when the kernel that writes it has completed.
+    after_users: Lists,
+    /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
+    pub(crate) reads: Box<[u32]>,
+    /// Per register: whether it may be read before its writer has finished.
+    pub(crate) is_async: Box<[bool]>,
+    /// How many registers are.
+    pub(crate) n_async: u32,
+    /// Whether any kernel waits for a completion.
+    pub(crate) has_after: bool,
+}
+
+impl General {
+    fn new(function: &FunctionView<'_, '_>, image: &Image<'_>) -> General {
+        let n_registers = function.n_registers();
+        let mut users = Vec::new();
+        let mut after = Vec::new();
+        let mut reads = vec![0u32; n_registers as usize];
+        let mut is_async = vec![false; n_registers as usize];
+        let is_counted = |register: u32| !is_inline_type(image.type_name(function.register_type(register)));
+        for (k, kernel) in function.kernels().enumerate() {
+            for (i, &register) in kernel.operands().iter().enumerate() {
+                let mode = kernel.operand_mode(i as u32);
+                match mode {
+                    OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
+                    OperandMode::After => after.push((register, k as u32)),
+                    OperandMode::Lenient => {
+                        if register >= function.n_args() {
+                            is_async[register as usize] = true;
+                        }
+                    }
+                }
+                if matches!(mode, OperandMode::Required | OperandMode::Lenient) && is_counted(register) {
+                    reads[register as usize] += 1;
+                }
+            }
+        }
+        for &register in function.results() {
+            // A returned argument is the argument; it needs no value of its own.
+            if register >= function.n_args() {
+                is_async[register as usize] = true;
+            }
+            if is_counted(register) {
+                reads[register as usize] += 1;
+            }
+        }
+        General {
+            ready_counts: function.kernels().map(|k| k.ready_count()).collect(),
+            streams: function.kernels().map(|k| k.stream()).collect(),
+            has_after: !after.is_empty(),
+            users: Lists::newest_first(n_registers, &users),
+            after_users: Lists::newest_first(n_registers, &after),
+            reads: reads.into(),
+            n_async: is_async.iter().map(|&is| u32::from(is)).sum(),
+            is_async: is_async.into(),
+        }
+    }
+
+    /// The kernels to tell when `register` is final.
+    pub(crate) fn users(&self, register: u32) -> &[u32] {
+        self.users.get(register)
+    }
+
+    /// The kernels to tell when the kernel that writes `register` has completed.
+    pub(crate) fn after_users(&self, register: u32) -> &[u32] {
+        self.after_users.get(register)
+    }
+}
+
+/// Plans all functions of a checked image.
+pub(super) fn plan(image: &Image<'_>, kernels: &Resolved<'_>) -> Box<[FunctionPlan]> {
+    let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(image, &f, kernels)).collect();
+    let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
+    let has_line = with_lines(image, &orders);
+    for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
+        if has_line[function.index() as usize]
+            && let Some(order) = order
+        {
+            plan.line = Some(line(image, &function, plan, order));
+        }
+    }
+    plans.into()
+}
+
+fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> FunctionPlan {
+    let mut lists = Vec::new();
+    let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
+    for kernel in function.kernels() {
+        let known = resolved[kernel.code().index()];
+        let signature = &known.signature;
+        let operands = kernel.operands();
+        let mode = |i: usize| kernel.operand_mode(i as u32);
+        let n = n_passed(&kernel, signature, |i| image.type_name(function.register_type(operands[i])));
+        let passed = operands.iter().enumerate().take(n).map(|(i, &register)| match mode(i) {
+            OperandMode::Required | OperandMode::Lenient => register,
+            OperandMode::Order | OperandMode::After => CHAIN,
+        });
+        // A kernel that reads an operand by its type notices an error there. Others are checked for it.
+        let reads_all = signature.calls.is_none() && !signature.takes_any_state && !signature.operands.iter().any(|t| t.is_empty());
+        let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || signature.rest.is_some());
+        let checked = (0..operands.len()).filter(|&i| mode(i) == OperandMode::Required && !reads(i));
+        kernels.push(KernelPlan {
+            run: known.run,
+            operands: Span::push(&mut lists, passed),
+            checked: Span::push(&mut lists, checked.map(|i| operands[i])),
+            first_result: kernel.first_result(),
+            n_results: kernel.n_results(),
+        });
+    }
+    FunctionPlan {
+        n_args: function.n_args(),
+        n_registers: function.n_registers(),
+        results: function.results().into(),
+        repeats_results: {
+            let mut seen = vec![false; function.n_registers() as usize];
+            function.results().iter().any(|&register| std::mem::replace(&mut seen[register as usize], true))
+        },
+        lists: lists.into(),
+        kernels: kernels.into(),
+        line: None,
+        general: OnceLock::new(),
+    }
+}
+
+/// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
+/// used-by lists and a stack. `None` if the function itself has something that may wait.
+fn line_order(function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> Option<Vec<u32>> {
+    if function.kind() == FunctionKind::Native {
+        return None;
+    }
+    let n = function.n_kernels();
+    let first_stream = function.kernels().next().map(|kernel| kernel.stream());
+    let mut left = Vec::with_capacity(n as usize);
+    let mut users = Vec::new();
+    let mut after = Vec::new();
+    for (k, kernel) in function.kernels().enumerate() {
+        let completion = resolved[kernel.code().index()].signature.completion;
+        if completion == Completion::Async || kernel.is_any() || Some(kernel.stream()) != first_stream {
+            return None;
+        }
+        left.push(kernel.ready_count());
+        for (i, &register) in kernel.operands().iter().enumerate() {
+            match kernel.operand_mode(i as u32) {
+                OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
+                OperandMode::After => after.push((register, k as u32)),
+                OperandMode::Lenient => {}
+            }
+        }
+    }
+    let users = Lists::newest_first(function.n_registers(), &users);
+    let after = Lists::newest_first(function.n_registers(), &after);
+    let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
+    fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
+        for &kernel in ready {
+            let left = &mut left[kernel as usize];
+            *left -= 1;
+            if *left == 0 {
+                stack.push(kernel);
+            }
+        }
+    }
+    for argument in 0..function.n_args() {
+        release(users.get(argument), &mut left, &mut stack);
+        release(after.get(argument), &mut left, &mut stack);
+    }
+    let mut order = Vec::with_capacity(n as usize);
+    let mut written = vec![false; function.n_registers() as usize];
+    written[..function.n_args() as usize].fill(true);
+    while let Some(k) = stack.pop() {
+        let kernel = function.kernel(k);
+        let lenient_is_late = |(i, &register): (usize, &u32)| {
+            kernel.operand_mode(i as u32) == OperandMode::Lenient && !written[register as usize]
+        };
+        if kernel.operands().iter().enumerate().any(lenient_is_late) {
+            return None;
+        }
+        order.push(k);
+        let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
+        for register in results.clone() {
+            written[register as usize] = true;
+            release(users.get(register), &mut left, &mut stack);
+        }
+        for register in results {
+            release(after.get(register), &mut left, &mut stack);
+        }
+    }
+    // Producers come first in the file and counts are validated, so every kernel becomes ready.
+    (order.len() == n as usize).then_some(order)
+}
+
+/// Which functions have a line: those with an order whose callees all have one. The greatest such set, so recursion is no obstacle.
+fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
+    let mut calls = Vec::new();
+    for function in image.functions() {
+        for kernel in function.kernels() {
+            calls.extend(kernel.functions().iter().map(|callee| (callee.0, function.index())));
+        }
+    }
+    let callers = Lists::newest_first(image.n_functions(), &calls);
+    let mut has_line: Vec<bool> = orders.iter().map(Option::is_some).collect();
+    let mut without: Vec<u32> = (0..image.n_functions()).filter(|&f| !has_line[f as usize]).collect();
+    while let Some(function) = without.pop() {
+        for &caller in callers.get(function) {
+            if std::mem::replace(&mut has_line[caller as usize], false) {
+                without.push(caller);
+            }
+        }
+    }
+    has_line
+}
+
+/// The steps in order, each with the registers that it reads last.
+fn line(image: &Image<'_>, function: &FunctionView<'_, '_>, plan: &mut FunctionPlan, order: &[u32]) -> Box<[Step]> {
+    let mut lists = std::mem::take(&mut plan.lists).into_vec();
+    let mut is_needed = vec![false; plan.n_registers as usize];
+    for &register in &plan.results {
+        is_needed[register as usize] = true;
+    }
+    let mut steps = Vec::with_capacity(order.len());
+    for &k in order.iter().rev() {
+        let kernel = function.kernel(k);
+        let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
+        let first = lists.len() as u32;
+        // A result that nobody reads is retired by its own kernel.
+        for register in kernel.operands().iter().copied().chain(results) {
+            let inline = is_inline_type(image.type_name(function.register_type(register)));
+            if !std::mem::replace(&mut is_needed[register as usize], true) && !inline {
+                lists.push(register);
+            }
+        }
+        let retired = Span { first, n: lists.len() as u32 - first };
+        steps.push(Step { plan: plan.kernels[k as usize], retired, kernel: k });
+    }
+    steps.reverse();
+    plan.lists = lists.into();
+    steps.into()
+}

@@ -1,0 +1,46 @@
+//! The registry: which kernels there are.
+//!
+//! Explicit, not by linking: `Registry::new().with(kernels::tfrt)`. What is not added does not exist, so a test chooses its kernels and an
+//! embedder what an untrusted file may do.
+
+use std::collections::BTreeMap;
+
+use crate::kernel::Kernel;
+
+/// A set of kernels, by name.
+#[derive(Debug, Default)]
+pub struct Registry {
+    kernels: BTreeMap<&'static str, Kernel>,
+}
+
+impl Registry {
+    /// No kernels.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// Adds a group of kernels.
+    pub fn with(mut self, group: impl FnOnce(&mut Registry)) -> Registry {
+        group(&mut self);
+        self
+    }
+
+    /// Adds a kernel.
+    ///
+    /// # Panics
+    /// If there is one of the same name.
+    pub fn add(&mut self, kernel: Kernel) {
+        let name = kernel.name;
+        assert!(self.kernels.insert(name, kernel).is_none(), "two kernels are called '{name}'");
+    }
+
+    /// The kernel called `name`.
+    pub fn find(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.get(name)
+    }
+
+    /// All kernels, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels.values()
+    }
+}
