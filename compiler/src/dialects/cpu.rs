@@ -29,6 +29,15 @@ pub(super) fn ops(r: &mut Registry) {
             .kernel(),
         );
     }
+    r.add(
+        OpDef::new("cpu.after", "the tensor, once the chain is final")
+            .operand("tensor", TENSOR)
+            .operand("chain", CHAIN)
+            .result("result", TENSOR)
+            .pure()
+            .format("operands attr-dict")
+            .kernel(),
+    );
     into(r, "cpu.matmul.f32", "the product of two matrices", &["lhs", "rhs"], |d| d);
     into(r, "cpu.bias_add.f32", "adds a vector to every row", &["input", "bias"], |d| d);
     into(r, "cpu.relu.f32", "the greater of each element and 0", &["input"], |d| d);

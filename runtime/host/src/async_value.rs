@@ -19,6 +19,7 @@
 //! Not here: what a waiter does (`exec`), and threads: any thread may do any of this at any time, without locks.
 
 #![allow(unsafe_code, reason = "a lock-free cell; the protocol is in the essay, its loom tests are below")]
+#![allow(clippy::missing_const_for_thread_local, reason = "loom's macro does not take `const`")]
 
 use std::cell::{Cell as Counter, RefCell};
 use std::fmt;

@@ -11,26 +11,21 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use bef_format::{FormatError, Image};
+use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_mem::{Buffer, ViewError};
 use memmap2::Mmap;
-
-/// One cache line: the alignment that tensors in a file need.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
 
 /// Where the bytes of a program are. Once behind an `Arc`, they neither move nor change.
 enum Bytes {
     Mapped(Mmap),
-    Owned { lines: Box<[Line]>, len: usize },
+    Owned(AlignedBytes),
 }
 
 impl AsRef<[u8]> for Bytes {
     fn as_ref(&self) -> &[u8] {
         match self {
             Bytes::Mapped(map) => map,
-            Bytes::Owned { lines, len } => bytemuck::cast_slice(lines).get(..*len).unwrap_or_default(),
+            Bytes::Owned(bytes) => bytes,
         }
     }
 }
@@ -47,11 +42,7 @@ pub(crate) struct Mapped {
 impl Mapped {
     /// Copies `bytes` and validates the copy.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Mapped, FormatError> {
-        let mut lines = vec![Line([0; 64]); bytes.len().div_ceil(64)].into_boxed_slice();
-        if let Some(room) = bytemuck::cast_slice_mut(&mut lines).get_mut(..bytes.len()) {
-            room.copy_from_slice(bytes);
-        }
-        Mapped::new(Bytes::Owned { lines, len: bytes.len() })
+        Mapped::new(Bytes::Owned(AlignedBytes::copy_of(bytes)))
     }
 
     /// Maps `file` and validates it.

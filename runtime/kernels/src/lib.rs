@@ -1,1 +1,26 @@
-//! Under construction.
+//! The standard kernels: glue between the host runtime and the tensor library, one module per dialect.
+//!
+//! A kernel here is a plain function or closure over scalars, tensors and chains; what it computes is the tensor library's. The names are those
+//! of the compiler's ops, and a contract test holds the two tables together.
+#![forbid(unsafe_code)]
+
+mod cpu;
+mod objects;
+mod tfrt;
+mod tfrt_dht;
+mod tfrt_test;
+mod ts;
+
+use befrost_host::Registry;
+
+pub use cpu::cpu;
+pub use objects::{ShapeValue, Tensor};
+pub use tfrt::tfrt;
+pub use tfrt_dht::tfrt_dht;
+pub use tfrt_test::tfrt_test;
+pub use ts::ts;
+
+/// All standard kernels.
+pub fn registry() -> Registry {
+    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(cpu)
+}

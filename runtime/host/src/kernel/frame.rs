@@ -7,7 +7,7 @@ use befrost_mem::{Buffer, ViewError};
 
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::program::{CHAIN, Program};
+use crate::program::{CHAIN, KernelPlan, Program};
 use crate::value::Value;
 
 /// A kernel's answer.
@@ -53,7 +53,9 @@ pub struct KernelFrame<'f> {
     pub(crate) registers: &'f mut [Value],
     pub(crate) operands: &'f [u32],
     pub(crate) first_result: usize,
-    pub(crate) n_results: usize,
+    /// The kernel, and the lists that its spans refer to.
+    pub(crate) plan: &'f KernelPlan,
+    pub(crate) lists: &'f [u32],
     pub(crate) at: KernelRef,
     pub(crate) program: &'f Arc<Program>,
     pub(crate) context: &'f ExecContext,
@@ -80,13 +82,13 @@ impl<'f> KernelFrame<'f> {
     /// How many results the use of the kernel wants.
     #[inline]
     pub fn n_results(&self) -> usize {
-        self.n_results
+        self.plan.n_results as usize
     }
 
     /// Stores a result. One that the use does not want is dropped.
     #[inline]
     pub fn set_result(&mut self, i: usize, value: Value) {
-        if i < self.n_results
+        if i < self.n_results()
             && let Some(register) = self.registers.get_mut(self.first_result + i)
         {
             *register = value;
@@ -95,13 +97,13 @@ impl<'f> KernelFrame<'f> {
 
     /// An attribute, by its position in the op's definition.
     pub fn attr(&self, i: usize) -> Option<AttrView<'_>> {
-        let attrs: &[AttrId] = self.program.kernel_view(self.at).attrs();
-        Some(self.image().attr(*attrs.get(i)?))
+        let id = *self.plan.attrs.of(self.lists).get(i)?;
+        Some(self.image().attr(AttrId(id)))
     }
 
     /// A function that the kernel may call.
     pub fn function(&self, i: usize) -> Option<FunctionId> {
-        self.program.kernel_view(self.at).functions().get(i).copied()
+        self.plan.functions.of(self.lists).get(i).copied().map(FunctionId)
     }
 
     /// The file that the kernel stands in.

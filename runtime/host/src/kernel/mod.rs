@@ -18,8 +18,8 @@ mod signature;
 
 pub(crate) use frame::KernelRef;
 pub use frame::{Call, KernelFrame, Outcome, Site};
-pub use param::{Attr, Cursor, DenseAttr, Param, RawAttr, Rest};
-pub use returns::{Async, One, Returns};
+pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest};
+pub use returns::{Async, Failure, One, Returns};
 pub use signature::{AttrSpec, CallShape, Completion, Signature, Types};
 
 use std::fmt;
@@ -44,6 +44,22 @@ impl Kernel {
     pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
         Kernel { name, signature, run }
     }
+}
+
+/// A kernel that runs its first function on all of its operands.
+pub fn caller(name: &'static str) -> Kernel {
+    let signature = Signature {
+        rest: Some(&[]),
+        rest_results: Some(&[]),
+        n_functions: 1,
+        calls: Some(CallShape { first_operand: 0 }),
+        completion: Completion::Calls,
+        ..Signature::default()
+    };
+    Kernel::new(name, signature, |frame| match frame.function(0) {
+        Some(function) => Outcome::Call(Call { function, first_operand: 0 }),
+        None => Outcome::Operand,
+    })
 }
 
 impl fmt::Debug for Kernel {

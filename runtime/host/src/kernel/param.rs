@@ -5,10 +5,12 @@
 //! | `i32`, `f32`, ..., [`Chain`] | an operand |
 //! | `&T`, `T: Object` | an operand |
 //! | `&Value` | an operand in any state |
-//! | [`Rest<T>`] | all further operands |
+//! | [`Rest<T>`], [`Ignored`] | all further operands |
 //! | [`Attr<T>`], [`DenseAttr`], [`RawAttr`] | an attribute |
 //! | [`FunctionId`] | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
+
+#![allow(clippy::needless_lifetimes, reason = "`extract` is written alike for items that borrow and those that do not")]
 
 use std::marker::PhantomData;
 
@@ -115,6 +117,20 @@ impl<T: Scalar> Param for Rest<'_, T> {
         let first = std::mem::replace(&mut cursor.operand, frame.operands.len());
         let operands = frame.operands.get(first..).unwrap_or_default();
         Ok(Rest { registers: frame.registers, operands, _of: PhantomData })
+    }
+}
+
+/// All further operands, of any types, which the kernel waits for and does not look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Ignored;
+
+impl Param for Ignored {
+    type Item<'f> = Ignored;
+    fn declare(signature: &mut Signature) {
+        signature.rest = Some(&[]);
+    }
+    fn extract<'f>(_: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Ignored, Outcome> {
+        Ok(Ignored)
     }
 }
 

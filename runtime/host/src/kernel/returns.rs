@@ -130,7 +130,25 @@ tuple_result!(A 0, B 1);
 tuple_result!(A 0, B 1, C 2);
 tuple_result!(A 0, B 1, C 2, D 3);
 
-impl<R: Returns, E: Into<KernelError>> Returns for Result<R, E> {
+/// What a kernel may fail with: an error, or an outcome to pass on.
+pub trait Failure {
+    /// The answer.
+    fn outcome(self) -> Outcome;
+}
+
+impl Failure for KernelError {
+    fn outcome(self) -> Outcome {
+        Outcome::Error(self)
+    }
+}
+
+impl Failure for Outcome {
+    fn outcome(self) -> Outcome {
+        self
+    }
+}
+
+impl<R: Returns, E: Failure> Returns for Result<R, E> {
     fn declare(signature: &mut Signature) {
         R::declare(signature);
     }
@@ -138,7 +156,7 @@ impl<R: Returns, E: Into<KernelError>> Returns for Result<R, E> {
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
         match self {
             Ok(results) => results.store(frame),
-            Err(error) => Outcome::Error(error.into()),
+            Err(failure) => failure.outcome(),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::kernel::KernelRef;
 use crate::mapping::{MapError, Mapped};
 use crate::registry::Registry;
 
-pub(crate) use plan::{CHAIN, FunctionPlan, General, Step};
+pub(crate) use plan::{CHAIN, FunctionPlan, General, KernelPlan, Step};
 
 /// A validated, resolved file, ready to run.
 pub struct Program {

@@ -50,6 +50,10 @@ pub(crate) struct KernelPlan {
     pub(crate) operands: Span,
     /// The registers that must not be an error or dead, where the kernel does not find out by reading them; in `lists`.
     pub(crate) checked: Span,
+    /// Attribute ids; in `lists`.
+    pub(crate) attrs: Span,
+    /// Function ids; in `lists`.
+    pub(crate) functions: Span,
     pub(crate) first_result: u32,
     pub(crate) n_results: u32,
 }
@@ -223,12 +227,15 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
         });
         // A kernel that reads an operand by its type notices an error there. Others are checked for it.
         let reads_all = signature.calls.is_none() && !signature.takes_any_state && !signature.operands.iter().any(|t| t.is_empty());
-        let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || signature.rest.is_some());
+        let reads_rest = signature.rest.is_some_and(|types| !types.is_empty());
+        let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || reads_rest);
         let checked = (0..operands.len()).filter(|&i| mode(i) == OperandMode::Required && !reads(i));
         kernels.push(KernelPlan {
             run: known.run,
             operands: Span::push(&mut lists, passed),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),
+            attrs: Span::push(&mut lists, kernel.attrs().iter().map(|id| id.0)),
+            functions: Span::push(&mut lists, kernel.functions().iter().map(|id| id.0)),
             first_result: kernel.first_result(),
             n_results: kernel.n_results(),
         });

@@ -1,0 +1,73 @@
+//! `tfrt`: scalars, chains, printing, calls.
+//!
+//! Integer arithmetic wraps around, as in TFRT; so does the quotient that does not fit, which there is undefined.
+
+use befrost_host::kernel::{Attr, Ignored, caller};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+
+/// Adds the kernels of the `tfrt` dialect.
+pub fn tfrt(registry: &mut Registry) {
+    registry.add(caller("tfrt.call"));
+    registry.add(kernel!("tfrt.new.chain", || Chain));
+    registry.add(kernel!("tfrt.merge.chains", |_: Ignored| Chain));
+    registry.add(kernel!("tfrt.and.i1", |a: bool, b: bool| a && b));
+    registry.add(kernel!("tfrt.constant.i1", |value: Attr<bool>| value.0));
+    integers(registry);
+    floats(registry);
+    prints(registry);
+}
+
+macro_rules! integer_kernels {
+    ($registry:ident, $($ty:ident)*) => {$(
+        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
+        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_add(b)));
+        $registry.add(kernel!(concat!("tfrt.minus.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_sub(b)));
+        $registry.add(kernel!(concat!("tfrt.mul.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_mul(b)));
+        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| a.min(b)));
+        $registry.add(kernel!(concat!("tfrt.equal.", stringify!($ty)), |a: $ty, b: $ty| a == b));
+        $registry.add(kernel!(concat!("tfrt.lessequal.", stringify!($ty)), |a: $ty, b: $ty| a <= b));
+        $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| {
+            if b == 0 {
+                return Err(KernelError::invalid("Divide by zero"));
+            }
+            Ok((a.wrapping_div(b), a.wrapping_rem(b)))
+        }));
+    )*};
+}
+
+fn integers(registry: &mut Registry) {
+    integer_kernels!(registry, i32 i64);
+}
+
+macro_rules! float_kernels {
+    ($registry:ident, $($ty:ident)*) => {$(
+        $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
+        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| a + b));
+        $registry.add(kernel!(concat!("tfrt.multiply.", stringify!($ty)), |a: $ty, b: $ty| a * b));
+        $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| a / b));
+        // The second only if it is smaller, so a NaN in the first place stays.
+        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| if b < a { b } else { a }));
+    )*};
+}
+
+fn floats(registry: &mut Registry) {
+    float_kernels!(registry, f32 f64);
+}
+
+macro_rules! print_kernel {
+    ($registry:ident, $ty:ident, $name:literal, $format:literal) => {
+        $registry.add(kernel!(concat!("tfrt.print.", $name), |value: $ty, _: Chain, cx: &ExecContext| {
+            cx.print(&format!($format, value)).map(|()| Chain)
+        }));
+    };
+}
+
+fn prints(registry: &mut Registry) {
+    registry.add(kernel!("tfrt.print.i1", |value: bool, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("int1 = {}\n", u8::from(value))).map(|()| Chain)
+    }));
+    print_kernel!(registry, i32, "i32", "int32 = {}\n");
+    print_kernel!(registry, i64, "i64", "int64 = {}\n");
+    print_kernel!(registry, f32, "f32", "f32 = {:.6}\n");
+    print_kernel!(registry, f64, "f64", "f64 = {:.6}\n");
+}
