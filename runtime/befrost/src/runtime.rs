@@ -1,0 +1,125 @@
+//! The runtime: what programs run on.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use befrost_host::queue::{QueueError, WorkQueue, from_spec};
+use befrost_host::{Limits, LoadError, Registry};
+use befrost_tensor::mem::{Allocator, Malloc};
+
+use crate::program::Program;
+
+/// A work queue, an allocator and kernels. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    pub(crate) queue: Arc<dyn WorkQueue>,
+    pub(crate) allocator: Arc<dyn Allocator>,
+    pub(crate) limits: Limits,
+    registry: Arc<Registry>,
+}
+
+/// Collects what a [`Runtime`] is made of.
+pub struct RuntimeBuilder {
+    queue: String,
+    allocator: Arc<dyn Allocator>,
+    limits: Limits,
+    registry: Registry,
+}
+
+/// Why a runtime could not be built.
+#[derive(Debug)]
+pub struct BuildError(QueueError);
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl RuntimeBuilder {
+    /// Chooses the queue: `s`, or `mstd[:N[,B]]`, the default.
+    #[must_use]
+    pub fn work_queue(self, spec: &str) -> RuntimeBuilder {
+        RuntimeBuilder { queue: spec.to_owned(), ..self }
+    }
+
+    /// Chooses where tensors get their memory; the system's allocator by default.
+    #[must_use]
+    pub fn allocator(self, allocator: Arc<dyn Allocator>) -> RuntimeBuilder {
+        RuntimeBuilder { allocator, ..self }
+    }
+
+    /// Chooses how deep calls may nest.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> RuntimeBuilder {
+        RuntimeBuilder { limits, ..self }
+    }
+
+    /// Chooses the kernels; the standard ones by default.
+    #[must_use]
+    pub fn kernels(self, registry: Registry) -> RuntimeBuilder {
+        RuntimeBuilder { registry, ..self }
+    }
+
+    /// Starts the queue.
+    ///
+    /// # Errors
+    /// If there is no such queue, or the system refuses its threads.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        let RuntimeBuilder { queue, allocator, limits, registry } = self;
+        let queue = from_spec(&queue).map_err(BuildError)?;
+        Ok(Runtime { queue, allocator, limits, registry: Arc::new(registry) })
+    }
+}
+
+impl Runtime {
+    /// Starts with the defaults.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder {
+            queue: "mstd".to_owned(),
+            allocator: Malloc::shared(),
+            limits: Limits::default(),
+            registry: befrost_kernels::registry(),
+        }
+    }
+
+    /// Where tensors get their memory.
+    pub fn allocator(&self) -> &Arc<dyn Allocator> {
+        &self.allocator
+    }
+
+    /// Reads a BEF file into memory and makes it ready to run.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not a valid file, or uses kernels that this runtime does not have.
+    pub fn load(&self, path: &Path) -> Result<Program, LoadError> {
+        let bytes = std::fs::read(path).map_err(LoadError::Io)?;
+        self.load_bytes(&bytes)
+    }
+
+    /// [`Runtime::load`] of bytes that are in memory already; they are copied.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`].
+    pub fn load_bytes(&self, bytes: &[u8]) -> Result<Program, LoadError> {
+        let program = befrost_host::Program::from_bytes(bytes, &self.registry)?;
+        Ok(Program { runtime: self.clone(), program })
+    }
+
+    /// [`Runtime::load`] without reading: the file is mapped, its tensors are used where they are.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`].
+    ///
+    /// # Safety
+    /// The file must not change while the program, or a tensor of it, lives.
+    #[allow(unsafe_code, reason = "passes the contract of mapping on")]
+    pub unsafe fn map(&self, path: &Path) -> Result<Program, LoadError> {
+        // SAFETY: the caller's contract is the same.
+        let program = unsafe { befrost_host::Program::map(path, &self.registry) }?;
+        Ok(Program { runtime: self.clone(), program })
+    }
+}
