@@ -112,6 +112,11 @@ impl Writer {
         }
     }
 
+    /// Why there will be no file, if there will be none.
+    pub fn error(&self) -> Option<&WriteError> {
+        self.error.as_ref()
+    }
+
     /// Sets the name of the program that writes the file.
     pub fn set_producer(&mut self, producer: &str) {
         self.producer = self.strings.id(producer);

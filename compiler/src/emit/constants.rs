@@ -1,0 +1,315 @@
+//! Types, attributes and locations of the IR as those of a file, each converted once.
+//!
+//! Interned things refer only to things that were interned before them, so converting all that is reachable in
+//! ascending order of ids meets children first, without recursion.
+
+use bef_format::DType;
+use bef_format::write::Writer;
+
+use crate::ir::{
+    AttrId, AttrKind, Blob, FloatKind, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
+};
+use crate::print;
+
+/// What was converted so far, by id.
+pub(super) struct Constants {
+    types: Vec<Option<bef_format::TypeId>>,
+    attrs: Vec<Option<bef_format::AttrId>>,
+    locations: Vec<Option<bef_format::LocationId>>,
+}
+
+impl Constants {
+    pub(super) fn new(_module: &Module) -> Constants {
+        Constants { types: Vec::new(), attrs: Vec::new(), locations: Vec::new() }
+    }
+
+    pub(super) fn ty(&mut self, m: &Module, w: &mut Writer, ty: TypeId) -> bef_format::TypeId {
+        *slot(&mut self.types, ty.0).get_or_insert_with(|| w.ty(&print::type_text(&m.cx, ty)))
+    }
+
+    pub(super) fn attr(&mut self, m: &Module, w: &mut Writer, attr: AttrId) -> bef_format::AttrId {
+        if let Some(id) = *slot(&mut self.attrs, attr.0) {
+            return id;
+        }
+        let mut pending = vec![attr];
+        let mut at = 0;
+        while let Some(&next) = pending.get(at) {
+            at += 1;
+            match m.cx.attr(next) {
+                AttrKind::Array(elements) => {
+                    pending.extend(elements.iter().filter(|id| !self.has_attr(**id)))
+                }
+                AttrKind::Dict(entries) => {
+                    pending.extend(entries.iter().map(|&(_, value)| value).filter(|id| !self.has_attr(*id)));
+                }
+                _ => {}
+            }
+            if at.is_power_of_two() && at > 64 {
+                // Shared children may be listed many times.
+                pending[at..].sort_unstable();
+                let rest = pending.split_off(at);
+                pending.extend(dedup(rest));
+            }
+        }
+        pending.sort_unstable();
+        pending.dedup();
+        for id in pending {
+            let converted = self.convert(m, w, id);
+            *slot(&mut self.attrs, id.0) = Some(converted);
+        }
+        slot(&mut self.attrs, attr.0).unwrap_or_default()
+    }
+
+    fn has_attr(&self, id: AttrId) -> bool {
+        self.attrs.get(id.0 as usize).is_some_and(Option::is_some)
+    }
+
+    fn children(&mut self, ids: &[AttrId]) -> Vec<bef_format::AttrId> {
+        ids.iter().map(|id| slot(&mut self.attrs, id.0).unwrap_or_default()).collect()
+    }
+
+    /// Converts one attribute whose children are converted.
+    fn convert(&mut self, m: &Module, w: &mut Writer, attr: AttrId) -> bef_format::AttrId {
+        let cx = &m.cx;
+        match cx.attr(attr) {
+            AttrKind::Unit => w.attr_unit(),
+            AttrKind::Bool(value) => w.attr_bool(*value),
+            AttrKind::Int { ty, value } => {
+                let dtype = dtype(m, *ty);
+                let ty = self.ty(m, w, *ty);
+                w.attr_int(ty, dtype, *value)
+            }
+            AttrKind::Float { ty, bits } if let Some(dtype) = dtype(m, *ty) => w.attr_float(dtype, *bits),
+            AttrKind::Str { text, ty: None } => w.attr_str(cx.str(*text)),
+            AttrKind::Type(ty) => {
+                let ty = self.ty(m, w, *ty);
+                w.attr_type(ty)
+            }
+            AttrKind::Symbol { root, nested } if nested.is_empty() => w.attr_symbol(cx.str(*root)),
+            AttrKind::Array(elements) => match self.scalars(m, w, elements) {
+                Some(id) => id,
+                None => {
+                    let children = self.children(elements);
+                    w.attr_array(&children)
+                }
+            },
+            AttrKind::Dict(entries) => {
+                let ids: Vec<AttrId> = entries.iter().map(|&(_, value)| value).collect();
+                let children = self.children(&ids);
+                let entries: Vec<_> = entries.iter().map(|&(name, _)| cx.str(name)).zip(children).collect();
+                w.attr_dict(&entries)
+            }
+            AttrKind::DenseArray { elem, data: Blob(data) } if let Some(dtype) = dtype(m, *elem) => {
+                let ty = self.ty(m, w, *elem);
+                w.attr_scalars(ty, dtype, data, true)
+            }
+            AttrKind::Dense { ty, splat, data: Blob(data) }
+                if let Some((shape, dtype)) = dense_type(m, *ty) =>
+            {
+                let ty = self.ty(m, w, *ty);
+                w.attr_dense(ty, dtype, shape, data, *splat)
+            }
+            AttrKind::Opaque { text, ty: None } if let Some(shape) = shape(cx.str(*text)) => {
+                w.attr_shape(shape.as_deref())
+            }
+            AttrKind::WideInt { .. }
+            | AttrKind::Float { .. }
+            | AttrKind::WideFloat { .. }
+            | AttrKind::Str { .. }
+            | AttrKind::Bytes(_)
+            | AttrKind::DenseArray { .. }
+            | AttrKind::Dense { .. }
+            | AttrKind::DenseStrings { .. }
+            | AttrKind::DenseResource { .. }
+            | AttrKind::Sparse { .. }
+            | AttrKind::Symbol { .. }
+            | AttrKind::Opaque { .. }
+            | AttrKind::Verbatim(_)
+            | AttrKind::Distinct { .. }
+            | AttrKind::Loc(_) => w.attr_text(&print::attr_text(cx, attr)),
+        }
+    }
+
+    /// An array whose elements are numbers of one type, as such.
+    fn scalars(&mut self, m: &Module, w: &mut Writer, elements: &[AttrId]) -> Option<bef_format::AttrId> {
+        let ty = m.cx.attr_type(*elements.first()?)?;
+        let dtype = dtype(m, ty)?;
+        let mut bytes = Vec::with_capacity(elements.len() * dtype.size());
+        for &element in elements {
+            let bits = match *m.cx.attr(element) {
+                AttrKind::Bool(value) if dtype == DType::I1 => u64::from(value),
+                AttrKind::Int { ty: found, value } if found == ty => value as u64,
+                AttrKind::Float { ty: found, bits } if found == ty => bits,
+                _ => return None,
+            };
+            bytes.extend_from_slice(bits.to_le_bytes().get(..dtype.size())?);
+        }
+        let ty = self.ty(m, w, ty);
+        Some(w.attr_scalars(ty, dtype, &bytes, false))
+    }
+
+    /// An empty array of numbers of a type that only the op's definition knows.
+    pub(super) fn empty_scalars(
+        &mut self,
+        m: &Module,
+        w: &mut Writer,
+        ty: TypeId,
+    ) -> Option<bef_format::AttrId> {
+        let dtype = dtype(m, ty)?;
+        let ty = self.ty(m, w, ty);
+        Some(w.attr_scalars(ty, dtype, &[], false))
+    }
+
+    /// A location; none if it says nothing.
+    pub(super) fn location(
+        &mut self,
+        m: &Module,
+        w: &mut Writer,
+        loc: LocId,
+    ) -> Option<bef_format::LocationId> {
+        if loc == LocId::UNKNOWN {
+            return None;
+        }
+        if let Some(id) = *slot(&mut self.locations, loc.0) {
+            return Some(id);
+        }
+        let mut pending = vec![loc];
+        let mut at = 0;
+        while let Some(&next) = pending.get(at) {
+            at += 1;
+            let mut child = |id: LocId, known: &[Option<bef_format::LocationId>]| {
+                if !known.get(id.0 as usize).is_some_and(Option::is_some) {
+                    pending.push(id);
+                }
+            };
+            match m.cx.loc(next) {
+                LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } => {}
+                LocKind::Name { name: _, child: inner } => child(*inner, &self.locations),
+                LocKind::CallSite { callee, caller } => {
+                    child(*callee, &self.locations);
+                    child(*caller, &self.locations);
+                }
+                LocKind::Fused { locs, metadata: _ } => {
+                    for &part in locs {
+                        child(part, &self.locations);
+                    }
+                }
+            }
+            if at.is_power_of_two() && at > 64 {
+                let rest = pending.split_off(at);
+                pending.extend(dedup(rest));
+            }
+        }
+        pending.sort_unstable();
+        pending.dedup();
+        for id in pending {
+            let converted = self.convert_location(m, w, id);
+            *slot(&mut self.locations, id.0) = Some(converted);
+        }
+        *slot(&mut self.locations, loc.0)
+    }
+
+    fn convert_location(&mut self, m: &Module, w: &mut Writer, loc: LocId) -> bef_format::LocationId {
+        let cx = &m.cx;
+        let mut known = |id: LocId| slot(&mut self.locations, id.0).unwrap_or_default();
+        match cx.loc(loc) {
+            LocKind::Unknown => w.location_unknown(),
+            LocKind::File { file, line, col } => w.location_file(cx.str(*file), *line, *col),
+            LocKind::Range { .. } => w.location_text(&print::loc_text(cx, loc)),
+            LocKind::Name { name, child } => {
+                let child = (*child != LocId::UNKNOWN).then(|| known(*child));
+                w.location_name(cx.str(*name), child)
+            }
+            LocKind::CallSite { callee, caller } => {
+                let (callee, caller) = (known(*callee), known(*caller));
+                w.location_call_site(callee, caller)
+            }
+            LocKind::Fused { locs, metadata } => {
+                let parts: Vec<_> = locs.iter().map(|&part| known(part)).collect();
+                let metadata = metadata.map(|id| self.attr(m, w, id));
+                w.location_fused(&parts, metadata)
+            }
+        }
+    }
+}
+
+fn slot<T: Clone>(table: &mut Vec<Option<T>>, id: u32) -> &mut Option<T> {
+    let i = id as usize;
+    if i >= table.len() {
+        table.resize((i + 1).next_power_of_two(), None);
+    }
+    &mut table[i]
+}
+
+fn dedup<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
+/// The element type that a type is, if a file can hold its values.
+pub(crate) fn dtype(m: &Module, ty: TypeId) -> Option<DType> {
+    Some(match *m.cx.ty(ty) {
+        TypeKind::Integer { width, sign } => match (width, sign) {
+            (1, Signedness::Signless) => DType::I1,
+            (8, Signedness::Unsigned) => DType::UI8,
+            (16, Signedness::Unsigned) => DType::UI16,
+            (32, Signedness::Unsigned) => DType::UI32,
+            (64, Signedness::Unsigned) => DType::UI64,
+            (8, _) => DType::I8,
+            (16, _) => DType::I16,
+            (32, _) => DType::I32,
+            (64, _) => DType::I64,
+            _ => return None,
+        },
+        TypeKind::Float(FloatKind::F16) => DType::F16,
+        TypeKind::Float(FloatKind::BF16) => DType::BF16,
+        TypeKind::Float(FloatKind::F32) => DType::F32,
+        TypeKind::Float(FloatKind::F64) => DType::F64,
+        TypeKind::Complex(elem) => match *m.cx.ty(elem) {
+            TypeKind::Float(FloatKind::F32) => DType::Complex64,
+            TypeKind::Float(FloatKind::F64) => DType::Complex128,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// Shape and element type of a tensor or vector whose elements a file can hold.
+pub(crate) fn dense_type(m: &Module, ty: TypeId) -> Option<(&[i64], DType)> {
+    let (shape, elem) = m.cx.ty(ty).shaped()?;
+    let shape = shape.filter(|dims| dims.iter().all(|&dim| dim >= 0))?;
+    Some((shape, dtype(m, elem)?))
+}
+
+/// The dimensions in `corert.shape<1x?x3>` (none if unranked), if it is written exactly as [`shape_text`] writes it.
+fn shape(text: &str) -> Option<Option<Vec<i64>>> {
+    let body = text.strip_prefix("corert.shape<")?.strip_suffix('>')?;
+    let shape = if body == "*" {
+        None
+    } else if body.is_empty() {
+        Some(Vec::new())
+    } else {
+        let dims = body.split('x').map(|dim| if dim == "?" { Some(-1) } else { dim.parse().ok() });
+        Some(dims.collect::<Option<Vec<i64>>>()?)
+    };
+    (shape_text(shape.as_deref()) == text).then_some(shape)
+}
+
+/// A shape as the text of an attribute, without its `#`.
+pub(crate) fn shape_text(shape: Option<&[i64]>) -> String {
+    let body = match shape {
+        None => "*".to_owned(),
+        Some(dims) => {
+            let dims: Vec<String> =
+                dims.iter().map(|&dim| if dim < 0 { "?".to_owned() } else { dim.to_string() }).collect();
+            dims.join("x")
+        }
+    };
+    format!("corert.shape<{body}>")
+}
+
+/// The name of an attribute that emission itself reads.
+pub(super) fn is(m: &Module, name: StrId, text: &str) -> bool {
+    m.cx.str(name) == text
+}

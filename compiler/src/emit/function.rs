@@ -1,0 +1,521 @@
+//! One body: registers for values, kernels for ops, results for the return.
+
+use bef_format::write::{FunctionBuilder, KernelSpec};
+use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode, StringId};
+
+use super::constants::is;
+use super::{
+    ABSENT, ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, Place, errors,
+};
+use crate::dialects::{self, AttrConstraint, Cost, MemorySpace, OpDef, Traits};
+use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
+
+impl Emitter<'_> {
+    /// Emits body number `at` of the list.
+    pub(super) fn body(&mut self, at: usize) {
+        let body = self.bodies[at];
+        let Body { id, owner, block, kind, is_region } = body;
+        let mut f = if is_region {
+            FunctionBuilder::new(StringId(0), kind)
+        } else {
+            let name = self.m.symbol_name(owner).unwrap_or(names::EMPTY);
+            FunctionBuilder::new(self.w.string(self.m.cx.str(name)), kind)
+        };
+        if is_region && block.is_none() {
+            let unit = self.w.attr_unit();
+            f.set_attrs(self.w.attr_dict(&[(EMPTY_REGION, unit)]));
+        }
+        if !is_region {
+            self.function_attrs(&mut f, owner);
+        }
+        match block {
+            None if is_region => {}
+            None => self.native(&mut f, owner),
+            Some(block) => {
+                self.args(&mut f, body, block);
+                self.ops(&mut f, body, block);
+            }
+        }
+        self.w.define(id, f);
+        self.check_limits(owner);
+    }
+
+    /// Reports the first limit of the format that was met, at the op that met it.
+    fn check_limits(&mut self, op: OpId) {
+        if let (Some(error), true) = (self.w.error(), self.diags.is_empty()) {
+            self.diags.push(errors::limit(self.span(op), &error.to_string()));
+        }
+    }
+
+    /// The attributes and the location of a `func.func`.
+    fn function_attrs(&mut self, f: &mut FunctionBuilder, op: OpId) {
+        let m = self.m;
+        let rest: Vec<(StrId, AttrId)> = m
+            .attrs(op)
+            .iter()
+            .copied()
+            .filter(|&(name, value)| {
+                let is_name =
+                    name == names::SYM_NAME && matches!(m.cx.attr(value), AttrKind::Str { ty: None, .. });
+                !is_name && name != names::FUNCTION_TYPE
+            })
+            .collect();
+        if let Some(attrs) = self.dict(&rest) {
+            f.set_attrs(attrs);
+        }
+        if !self.strip
+            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
+        {
+            f.set_location(location);
+        }
+    }
+
+    fn signature(&self, op: OpId) -> Option<(&[TypeId], &[TypeId])> {
+        let ty = self.m.attr(op, names::FUNCTION_TYPE)?;
+        self.m.cx.function_signature(self.m.cx.as_type(ty)?)
+    }
+
+    /// The `bef.name` in entry `i` of `arg_attrs` or `res_attrs`.
+    fn io_name(&self, op: OpId, list: StrId, i: usize) -> Option<&str> {
+        let AttrKind::Array(dicts) = self.m.cx.attr(self.m.attr(op, list)?) else { return None };
+        let AttrKind::Dict(entries) = self.m.cx.attr(*dicts.get(i)?) else { return None };
+        let (_, name) = entries.iter().find(|(name, _)| *name == names::BEF_NAME)?;
+        self.m.cx.as_str(*name)
+    }
+
+    /// The signature of a function without body.
+    fn native(&mut self, f: &mut FunctionBuilder, op: OpId) {
+        let Some((inputs, results)) = self.signature(op) else {
+            return self.diags.push(errors::function_type(self.span(op), "arguments"));
+        };
+        let (inputs, results) = (inputs.to_vec(), results.to_vec());
+        for (i, ty) in inputs.into_iter().enumerate() {
+            let name = self.io_name(op, names::ARG_ATTRS, i).unwrap_or("").to_owned();
+            let (ty, name) = (self.constants.ty(self.m, &mut self.w, ty), self.w.string(&name));
+            f.arg(ty, name, None);
+        }
+        for (i, ty) in results.into_iter().enumerate() {
+            let name = self.io_name(op, names::RES_ATTRS, i).unwrap_or("").to_owned();
+            let (ty, name) = (self.constants.ty(self.m, &mut self.w, ty), self.w.string(&name));
+            f.native_result(ty, name);
+        }
+    }
+
+    fn args(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+        let m = self.m;
+        let Body { id, owner, block: _, kind: _, is_region } = body;
+        if !is_region {
+            let found = m.args(block).iter().map(|&arg| m.value_type(arg));
+            if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
+                self.diags.push(errors::function_type(self.span(owner), "arguments"));
+            }
+        }
+        for (i, &arg) in m.args(block).iter().enumerate() {
+            let ssa_name = m.value_names.at(arg).map_or("", |&name| m.cx.str(name));
+            let name = if is_region { None } else { self.io_name(owner, names::ARG_ATTRS, i) };
+            // Region arguments are never fed by name, so their names are debug information only.
+            let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
+            let (ty, name) = (self.constants.ty(m, &mut self.w, m.value_type(arg)), self.w.string(&name));
+            let register = f.arg(ty, name, None);
+            self.define_value(f, id, arg, register);
+        }
+    }
+
+    /// Notes that a value lives in a register.
+    fn define_value(&mut self, f: &mut FunctionBuilder, id: FunctionId, value: ValueId, register: u32) {
+        self.registers[value.0 as usize] = Place { function: id.0, register };
+        if !self.strip
+            && let Some(&name) = self.m.value_names.at(value)
+        {
+            f.name_register(register, self.m.cx.str(name));
+        }
+    }
+
+    fn ops(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+        let m = self.m;
+        let Body { id, owner, block: _, kind, is_region: _ } = body;
+        let mut scratch = Scratch::default();
+        let mut has_returned = false;
+        for op in m.ops_in(block) {
+            if m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)) {
+                if has_returned || m.next_op(op).is_some() {
+                    self.diags.push(errors::no_return(self.span(op)));
+                }
+                has_returned = true;
+                self.returns(f, body, op);
+            } else {
+                self.kernel(f, id, op, kind, &mut scratch);
+                self.check_limits(op);
+            }
+        }
+        if !has_returned {
+            self.diags.push(errors::no_return(
+                m.last_op(block).and_then(|op| self.span(op)).or_else(|| self.span(owner)),
+            ));
+        }
+    }
+
+    fn returns(&mut self, f: &mut FunctionBuilder, body: Body, op: OpId) {
+        let m = self.m;
+        let Body { id, owner, block: _, kind: _, is_region } = body;
+        if !m.attrs(op).is_empty() {
+            self.diags.push(errors::no_place(self.span(op), "an attribute of a return"));
+        }
+        if !is_region {
+            let found = m.operands(op).map(|value| m.value_type(value));
+            if !self.signature(owner).is_some_and(|(_, results)| found.eq(results.iter().copied())) {
+                self.diags.push(errors::function_type(self.span(op), "results"));
+            }
+        }
+        for (i, value) in m.operands(op).enumerate() {
+            let register = self.register(id, op, i, value);
+            let name = if is_region { None } else { self.io_name(owner, names::RES_ATTRS, i) };
+            let name = name.unwrap_or("").to_owned();
+            let name = self.w.string(&name);
+            if self.diags.is_empty() {
+                f.result(register, name);
+            }
+        }
+        if !self.strip
+            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
+        {
+            f.set_return_location(location);
+        }
+    }
+
+    fn kernel(
+        &mut self,
+        f: &mut FunctionBuilder,
+        id: FunctionId,
+        op: OpId,
+        kind: FunctionKind,
+        scratch: &mut Scratch,
+    ) {
+        let m = self.m;
+        let Scratch { code_of, operands, info, results, attrs, attr_names, functions, function_names } =
+            scratch;
+        for list in [&mut *attr_names, &mut *function_names] {
+            list.clear();
+        }
+        operands.clear();
+        info.clear();
+        results.clear();
+        attrs.clear();
+        functions.clear();
+
+        let Some(code) = self.code(op, code_of) else {
+            return self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
+        };
+        if !m.successors(op).is_empty() {
+            self.diags.push(errors::successors(self.span(op), m.op_name_str(op)));
+        }
+        for (i, value) in m.operands(op).enumerate() {
+            let register = self.register(id, op, i, value);
+            operands.push(register);
+        }
+        let mut spec = KernelSpec { code, ..KernelSpec::default() };
+        let def = m.def(op);
+        if let Some(Cost::Fixed(cost)) = def.map(|def| def.cost) {
+            spec.cost = cost;
+        }
+        if let Some(def) = def {
+            operand_info(def, operands.len(), info);
+        }
+
+        // Declared attributes first, in their order, then the others; both sorted by name.
+        let declared = &m.cx.op_name_data(m.op_name(op)).attr_names;
+        for (i, &name) in declared.iter().enumerate() {
+            let attr_def = def.and_then(|def| def.attrs.get(i));
+            match m.attr(op, name) {
+                Some(value) => {
+                    let is_special = self.special(op, name, value, &mut spec, info);
+                    if !is_special
+                        && !self.function_refs(op, "", name, value, attr_def, functions, function_names)
+                    {
+                        let value = self.declared_attr(value, attr_def);
+                        attrs.push(value);
+                        attr_names.push(self.w.string(m.cx.str(name)));
+                    }
+                }
+                None if attr_def.is_some_and(|def| !is_symbol(def.kind)) => {
+                    attrs.push(self.w.attr_text(ABSENT));
+                    attr_names.push(self.w.string(m.cx.str(name)));
+                }
+                None => {}
+            }
+        }
+        self.properties(op, attrs, attr_names, functions, function_names);
+        for &(name, value) in m.attrs(op) {
+            if declared.contains(&name) || self.special(op, name, value, &mut spec, info) {
+                continue;
+            }
+            if !self.function_refs(op, "", name, value, None, functions, function_names) {
+                attrs.push(self.constants.attr(m, &mut self.w, value));
+                attr_names.push(self.w.string(m.cx.str(name)));
+            }
+        }
+
+        for &region in m.regions_of(op) {
+            let blocks = m.blocks_of(region);
+            if blocks.len() > 1 {
+                self.diags.push(errors::not_one_block(self.span(op), blocks.len()));
+            }
+            let body = self.w.declare();
+            functions.push(body);
+            function_names.push(StringId(0));
+            self.bodies.push(Body {
+                id: body,
+                owner: op,
+                block: blocks.first().copied(),
+                kind,
+                is_region: true,
+            });
+        }
+
+        results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
+        let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
+        if self.strip {
+            attr_names.clear();
+            function_names.clear();
+        }
+        if !self.diags.is_empty() {
+            // There will be no file; registers must still be known, so that only what is wrong is reported.
+            for value in m.results(op) {
+                self.registers[value.0 as usize] = Place { function: id.0, register: 0 };
+            }
+            return;
+        }
+        let first = f.kernel(&KernelSpec {
+            operands,
+            operand_info: info,
+            results,
+            attrs,
+            attr_names,
+            functions,
+            function_names,
+            location,
+            ..spec
+        });
+        for (i, value) in m.results(op).enumerate() {
+            self.define_value(f, id, value, first + i as u32);
+        }
+    }
+
+    /// The code of an op's kernel; none if it has no kernel.
+    fn code(&mut self, op: OpId, code_of: &mut Vec<Option<KernelCode>>) -> Option<KernelCode> {
+        let m = self.m;
+        let name = m.op_name(op).0 as usize;
+        if let Some(&Some(code)) = code_of.get(name) {
+            return Some(code);
+        }
+        let kernel = match m.def(op) {
+            Some(def) => def.host_kernel()?,
+            None => m.op_name_str(op),
+        };
+        let code = self.w.kernel_name(kernel);
+        code_of.resize(code_of.len().max(name + 1), None);
+        code_of[name] = Some(code);
+        Some(code)
+    }
+
+    /// Takes in an attribute that has a field of its own in the kernel's record; false if it is an ordinary one.
+    fn special(
+        &mut self,
+        op: OpId,
+        name: StrId,
+        value: AttrId,
+        spec: &mut KernelSpec<'_>,
+        info: &mut Vec<OperandInfo>,
+    ) -> bool {
+        let m = self.m;
+        if name == names::BEF_NONSTRICT {
+            spec.any = true;
+            if *m.cx.attr(value) != AttrKind::Unit {
+                self.diags.push(errors::special_attr(self.span(op), "bef.nonstrict", "a unit"));
+            }
+            return true;
+        }
+        if name == names::TFRT_COST {
+            let fixed = spec.cost;
+            let cost = m.cx.as_int(value).and_then(|cost| u32::try_from(cost).ok()).filter(|&cost| cost > 0);
+            spec.cost = cost.unwrap_or(spec.cost);
+            // Without the attribute the cost must be the definition's, else `raise` writes the attribute.
+            return m.cx.attr_type(value) == Some(KnownType::I64.id())
+                && cost.is_some_and(|cost| cost != fixed);
+        }
+        if is(m, name, DEVICE) {
+            match m.cx.as_str(value) {
+                Some(device) if !device.is_empty() => spec.device = self.w.device(device),
+                _ => self.diags.push(errors::special_attr(self.span(op), DEVICE, "the name of a device")),
+            }
+            return true;
+        }
+        if is(m, name, OPERAND_MODES) {
+            let modes = operand_modes(m, value).filter(|modes| modes.len() == m.n_operands(op));
+            let Some(modes) = modes else {
+                let want = "an array of `required`, `lenient`, `order` or `after`, one for each operand";
+                self.diags.push(errors::special_attr(self.span(op), OPERAND_MODES, want));
+                return true;
+            };
+            info.resize(modes.len(), OperandInfo::default());
+            for (info, mode) in info.iter_mut().zip(modes) {
+                *info = OperandInfo::new(mode, info.space);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Takes in an attribute that refers to functions; false if it does not.
+    #[allow(clippy::too_many_arguments, reason = "the last two are one list in two columns")]
+    fn function_refs(
+        &mut self,
+        op: OpId,
+        prefix: &str,
+        name: StrId,
+        value: AttrId,
+        def: Option<&dialects::AttrDef>,
+        functions: &mut Vec<FunctionId>,
+        function_names: &mut Vec<StringId>,
+    ) -> bool {
+        let m = self.m;
+        let text = m.cx.str(name);
+        let function_of = |attr: AttrId| match m.cx.attr(attr) {
+            AttrKind::Symbol { root, nested } if nested.is_empty() => self.functions.get(root).copied(),
+            _ => None,
+        };
+        match m.cx.attr(value) {
+            AttrKind::Symbol { root, .. } => match function_of(value) {
+                Some(id) => {
+                    functions.push(id);
+                    function_names.push(self.w.string(&format!("{prefix}{text}")));
+                    true
+                }
+                None if def.is_some_and(|def| is_symbol(def.kind)) => {
+                    self.diags.push(errors::no_such_function(self.span(op), text, m.cx.str(*root)));
+                    true
+                }
+                None => false,
+            },
+            AttrKind::Array(elements) if !elements.is_empty() => {
+                let Some(ids) =
+                    elements.iter().map(|&element| function_of(element)).collect::<Option<Vec<_>>>()
+                else {
+                    return false;
+                };
+                let name = self.w.string(&format!("{prefix}{text}{ARRAY_SUFFIX}"));
+                function_names.extend(ids.iter().map(|_| name));
+                functions.extend(ids);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of a declared attribute; an empty array gets the element type that the definition gives it.
+    fn declared_attr(&mut self, value: AttrId, def: Option<&dialects::AttrDef>) -> bef_format::AttrId {
+        let m = self.m;
+        if let (AttrKind::Array(elements), Some(def)) = (m.cx.attr(value), def)
+            && elements.is_empty()
+            && let AttrConstraint::IntArray(known) | AttrConstraint::NumberArray(known) = def.kind
+            && let Some(id) = self.constants.empty_scalars(m, &mut self.w, known.id())
+        {
+            return id;
+        }
+        self.constants.attr(m, &mut self.w, value)
+    }
+
+    /// The properties of an unregistered op: one attribute each, or one for all if they are not a dictionary.
+    fn properties(
+        &mut self,
+        op: OpId,
+        attrs: &mut Vec<bef_format::AttrId>,
+        attr_names: &mut Vec<StringId>,
+        functions: &mut Vec<FunctionId>,
+        function_names: &mut Vec<StringId>,
+    ) {
+        let m = self.m;
+        let Some(properties) = m.properties(op) else { return };
+        let mut prefix = [0; 4];
+        let prefix: &str = PROPERTY_PREFIX.encode_utf8(&mut prefix);
+        match m.cx.attr(properties) {
+            AttrKind::Dict(entries) if !entries.is_empty() => {
+                for &(name, value) in entries {
+                    if !self.function_refs(op, prefix, name, value, None, functions, function_names) {
+                        attrs.push(self.constants.attr(m, &mut self.w, value));
+                        attr_names.push(self.w.string(&format!("{prefix}{}", m.cx.str(name))));
+                    }
+                }
+            }
+            _ => {
+                attrs.push(self.constants.attr(m, &mut self.w, properties));
+                attr_names.push(self.w.string(prefix));
+            }
+        }
+    }
+}
+
+/// Lists that every kernel needs, kept to be filled again.
+#[derive(Default)]
+struct Scratch {
+    /// By op name.
+    code_of: Vec<Option<KernelCode>>,
+    operands: Vec<u32>,
+    info: Vec<OperandInfo>,
+    results: Vec<bef_format::TypeId>,
+    attrs: Vec<bef_format::AttrId>,
+    attr_names: Vec<StringId>,
+    functions: Vec<FunctionId>,
+    function_names: Vec<StringId>,
+}
+
+fn is_symbol(kind: AttrConstraint) -> bool {
+    matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol)
+}
+
+/// Mode and space of each operand by the op's definition; nothing if all are the usual.
+pub(crate) fn operand_info(def: &OpDef, n: usize, info: &mut Vec<OperandInfo>) {
+    let is_usual = |operand: &dialects::OperandDef| {
+        operand.mode == dialects::OperandMode::Required && operand.space == MemorySpace::Host
+    };
+    if def.operands.iter().all(is_usual) {
+        return;
+    }
+    info.extend((0..n).map(|i| {
+        let space = match def.operand_def(i, n).map(|operand| operand.space) {
+            Some(MemorySpace::Device) => 1,
+            Some(MemorySpace::Host) | None => 0,
+        };
+        OperandInfo::new(mode(def.operand_mode(i, n)), space)
+    }));
+}
+
+fn mode(mode: dialects::OperandMode) -> OperandMode {
+    match mode {
+        dialects::OperandMode::Required => OperandMode::Required,
+        dialects::OperandMode::Lenient => OperandMode::Lenient,
+        dialects::OperandMode::Order => OperandMode::Order,
+        dialects::OperandMode::After => OperandMode::After,
+    }
+}
+
+/// How a mode is written in `bef.operand_modes`.
+pub(crate) fn mode_name(mode: OperandMode) -> &'static str {
+    match mode {
+        OperandMode::Required => "required",
+        OperandMode::Lenient => "lenient",
+        OperandMode::Order => "order",
+        OperandMode::After => "after",
+    }
+}
+
+fn operand_modes(m: &Module, value: AttrId) -> Option<Vec<OperandMode>> {
+    let AttrKind::Array(elements) = m.cx.attr(value) else { return None };
+    elements
+        .iter()
+        .map(|&element| {
+            let text = m.cx.as_str(element)?;
+            OperandMode::ALL.iter().copied().find(|&mode| mode_name(mode) == text)
+        })
+        .collect()
+}

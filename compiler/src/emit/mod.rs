@@ -1,0 +1,232 @@
+//! From a kernel graph to a BEF file.
+//!
+//! ```text
+//! func.func @f   ──▶ function `f`                    tfrt.return ──▶ the function's results
+//! region         ──▶ function without name           block argument, op result ──▶ register
+//! op             ──▶ kernel                          @f in an attribute ──▶ function id
+//! ```
+//!
+//! Functions come in the order of the module, then the bodies of regions in the order in which they were met. Kernels
+//! come in textual order, which puts producers first, since a verified block is in that order.
+//!
+//! What becomes of an op's attributes, in this order:
+//! * `bef.nonstrict` becomes the kernel's flag *any*; `bef.device = "name"` its device; `bef.operand_modes =
+//!   ["required", "lenient", "order", "after", ...]` its operand modes, which are the definition's without it;
+//!   `_tfrt_cost` its cost, unless only an attribute can say it (another type than i64, out of range).
+//! * references to functions become function ids: attributes of registered ops that are declared as symbols, and any
+//!   other symbol (or array of symbols) that names functions of the module.
+//! * the others become attributes: the declared ones in the order of the definition (an optional one that is absent
+//!   holds its place as [`ABSENT`]), then the rest by name.
+//!
+//! The names of attributes, functions and values, and the locations, go into sections of their own, which
+//! [`EmitOptions::strip_debug`] leaves out. With them, `raise` gives back the module that was emitted.
+//!
+//! Nothing here recurses: regions wait in a list, attributes and locations are visited children first.
+//!
+//! Not here: whether the module makes sense (`verify`), streams and costs (analyses; all kernels are in stream 0 as
+//! long as none says otherwise).
+
+mod constants;
+mod errors;
+mod function;
+
+pub(crate) use constants::{dense_type, dtype, shape_text};
+pub(crate) use function::{mode_name, operand_info};
+
+use bef_format::write::Writer;
+use bef_format::{FunctionId, FunctionKind};
+use rustc_hash::FxHashMap;
+
+use crate::diag::{self, Diagnostic, Span};
+use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, ValueId, names};
+use constants::Constants;
+
+/// Text of the attribute that stands for an optional attribute that an op does not have.
+pub const ABSENT: &str = "";
+/// How the names of attributes that were properties of an unregistered op begin.
+pub const PROPERTY_PREFIX: char = '<';
+/// How the names of function references end that were elements of an array.
+pub const ARRAY_SUFFIX: &str = "[]";
+/// Name of the attribute that names an op's device.
+pub const DEVICE: &str = "bef.device";
+/// Name of the attribute that overrides the operand modes of an op's definition.
+pub const OPERAND_MODES: &str = "bef.operand_modes";
+/// Name of the function attribute that marks a region without blocks.
+pub const EMPTY_REGION: &str = "bef.empty_region";
+
+/// How to emit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmitOptions {
+    /// Leave out locations, and the names of attributes and values.
+    pub strip_debug: bool,
+}
+
+/// Emits a module as the bytes of a BEF file.
+///
+/// The module should have been verified; what emission itself relies on is checked again and reported with its place.
+pub fn emit(module: &Module, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let (mut bytes, payload) = emit_parts(module, options)?;
+    bytes.extend_from_slice(&payload);
+    Ok(bytes)
+}
+
+/// Emits a module in two parts, to be written one after the other: everything but the tensors, and these.
+pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<(Vec<u8>, Vec<u8>), Vec<Diagnostic>> {
+    let mut cx = Emitter {
+        m: module,
+        strip: options.strip_debug,
+        w: Writer::new(),
+        constants: Constants::new(module),
+        functions: FxHashMap::default(),
+        registers: vec![Place::NOWHERE; module.n_value_ids()],
+        bodies: Vec::new(),
+        diags: Vec::new(),
+    };
+    cx.w.set_producer(concat!("befrost ", env!("CARGO_PKG_VERSION")));
+    cx.module();
+    if let (Some(error), true) = (cx.w.error(), cx.diags.is_empty()) {
+        cx.diags.push(errors::limit(None, &error.to_string()));
+    }
+    if cx.diags.is_empty() {
+        cx.w.finish_parts().map_err(|error| vec![errors::limit(None, &error.to_string())])
+    } else {
+        diag::sort(&mut cx.diags);
+        Err(cx.diags)
+    }
+}
+
+/// Where a value lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    function: u32,
+    register: u32,
+}
+
+impl Place {
+    const NOWHERE: Place = Place { function: u32::MAX, register: u32::MAX };
+}
+
+/// A body that waits to be emitted.
+#[derive(Clone, Copy)]
+struct Body {
+    id: FunctionId,
+    /// The `func.func` or the op that owns the region.
+    owner: OpId,
+    /// The body; none for native functions and empty regions.
+    block: Option<BlockId>,
+    kind: FunctionKind,
+    is_region: bool,
+}
+
+/// The work in progress.
+struct Emitter<'m> {
+    m: &'m Module,
+    strip: bool,
+    w: Writer,
+    constants: Constants,
+    /// The functions that symbols can name.
+    functions: FxHashMap<StrId, FunctionId>,
+    /// By value.
+    registers: Vec<Place>,
+    bodies: Vec<Body>,
+    diags: Vec<Diagnostic>,
+}
+
+impl Emitter<'_> {
+    fn span(&self, op: OpId) -> Option<Span> {
+        self.m.op_spans.at(op).copied()
+    }
+
+    fn module(&mut self) {
+        let m = self.m;
+        let top = m.top();
+        let mut rest = Vec::new();
+        for &(name, value) in m.attrs(top) {
+            match *m.cx.attr(value) {
+                AttrKind::Str { text, ty: None } if name == names::SYM_NAME => {
+                    self.w.set_module_name(m.cx.str(text))
+                }
+                _ => rest.push((name, value)),
+            }
+        }
+        if let Some(attrs) = self.dict(&rest) {
+            self.w.set_module_attrs(attrs);
+        }
+        if !self.strip
+            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(top))
+        {
+            self.w.set_module_location(location);
+        }
+        let blocks = m.regions_of(top).iter().flat_map(|&region| m.blocks_of(region));
+        for op in blocks.flat_map(|&block| m.ops_in(block)) {
+            if m.is(op, names::FUNC_FUNC) {
+                self.declare(op);
+            } else {
+                self.diags.push(errors::not_a_function(self.span(op), m.op_name_str(op)));
+            }
+        }
+        // Emitting a body may add bodies of regions.
+        let mut at = 0;
+        while at < self.bodies.len() {
+            self.body(at);
+            at += 1;
+        }
+    }
+
+    /// Gives a `func.func` its id, and puts it on the list.
+    fn declare(&mut self, op: OpId) {
+        let m = self.m;
+        let span = self.span(op);
+        let Some(name) = m.symbol_name(op).filter(|&name| name != names::EMPTY) else {
+            return self.diags.push(errors::function_name(span, "must have a name"));
+        };
+        let id = self.w.declare();
+        if self.functions.insert(name, id).is_some() {
+            let why = format!("must have a name of its own: @{} is there already", m.cx.str(name));
+            self.diags.push(errors::function_name(span, &why));
+        }
+        let blocks = m.regions_of(op).first().map_or(&[][..], |&region| m.blocks_of(region));
+        if blocks.len() > 1 {
+            self.diags.push(errors::not_one_block(span, blocks.len()));
+        }
+        let block = blocks.first().copied();
+        let kind = match block {
+            None => FunctionKind::Native,
+            Some(_) if m.attr(op, names::TFRT_SYNC).is_some() => FunctionKind::Sync,
+            Some(_) => FunctionKind::Async,
+        };
+        if block.is_none() && m.attr(op, names::TFRT_NATIVE).is_none() {
+            self.diags.push(errors::not_native(span, m.cx.str(name)));
+        }
+        self.bodies.push(Body { id, owner: op, block, kind, is_region: false });
+    }
+
+    /// A dictionary of these attributes; none if there are none.
+    fn dict(&mut self, attrs: &[(StrId, AttrId)]) -> Option<bef_format::AttrId> {
+        if attrs.is_empty() {
+            return None;
+        }
+        let m = self.m;
+        let entries: Vec<(&str, bef_format::AttrId)> = attrs
+            .iter()
+            .map(|&(name, value)| (m.cx.str(name), self.constants.attr(m, &mut self.w, value)))
+            .collect();
+        Some(self.w.attr_dict(&entries))
+    }
+
+    /// The register of an operand in function `id`; reports it if there is none.
+    fn register(&mut self, id: FunctionId, op: OpId, i: usize, value: ValueId) -> u32 {
+        let place = self.registers[value.0 as usize];
+        if place.function == id.0 {
+            return place.register;
+        }
+        let m = self.m;
+        let span = m.use_spans.at(m.operand_use(op, i)).copied().or_else(|| self.span(op));
+        let def = m.value_spans.at(value).copied();
+        let is_local = m.defining_block(value) == m.parent_block(op);
+        let diag =
+            if is_local { errors::use_before_def(span, i, def) } else { errors::capture(span, i, def) };
+        self.diags.push(diag);
+        0
+    }
+}

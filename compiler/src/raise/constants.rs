@@ -1,0 +1,275 @@
+//! Types, attributes and locations of a file as those of the IR, each converted once.
+//!
+//! What the file holds as MLIR text is put into one synthetic program, as attributes of one op, and parsed with
+//! everything else that the parser checks. Each result is then printed: only if that gives the same text did the text
+//! stand for exactly one thing.
+
+use std::fmt::Write;
+
+use bef_format::layout::TypeId as BefTypeId;
+use bef_format::{AttrView, DType, Image, LocationView};
+use rustc_hash::FxHashMap;
+
+use super::{Failure, errors};
+use crate::dialects::Registry;
+use crate::emit::{ABSENT, dense_type, dtype, shape_text};
+use crate::ir::{AttrId, AttrKind, Blob, KnownType, LocId, LocKind, Module, TypeId};
+use crate::print;
+use crate::syntax::{self, ParseOptions};
+
+/// What each id of the file stands for.
+pub(super) struct Constants {
+    types: Vec<TypeId>,
+    attrs: Vec<AttrId>,
+    locs: Vec<LocId>,
+}
+
+impl Constants {
+    pub(super) fn ty(&self, id: BefTypeId) -> TypeId {
+        self.types[id.index()]
+    }
+
+    pub(super) fn attr(&self, id: bef_format::AttrId) -> AttrId {
+        self.attrs[id.index()]
+    }
+
+    pub(super) fn loc(&self, id: bef_format::LocationId) -> LocId {
+        self.locs[id.index()]
+    }
+
+    /// Converts all types, attributes and locations of a file, into a module that is otherwise empty.
+    pub(super) fn read(
+        image: &Image<'_>,
+        registry: &'static Registry,
+    ) -> Result<(Module, Constants), Failure> {
+        let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
+        let loc_ids = || (0..image.n_locations()).map(bef_format::LocationId);
+        let texts: Vec<&str> = attr_ids()
+            .filter_map(|id| match image.attr(id) {
+                AttrView::Text(text) if text != ABSENT => Some(text),
+                _ => None,
+            })
+            .collect();
+        let loc_texts: Vec<&str> = loc_ids()
+            .filter_map(|id| match image.location(id) {
+                LocationView::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        let pool = Pool::parse(image, &texts, &loc_texts, registry)?;
+        let Pool { module: mut m, types, attrs: texts, locs: loc_texts } = pool;
+
+        let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
+        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new() };
+        let mut texts = texts.into_iter();
+        for id in attr_ids() {
+            let attr = match image.attr(id) {
+                AttrView::Text(ABSENT) => m.cx.attr_id(AttrKind::Unit),
+                AttrView::Text(_) => texts.next().unwrap_or(AttrId(0)),
+                AttrView::Type(text) => {
+                    let ty = type_of.get(text).ok_or_else(|| errors::bad_text("a type", text))?;
+                    m.cx.type_attr(*ty)
+                }
+                view => c.convert(image, &mut m, view)?,
+            };
+            c.attrs.push(attr);
+        }
+        let mut loc_texts = loc_texts.into_iter();
+        for id in loc_ids() {
+            let loc = match image.location(id) {
+                LocationView::Text(_) => loc_texts.next().unwrap_or(LocId::UNKNOWN),
+                view => c.convert_location(&mut m, view),
+            };
+            c.locs.push(loc);
+        }
+        Ok((m, c))
+    }
+
+    /// Converts one attribute whose children are converted.
+    fn convert(&self, image: &Image<'_>, m: &mut Module, view: AttrView<'_>) -> Result<AttrId, Failure> {
+        let kind = match view {
+            AttrView::Unit | AttrView::Text(_) | AttrView::Type(_) => AttrKind::Unit,
+            AttrView::Bool(value) => AttrKind::Bool(value),
+            AttrView::Int { ty, dtype: _, value } => return self.int(m, self.ty(ty), value),
+            AttrView::Float { dtype, bits } => AttrKind::Float { ty: float_type(dtype), bits },
+            AttrView::Str(text) => AttrKind::Str { text: m.cx.str_id(text), ty: None },
+            AttrView::Symbol(text) => return Ok(m.cx.symbol_attr(text)),
+            AttrView::Array(children) => AttrKind::Array(children.iter().map(|&id| self.attr(id)).collect()),
+            AttrView::Scalars { ty, dtype, bytes, n: _, dense: true } => {
+                let elem = self.ty(ty);
+                self.check_dtype(image, m, ty, dtype)?;
+                AttrKind::DenseArray { elem, data: Blob(bytes.into()) }
+            }
+            AttrView::Scalars { ty, dtype, bytes, n: _, dense: false } => {
+                self.check_dtype(image, m, ty, dtype)?;
+                let elements = bytes
+                    .chunks_exact(dtype.size())
+                    .map(|bytes| self.scalar(m, self.ty(ty), dtype, bytes))
+                    .collect::<Result<Box<[AttrId]>, Failure>>()?;
+                AttrKind::Array(elements)
+            }
+            AttrView::Dict(entries) => {
+                let entries: Vec<_> =
+                    entries.iter().map(|e| (m.cx.str_id(image.string(e.key)), self.attr(e.value))).collect();
+                return Ok(m.cx.dict_attr(&entries));
+            }
+            AttrView::Dense { ty, dtype, shape, data, splat } => {
+                if dense_type(m, self.ty(ty)) != Some((shape, dtype)) {
+                    return Err(errors::dense(image.type_name(ty)));
+                }
+                if dtype == DType::I1 && data.iter().any(|&byte| byte > 1) {
+                    return Err(errors::dense(image.type_name(ty)));
+                }
+                AttrKind::Dense { ty: self.ty(ty), splat, data: Blob(data.into()) }
+            }
+            AttrView::Shape(dims) => {
+                AttrKind::Opaque { text: m.cx.str_id(&shape_text(Some(dims))), ty: None }
+            }
+            AttrView::UnrankedShape => AttrKind::Opaque { text: m.cx.str_id(&shape_text(None)), ty: None },
+        };
+        Ok(m.cx.attr_id(kind))
+    }
+
+    fn check_dtype(&self, image: &Image<'_>, m: &Module, ty: BefTypeId, found: DType) -> Result<(), Failure> {
+        if dtype(m, self.ty(ty)) == Some(found) { Ok(()) } else { Err(errors::dense(image.type_name(ty))) }
+    }
+
+    /// An integer attribute, which must fit into its type.
+    fn int(&self, m: &mut Module, ty: TypeId, value: i64) -> Result<AttrId, Failure> {
+        let is_integer = match *m.cx.ty(ty) {
+            crate::ir::TypeKind::Integer { width, .. } => {
+                (1..=64).contains(&width) && ty != KnownType::I1.id()
+            }
+            crate::ir::TypeKind::Index => true,
+            _ => false,
+        };
+        let attr = m.cx.int_attr(ty, value);
+        if is_integer && *m.cx.attr(attr) == (AttrKind::Int { ty, value }) {
+            return Ok(attr);
+        }
+        Err(errors::bad_text("an integer of its type", &format!("{value} : {}", print::type_text(&m.cx, ty))))
+    }
+
+    /// One element of an array of numbers.
+    fn scalar(&self, m: &mut Module, ty: TypeId, dtype: DType, bytes: &[u8]) -> Result<AttrId, Failure> {
+        let mut word = [0; 8];
+        let Some(low) = word.get_mut(..bytes.len()) else {
+            return Err(errors::bad_text("a number", dtype.name()));
+        };
+        low.copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word);
+        if dtype.is_float() {
+            return Ok(m.cx.attr_id(AttrKind::Float { ty, bits }));
+        }
+        if !dtype.is_int() {
+            return Err(errors::bad_text("a number", dtype.name()));
+        }
+        // `int_attr` cuts to the width of the type, and extends as its signedness says.
+        Ok(m.cx.int_attr(ty, bits as i64))
+    }
+
+    /// Converts one location whose children are converted.
+    fn convert_location(&self, m: &mut Module, view: LocationView<'_>) -> LocId {
+        let kind = match view {
+            LocationView::Unknown | LocationView::Text(_) => LocKind::Unknown,
+            LocationView::File { file, line, col } => LocKind::File { file: m.cx.str_id(file), line, col },
+            LocationView::Name { name, child } => LocKind::Name {
+                name: m.cx.str_id(name),
+                child: child.map_or(LocId::UNKNOWN, |id| self.loc(id)),
+            },
+            LocationView::CallSite { callee, caller } => {
+                LocKind::CallSite { callee: self.loc(callee), caller: self.loc(caller) }
+            }
+            LocationView::Fused { parts, metadata } => LocKind::Fused {
+                locs: parts.iter().map(|&id| self.loc(id)).collect(),
+                metadata: metadata.map(|id| self.attr(id)),
+            },
+        };
+        m.cx.loc_id(kind)
+    }
+}
+
+fn float_type(dtype: DType) -> TypeId {
+    match dtype {
+        DType::F16 => KnownType::F16.id(),
+        DType::BF16 => KnownType::BF16.id(),
+        DType::F32 => KnownType::F32.id(),
+        _ => KnownType::F64.id(),
+    }
+}
+
+/// What the file holds as text, parsed.
+struct Pool {
+    /// The parsed program, emptied: it keeps the interned things.
+    module: Module,
+    types: Vec<TypeId>,
+    attrs: Vec<AttrId>,
+    locs: Vec<LocId>,
+}
+
+impl Pool {
+    fn parse(
+        image: &Image<'_>,
+        attrs: &[&str],
+        locs: &[&str],
+        registry: &'static Registry,
+    ) -> Result<Pool, Failure> {
+        let types: Vec<&str> = image.types().collect();
+        let mut text = String::from("\"bef.pool\"() {attrs = [");
+        let join = |text: &mut String, items: &[&str]| {
+            for (i, item) in items.iter().enumerate() {
+                let comma = if i > 0 { ",\n" } else { "" };
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{comma}{item}");
+            }
+        };
+        join(&mut text, attrs);
+        text.push_str("], locs = [");
+        join(&mut text, locs);
+        text.push_str("], types = [");
+        join(&mut text, &types);
+        text.push_str("]} : () -> ()\n");
+
+        let parsed = syntax::parse("BEF", &text, &ParseOptions { allow_unregistered: true, registry });
+        let Some(mut m) = parsed.module else {
+            let why = parsed.diagnostics.first().map_or("", |diag| &diag.message);
+            return Err(errors::bad_pool(why));
+        };
+        let body = m.body();
+        let op = m.first_op(body).ok_or_else(|| errors::bad_pool("nothing was read"))?;
+        let list = |m: &Module, name: &str, n: usize| match m.attr_named(op, name).map(|id| m.cx.attr(id)) {
+            Some(AttrKind::Array(items)) if items.len() == n => Ok(items.to_vec()),
+            _ => Err(errors::bad_pool("some text stands for more or less than one thing")),
+        };
+        let (attr_ids, loc_ids) = (list(&m, "attrs", attrs.len())?, list(&m, "locs", locs.len())?);
+        let type_ids = list(&m, "types", types.len())?;
+        if m.next_op(op).is_some() || m.attrs(op).len() != 3 {
+            return Err(errors::bad_pool("some text stands for more than one thing"));
+        }
+        m.erase(op);
+        m.set_loc(m.top(), LocId::UNKNOWN);
+
+        for (&id, &text) in attr_ids.iter().zip(attrs) {
+            if print::attr_text(&m.cx, id) != text {
+                return Err(errors::bad_text("an attribute", text));
+            }
+        }
+        let locs = loc_ids
+            .iter()
+            .zip(locs)
+            .map(|(&id, &text)| match *m.cx.attr(id) {
+                AttrKind::Loc(loc) if print::loc_text(&m.cx, loc) == text => Ok(loc),
+                _ => Err(errors::bad_text("a location", text)),
+            })
+            .collect::<Result<_, _>>()?;
+        let types = type_ids
+            .iter()
+            .zip(types)
+            .map(|(&id, text)| {
+                let found = m.cx.as_type(id).filter(|&ty| print::type_text(&m.cx, ty) == text);
+                found.ok_or_else(|| errors::bad_text("a type", text))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Pool { module: m, types, attrs: attr_ids, locs })
+    }
+}

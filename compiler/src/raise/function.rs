@@ -1,0 +1,254 @@
+//! One body: values for registers, ops for kernels, a return for the results.
+
+use bef_format::{AttrView, FunctionId, FunctionView, KernelView, OperandInfo};
+
+use super::{Failure, Raiser, errors};
+use crate::dialects::{AttrConstraint, Cost, OpDef, Traits};
+use crate::emit::{self, ABSENT, ARRAY_SUFFIX, DEVICE, OPERAND_MODES, PROPERTY_PREFIX};
+use crate::ir::{AttrId, AttrKind, BlockId, KnownType, NewOp, OpId, OpNameId, StrId, ValueId, names};
+
+/// What is known about the kernels of one name.
+#[derive(Clone)]
+pub(super) struct Code {
+    op: OpNameId,
+    def: Option<&'static OpDef>,
+    /// Names of the declared attributes that are not references to functions.
+    attrs: Vec<StrId>,
+    /// Names of the declared references to functions.
+    functions: Vec<StrId>,
+}
+
+impl<'a> Raiser<'_, 'a> {
+    /// The op of the kernels called `name`.
+    pub(super) fn code(&mut self, name: &str) -> Result<Code, Failure> {
+        let cx = &mut self.m.cx;
+        let def = cx.registry().find(name).or_else(|| self.op_of_kernel.get(name).copied());
+        if def.is_some_and(|def| def.kernels.is_empty() || def.traits.has(Traits::RETURN)) {
+            return Err(errors::not_a_kernel(name));
+        }
+        let op_name = cx.str_id(def.map_or(name, |def| &def.name));
+        let op = cx.op_name(op_name);
+        let (mut attrs, mut functions) = (Vec::new(), Vec::new());
+        for attr in def.map_or(&[][..], |def| &def.attrs) {
+            let is_function = matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
+            let list = if is_function { &mut functions } else { &mut attrs };
+            list.push(cx.str_id(attr.name));
+        }
+        Ok(Code { op, def, attrs, functions })
+    }
+
+    /// Fills a block with the arguments, ops and return of a function.
+    pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
+        let mut values: Vec<ValueId> = Vec::with_capacity(f.n_registers() as usize);
+        for (i, &ty) in f.arg_types().iter().enumerate() {
+            let value = self.m.add_arg(block, self.constants.ty(ty));
+            let ssa_name = f.ssa_name(i as u32);
+            // Without SSA names, the argument's own name is the best one.
+            let name = if ssa_name.is_empty() && !self.image.has_ssa_names() {
+                f.arg_name(i as u32)
+            } else {
+                ssa_name
+            };
+            self.name_value(value, name);
+            values.push(value);
+        }
+        let mut operands = Vec::new();
+        let mut results = Vec::new();
+        for k in f.kernels() {
+            operands.clear();
+            operands.extend(k.operands().iter().map(|&register| values[register as usize]));
+            results.clear();
+            let first = k.first_result();
+            results.extend((first..first + k.n_results()).map(|r| self.constants.ty(f.register_type(r))));
+            let op = self.op(k, &operands, &results)?;
+            self.m.append(block, op);
+            for (i, value) in self.m.results(op).enumerate() {
+                self.name_value(value, f.ssa_name(first + i as u32));
+                values.push(value);
+            }
+        }
+        operands.clear();
+        operands.extend(f.results().iter().map(|&register| values[register as usize]));
+        let name = self.m.cx.op_name(names::TFRT_RETURN);
+        let loc = self.loc(f.return_location());
+        let op = self.m.create(NewOp { operands: &operands, loc, ..NewOp::new(name) });
+        self.m.append(block, op);
+        Ok(())
+    }
+
+    fn name_value(&mut self, value: ValueId, name: &str) {
+        if !name.is_empty() {
+            let name = self.m.cx.str_id(name);
+            self.m.value_names.set(value, name);
+        }
+    }
+
+    fn op(
+        &mut self,
+        k: KernelView<'_, 'a>,
+        operands: &[ValueId],
+        results: &[crate::ir::TypeId],
+    ) -> Result<OpId, Failure> {
+        let code = &self.codes[k.code().index()];
+        let (name, def) = (code.op, code.def);
+        let mut attrs: Vec<(StrId, AttrId)> = Vec::new();
+        let mut properties = Properties::None;
+        for (i, &id) in k.attrs().iter().enumerate() {
+            if self.image.attr(id) == AttrView::Text(ABSENT) {
+                continue;
+            }
+            let value = self.constants.attr(id);
+            match k.attr_name(i as u32) {
+                Some(name) => self.place(name, value, &mut attrs, &mut properties),
+                None => {
+                    let name = match self.codes[k.code().index()].attrs.get(i) {
+                        Some(&name) => name,
+                        None => self.m.cx.str_id(&format!("attr{i}")),
+                    };
+                    attrs.push((name, value));
+                }
+            }
+        }
+        let regions = self.functions(k, &mut attrs, &mut properties)?;
+        self.fields(k, def, &mut attrs);
+
+        attrs.sort_by(|a, b| self.m.cx.str(a.0).cmp(self.m.cx.str(b.0)));
+        if let Some(pair) = attrs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let why = format!("has two attributes called `{}`", self.m.cx.str(pair[0].0));
+            return Err(errors::attributes(k.name(), &why));
+        }
+        let loc = self.loc(k.location());
+        let op = self.m.create(NewOp { name, loc, operands, results, attrs: &attrs, successors: &[] });
+        let properties = match properties {
+            Properties::None => None,
+            Properties::Whole(value) => Some(value),
+            Properties::Entries(entries) => Some(self.m.cx.dict_attr(&entries)),
+        };
+        if properties.is_some() {
+            if def.is_some() {
+                return Err(errors::attributes(k.name(), "has properties, which only unregistered ops have"));
+            }
+            self.m.set_properties(op, properties);
+        }
+        for region in regions {
+            self.region(op, region.0)?;
+        }
+        Ok(op)
+    }
+
+    /// Adds an attribute under its name in the file, which says whether it was a property.
+    fn place(
+        &mut self,
+        name: &str,
+        value: AttrId,
+        attrs: &mut Vec<(StrId, AttrId)>,
+        properties: &mut Properties,
+    ) {
+        let cx = &mut self.m.cx;
+        match name.strip_prefix(PROPERTY_PREFIX) {
+            None => attrs.push((cx.str_id(name), value)),
+            Some("") => *properties = Properties::Whole(value),
+            Some(name) => {
+                let entry = (cx.str_id(name), value);
+                match properties {
+                    Properties::Entries(entries) => entries.push(entry),
+                    Properties::None | Properties::Whole(_) => *properties = Properties::Entries(vec![entry]),
+                }
+            }
+        }
+    }
+
+    /// Adds references to functions as attributes; what remains are the bodies of regions.
+    fn functions(
+        &mut self,
+        k: KernelView<'_, 'a>,
+        attrs: &mut Vec<(StrId, AttrId)>,
+        properties: &mut Properties,
+    ) -> Result<Vec<FunctionId>, Failure> {
+        let mut regions = Vec::new();
+        let mut arrays: Vec<(&str, Vec<AttrId>)> = Vec::new();
+        let mut n_symbols = 0;
+        for (i, &id) in k.functions().iter().enumerate() {
+            let target = self.image.function(id.0).name();
+            let name = k.function_name(i as u32);
+            if target.is_empty() {
+                regions.push(id);
+                continue;
+            }
+            let symbol = self.m.cx.symbol_attr(target);
+            match name {
+                Some("") => {
+                    return Err(errors::attributes(k.name(), "refers to a function without saying as what"));
+                }
+                Some(name) => match name.strip_suffix(ARRAY_SUFFIX) {
+                    None => self.place(name, symbol, attrs, properties),
+                    Some(name) => match arrays.last_mut() {
+                        Some((last, symbols)) if *last == name => symbols.push(symbol),
+                        _ => arrays.push((name, vec![symbol])),
+                    },
+                },
+                None => {
+                    let name = match self.codes[k.code().index()].functions.get(n_symbols) {
+                        Some(&name) => name,
+                        None => self.m.cx.str_id(&format!("function{i}")),
+                    };
+                    attrs.push((name, symbol));
+                }
+            }
+            n_symbols += 1;
+        }
+        for (name, symbols) in arrays {
+            let array = self.m.cx.array_attr(&symbols);
+            self.place(name, array, attrs, properties);
+        }
+        Ok(regions)
+    }
+
+    /// Adds the attributes that have fields of their own in a kernel's record.
+    fn fields(
+        &mut self,
+        k: KernelView<'_, 'a>,
+        def: Option<&'static OpDef>,
+        attrs: &mut Vec<(StrId, AttrId)>,
+    ) {
+        let cx = &mut self.m.cx;
+        if k.is_any() {
+            attrs.push((names::BEF_NONSTRICT, cx.attr_id(AttrKind::Unit)));
+        }
+        let fixed = match def.map(|def| def.cost) {
+            Some(Cost::Fixed(cost)) if cost != 0 => Some(cost),
+            _ => None,
+        };
+        if let Some(cost) = k.cost().filter(|&cost| Some(cost) != fixed)
+            && !attrs.iter().any(|&(name, _)| name == names::TFRT_COST)
+        {
+            let cost = cx.int_attr(KnownType::I64.id(), i64::from(cost));
+            attrs.push((names::TFRT_COST, cost));
+        }
+        if k.device() != 0 {
+            let device = cx.str_attr(self.image.device_name(k.device()));
+            attrs.push((cx.str_id(DEVICE), device));
+        }
+        let n = k.operands().len();
+        let mut usual: Vec<OperandInfo> = Vec::new();
+        if let Some(def) = def {
+            emit::operand_info(def, n, &mut usual);
+        }
+        usual.resize(n, OperandInfo::default());
+        if (0..n).any(|i| k.operand_mode(i as u32) as u8 != usual[i].mode) {
+            let modes: Vec<AttrId> =
+                (0..n).map(|i| cx.str_attr(emit::mode_name(k.operand_mode(i as u32)))).collect();
+            let modes = cx.array_attr(&modes);
+            attrs.push((cx.str_id(OPERAND_MODES), modes));
+        }
+    }
+}
+
+/// The properties of an unregistered op.
+enum Properties {
+    None,
+    /// One attribute that is no dictionary, or an empty one.
+    Whole(AttrId),
+    /// The entries of a dictionary.
+    Entries(Vec<(StrId, AttrId)>),
+}

@@ -1,0 +1,163 @@
+//! From a BEF file back to IR: the reverse of `emit`, without loss.
+//!
+//! ```text
+//! strings ─▶ texts of types, of attributes and of locations that have no kind of their own ──one parse──▶ pool
+//! pool, attributes, locations ─▶ interned constants
+//! functions ─▶ func.func        bodies of regions wait in a list until the op that owns them exists
+//! ```
+//!
+//! `print(raise(emit(m))) == print(m)` for every module that has a form in BEF. A file without its optional sections is
+//! raised as well: values are named by the printer, attributes by the op's definition (`attr0`, ... if there is none),
+//! locations are unknown.
+//!
+//! The file is valid, but what it says need not be sensible: a type may be called `][`, a region may contain itself.
+//! All of that is an error here. Texts are parsed together in one synthetic program and printed again to see that each
+//! of them is exactly one thing. Nothing recurses, and each part of the file is visited once. The result should be
+//! verified like any other module.
+
+mod constants;
+mod errors;
+mod function;
+
+use bef_format::{AttrView, FunctionKind, FunctionView, Image, LocationId};
+use rustc_hash::FxHashMap;
+
+use crate::diag::Diagnostic;
+use crate::dialects::{OpDef, Registry};
+use crate::emit::EMPTY_REGION;
+use crate::ir::{AttrId, BlockId, LocId, Module, OpId, StrId, TypeId, names};
+use constants::Constants;
+
+/// Why a file was refused; in a box, since it is rare and large.
+type Failure = Box<Diagnostic>;
+
+/// Reads a file as IR over the standard dialects.
+pub fn raise(image: &Image<'_>) -> Result<Module, Vec<Diagnostic>> {
+    raise_with(image, Registry::standard())
+}
+
+/// Reads a file as IR over the given dialects.
+pub fn raise_with(image: &Image<'_>, registry: &'static Registry) -> Result<Module, Vec<Diagnostic>> {
+    raise_module(image, registry).map_err(|diag| vec![*diag])
+}
+
+fn raise_module(image: &Image<'_>, registry: &'static Registry) -> Result<Module, Failure> {
+    let (module, constants) = Constants::read(image, registry)?;
+    // A kernel is an op of the same name, or the op whose definition names the kernel.
+    let mut op_of_kernel: FxHashMap<&str, &OpDef> = FxHashMap::default();
+    for def in registry.iter() {
+        for kernel in &def.kernels {
+            op_of_kernel.entry(&kernel.kernel).or_insert(def);
+        }
+    }
+    let mut cx = Raiser {
+        image,
+        m: module,
+        constants,
+        op_of_kernel,
+        codes: Vec::new(),
+        regions: Vec::new(),
+        is_used: vec![false; image.n_functions() as usize],
+    };
+    cx.module()?;
+    Ok(cx.m)
+}
+
+/// The work in progress.
+struct Raiser<'i, 'a> {
+    image: &'i Image<'a>,
+    m: Module,
+    constants: Constants,
+    op_of_kernel: FxHashMap<&'static str, &'static OpDef>,
+    /// By kernel code.
+    codes: Vec<function::Code>,
+    /// Regions whose bodies are still to be filled: function and block.
+    regions: Vec<(u32, BlockId)>,
+    /// The functions that are some region's body already.
+    is_used: Vec<bool>,
+}
+
+impl<'a> Raiser<'_, 'a> {
+    fn module(&mut self) -> Result<(), Failure> {
+        let image = self.image;
+        let top = self.m.top();
+        if let Some(name) = image.module_name() {
+            let name = self.m.cx.str_attr(name);
+            self.m.set_attr(top, names::SYM_NAME, name);
+        }
+        for (name, value) in self.dict(image.module_attrs()) {
+            self.m.set_attr(top, name, value);
+        }
+        let loc = self.loc(image.module_location());
+        self.m.set_loc(top, loc);
+        self.codes = image.kernel_names().map(|name| self.code(name)).collect::<Result<_, _>>()?;
+
+        let body = self.m.body();
+        for f in image.functions().filter(|f| !f.name().is_empty()) {
+            let op = self.function(f)?;
+            self.m.append(body, op);
+            while let Some((index, block)) = self.regions.pop() {
+                self.body(image.function(index), block)?;
+            }
+        }
+        let unused = image.functions().find(|f| f.name().is_empty() && !self.is_used[f.index() as usize]);
+        match unused {
+            Some(f) => Err(errors::region(f.index(), "no kernel refers to it")),
+            None => Ok(()),
+        }
+    }
+
+    /// The entries of a dictionary attribute; none if there is no dictionary.
+    fn dict(&mut self, attrs: Option<bef_format::AttrId>) -> Vec<(StrId, AttrId)> {
+        let Some(AttrView::Dict(entries)) = attrs.map(|id| self.image.attr(id)) else { return Vec::new() };
+        let (cx, constants) = (&mut self.m.cx, &self.constants);
+        entries.iter().map(|e| (cx.str_id(self.image.string(e.key)), constants.attr(e.value))).collect()
+    }
+
+    fn loc(&self, id: Option<LocationId>) -> LocId {
+        id.map_or(LocId::UNKNOWN, |id| self.constants.loc(id))
+    }
+
+    fn types(&self, ids: &[bef_format::TypeId]) -> Vec<TypeId> {
+        ids.iter().map(|&id| self.constants.ty(id)).collect()
+    }
+
+    /// A named function, with its body.
+    fn function(&mut self, f: FunctionView<'_, 'a>) -> Result<OpId, Failure> {
+        let (inputs, results) = (self.types(f.arg_types()), self.types(f.result_types()));
+        let ty = self.m.cx.function_type(&inputs, &results);
+        let ty = self.m.cx.type_attr(ty);
+        let name = self.m.cx.str_attr(f.name());
+        let mut attrs = self.dict(f.attrs());
+        attrs.retain(|&(attr, _)| attr != names::SYM_NAME && attr != names::FUNCTION_TYPE);
+        attrs.extend([(names::SYM_NAME, name), (names::FUNCTION_TYPE, ty)]);
+        let op_name = self.m.cx.op_name(names::FUNC_FUNC);
+        let loc = self.loc(f.location());
+        let op = self.m.create(crate::ir::NewOp { attrs: &attrs, loc, ..crate::ir::NewOp::new(op_name) });
+        let region = self.m.add_region(op);
+        if f.kind() == FunctionKind::Native {
+            return Ok(op);
+        }
+        let block = self.m.add_block(region);
+        self.body(f, block)?;
+        Ok(op)
+    }
+
+    /// Adds a region to `op`, whose body is an unnamed function that is raised later.
+    fn region(&mut self, op: OpId, index: u32) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.is_used[index as usize], true) {
+            return Err(errors::region(index, "of more than one"));
+        }
+        let region = self.m.add_region(op);
+        let f = self.image.function(index);
+        let is_empty = f.attrs().is_some_and(|attrs| self.image.dict_entry(attrs, EMPTY_REGION).is_some());
+        if is_empty && (f.n_registers() > 0 || f.n_kernels() > 0) {
+            return Err(errors::region(index, "it is marked as empty and is not"));
+        }
+        if !is_empty {
+            let block = self.m.add_block(region);
+            self.regions.push((index, block));
+        }
+        Ok(())
+    }
+}
