@@ -28,7 +28,9 @@ impl Datum {
     pub fn ok(&self) -> Result<&Value, Error> {
         match self.0.final_value() {
             Some(Value::Error(error)) => Err(error.clone()),
-            Some(Value::Dead) => Err(Error::new(ErrorCode::Unavailable, "control flow did not come this way", Vec::new())),
+            Some(Value::Dead) => {
+                Err(Error::new(ErrorCode::Unavailable, "control flow did not come this way", Vec::new()))
+            }
             Some(value) => Ok(value),
             None => Err(Error::new(ErrorCode::Unavailable, "the value is not there yet", Vec::new())),
         }

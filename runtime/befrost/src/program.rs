@@ -46,7 +46,11 @@ pub struct CallOptions {
 
 impl Default for CallOptions {
     fn default() -> CallOptions {
-        CallOptions { cancellation: Cancellation::default(), output: Arc::new(Stdout), resources: Resources::default() }
+        CallOptions {
+            cancellation: Cancellation::default(),
+            output: Arc::new(Stdout),
+            resources: Resources::default(),
+        }
     }
 }
 
@@ -86,13 +90,17 @@ impl Function {
     /// Its arguments.
     pub fn arguments(&self) -> Vec<Port> {
         let view = self.owner.program.image().function(self.id.0);
-        (0..view.n_args()).map(|i| Port { name: view.arg_name(i).into(), ty: view.arg_type(i).into() }).collect()
+        (0..view.n_args())
+            .map(|i| Port { name: view.arg_name(i).into(), ty: view.arg_type(i).into() })
+            .collect()
     }
 
     /// Its results.
     pub fn results(&self) -> Vec<Port> {
         let view = self.owner.program.image().function(self.id.0);
-        (0..view.n_results()).map(|i| Port { name: view.result_name(i).into(), ty: view.result_type(i).into() }).collect()
+        (0..view.n_results())
+            .map(|i| Port { name: view.result_name(i).into(), ty: view.result_type(i).into() })
+            .collect()
     }
 
     /// Calls it and waits for the results.

@@ -55,8 +55,21 @@ type Waiter = Box<dyn FnOnce(&Value) + Send>;
 
 struct Node {
     next: *mut Node,
-    waiter: Waiter,
+    what: Waiting,
 }
+
+/// What waits at a node.
+enum Waiting {
+    One(Waiter),
+    /// All the waiters of a cell that was forwarded here: one node, however many they are.
+    Moved(List),
+}
+
+/// A detached list of waiters, owned by whoever holds it.
+struct List(*mut Node);
+
+// SAFETY: a list is owned as a whole, and waiters are Send.
+unsafe impl Send for List {}
 
 #[repr(align(8))]
 struct Cell {
@@ -106,28 +119,26 @@ thread_local! {
 }
 
 /// Runs a detached list of waiters on this thread.
-fn run(mut node: *mut Node, value: &Value) {
+fn run(list: List, value: &Value) {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
             DEPTH.with(|depth| depth.set(depth.get() - 1));
         }
     }
-    if node.is_null() {
+    if list.0.is_null() {
         return;
     }
+    let waiters = Waiters(vec![list]);
     let depth = DEPTH.with(Counter::get);
     if depth >= MAX_DEPTH {
-        let mut later = Vec::new();
-        while let Some(waiter) = pop(&mut node) {
-            later.push((waiter, value.clone()));
-        }
-        DEFERRED.with(|deferred| deferred.borrow_mut().extend(later.into_iter().rev()));
-        return;
+        let mut later: Vec<_> = waiters.map(|waiter| (waiter, value.clone())).collect();
+        later.reverse();
+        return DEFERRED.with(|deferred| deferred.borrow_mut().append(&mut later));
     }
     DEPTH.with(|counter| counter.set(depth + 1));
     let leave = Leave;
-    while let Some(waiter) = pop(&mut node) {
+    for waiter in waiters {
         waiter(value);
     }
     if depth == 0 {
@@ -138,15 +149,29 @@ fn run(mut node: *mut Node, value: &Value) {
     drop(leave);
 }
 
-/// Takes the first waiter off a detached list.
-fn pop(list: &mut *mut Node) -> Option<Waiter> {
-    if list.is_null() {
-        return None;
+/// The waiters of a detached list, newest first, with those of forwarded cells in their places.
+struct Waiters(Vec<List>);
+
+impl Iterator for Waiters {
+    type Item = Waiter;
+
+    fn next(&mut self) -> Option<Waiter> {
+        loop {
+            let List(node) = self.0.pop()?;
+            if node.is_null() {
+                continue;
+            }
+            // SAFETY: the list is ours, so its nodes are; each came from `Box::into_raw`.
+            let Node { next, what } = *unsafe { Box::from_raw(node) };
+            if !next.is_null() {
+                self.0.push(List(next));
+            }
+            match what {
+                Waiting::One(waiter) => return Some(waiter),
+                Waiting::Moved(list) => self.0.push(list),
+            }
+        }
     }
-    // SAFETY: the list was detached by a swap (or never published), so this thread owns its nodes; each came from `Box::into_raw`.
-    let Node { next, waiter } = *unsafe { Box::from_raw(*list) };
-    *list = next;
-    Some(waiter)
 }
 
 impl AsyncRef {
@@ -200,26 +225,31 @@ impl AsyncRef {
         if let Some(value) = self.value() {
             return waiter(value);
         }
-        let node = Box::into_raw(Box::new(Node { next: null_mut(), waiter: Box::new(waiter) }));
-        self.add_waiters(node, node);
+        self.add(Waiting::One(Box::new(waiter)));
     }
 
-    /// Adds the waiters `first..=last` before those that wait already, or runs them if the value is final.
-    fn add_waiters(&self, first: *mut Node, last: *mut Node) {
+    /// Adds a node before those that wait already, or runs it if the value is final.
+    fn add(&self, what: Waiting) {
+        let node = Box::into_raw(Box::new(Node { next: null_mut(), what }));
         let (mut cell, mut word) = self.resolve();
         loop {
             let head = match Cell::see(word) {
                 Seen::Pending(head) => head,
                 Seen::Forwarded(_) | Seen::Final => null_mut(),
             };
-            // SAFETY: the nodes are ours until the exchange below publishes them.
-            unsafe { (*last).next = head };
+            // SAFETY: the node is ours until the exchange below publishes it.
+            unsafe { (*node).next = head };
             match Cell::see(word) {
                 Seen::Pending(_) => {
-                    // Release publishes the nodes; pairs with the Acquire half of the swap in `leave_pending`.
+                    // Release publishes the node; pairs with the Acquire half of the swap in `leave_pending`.
                     // Acquire on failure: the cell may have become final or forwarded meanwhile, as in `resolve`.
-                    let word_now = &self.deref(cell).word;
-                    match word_now.compare_exchange_weak(word, first.cast(), Ordering::Release, Ordering::Acquire) {
+                    let shared = &self.deref(cell).word;
+                    match shared.compare_exchange_weak(
+                        word,
+                        node.cast(),
+                        Ordering::Release,
+                        Ordering::Acquire,
+                    ) {
                         Ok(_) => return,
                         Err(now) => word = now,
                     }
@@ -227,7 +257,7 @@ impl AsyncRef {
                 Seen::Forwarded(_) => (cell, word) = self.resolve(),
                 Seen::Final => {
                     if let Some(value) = self.value() {
-                        run(first, value);
+                        run(List(node), value);
                     }
                     return;
                 }
@@ -310,16 +340,10 @@ impl Promise {
         // The word owns this count from here on.
         let owned = ManuallyDrop::new(AsyncRef(target));
         std::mem::forget(AsyncRef::clone(&owned));
-        let first = leave_pending(&cell, owned.0.as_ptr().cast::<()>().map_addr(|address| address | FORWARDED));
-        let mut last = first;
-        let mut next = first;
-        while !next.is_null() {
-            last = next;
-            // SAFETY: the list was detached by the swap, its nodes are ours.
-            next = unsafe { (*last).next };
-        }
-        if !first.is_null() {
-            source.add_waiters(first, last);
+        let waiters =
+            leave_pending(&cell, owned.0.as_ptr().cast::<()>().map_addr(|address| address | FORWARDED));
+        if !waiters.0.is_null() {
+            source.add(Waiting::Moved(waiters));
         }
     }
 
@@ -344,10 +368,10 @@ fn finish(cell: AsyncRef, value: Value) {
 
 /// Moves the cell out of pending and hands over its waiters, to be run or passed on.
 #[must_use]
-fn leave_pending(cell: &AsyncRef, word: *mut ()) -> *mut Node {
-    // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed exchange in `add_waiters`.
-    // Acquire takes the waiters' nodes; pairs with the Release exchange in `add_waiters`.
-    cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast()
+fn leave_pending(cell: &AsyncRef, word: *mut ()) -> List {
+    // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed exchange in `add`.
+    // Acquire takes the waiters' nodes; pairs with the Release exchange in `add`.
+    List(cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast())
 }
 
 fn internal(message: &str) -> Value {

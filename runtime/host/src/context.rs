@@ -78,7 +78,10 @@ impl Cancellation {
 
 impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cancellation").field("error", &self.error()).field("deadline", &self.deadline()).finish()
+        f.debug_struct("Cancellation")
+            .field("error", &self.error())
+            .field("deadline", &self.deadline())
+            .finish()
     }
 }
 
@@ -106,7 +109,10 @@ impl Resources {
             }
         };
         resource.downcast().map_err(|_| {
-            KernelError::new(ErrorCode::InvalidArgument, format!("resource '{name}' has another type than asked for"))
+            KernelError::new(
+                ErrorCode::InvalidArgument,
+                format!("resource '{name}' has another type than asked for"),
+            )
         })
     }
 }

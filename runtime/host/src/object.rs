@@ -83,7 +83,8 @@ unsafe fn free<T>(header: NonNull<Header>) {
 impl ObjRef {
     /// Moves `payload` to the heap.
     pub fn new<T: Object>(payload: T) -> ObjRef {
-        let boxed = Box::new(Boxed { header: Header { count: AtomicUsize::new(1), info: Info::<T>::INFO }, payload });
+        let boxed =
+            Box::new(Boxed { header: Header { count: AtomicUsize::new(1), info: Info::<T>::INFO }, payload });
         ObjRef(NonNull::from(Box::leak(boxed)).cast())
     }
 

@@ -137,9 +137,10 @@ impl Value {
         let value = self.final_value()?;
         let types = match value {
             Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_) => return None,
-            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
-                object.types()
-            }
+            Value::Object(object)
+            | Value::DeviceBuffer(object)
+            | Value::Resource(object)
+            | Value::Variant(object) => object.types(),
             Value::I8(_) => i8::TYPES,
             Value::I16(_) => i16::TYPES,
             Value::I32(_) => i32::TYPES,
@@ -171,9 +172,10 @@ impl Value {
             Value::F32(_) => "f32",
             Value::F64(_) => "f64",
             Value::Complex64(_) => "complex<f32>",
-            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
-                object.type_name()
-            }
+            Value::Object(object)
+            | Value::DeviceBuffer(object)
+            | Value::Resource(object)
+            | Value::Variant(object) => object.type_name(),
         }
     }
 }
@@ -204,9 +206,10 @@ impl fmt::Display for Value {
             Value::F32(v) => write!(f, "{v:.6}"),
             Value::F64(v) => write!(f, "{v:.6}"),
             Value::Complex64([re, im]) => write!(f, "({re:.6},{im:.6})"),
-            Value::Object(object) | Value::DeviceBuffer(object) | Value::Resource(object) | Value::Variant(object) => {
-                f.write_str(&object.display())
-            }
+            Value::Object(object)
+            | Value::DeviceBuffer(object)
+            | Value::Resource(object)
+            | Value::Variant(object) => f.write_str(&object.display()),
         }
     }
 }
@@ -278,8 +281,25 @@ impl Scalar for Chain {
 pub(crate) fn is_inline_type(name: &str) -> bool {
     matches!(
         name,
-        "i1" | "i8" | "i16" | "i32" | "i64" | "index" | "si8" | "si16" | "si32" | "si64" | "ui8" | "ui16" | "ui32" | "ui64"
-            | "f16" | "bf16" | "f32" | "f64" | "complex<f32>" | "!tfrt.chain"
+        "i1" | "i8"
+            | "i16"
+            | "i32"
+            | "i64"
+            | "index"
+            | "si8"
+            | "si16"
+            | "si32"
+            | "si64"
+            | "ui8"
+            | "ui16"
+            | "ui32"
+            | "ui64"
+            | "f16"
+            | "bf16"
+            | "f32"
+            | "f64"
+            | "complex<f32>"
+            | "!tfrt.chain"
     )
 }
 

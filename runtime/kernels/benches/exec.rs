@@ -37,7 +37,13 @@ impl Source {
     fn kernel(&mut self, name: &str, operands: &[u32], functions: &[FunctionId]) -> u32 {
         let code = self.writer.kernel_name(name);
         let results = [self.writer.ty("i32")];
-        self.main.kernel(&KernelSpec { code, operands, functions, results: &results, ..KernelSpec::default() })
+        self.main.kernel(&KernelSpec {
+            code,
+            operands,
+            functions,
+            results: &results,
+            ..KernelSpec::default()
+        })
     }
 
     fn load(mut self, result: u32) -> Arc<Program> {
@@ -54,9 +60,9 @@ fn bench(bencher: Bencher, spec: &str, items: u32, program: Arc<Program>) {
     let queue = queue::from_spec(spec).expect("the queue exists");
     let context = ExecContext::new(Arc::new(Request::new(queue)));
     let main = program.find("main").expect("there is a main");
-    bencher.counter(ItemsCount::new(items)).bench(|| {
-        call(&program, main, vec![Value::I32(divan::black_box(1))], &context, Limits::default())
-    });
+    bencher
+        .counter(ItemsCount::new(items))
+        .bench(|| call(&program, main, vec![Value::I32(divan::black_box(1))], &context, Limits::default()));
 }
 
 /// The calibration line: what an atomic decrement costs here and now.
@@ -96,7 +102,10 @@ fn tree_of_adds(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
     let mut level: Vec<u32> = (0..N / 2).map(|_| source.kernel("tfrt.add.i32", &[0, 0], &[])).collect();
     while level.len() > 1 {
-        level = level.chunks(2).map(|pair| source.kernel("tfrt.add.i32", &[pair[0], *pair.last().unwrap_or(&0)], &[])).collect();
+        level = level
+            .chunks(2)
+            .map(|pair| source.kernel("tfrt.add.i32", &[pair[0], *pair.last().unwrap_or(&0)], &[]))
+            .collect();
     }
     bench(bencher, spec, N, source.load(level[0]));
 }
@@ -121,7 +130,12 @@ fn calls_of_one_add(bencher: Bencher, spec: &str) {
     let mut callee = FunctionBuilder::new(name, FunctionKind::Async);
     let argument = callee.arg(i32_type, unnamed, None);
     let code = source.writer.kernel_name("tfrt.add.i32");
-    let sum = callee.kernel(&KernelSpec { code, operands: &[argument, argument], results: &[i32_type], ..KernelSpec::default() });
+    let sum = callee.kernel(&KernelSpec {
+        code,
+        operands: &[argument, argument],
+        results: &[i32_type],
+        ..KernelSpec::default()
+    });
     callee.result(sum, unnamed);
     let callee = source.writer.add(callee);
     let mut last = 0;
@@ -146,7 +160,12 @@ fn constants(bencher: Bencher) {
     let code = source.writer.kernel_name("tfrt.constant.i32");
     let mut last = 0;
     for _ in 0..N {
-        last = source.main.kernel(&KernelSpec { code, attrs: &[value], results: &[i32_type], ..KernelSpec::default() });
+        last = source.main.kernel(&KernelSpec {
+            code,
+            attrs: &[value],
+            results: &[i32_type],
+            ..KernelSpec::default()
+        });
     }
     bench(bencher, "s", N, source.load(last));
 }

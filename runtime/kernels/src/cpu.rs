@@ -34,7 +34,8 @@ pub fn cpu(registry: &mut Registry) {
     registry.add(kernel!("cpu.count_equal.i32", |a: &Tensor, b: &Tensor, _: Chain| {
         a.expect_dtype("a", DType::I32).map_err(refused)?;
         let count = ops::count_equal(a, b).map_err(refused)?;
-        let count = i32::try_from(count).map_err(|_| KernelError::invalid(format!("{count} does not fit an i32")))?;
+        let count =
+            i32::try_from(count).map_err(|_| KernelError::invalid(format!("{count} does not fit an i32")))?;
         Ok::<_, KernelError>((count, Chain))
     }));
 }

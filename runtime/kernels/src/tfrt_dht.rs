@@ -1,9 +1,9 @@
 //! `tfrt_dht`: dense host tensors, filled in place and ordered by chains.
 
+use bef_format::AttrView;
 use befrost_host::kernel::{Attr, RawAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{DType, Element, HostTensor, ops};
-use bef_format::AttrView;
 
 use crate::objects::{ShapeValue, Tensor, refused};
 use crate::ts::shape_attr;
@@ -55,7 +55,10 @@ fn typed(registry: &mut Registry) {
 fn create(dtype: DType, rank: usize, shape: &RawAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {
     let shape = shape_attr(shape)?;
     if shape.rank() != rank {
-        return Err(KernelError::invalid(format!("a shape of rank {} for a tensor of rank {rank}", shape.rank())));
+        return Err(KernelError::invalid(format!(
+            "a shape of rank {} for a tensor of rank {rank}",
+            shape.rank()
+        )));
     }
     HostTensor::allocate(dtype, shape, cx.allocator()).map(Tensor).map_err(refused)
 }
@@ -64,7 +67,9 @@ fn set_values<T: Element>(tensor: &Tensor, values: &RawAttr<'_>) -> Result<Chain
     let (code, bytes) = match values.0 {
         AttrView::Scalars { dtype, bytes, .. } => (dtype as u8, bytes),
         AttrView::Array([]) => (T::DTYPE as u8, &[][..]),
-        other => return Err(KernelError::invalid(format!("expected an array of {}, got {other:?}", T::DTYPE))),
+        other => {
+            return Err(KernelError::invalid(format!("expected an array of {}, got {other:?}", T::DTYPE)));
+        }
     };
     if DType::from_code(code) != Some(T::DTYPE) {
         return Err(KernelError::invalid(format!("the values are not of type {}", T::DTYPE)));

@@ -12,9 +12,10 @@ pub fn tfrt_test(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32, cx: &ExecContext, site: Site| {
         Async::spawn(cx, site, move || Ok(a.wrapping_add(b)))
     }));
-    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>, cx: &ExecContext, site: Site| {
-        Async::spawn(cx, site, move || Ok(value.0))
-    }));
+    registry
+        .add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>, cx: &ExecContext, site: Site| {
+            Async::spawn(cx, site, move || Ok(value.0))
+        }));
     registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32, cx: &ExecContext, site: Site| {
         Async::spawn(cx, site, move || Ok(value))
     }));

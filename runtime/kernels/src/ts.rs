@@ -1,10 +1,10 @@
 //! `ts`: shapes, computed apart from the tensors that will have them.
 
+use bef_format::{AttrView, DType};
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Attr, RawAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{Shape, matmul_shape, reduce_shape};
-use bef_format::{AttrView, DType};
 
 use crate::objects::{ShapeValue, refused};
 
@@ -41,7 +41,9 @@ pub(crate) fn shape_attr(attr: &RawAttr<'_>) -> Result<Shape, KernelError> {
         }
         AttrView::Shape(dims) => dims.to_vec(),
         AttrView::Array([]) => Vec::new(),
-        other => return Err(KernelError::invalid(format!("expected an array of i64 as shape, got {other:?}"))),
+        other => {
+            return Err(KernelError::invalid(format!("expected an array of i64 as shape, got {other:?}")));
+        }
     };
     Shape::from_i64(&dims).map_err(refused)
 }

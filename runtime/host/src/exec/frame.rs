@@ -316,7 +316,8 @@ impl Frame {
 
     /// The calls that led to a kernel of this frame and the kernel itself, innermost first.
     pub(super) fn trace(&self, kernel: u32) -> Vec<String> {
-        let mut trace: Vec<String> = self.execution.program.location_string(self.at(kernel)).into_iter().collect();
+        let mut trace: Vec<String> =
+            self.execution.program.location_string(self.at(kernel)).into_iter().collect();
         let mut next = self.parent.as_ref();
         while let Some((frame, kernel)) = next
             && trace.len() < super::MAX_TRACE

@@ -36,8 +36,19 @@ pub(super) struct LineExecutor<'x> {
 }
 
 impl<'x> LineExecutor<'x> {
-    pub(super) fn new(program: &'x Arc<Program>, context: &'x ExecContext, limits: Limits) -> LineExecutor<'x> {
-        LineExecutor { program, context, limits, values: Vec::new(), frames: Vec::new(), until_deadline_check: 0 }
+    pub(super) fn new(
+        program: &'x Arc<Program>,
+        context: &'x ExecContext,
+        limits: Limits,
+    ) -> LineExecutor<'x> {
+        LineExecutor {
+            program,
+            context,
+            limits,
+            values: Vec::new(),
+            frames: Vec::new(),
+            until_deadline_check: 0,
+        }
     }
 
     /// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
@@ -105,7 +116,9 @@ impl<'x> LineExecutor<'x> {
                 if context.request.cancellation.is_cancelled() {
                     let value = when_cancelled(registers, plan, step, context);
                     fill(registers, step, &value);
-                } else if let Some(value) = blocking(checked.iter().map(|&register| &registers[register as usize])) {
+                } else if let Some(value) =
+                    blocking(checked.iter().map(|&register| &registers[register as usize]))
+                {
                     fill(registers, step, &value);
                 } else {
                     let mut kernel_frame = KernelFrame {
@@ -201,7 +214,12 @@ impl<'x> LineExecutor<'x> {
     fn located(&self, error: KernelError, outer: &dyn Fn() -> Vec<String>) -> Error {
         let mut trace = Vec::new();
         for frame in self.frames.iter().rev().take(MAX_TRACE) {
-            let step = self.program.plan(frame.function).line.as_deref().and_then(|steps| steps.get(frame.next.wrapping_sub(1)));
+            let step = self
+                .program
+                .plan(frame.function)
+                .line
+                .as_deref()
+                .and_then(|steps| steps.get(frame.next.wrapping_sub(1)));
             let at = step.map(|step| KernelRef { function: frame.function, kernel: step.kernel });
             trace.extend(at.and_then(|at| self.program.location_string(at)));
         }
@@ -234,7 +252,8 @@ fn retire(registers: &mut [Value], plan: &FunctionPlan, step: &Step) {
 fn when_cancelled(registers: &[Value], plan: &FunctionPlan, step: &Step, context: &ExecContext) -> Value {
     let lists = &plan.lists;
     let operands = step.plan.operands.of(lists).iter().chain(step.plan.checked.of(lists));
-    let dead = operands.filter_map(|&register| registers.get(register as usize)).any(|v| matches!(v, Value::Dead));
+    let dead =
+        operands.filter_map(|&register| registers.get(register as usize)).any(|v| matches!(v, Value::Dead));
     if dead { Value::Dead } else { cancelled(context) }
 }
 

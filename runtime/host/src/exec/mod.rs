@@ -8,7 +8,7 @@
 
 mod frame;
 mod line;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 mod worker;
 
@@ -47,7 +47,9 @@ impl Default for Limits {
 impl Limits {
     fn error(self) -> KernelError {
         let Limits { depth, values } = self;
-        let message = format!("calls nest too deeply: at most {depth} calls with {values} registers in all may be active");
+        let message = format!(
+            "calls nest too deeply: at most {depth} calls with {values} registers in all may be active"
+        );
         KernelError::new(ErrorCode::ResourceExhausted, message)
     }
 }
@@ -101,7 +103,8 @@ pub fn call(
         return Ok(results);
     }
     let values = AtomicUsize::new(0);
-    let execution = Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
+    let execution =
+        Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
     execution.take(plan.n_registers as usize, 0)?;
     let latch = Latch::new(1);
     let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
@@ -128,7 +131,11 @@ fn check_arguments(program: &Program, function: FunctionId, arguments: &[Value])
     for (i, argument) in arguments.iter().enumerate() {
         let want = view.arg_type(i as u32);
         if argument.may_be(want) == Some(false) {
-            let message = format!("argument #{i} of '{}' has type {}, expected {want}", view.name(), argument.type_name());
+            let message = format!(
+                "argument #{i} of '{}' has type {}, expected {want}",
+                view.name(),
+                argument.type_name()
+            );
             return Err(KernelError::invalid(message));
         }
     }
@@ -160,6 +167,7 @@ fn operand_error() -> KernelError {
 }
 
 fn panic_error(panic: &(dyn Any + Send)) -> KernelError {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     KernelError::new(ErrorCode::Internal, format!("a kernel panicked: {}", text.unwrap_or("(no message)")))
 }

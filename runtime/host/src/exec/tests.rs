@@ -1,0 +1,555 @@
+//! Tests of the executor: order, errors, deadness, laziness, completion, calls, cancellation; and the register protocol under loom.
+
+use std::sync::{Arc, Mutex};
+
+use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
+use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
+
+use super::{Limits, call};
+use crate::context::{ExecContext, Output, Request};
+use crate::error::{ErrorCode, KernelError};
+use crate::kernel::{Async, Completion, Kernel, Outcome, Rest, Signature, Site, caller};
+use crate::program::Program;
+use crate::queue::WorkQueue;
+use crate::registry::Registry;
+use crate::value::{Chain, Value};
+
+fn kernels(registry: &mut Registry) {
+    registry.add(caller("call"));
+    registry.add(crate::kernel!("add", |a: i32, b: i32| a.wrapping_add(b)));
+    registry.add(crate::kernel!("one", || 1i32));
+    registry.add(crate::kernel!("sum", |terms: Rest<'_, i32>| {
+        terms.iter().try_fold(0, |sum, term| term.map(|term| sum + term))
+    }));
+    registry.add(crate::kernel!("fail", |x: i32| {
+        Err::<i32, _>(KernelError::new(ErrorCode::Unknown, format!("fail {x}")))
+    }));
+    registry.add(crate::kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
+    registry.add(crate::kernel!("dead", |_: i32| Value::Dead));
+    registry
+        .add(crate::kernel!("note", |x: i32, cx: &ExecContext| { cx.print(&format!("{x} ")).map(|()| x) }));
+    registry.add(crate::kernel!("chain", |_: i32| Chain));
+    registry.add(crate::kernel!("ordered", |x: i32, _: Chain, cx: &ExecContext| cx
+        .print(&format!("{x} "))
+        .map(|()| x)));
+    registry.add(crate::kernel!("later", |x: i32, cx: &ExecContext, site: Site| Async::spawn(
+        cx,
+        site,
+        move || Ok(x)
+    )));
+    registry.add(crate::kernel!("first", |c: bool, a: &Value, b: &Value| if c {
+        a.clone()
+    } else {
+        b.clone()
+    }));
+    registry.add(crate::kernel!("is_one", |x: i32| x == 1));
+    registry.add(crate::kernel!("cancel", |x: i32, cx: &ExecContext| {
+        cx.request.cancellation.cancel();
+        x
+    }));
+    let signature =
+        Signature { results: vec![&["i32"], &["i32"]], completion: Completion::Sync, ..Signature::default() };
+    registry.add(Kernel::new("half", signature, |frame| {
+        frame.set_result(0, Value::I32(1));
+        Outcome::error(KernelError::invalid("half"))
+    }));
+}
+
+/// A program being written. `main` takes one i32.
+struct Source {
+    writer: Writer,
+    main: FunctionBuilder,
+    int: TypeId,
+}
+
+/// A kernel's operands: registers with modes.
+type Operands<'o> = &'o [(u32, OperandMode)];
+
+use OperandMode::{After, Lenient, Order, Required};
+
+impl Source {
+    fn new() -> Source {
+        let mut writer = Writer::new();
+        let int = writer.ty("i32");
+        let (name, unnamed) = (writer.string("main"), writer.string(""));
+        let mut main = FunctionBuilder::new(name, FunctionKind::Async);
+        main.arg(int, unnamed, None);
+        Source { writer, main, int }
+    }
+
+    fn on_stream(
+        &mut self,
+        stream: u32,
+        name: &str,
+        operands: Operands<'_>,
+        results: &[&str],
+        to: &[FunctionId],
+    ) -> u32 {
+        let code = self.writer.kernel_name(name);
+        let results: Vec<TypeId> = results.iter().map(|ty| self.writer.ty(ty)).collect();
+        let operand_info: Vec<_> = operands
+            .iter()
+            .map(|(_, mode)| OperandInfo { mode: *mode as u8, ..OperandInfo::default() })
+            .collect();
+        let operands: Vec<u32> = operands.iter().map(|(register, _)| *register).collect();
+        let line = self.main.n_kernels() + 1;
+        let location = Some(self.writer.location_file("t", line, 1));
+        self.main.kernel(&KernelSpec {
+            code,
+            operands: &operands,
+            operand_info: &operand_info,
+            results: &results,
+            functions: to,
+            stream,
+            location,
+            ..KernelSpec::default()
+        })
+    }
+
+    fn kernel(&mut self, name: &str, operands: &[u32]) -> u32 {
+        let operands: Vec<_> = operands.iter().map(|&register| (register, Required)).collect();
+        let ty = match name {
+            "chain" => "!tfrt.chain",
+            "is_one" => "i1",
+            _ => "i32",
+        };
+        self.on_stream(0, name, &operands, &[ty], &[])
+    }
+
+    /// Ends the function and starts another `main`, that takes one i32 too.
+    fn next(&mut self, name: &str, results: &[u32]) -> FunctionId {
+        let unnamed = self.writer.string("");
+        for &register in results {
+            self.main.result(register, unnamed);
+        }
+        let next = self.writer.string(name);
+        let mut next = FunctionBuilder::new(next, FunctionKind::Async);
+        next.arg(self.int, unnamed, None);
+        let done = std::mem::replace(&mut self.main, next);
+        self.writer.add(done)
+    }
+
+    fn load(mut self, results: &[u32]) -> Arc<Program> {
+        let unnamed = self.writer.string("");
+        for &register in results {
+            self.main.result(register, unnamed);
+        }
+        self.writer.add(self.main);
+        let bytes = self.writer.finish().unwrap();
+        Program::from_bytes(&bytes, &Registry::new().with(kernels)).unwrap()
+    }
+}
+
+#[derive(Default)]
+struct Sink(Mutex<String>);
+
+impl Output for Sink {
+    fn write(&self, text: &str) -> std::io::Result<()> {
+        self.0.lock().unwrap().push_str(text);
+        Ok(())
+    }
+}
+
+/// Calls the last function with `argument` on `queue`: its results, and what it printed.
+fn run_on(
+    queue: Arc<dyn WorkQueue>,
+    program: &Arc<Program>,
+    argument: Value,
+    limits: Limits,
+) -> (Vec<String>, String) {
+    let sink = Arc::new(Sink::default());
+    let request = Request { output: sink.clone(), ..Request::new(queue) };
+    let context = ExecContext::new(Arc::new(request));
+    let main = FunctionId(program.image().n_functions() - 1);
+    let results = call(program, main, vec![argument], &context, limits).unwrap();
+    let results = results.iter().map(|value| match value.error() {
+        Some(error) => {
+            let calls: String = error.calls().iter().map(|call| format!(" < {call}")).collect();
+            format!("{error}{calls}")
+        }
+        None => value.to_string(),
+    });
+    let results = results.collect();
+    let printed = sink.0.lock().unwrap().trim_end().to_owned();
+    (results, printed)
+}
+
+#[cfg(not(loom))]
+mod plain {
+    use super::*;
+    use crate::async_value::{AsyncRef, live_async_values};
+    use crate::queue::from_spec;
+
+    fn run(spec: &str, program: &Arc<Program>) -> (Vec<String>, String) {
+        run_on(from_spec(spec).unwrap(), program, Value::I32(1), Limits::default())
+    }
+
+    /// Checks results and output: as a line if it is one, then with an argument that comes late, on both queues.
+    fn check(program: &Arc<Program>, results: &[&str], printed: &str) {
+        let (got, output) = run("s", program);
+        assert_eq!(
+            (got.as_slice(), output.as_str()),
+            (&*results.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>(), printed)
+        );
+        for spec in ["s", "mstd:1", "mstd:3"] {
+            let queue = from_spec(spec).unwrap();
+            let (promise, late) = AsyncRef::pending();
+            queue.add_task(Box::new(move || promise.set(Value::I32(1))));
+            let (got, output) = run_on(queue, program, Value::Async(late), Limits::default());
+            assert_eq!(got, results, "late argument on {spec}");
+            if spec == "s" {
+                assert_eq!(output, printed, "late argument on {spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_flows_and_an_argument_is_returned_as_it_is() {
+        let mut source = Source::new();
+        let two = source.kernel("add", &[0, 0]);
+        let four = source.kernel("add", &[two, two]);
+        check(&source.load(&[four, 0, four, two]), &["4", "1", "4", "2"], "");
+    }
+
+    #[test]
+    fn order_is_newest_first_and_depth_first() {
+        // Independent constants: the last runs first. Users of one value: the earliest first, each with its own users.
+        let mut source = Source::new();
+        let a = source.kernel("add", &[0, 0]);
+        let b = source.kernel("add", &[a, 0]);
+        let notes: Vec<u32> = [a, b, a].iter().map(|&x| source.kernel("note", &[x])).collect();
+        let after = source.kernel("note", &[notes[0]]);
+        let program = source.load(&[after]);
+        // a's users are b, note(a), note(a) in program order: b's consumers come before a's other users.
+        let (_, line) = run("s", &program);
+        assert_eq!(line, "3 2 2 2");
+        check(&program, &["2"], "3 2 2 2");
+        let mut source = Source::new();
+        let ones: Vec<u32> = (0..3).map(|_| source.kernel("one", &[])).collect();
+        let sums: Vec<u32> = ones
+            .iter()
+            .enumerate()
+            .map(|(i, &one)| {
+                let mut sum = one;
+                for _ in 0..i {
+                    sum = source.kernel("add", &[sum, one]);
+                }
+                sum
+            })
+            .collect();
+        let notes: Vec<u32> = sums.iter().map(|&sum| source.kernel("note", &[sum])).collect();
+        let (_, line) = run("s", &source.load(&notes));
+        assert_eq!(line, "3 2 1");
+    }
+
+    #[test]
+    fn an_error_skips_its_users_and_no_others() {
+        let mut source = Source::new();
+        let bad = source.kernel("fail", &[0]);
+        let worse = source.kernel("panic", &[0]);
+        let skipped = source.kernel("note", &[bad]);
+        let both = source.kernel("add", &[worse, bad]);
+        let fine = source.kernel("note", &[0]);
+        let sum = source.kernel("sum", &[fine, bad]);
+        let program = source.load(&[bad, skipped, both, fine, sum]);
+        let results =
+            ["t:1:1: fail 1", "t:1:1: fail 1", "t:2:1: a kernel panicked: panic 1", "1", "t:1:1: fail 1"];
+        check(&program, &results, "1");
+    }
+
+    #[test]
+    fn what_a_kernel_stored_before_it_failed_stays() {
+        let mut source = Source::new();
+        let first = source.on_stream(0, "half", &[], &["i32", "i32"], &[]);
+        let program = source.load(&[first, first + 1]);
+        check(&program, &["1", "t:1:1: half"], "");
+    }
+
+    #[test]
+    fn dead_wins_over_error() {
+        let mut source = Source::new();
+        let bad = source.kernel("fail", &[0]);
+        let dead = source.kernel("dead", &[0]);
+        let both = source.kernel("add", &[bad, dead]);
+        let call = source.next("outer", &[both]);
+        let inner = source.on_stream(0, "call", &[(0, Required)], &["i32"], &[call]);
+        let program = source.load(&[inner]);
+        check(&program, &["<<dead>>"], "");
+    }
+
+    #[test]
+    fn control_edges_order_and_carry_no_error() {
+        let mut source = Source::new();
+        let bad = source.kernel("fail", &[0]);
+        let edge = source.on_stream(0, "note", &[(0, Required), (bad, Order)], &["i32"], &[]);
+        let chain = source.kernel("chain", &[bad]);
+        let declared = source.on_stream(0, "ordered", &[(0, Required), (chain, Order)], &["i32"], &[]);
+        let required = source.kernel("ordered", &[0, chain]);
+        let trailing = source.kernel("note", &[0, chain]);
+        let program = source.load(&[edge, declared, required, trailing]);
+        check(&program, &["1", "1", "t:1:1: fail 1", "t:1:1: fail 1"], "1 1");
+    }
+
+    #[test]
+    fn lenient_operands_do_not_wait_and_do_not_fail() {
+        let mut source = Source::new();
+        let yes = source.kernel("is_one", &[0]);
+        let bad = source.kernel("fail", &[0]);
+        let late = source.kernel("later", &[0]);
+        let chosen =
+            source.on_stream(0, "first", &[(yes, Required), (late, Lenient), (bad, Lenient)], &["i32"], &[]);
+        let failed =
+            source.on_stream(0, "first", &[(yes, Required), (bad, Lenient), (late, Lenient)], &["i32"], &[]);
+        let next = source.kernel("add", &[chosen, chosen]);
+        check(&source.load(&[chosen, failed, next]), &["1", "t:2:1: fail 1", "2"], "");
+    }
+
+    #[test]
+    fn after_edges_wait_for_completion() {
+        let mut source = Source::new();
+        let late = source.kernel("later", &[0]);
+        let noted = source.kernel("note", &[late]);
+        let inner = source.next("outer", &[0, noted]);
+        // The callee's first result is final at once; the kernel is complete when the callee's note has been printed.
+        let two = source.kernel("add", &[0, 0]);
+        let called = source.on_stream(0, "call", &[(0, Required)], &["i32", "i32"], &[inner]);
+        let early = source.on_stream(0, "note", &[(two, Required), (called, Order)], &["i32"], &[]);
+        let four = source.kernel("add", &[two, two]);
+        let last = source.on_stream(0, "note", &[(four, Required), (called, After)], &["i32"], &[]);
+        let program = source.load(&[early, last]);
+        let (results, printed) = run("s", &program);
+        assert_eq!((results.join(" ").as_str(), printed.as_str()), ("2 4", "2 1 4"));
+        check(&program, &["2", "4"], "2 1 4");
+    }
+
+    #[test]
+    fn streams_become_tasks_in_ascending_order() {
+        let mut source = Source::new();
+        let notes: Vec<u32> = [(0, 1), (2, 2), (1, 3), (2, 4)]
+            .iter()
+            .map(|&(stream, n)| {
+                let mut x = source.on_stream(stream, "one", &[], &["i32"], &[]);
+                for _ in 1..n {
+                    x = source.on_stream(stream, "add", &[(x, Required), (0, Required)], &["i32"], &[]);
+                }
+                source.on_stream(stream, "note", &[(x, Required)], &["i32"], &[])
+            })
+            .collect();
+        let program = source.load(&notes);
+        let (results, printed) = run("s", &program);
+        assert_eq!(results, ["1", "2", "3", "4"]);
+        // Stream 0 on the caller; then the queue's tasks: stream 1, then stream 2 with its newest first.
+        assert_eq!(printed, "1 3 4 2");
+        for _ in 0..50 {
+            assert_eq!(run("mstd:3", &program).0, ["1", "2", "3", "4"]);
+        }
+    }
+
+    #[test]
+    fn errors_say_through_which_calls_they_came() {
+        for kernel in ["fail", "panic"] {
+            for asynchronous in [false, true] {
+                let mut source = Source::new();
+                let x =
+                    if asynchronous { source.kernel("later", &[0]) } else { source.kernel("add", &[0, 0]) };
+                let bad = source.kernel(kernel, &[x]);
+                let inner = source.next("outer", &[bad]);
+                source.kernel("one", &[]);
+                source.kernel("one", &[]);
+                let called = source.on_stream(0, "call", &[(0, Required)], &["i32"], &[inner]);
+                let (results, _) = run("s", &source.load(&[called]));
+                let n = if asynchronous { 1 } else { 2 };
+                let message = if kernel == "fail" {
+                    format!("fail {n}")
+                } else {
+                    format!("a kernel panicked: panic {n}")
+                };
+                assert_eq!(results, [format!("t:2:1: {message} < t:3:1")]);
+            }
+        }
+    }
+
+    #[test]
+    fn endless_recursion_is_an_error() {
+        for asynchronous in [false, true] {
+            let mut writer = Writer::new();
+            let (int, name, unnamed) = (writer.ty("i32"), writer.string("main"), writer.string(""));
+            let id = writer.declare();
+            let mut main = FunctionBuilder::new(name, FunctionKind::Async);
+            let mut x = main.arg(int, unnamed, None);
+            if asynchronous {
+                let code = writer.kernel_name("later");
+                x = main.kernel(&KernelSpec {
+                    code,
+                    operands: &[x],
+                    results: &[int],
+                    ..KernelSpec::default()
+                });
+            }
+            let code = writer.kernel_name("call");
+            let result = main.kernel(&KernelSpec {
+                code,
+                operands: &[x],
+                results: &[int],
+                functions: &[id],
+                ..KernelSpec::default()
+            });
+            main.result(result, unnamed);
+            writer.define(id, main);
+            let program =
+                Program::from_bytes(&writer.finish().unwrap(), &Registry::new().with(kernels)).unwrap();
+            for limits in [
+                Limits { depth: 50_000, ..Limits::default() },
+                Limits { values: 10_000, ..Limits::default() },
+            ] {
+                let (results, _) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), limits);
+                assert!(results[0].starts_with("calls nest too deeply"), "{results:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_cancellation_nothing_starts() {
+        let mut source = Source::new();
+        let first = source.kernel("cancel", &[0]);
+        let second = source.kernel("note", &[first]);
+        let called = source.next("outer", &[first, second]);
+        let again = source.on_stream(0, "call", &[(0, Required)], &["i32", "i32"], &[called]);
+        source.on_stream(0, "note", &[(0, Required), (again, Order)], &["i32"], &[]);
+        let program = source.load(&[again, again + 1]);
+        check(&program, &["1", "Cancelled"], "");
+    }
+
+    #[test]
+    fn a_deadline_ends_an_execution() {
+        let mut source = Source::new();
+        let mut x = 0;
+        for _ in 0..5000 {
+            x = source.kernel("add", &[x, 0]);
+        }
+        let program = source.load(&[x]);
+        let cancellation = crate::context::Cancellation::with_deadline(std::time::Instant::now());
+        let request = Request { cancellation, ..Request::new(from_spec("s").unwrap()) };
+        let context = ExecContext::new(Arc::new(request));
+        let results =
+            call(&program, FunctionId(0), vec![Value::I32(1)], &context, Limits::default()).unwrap();
+        assert_eq!(results[0].error().map(|error| error.code()), Some(ErrorCode::DeadlineExceeded));
+    }
+
+    #[test]
+    fn arguments_must_fit() {
+        let program = Source::new().load(&[0]);
+        let context = ExecContext::new(Arc::new(Request::new(from_spec("s").unwrap())));
+        let call = |arguments| call(&program, FunctionId(0), arguments, &context, Limits::default());
+        assert_eq!(call(vec![]).unwrap_err().message(), "'main' takes 1 arguments, got 0");
+        assert_eq!(
+            call(vec![Value::I64(1)]).unwrap_err().message(),
+            "argument #0 of 'main' has type i64, expected i32"
+        );
+    }
+
+    #[test]
+    fn misuses_of_kernels_are_found_when_loading() {
+        let check = |message: &str, build: &dyn Fn(&mut Source)| {
+            let mut source = Source::new();
+            build(&mut source);
+            source.next("unused", &[]);
+            let bytes = source.writer.finish().unwrap();
+            let error = Program::from_bytes(&bytes, &Registry::new().with(kernels)).unwrap_err();
+            assert_eq!(error.to_string(), format!("t:1:1: {message}"));
+        };
+        check("unknown kernel 'x.y': this runtime has no kernels of 'x'", &|s| _ = s.kernel("x.y", &[]));
+        check("'add' takes 2 operands, got 1", &|s| _ = s.kernel("add", &[0]));
+        check("'sum' gives 1 result, used with 2", &|s| _ = s.on_stream(0, "sum", &[], &["i32", "i32"], &[]));
+        check("result #0 of 'add' has type f32, expected i32 or si32", &|s| {
+            s.on_stream(0, "add", &[(0, Required), (0, Required)], &["f32"], &[]);
+        });
+        check("'call' needs 1 function, got 0", &|s| _ = s.kernel("call", &[0]));
+        check("operand #0 of 'add' cannot be Order: the kernel reads its value", &|s| {
+            s.on_stream(0, "add", &[(0, Order), (0, Required)], &["i32"], &[]);
+        });
+    }
+
+    #[test]
+    fn nothing_is_left_behind() {
+        let mut source = Source::new();
+        let late = source.kernel("later", &[0]);
+        let again = source.kernel("later", &[late]);
+        let sum = source.kernel("add", &[late, again]);
+        let inner = source.next("outer", &[sum]);
+        let called = source.on_stream(0, "call", &[(0, Required)], &["i32"], &[inner]);
+        let program = source.load(&[called]);
+        // Other tests run at the same time, so the count alone says nothing; a queue that is dropped has dropped its tasks.
+        for spec in ["s", "mstd:2"] {
+            for _ in 0..100 {
+                assert_eq!(run(spec, &program).0, ["2"]);
+            }
+        }
+        assert!(live_async_values() < 100_000);
+    }
+}
+
+#[cfg(loom)]
+mod loom_tests {
+    use super::*;
+    use crate::queue::{Latch, Task};
+    use loom::thread::JoinHandle;
+
+    /// Every task is a thread; waiting joins them all.
+    #[derive(Default)]
+    struct Threads(Mutex<Vec<JoinHandle<()>>>);
+
+    impl WorkQueue for Threads {
+        fn name(&self) -> &'static str {
+            "threads"
+        }
+        fn parallelism(&self) -> usize {
+            2
+        }
+        fn add_task(&self, task: Task) {
+            let thread = loom::thread::spawn(task);
+            self.0.lock().unwrap().push(thread);
+        }
+        fn add_blocking_task(&self, task: Task) {
+            self.add_task(task);
+        }
+        fn wait(&self, latch: &Latch) {
+            loop {
+                let thread = self.0.lock().unwrap().pop();
+                match thread {
+                    Some(thread) => thread.join().unwrap(),
+                    None => break,
+                }
+            }
+            assert!(latch.is_open());
+        }
+    }
+
+    #[test]
+    fn loom_registers_are_published_across_streams() {
+        let mut source = Source::new();
+        let a = source.on_stream(0, "add", &[(0, Required), (0, Required)], &["i32"], &[]);
+        let b = source.on_stream(1, "add", &[(0, Required), (0, Required)], &["i32"], &[]);
+        let c = source.on_stream(0, "add", &[(a, Required), (b, Required)], &["i32"], &[]);
+        let program = source.load(&[c]);
+        loom::model(move || {
+            let (results, _) =
+                run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+            assert_eq!(results, ["4"]);
+        });
+    }
+
+    #[test]
+    fn loom_asynchronous_results_meet() {
+        let mut source = Source::new();
+        let a = source.kernel("later", &[0]);
+        let b = source.kernel("later", &[0]);
+        let c = source.kernel("add", &[a, b]);
+        let program = source.load(&[c]);
+        loom::model(move || {
+            let (results, _) =
+                run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+            assert_eq!(results, ["2"]);
+        });
+    }
+}

@@ -99,7 +99,8 @@ impl Worker {
     /// Opens another visit of a frame, for kernels that `kernel` made ready.
     fn visit(&mut self, frame: Arc<Frame>, kernel: u32, ready: Vec<Ready>) {
         let stream = frame.general().streams[kernel as usize];
-        let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 0, caller: None };
+        let mut visit =
+            Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 0, caller: None };
         visit.add(ready);
         self.visits.push(visit);
     }
@@ -154,7 +155,9 @@ impl Worker {
         let results = self.scratch.split_off(n_operands);
         let mut missing = None;
         let results = results.into_iter().map(|value| match value {
-            Value::Empty => missing.get_or_insert_with(|| Value::Error(located(&frame, kernel, error.clone()))).clone(),
+            Value::Empty => {
+                missing.get_or_insert_with(|| Value::Error(located(&frame, kernel, error.clone()))).clone()
+            }
             value => value,
         });
         let results: Vec<Value> = results.collect();
@@ -162,10 +165,16 @@ impl Worker {
     }
 
     /// Runs a function for a kernel: at once if it has a line and nothing to wait for, else in a frame of its own.
-    fn call(&mut self, frame: &Arc<Frame>, running: Running, call: Call) -> Result<(), (Running, KernelError)> {
+    fn call(
+        &mut self,
+        frame: &Arc<Frame>,
+        running: Running,
+        call: Call,
+    ) -> Result<(), (Running, KernelError)> {
         let execution = &frame.execution;
         let callee = execution.program.plan(call.function.0);
-        let n_operands = self.scratch.len() - frame.plan().kernels[running.kernel() as usize].n_results as usize;
+        let n_operands =
+            self.scratch.len() - frame.plan().kernels[running.kernel() as usize].n_results as usize;
         let first = (call.first_operand as usize).min(n_operands);
         let n_args = (callee.n_args as usize).min(n_operands - first);
         let arguments = self.scratch.drain(first..first + n_args);
@@ -181,7 +190,8 @@ impl Worker {
             drop(arguments);
             return Err((running, error));
         }
-        let started = Frame::start(execution, call.function.0, arguments, Some((frame.clone(), kernel)), None);
+        let started =
+            Frame::start(execution, call.function.0, arguments, Some((frame.clone(), kernel)), None);
         self.open(started, Some(running));
         Ok(())
     }
@@ -203,7 +213,8 @@ impl Worker {
             visit.add(ready);
             visit.finished += 1;
         }
-        let completion = completes.then(|| Completes { kernel, left: Arc::new(AtomicUsize::new(later.len())) });
+        let completion =
+            completes.then(|| Completes { kernel, left: Arc::new(AtomicUsize::new(later.len())) });
         for (later, value) in later {
             wait(&frame, stream, later, &value, completion.clone());
         }
@@ -235,7 +246,8 @@ fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, complet
         if ready.is_empty() {
             worker.finish(frame, finished);
         } else {
-            let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished, caller: None };
+            let mut visit =
+                Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished, caller: None };
             visit.add(ready);
             worker.visits.push(visit);
         }
@@ -248,7 +260,11 @@ impl Visit {
     fn add(&mut self, ready: Vec<Ready>) {
         let streams = &self.frame.general().streams;
         for ready in ready {
-            let list = if streams[ready.kernel() as usize] == self.stream { &mut self.inline } else { &mut self.outline };
+            let list = if streams[ready.kernel() as usize] == self.stream {
+                &mut self.inline
+            } else {
+                &mut self.outline
+            };
             list.push(ready);
         }
     }

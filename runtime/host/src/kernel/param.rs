@@ -10,7 +10,10 @@
 //! | [`FunctionId`] | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
 
-#![allow(clippy::needless_lifetimes, reason = "`extract` is written alike for items that borrow and those that do not")]
+#![allow(
+    clippy::needless_lifetimes,
+    reason = "`extract` is written alike for items that borrow and those that do not"
+)]
 
 use std::marker::PhantomData;
 
@@ -200,7 +203,9 @@ impl FromAttr for f64 {
 /// The attribute's view, or the answer that there is none. Loading has checked that there is one.
 fn next_attr<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<AttrView<'f>, Outcome> {
     let i = next(&mut cursor.attr);
-    frame.attr(i).ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no attribute #{i}"))))
+    frame
+        .attr(i)
+        .ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no attribute #{i}"))))
 }
 
 impl<T: FromAttr> Param for Attr<T> {
@@ -210,9 +215,9 @@ impl<T: FromAttr> Param for Attr<T> {
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr<T>, Outcome> {
         let attr = next_attr(frame, cursor)?;
-        T::from_attr(&attr)
-            .map(Attr)
-            .ok_or_else(|| Outcome::error(KernelError::invalid(format!("expected {}, got {attr:?}", T::KIND))))
+        T::from_attr(&attr).map(Attr).ok_or_else(|| {
+            Outcome::error(KernelError::invalid(format!("expected {}, got {attr:?}", T::KIND)))
+        })
     }
 }
 
@@ -257,7 +262,9 @@ impl Param for DenseAttr<'_> {
                 })?;
                 Ok(DenseAttr { dtype, shape, data, splat })
             }
-            attr => Err(Outcome::error(KernelError::invalid(format!("expected a dense attribute, got {attr:?}")))),
+            attr => {
+                Err(Outcome::error(KernelError::invalid(format!("expected a dense attribute, got {attr:?}"))))
+            }
         }
     }
 }
@@ -269,7 +276,9 @@ impl Param for FunctionId {
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<FunctionId, Outcome> {
         let i = next(&mut cursor.function);
-        frame.function(i).ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}"))))
+        frame
+            .function(i)
+            .ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}"))))
     }
 }
 

@@ -70,7 +70,8 @@ pub struct Signature {
 impl Signature {
     /// Whether one more chain is accepted as the last operand: it is if the kernel takes none of its own.
     pub fn accepts_trailing_chain(&self) -> bool {
-        !self.operands.iter().any(|types| is_chain(types)) && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))
+        !self.operands.iter().any(|types| is_chain(types))
+            && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))
             || self.calls.is_some()
     }
 }

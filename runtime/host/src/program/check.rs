@@ -16,7 +16,10 @@ const MAX_ERRORS: usize = 20;
 pub(super) type Resolved<'r> = Vec<&'r Kernel>;
 
 /// Finds all kernels and checks all uses.
-pub(super) fn check<'r>(image: &Image<'_>, registry: &'r Registry) -> Result<Resolved<'r>, Vec<KernelUseError>> {
+pub(super) fn check<'r>(
+    image: &Image<'_>,
+    registry: &'r Registry,
+) -> Result<Resolved<'r>, Vec<KernelUseError>> {
     let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
     let mut errors = Vec::new();
     for function in image.functions() {
@@ -73,7 +76,9 @@ impl Use<'_, '_> {
             return Err(format!("'{name}' is placed on device '{device}', which this runtime does not have"));
         }
         if self.kernel.is_any() {
-            return Err(format!("'{name}' runs when its first operand is available, which this runtime cannot do yet"));
+            return Err(format!(
+                "'{name}' runs when its first operand is available, which this runtime cannot do yet"
+            ));
         }
         self.check_operands(name, signature)?;
         self.check_results(name, signature)?;
@@ -97,13 +102,20 @@ impl Use<'_, '_> {
             let types = signature.operands.get(i).copied().or(signature.rest).unwrap_or_default();
             let found = self.type_of(register);
             if !accepts(types, found) {
-                return Err(format!("operand #{i} of '{name}' has type {found}, expected {}", types.join(" or ")));
+                return Err(format!(
+                    "operand #{i} of '{name}' has type {found}, expected {}",
+                    types.join(" or ")
+                ));
             }
             match self.kernel.operand_mode(i as u32) {
                 OperandMode::Required => {}
                 OperandMode::Lenient if signature.takes_any_state || signature.calls.is_some() => {}
                 OperandMode::Order | OperandMode::After if is_chain(types) => {}
-                mode => return Err(format!("operand #{i} of '{name}' cannot be {mode:?}: the kernel reads its value")),
+                mode => {
+                    return Err(format!(
+                        "operand #{i} of '{name}' cannot be {mode:?}: the kernel reads its value"
+                    ));
+                }
             }
         }
         Ok(())
@@ -119,7 +131,10 @@ impl Use<'_, '_> {
             let types = signature.results.get(i).copied().or(signature.rest_results).unwrap_or_default();
             let found = self.type_of(self.kernel.first_result() + i as u32);
             if !accepts(types, found) {
-                return Err(format!("result #{i} of '{name}' has type {found}, expected {}", types.join(" or ")));
+                return Err(format!(
+                    "result #{i} of '{name}' has type {found}, expected {}",
+                    types.join(" or ")
+                ));
             }
         }
         Ok(())
@@ -158,25 +173,36 @@ impl Use<'_, '_> {
             let callee = self.image.function(id.0);
             let callee_name = if callee.name().is_empty() { "a region" } else { callee.name() };
             if callee.kind() == FunctionKind::Native {
-                return Err(format!("'{name}' calls '{callee_name}', which is native code: not supported yet"));
+                return Err(format!(
+                    "'{name}' calls '{callee_name}', which is native code: not supported yet"
+                ));
             }
             // A trailing chain that is not the callee's argument only orders the call.
             let n_args = callee.n_args() as usize;
             let chain_more = arguments.len() == n_args + 1
                 && arguments.last().is_some_and(|&last| self.type_of(last) == "!tfrt.chain");
             if arguments.len() != n_args && !chain_more {
-                return Err(format!("'{callee_name}' takes {n_args} argument{}, got {}", plural(n_args), arguments.len()));
+                return Err(format!(
+                    "'{callee_name}' takes {n_args} argument{}, got {}",
+                    plural(n_args),
+                    arguments.len()
+                ));
             }
             for (i, &register) in arguments.iter().enumerate().take(n_args) {
                 let (found, want) = (self.type_of(register), callee.arg_type(i as u32));
                 if found != want {
-                    return Err(format!("argument #{i} of '{callee_name}' has type {found}, expected {want}"));
+                    return Err(format!(
+                        "argument #{i} of '{callee_name}' has type {found}, expected {want}"
+                    ));
                 }
             }
             let n_results = self.kernel.n_results();
             if callee.n_results() != n_results {
                 let want = callee.n_results() as usize;
-                return Err(format!("'{callee_name}' returns {want} value{}, used with {n_results}", plural(want)));
+                return Err(format!(
+                    "'{callee_name}' returns {want} value{}, used with {n_results}",
+                    plural(want)
+                ));
             }
             for i in 0..n_results {
                 let (found, want) = (self.type_of(self.kernel.first_result() + i), callee.result_type(i));
@@ -197,12 +223,15 @@ pub(super) fn n_passed<'t>(
 ) -> usize {
     let declared = signature.operands.len();
     let mut n = kernel.operands().len();
-    let is_edge =
-        |i: usize| matches!(kernel.operand_mode(i as u32), OperandMode::Order | OperandMode::After);
+    let is_edge = |i: usize| matches!(kernel.operand_mode(i as u32), OperandMode::Order | OperandMode::After);
     while n > declared && is_edge(n - 1) {
         n -= 1;
     }
-    if signature.calls.is_none() && n > declared && signature.accepts_trailing_chain() && type_of(n - 1) == "!tfrt.chain" {
+    if signature.calls.is_none()
+        && n > declared
+        && signature.accepts_trailing_chain()
+        && type_of(n - 1) == "!tfrt.chain"
+    {
         n -= 1;
     }
     n

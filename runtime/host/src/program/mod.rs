@@ -122,7 +122,10 @@ impl Program {
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
         let plans = plan::plan(image, &kernels);
-        let by_name = image.functions().map(|f| (Box::from(f.name()), f.index())).filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
+        let by_name = image
+            .functions()
+            .map(|f| (Box::from(f.name()), f.index()))
+            .filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
         let by_name = by_name.collect();
         Ok(Arc::new(Program { mapped, plans, by_name }))
     }

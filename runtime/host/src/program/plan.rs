@@ -97,7 +97,10 @@ struct Lists {
 
 impl Lists {
     fn get(&self, i: u32) -> &[u32] {
-        let (Some(&start), Some(&end)) = (self.starts.get(i as usize), self.starts.get(i as usize + 1)) else { return &[] };
+        let (Some(&start), Some(&end)) = (self.starts.get(i as usize), self.starts.get(i as usize + 1))
+        else {
+            return &[];
+        };
         self.items.get(start as usize..end as usize).unwrap_or_default()
     }
 
@@ -212,7 +215,11 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Resolved<'_>) -> Box<[FunctionPl
     plans.into()
 }
 
-fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> FunctionPlan {
+fn plan_function(
+    image: &Image<'_>,
+    function: &FunctionView<'_, '_>,
+    resolved: &Resolved<'_>,
+) -> FunctionPlan {
     let mut lists = Vec::new();
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
     for kernel in function.kernels() {
@@ -226,7 +233,9 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
             OperandMode::Order | OperandMode::After => CHAIN,
         });
         // A kernel that reads an operand by its type notices an error there. Others are checked for it.
-        let reads_all = signature.calls.is_none() && !signature.takes_any_state && !signature.operands.iter().any(|t| t.is_empty());
+        let reads_all = signature.calls.is_none()
+            && !signature.takes_any_state
+            && !signature.operands.iter().any(|t| t.is_empty());
         let reads_rest = signature.rest.is_some_and(|types| !types.is_empty());
         let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || reads_rest);
         let checked = (0..operands.len()).filter(|&i| mode(i) == OperandMode::Required && !reads(i));
@@ -343,7 +352,12 @@ fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
 }
 
 /// The steps in order, each with the registers that it reads last.
-fn line(image: &Image<'_>, function: &FunctionView<'_, '_>, plan: &mut FunctionPlan, order: &[u32]) -> Box<[Step]> {
+fn line(
+    image: &Image<'_>,
+    function: &FunctionView<'_, '_>,
+    plan: &mut FunctionPlan,
+    order: &[u32],
+) -> Box<[Step]> {
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {

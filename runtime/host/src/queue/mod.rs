@@ -132,7 +132,8 @@ pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
                 Some((workers, "")) if !spec.ends_with(',') => (Some(count(workers)?), None),
                 Some((workers, blocking)) => (Some(count(workers)?), Some(count(blocking)?)),
             };
-            let workers = workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+            let workers =
+                workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
             Ok(Arc::new(MultiThreaded::new(workers, blocking.unwrap_or(256)).map_err(QueueError::Threads)?))
         }
         _ => Err(QueueError::UnknownName(spec.to_owned())),
@@ -153,7 +154,19 @@ mod tests {
         check("s", "s", 1);
         check("mstd:3", "mstd", 3);
         check("mstd:2,5", "mstd", 2);
-        for bad in ["", "S", "s:1", "mstd:", "mstd:0", "mstd:1,", "mstd:1,0", "mstd:1,2,3", "mstd:x", "mstd:-1", "mstd:99999"] {
+        for bad in [
+            "",
+            "S",
+            "s:1",
+            "mstd:",
+            "mstd:0",
+            "mstd:1,",
+            "mstd:1,0",
+            "mstd:1,2,3",
+            "mstd:x",
+            "mstd:-1",
+            "mstd:99999",
+        ] {
             assert!(from_spec(bad).is_err(), "{bad}");
         }
     }

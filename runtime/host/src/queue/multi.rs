@@ -54,7 +54,12 @@ impl Shared {
         let mut drainers = self.drainers.load(Ordering::Relaxed);
         while drainers < self.workers {
             // Relaxed: the count guards no data; the fences order it against the list.
-            match self.drainers.compare_exchange_weak(drainers, drainers + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.drainers.compare_exchange_weak(
+                drainers,
+                drainers + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return true,
                 Err(now) => drainers = now,
             }
