@@ -11,3 +11,5 @@
 pub mod diag;
 pub mod dialects;
 pub mod ir;
+pub mod print;
+pub mod syntax;

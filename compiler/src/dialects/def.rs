@@ -438,7 +438,7 @@ impl OpDef {
         match &mut self.effects {
             Effects::List(list) => list.push(effect),
             Effects::Unknown | Effects::Pure | Effects::Recursive => {
-                self.effects = Effects::List(vec![effect])
+                self.effects = Effects::List(vec![effect]);
             }
         }
         self

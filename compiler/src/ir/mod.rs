@@ -150,10 +150,14 @@ pub struct Module {
     pub use_spans: SideTable<UseId, Span>,
     /// Where each value was named: the result's name or the block argument.
     pub value_spans: SideTable<ValueId, Span>,
+    /// Locations of block arguments.
+    pub value_locs: SideTable<ValueId, LocId>,
     /// The source's name of a value, without `%`.
     pub value_names: SideTable<ValueId, StrId>,
     /// The source's name of a block, without `^`.
     pub block_names: SideTable<BlockId, StrId>,
+    /// The resource section `{-# ... #-}`, as written.
+    pub resources: Option<String>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,
@@ -175,8 +179,10 @@ impl Module {
             op_spans: SideTable::default(),
             use_spans: SideTable::default(),
             value_spans: SideTable::default(),
+            value_locs: SideTable::default(),
             value_names: SideTable::default(),
             block_names: SideTable::default(),
+            resources: None,
             ops: Arena::default(),
             blocks: Arena::default(),
             regions: Arena::default(),

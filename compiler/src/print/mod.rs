@@ -1,0 +1,346 @@
+//! IR to text, as upstream MLIR prints it.
+//!
+//! Registered ops print in their declared custom form if they fit it, and in generic form otherwise (a wrong operand
+//! count, a missing attribute): whatever the IR is, what is printed reads back as the same IR. `names` decides what
+//! values are called, `text` writes types and attributes, `custom` interprets formats.
+
+mod custom;
+mod names;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub(crate) use text::{Typed, write_attr, write_type};
+pub use text::{attr_text, loc_text, type_text};
+
+use crate::ir::entity::SideTable;
+use crate::ir::{AttrId, BlockId, Context, LocId, LocKind, Module, OpId, RegionId, StrId, ValueDef, ValueId};
+use names::{Name, Names};
+use rustc_hash::FxHashMap;
+use text::{put, write_list};
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrintOptions {
+    /// All ops in generic form.
+    pub generic: bool,
+    /// Values keep the names of the source.
+    pub keep_names: bool,
+    /// Print locations, as aliases defined at the end.
+    pub locations: bool,
+}
+
+/// The whole module, ending in a line break.
+pub fn print(module: &Module, options: &PrintOptions) -> String {
+    let mut out = print_op(module, module.top(), options);
+    out.push('\n');
+    if let Some(resources) = &module.resources {
+        out.push('\n');
+        out.push_str(resources);
+        out.push('\n');
+    }
+    out
+}
+
+/// One op with all that it holds; no line break at the end (but location aliases on lines of their own, if asked for).
+pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
+    let mut printer = Printer {
+        m: module,
+        cx: &module.cx,
+        options: *options,
+        names: names::assign(module, op, options.keep_names),
+        preds: SideTable::default(),
+        aliases: LocAliases::default(),
+        out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
+        indent: 0,
+    };
+    printer.op(op);
+    printer.finish()
+}
+
+/// Locations that were printed, in the order of their numbers.
+#[derive(Default)]
+struct LocAliases {
+    numbers: FxHashMap<LocId, u32>,
+    order: Vec<LocId>,
+}
+
+impl LocAliases {
+    /// Parts get their numbers first, so that definitions refer backwards only.
+    fn name(&mut self, cx: &Context, loc: LocId) -> String {
+        if !self.numbers.contains_key(&loc) {
+            match cx.loc(loc) {
+                LocKind::Name { child, .. } if *child != LocId::UNKNOWN => {
+                    self.name(cx, *child);
+                }
+                LocKind::CallSite { callee, caller } => {
+                    self.name(cx, *callee);
+                    self.name(cx, *caller);
+                }
+                LocKind::Fused { locs, .. } => {
+                    for part in locs {
+                        self.name(cx, *part);
+                    }
+                }
+                LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } | LocKind::Name { .. } => {}
+            }
+            let n = self.order.len() as u32;
+            self.numbers.insert(loc, n);
+            self.order.push(loc);
+        }
+        self.known(loc).unwrap_or_default()
+    }
+
+    fn known(&self, loc: LocId) -> Option<String> {
+        self.numbers.get(&loc).map(|n| if *n == 0 { "#loc".to_owned() } else { format!("#loc{n}") })
+    }
+}
+
+struct Printer<'m> {
+    m: &'m Module,
+    cx: &'m Context,
+    options: PrintOptions,
+    names: Names,
+    /// Blocks that branch to a block, in order.
+    preds: SideTable<BlockId, Vec<BlockId>>,
+    aliases: LocAliases,
+    out: String,
+    indent: usize,
+}
+
+impl Printer<'_> {
+    fn finish(mut self) -> String {
+        for (i, loc) in self.aliases.order.iter().enumerate() {
+            let name = if i == 0 { "#loc".to_owned() } else { format!("#loc{i}") };
+            put!(self.out, "\n{name} = loc(");
+            let aliases = &self.aliases;
+            text::write_loc(self.cx, *loc, &|l| aliases.known(l), &mut self.out);
+            self.out.push(')');
+        }
+        self.out
+    }
+
+    fn newline(&mut self) {
+        self.out.push('\n');
+        for _ in 0..self.indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    fn op(&mut self, op: OpId) {
+        self.results(op);
+        if self.options.generic || !self.custom(op) {
+            self.generic(op);
+        }
+        self.trailing_loc(self.m.loc(op));
+    }
+
+    fn trailing_loc(&mut self, loc: LocId) {
+        if self.options.locations {
+            let name = self.aliases.name(self.cx, loc);
+            put!(self.out, " loc({name})");
+        }
+    }
+
+    fn results(&mut self, op: OpId) {
+        let n = self.m.n_results(op);
+        if n == 0 {
+            return;
+        }
+        if n == 1 || self.named_apart(op) {
+            for (i, result) in self.m.results(op).enumerate() {
+                if i > 0 {
+                    self.out.push_str(", ");
+                }
+                self.value(result);
+            }
+        } else {
+            self.name(self.m.result(op, 0));
+            put!(self.out, ":{n}");
+        }
+        self.out.push_str(" = ");
+    }
+
+    /// Do all results of an op with several have names of their own?
+    fn named_apart(&self, op: OpId) -> bool {
+        self.m.results(op).skip(1).all(|r| self.names.values.at(r).is_some())
+    }
+
+    fn value(&mut self, value: ValueId) {
+        match self.m.value_def(value) {
+            ValueDef::Result(op, i) if self.m.n_results(op) > 1 && !self.named_apart(op) => {
+                self.name(self.m.result(op, 0));
+                put!(self.out, "#{i}");
+            }
+            _ => self.name(value),
+        }
+    }
+
+    fn name(&mut self, value: ValueId) {
+        match self.names.values.at(value) {
+            Some(Name::Number(n)) => put!(self.out, "%{n}"),
+            Some(Name::Arg(n)) => put!(self.out, "%arg{n}"),
+            Some(Name::Text(text)) => put!(self.out, "%{text}"),
+            None => put!(self.out, "%<<UNKNOWN {value:?}>>"),
+        }
+    }
+
+    fn block_name(&mut self, block: BlockId) {
+        match self.names.blocks.at(block) {
+            Some(n) => put!(self.out, "^bb{n}"),
+            None => self.out.push_str("^<<UNKNOWN>>"),
+        }
+    }
+
+    fn values(&mut self, values: impl Iterator<Item = ValueId>) {
+        for (i, value) in values.enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            self.value(value);
+        }
+    }
+
+    fn generic(&mut self, op: OpId) {
+        text::write_quoted(self.m.op_name_str(op).as_bytes(), &mut self.out);
+        self.out.push('(');
+        self.values(self.m.operands(op));
+        self.out.push(')');
+        if !self.m.successors(op).is_empty() {
+            self.out.push('[');
+            for (i, block) in self.m.successors(op).iter().enumerate() {
+                if i > 0 {
+                    self.out.push_str(", ");
+                }
+                self.block_name(*block);
+            }
+            self.out.push(']');
+        }
+        let (inherent, discardable): (Vec<_>, Vec<_>) =
+            self.m.attrs(op).iter().partition(|(name, _)| self.m.is_inherent(op, *name));
+        if let Some(properties) = self.m.properties(op) {
+            self.out.push_str(" <");
+            write_attr(self.cx, properties, Typed::Always, &mut self.out);
+            self.out.push('>');
+        } else if !inherent.is_empty() {
+            self.out.push_str(" <");
+            text::write_dict(self.cx, &inherent, &mut self.out);
+            self.out.push('>');
+        }
+        if !self.m.regions_of(op).is_empty() {
+            self.out.push_str(" (");
+            for (i, &region) in self.m.regions_of(op).iter().enumerate() {
+                if i > 0 {
+                    self.out.push_str(", ");
+                }
+                self.region(region, true);
+            }
+            self.out.push(')');
+        }
+        self.attr_dict(&discardable);
+        self.out.push_str(" : ");
+        self.function_type(op);
+    }
+
+    /// ` {...}` unless empty.
+    fn attr_dict(&mut self, attrs: &[(StrId, AttrId)]) {
+        if !attrs.is_empty() {
+            self.out.push(' ');
+            text::write_dict(self.cx, attrs, &mut self.out);
+        }
+    }
+
+    fn function_type(&mut self, op: OpId) {
+        let inputs: Vec<_> = self.m.operands(op).map(|v| self.m.value_type(v)).collect();
+        let results: Vec<_> = self.m.results(op).map(|v| self.m.value_type(v)).collect();
+        text::write_function(self.cx, &inputs, &results, &mut self.out);
+    }
+
+    /// Braces with blocks. The header of the entry block is left out if it has no arguments and nobody branches to it;
+    /// `generic`: it is written for its arguments, and to tell an empty block from none.
+    fn region(&mut self, region: RegionId, generic: bool) {
+        self.out.push('{');
+        let blocks = self.m.blocks_of(region);
+        if blocks.len() > 1 {
+            self.find_preds(blocks);
+        }
+        for (i, &block) in blocks.iter().enumerate() {
+            let has_preds = self.preds.at(block).is_some_and(|p| !p.is_empty());
+            let empty = self.m.first_op(block).is_none() && self.m.args(block).is_empty();
+            let header = i > 0
+                || has_preds
+                || generic && (!self.m.args(block).is_empty() || empty && blocks.len() == 1);
+            if header {
+                self.header(block, i == 0);
+            }
+            self.indent += 1;
+            let mut next = self.m.first_op(block);
+            while let Some(op) = next {
+                self.newline();
+                self.op(op);
+                next = self.m.next_op(op);
+            }
+            self.indent -= 1;
+        }
+        self.newline();
+        self.out.push('}');
+    }
+
+    fn find_preds(&mut self, blocks: &[BlockId]) {
+        for &block in blocks {
+            if let Some(last) = self.m.last_op(block) {
+                for &successor in self.m.successors(last) {
+                    let mut preds = self.preds.at(successor).cloned().unwrap_or_default();
+                    preds.push(block);
+                    self.preds.set(successor, preds);
+                }
+            }
+        }
+    }
+
+    fn header(&mut self, block: BlockId, entry: bool) {
+        self.newline();
+        self.block_name(block);
+        if !self.m.args(block).is_empty() {
+            self.out.push('(');
+            for (i, &arg) in self.m.args(block).iter().enumerate() {
+                if i > 0 {
+                    self.out.push_str(", ");
+                }
+                self.value(arg);
+                self.out.push_str(": ");
+                write_type(self.cx, self.m.value_type(arg), &mut self.out);
+                self.arg_loc(arg);
+            }
+            self.out.push(')');
+        }
+        self.out.push(':');
+        match self.preds.at(block).map(Vec::as_slice) {
+            None | Some([]) if entry => {}
+            None | Some([]) => self.out.push_str("  // no predecessors"),
+            Some(preds) => {
+                let preds = preds.to_vec();
+                match preds.len() {
+                    1 => self.out.push_str("  // pred: "),
+                    n => put!(self.out, "  // {n} preds: "),
+                }
+                for (i, pred) in preds.into_iter().enumerate() {
+                    if i > 0 {
+                        self.out.push_str(", ");
+                    }
+                    self.block_name(pred);
+                }
+            }
+        }
+    }
+
+    fn arg_loc(&mut self, arg: ValueId) {
+        let loc = self.m.value_locs.at(arg).copied().unwrap_or(LocId::UNKNOWN);
+        self.trailing_loc(loc);
+    }
+
+    fn types(&mut self, values: impl Iterator<Item = ValueId>) {
+        let types: Vec<_> = values.map(|v| self.m.value_type(v)).collect();
+        write_list(&types, &mut self.out, |t, out| write_type(self.cx, *t, out));
+    }
+}

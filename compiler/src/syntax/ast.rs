@@ -1,0 +1,222 @@
+//! The tree that the grammar builds: what was written, with spans, nothing resolved.
+//!
+//! Names stay text, numbers stay tokens, aliases stay names, custom forms stay [`Piece`]s; `lower` gives them meaning.
+//! Regions are numbers: region `n` holds the items that were found between its braces, in source order. A part that
+//! could not be read is simply missing; the error has been reported.
+
+use super::token::{Kind, Tok};
+use crate::diag::Span;
+
+/// All of a text.
+#[derive(Debug, Default)]
+pub(super) struct Ast {
+    /// Items by region; region 0 is the top level.
+    pub(super) regions: Vec<Vec<Item>>,
+    /// Where each region opens.
+    pub(super) region_spans: Vec<Span>,
+}
+
+/// What stands in a region.
+#[derive(Debug)]
+pub(super) enum Item {
+    Op(Box<Op>),
+    /// An item that could not be read: what it would have defined, and the regions inside of it.
+    Broken {
+        results: Vec<Tok>,
+        regions: Vec<u32>,
+    },
+    Label(Label),
+    /// `#a = attribute`, `#l = loc(...)`.
+    AttrAlias {
+        name: Tok,
+        value: Attr,
+    },
+    /// `!t = type`.
+    TypeAlias {
+        name: Tok,
+        value: Type,
+    },
+    /// `{-# ... #-}`.
+    Resource(Tok),
+}
+
+/// `^bb0(%a: i32):`
+#[derive(Debug)]
+pub(super) struct Label {
+    pub(super) name: Tok,
+    pub(super) args: Vec<Arg>,
+}
+
+/// `%a: i32 loc(...)`
+#[derive(Debug)]
+pub(super) struct Arg {
+    pub(super) name: Tok,
+    pub(super) ty: Type,
+    pub(super) loc: Option<Loc>,
+}
+
+/// An operation.
+#[derive(Debug)]
+pub(super) struct Op {
+    /// `%a, %b:2 =`: name and count.
+    pub(super) results: Vec<(Tok, Option<Tok>)>,
+    /// The name: a string in generic form, else a word.
+    pub(super) name: Tok,
+    pub(super) body: Body,
+    pub(super) loc: Option<Loc>,
+    pub(super) span: Span,
+}
+
+/// What follows the name.
+#[derive(Debug)]
+pub(super) enum Body {
+    Generic(Box<Generic>),
+    Custom(Vec<Piece>),
+}
+
+/// `(%a)[^bb] <{...}> ({...}) {...} : (T) -> U`
+#[derive(Debug)]
+pub(super) struct Generic {
+    pub(super) operands: Vec<Tok>,
+    pub(super) successors: Vec<Tok>,
+    pub(super) properties: Option<Attr>,
+    pub(super) regions: Vec<RegionRef>,
+    pub(super) attrs: Vec<Entry>,
+    pub(super) inputs: Vec<Type>,
+    pub(super) outputs: Vec<Type>,
+    pub(super) type_span: Span,
+}
+
+/// A region: its number, or nothing for `{}`.
+pub(super) type RegionRef = Option<u32>;
+
+/// `name = value` in a dictionary; without a value it is `unit`.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: Tok,
+    pub(super) value: Option<Attr>,
+}
+
+/// A type.
+#[derive(Debug)]
+pub(super) struct Type {
+    pub(super) span: Span,
+    pub(super) kind: TypeKind,
+}
+
+/// What a type is written as.
+#[derive(Debug)]
+pub(super) enum TypeKind {
+    /// `i32`.
+    Word(Tok),
+    /// `!t`, `!d.t`, `!d.t<...>`.
+    Bang(Tok),
+    Complex(Box<Type>),
+    Tuple(Vec<Type>),
+    /// tensor, vector or memref (by the token): dimensions, element type, what follows the commas.
+    Shaped(Tok, Vec<Tok>, Box<Type>, Vec<Attr>),
+    Function(Vec<Type>, Vec<Type>),
+}
+
+/// An attribute.
+#[derive(Debug)]
+pub(super) struct Attr {
+    pub(super) span: Span,
+    pub(super) kind: AttrKind,
+}
+
+/// A number: its token and whether `-` stood before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number {
+    pub(super) tok: Tok,
+    pub(super) negative: bool,
+}
+
+/// What an attribute is written as.
+#[derive(Debug)]
+pub(super) enum AttrKind {
+    Number(Number, Option<Box<Type>>),
+    Str(Tok, Option<Box<Type>>),
+    /// `true`, `unit`, `i32`.
+    Word(Tok),
+    /// `#a`, `#d.a`, `#d.a<...>`.
+    Hash(Tok, Option<Box<Type>>),
+    Symbol(Vec<Tok>),
+    Array(Vec<Attr>),
+    Dict(Vec<Entry>),
+    /// `array<T: ...>`.
+    DenseArray(Box<Type>, Vec<Number>, Vec<Tok>),
+    Dense(Option<DenseBody>, Box<Type>),
+    /// `sparse<...> : T`, `dense_resource<...> : T`.
+    Typed(Tok, Box<Type>),
+    /// `affine_map<...>`.
+    Verbatim(Tok),
+    Distinct(Tok, Option<Box<Attr>>),
+    Type(Box<Type>),
+    Loc(Box<Loc>),
+}
+
+/// The contents of `dense<...>`.
+#[derive(Debug)]
+pub(super) enum DenseBody {
+    List(Vec<DenseBody>, Span),
+    Number(Number),
+    /// `true`, `false`.
+    Word(Tok),
+    /// A string element, or all bytes in hexadecimal.
+    Str(Tok),
+    Complex(Number, Number),
+}
+
+/// A location.
+#[derive(Debug)]
+pub(super) struct Loc {
+    pub(super) span: Span,
+    pub(super) kind: LocKind,
+}
+
+/// What a location is written as.
+#[derive(Debug)]
+pub(super) enum LocKind {
+    /// `unknown`.
+    Word(Tok),
+    /// `#loc`.
+    Alias(Tok),
+    /// `"name"`, `"name"(child)`.
+    Name(Tok, Option<Box<Loc>>),
+    /// `"file":1:2`.
+    File(Tok, Tok, Tok),
+    /// `"file":1:2 to 3:4`, where 3 may be missing.
+    Range(Tok, [Tok; 2], Option<Tok>, Tok),
+    /// `callsite(a at b)`: the two words, for checking.
+    CallSite(Tok, Box<Loc>, Tok, Box<Loc>),
+    /// `fused<meta>[a, b]`.
+    Fused(Tok, Option<Box<Attr>>, Vec<Loc>),
+}
+
+/// A piece of a custom form.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) span: Span,
+    pub(super) kind: PieceKind,
+}
+
+/// What a piece is.
+#[derive(Debug)]
+pub(super) enum PieceKind {
+    /// A token that says all: value, word, number, string, punctuation, alias, `^bb`.
+    Tok(Tok),
+    /// `@a::@b`.
+    Symbol(Vec<Tok>),
+    /// An attribute that begins with a word of its own, or a dictionary.
+    Attr(Attr),
+    /// A type that begins with a word of its own.
+    Type(Type),
+    /// Balanced brackets: the opening one and the contents.
+    Group(Kind, Vec<Piece>),
+    /// `{ ops }`.
+    Region(u32),
+    /// `{}`: an empty dictionary or an empty region.
+    EmptyBraces,
+    Loc(Loc),
+}

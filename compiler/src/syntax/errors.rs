@@ -1,0 +1,180 @@
+//! The words of syntax errors: one function per code (`E01..` tokens, `E02..` syntax, `E03..` names).
+
+use crate::diag::{Diagnostic, Span};
+
+fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, message).at(span)
+}
+
+pub(super) fn bad_character(span: Span, c: char) -> Diagnostic {
+    let shown = if c.is_control() { format!("U+{:04X}", u32::from(c)) } else { format!("`{c}`") };
+    error("E0101", span, format!("unexpected character {shown}"))
+}
+
+pub(super) fn unclosed_string(span: Span) -> Diagnostic {
+    error("E0102", span, "this string does not end on its line")
+        .help("close it with `\"`; write a line break inside a string as `\\n`")
+}
+
+pub(super) fn bad_symbol_name(span: Span) -> Diagnostic {
+    error("E0103", span, "expected a name after `@`").help("write `@name` or `@\"any text\"`")
+}
+
+pub(super) fn missing_name(span: Span, sigil: char) -> Diagnostic {
+    error("E0104", span, format!("expected a name after `{sigil}`"))
+}
+
+pub(super) fn unclosed_resource(span: Span) -> Diagnostic {
+    error("E0105", span, "this resource section has no end").help("close it with `#-}`")
+}
+
+pub(super) fn unclosed_body(span: Span) -> Diagnostic {
+    error("E0106", span, "the brackets of this `<...>` do not balance")
+}
+
+pub(super) fn too_deep(span: Span, limit: usize) -> Diagnostic {
+    error("E0107", span, format!("brackets are nested deeper than {limit}"))
+}
+
+pub(super) fn too_long() -> Diagnostic {
+    Diagnostic::error("E0108", "the text is longer than 4 GiB")
+}
+
+pub(super) fn bad_escape(span: Span) -> Diagnostic {
+    error("E0109", span, "unknown escape in this string")
+        .help("known are `\\\\`, `\\\"`, `\\n`, `\\t` and two hexadecimal digits as in `\\0A`")
+}
+
+pub(super) fn unclosed(open: Span, bracket: &str) -> Diagnostic {
+    error("E0201", open, format!("this `{bracket}` is never closed"))
+}
+
+pub(super) fn unmatched(span: Span, bracket: &str) -> Diagnostic {
+    error("E0202", span, format!("this `{bracket}` closes nothing"))
+}
+
+pub(super) fn unexpected(span: Span, found: &str, expected: &[&str], context: Option<Span>) -> Diagnostic {
+    let message = match expected {
+        [] => format!("unexpected {found}"),
+        [one] => format!("expected {one}, found {found}"),
+        [init @ .., last] => format!("expected {} or {last}, found {found}", init.join(", ")),
+    };
+    error("E0203", span, message).label(context, "in this operation")
+}
+
+pub(super) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
+    error("E0203", span, format!("expected {what}, found {found}"))
+}
+
+pub(super) fn format_mismatch(span: Span, what: &str, found: &str, op: &str, form: &str) -> Diagnostic {
+    error("E0204", span, format!("expected {what}, found {found}"))
+        .help(format!("the form of `{op}` is: {form}"))
+}
+
+pub(super) fn not_custom(span: Span, op: &str) -> Diagnostic {
+    error("E0205", span, format!("`{op}` has no custom form"))
+        .help(format!("write `\"{op}\"(...) : (...) -> (...)`"))
+}
+
+pub(super) fn count(span: Span, what: &str, want: usize, found: usize) -> Diagnostic {
+    error("E0206", span, format!("expected {want} {what}, found {found}"))
+}
+
+pub(super) fn number_range(span: Span, text: &str, ty: &str) -> Diagnostic {
+    error("E0207", span, format!("{} does not fit in type {ty}", shorten(text)))
+}
+
+pub(super) fn number_type(span: Span, what: &str, ty: &str) -> Diagnostic {
+    error("E0208", span, format!("{what} cannot have type {ty}"))
+}
+
+pub(super) fn unknown_type(span: Span, name: &str) -> Diagnostic {
+    error("E0209", span, format!("unknown type `{}`", shorten(name)))
+}
+
+pub(super) fn bad_type(span: Span, why: impl Into<String>) -> Diagnostic {
+    error("E0210", span, why)
+}
+
+pub(super) fn unknown_attr(span: Span, word: &str) -> Diagnostic {
+    error("E0211", span, format!("`{}` is not an attribute", shorten(word)))
+}
+
+pub(super) fn dense(span: Span, why: impl Into<String>) -> Diagnostic {
+    error("E0212", span, why)
+}
+
+pub(super) fn duplicate_attr(span: Span, name: &str) -> Diagnostic {
+    error("E0213", span, format!("attribute `{name}` is given twice"))
+}
+
+pub(super) fn undefined_alias(span: Span, name: &str) -> Diagnostic {
+    error("E0214", span, format!("`{name}` is not defined"))
+        .help("aliases are defined by `#a = ...` or `!t = ...`")
+}
+
+pub(super) fn alias_cycle(span: Span, name: &str) -> Diagnostic {
+    error("E0215", span, format!("the alias `{name}` refers to itself"))
+}
+
+pub(super) fn alias_size(span: Span) -> Diagnostic {
+    error("E0216", span, "aliases expand to too much text")
+}
+
+pub(super) fn redefined_alias(span: Span, name: &str, first: Span) -> Diagnostic {
+    error("E0217", span, format!("`{name}` is defined twice")).note(Some(first), "first defined here")
+}
+
+pub(super) fn bad_location(span: Span, why: &str) -> Diagnostic {
+    error("E0218", span, why)
+}
+
+pub(super) fn undefined_value(span: Span, name: &str, near: Option<&str>) -> Diagnostic {
+    let d = error("E0302", span, format!("use of undefined value `%{name}`"));
+    match near {
+        Some(near) => d.help(format!("did you mean `%{near}`?")),
+        None => d,
+    }
+}
+
+pub(super) fn redefined_value(span: Span, name: &str, first: Option<Span>) -> Diagnostic {
+    error("E0303", span, format!("redefinition of `%{name}`")).note(first, "first defined here")
+}
+
+pub(super) fn result_number(span: Span, name: &str, n: u32) -> Diagnostic {
+    error("E0304", span, format!("`%{name}` has {n} result{}", if n == 1 { "" } else { "s" }))
+}
+
+pub(super) fn value_type(span: Span, name: &str, want: &str, found: &str, first: Option<Span>) -> Diagnostic {
+    error("E0305", span, format!("`%{name}` is used as {want} but has type {found}"))
+        .note(first, "defined here")
+}
+
+pub(super) fn undefined_block(span: Span, name: &str) -> Diagnostic {
+    error("E0306", span, format!("use of undefined block `^{name}`"))
+}
+
+pub(super) fn redefined_block(span: Span, name: &str, first: Span) -> Diagnostic {
+    error("E0307", span, format!("redefinition of block `^{name}`")).note(Some(first), "first defined here")
+}
+
+pub(super) fn result_names(span: Span, named: usize, results: usize) -> Diagnostic {
+    error(
+        "E0308",
+        span,
+        format!(
+            "{named} result{} named, but the operation has {results}",
+            if named == 1 { " is" } else { "s are" }
+        ),
+    )
+}
+
+/// At most 40 characters of `text`.
+pub(super) fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(37).collect();
+    short.push_str("...");
+    short
+}

@@ -1,0 +1,116 @@
+//! Locations.
+
+use super::{AliasValue, Lower, errors};
+use crate::diag::Span;
+use crate::ir::{AttrKind, LocId, LocKind};
+use crate::syntax::ast;
+use crate::syntax::token::Tok;
+
+impl Lower<'_> {
+    /// The location of a place in the text.
+    pub(super) fn place(&mut self, at: u32) -> LocId {
+        let starts = &self.source.line_starts;
+        // The last line asked for is nearly always the line or just before.
+        let start_of = |line: usize| starts.get(line).copied();
+        if start_of(self.line).is_none_or(|s| s > at) {
+            self.line = starts.partition_point(|s| *s <= at).saturating_sub(1);
+        }
+        let mut steps = 0;
+        while start_of(self.line + 1).is_some_and(|s| s <= at) {
+            self.line += 1;
+            steps += 1;
+            if steps > 64 {
+                self.line = starts.partition_point(|s| *s <= at).saturating_sub(1);
+            }
+        }
+        let col = at - start_of(self.line).unwrap_or(0) + 1;
+        let kind = LocKind::File { file: self.file, line: self.line as u32 + 1, col };
+        self.m.cx.loc_id(kind)
+    }
+
+    /// The location written after an op or argument, or else the place itself.
+    pub(super) fn loc_or_place(&mut self, loc: Option<&ast::Loc>, at: Span) -> LocId {
+        match loc {
+            Some(loc) => self.loc(loc).unwrap_or(LocId::UNKNOWN),
+            None => self.place(at.start),
+        }
+    }
+
+    pub(super) fn loc(&mut self, loc: &ast::Loc) -> Option<LocId> {
+        let kind = match &loc.kind {
+            ast::LocKind::Word(word) => match self.text(*word) {
+                "unknown" => LocKind::Unknown,
+                _ => {
+                    return self
+                        .bad_loc(loc.span, "expected `unknown`, `fused`, `callsite`, a string or an alias");
+                }
+            },
+            ast::LocKind::Alias(name) => {
+                return match self.alias(*name)? {
+                    AliasValue::Attr(attr) => match *self.m.cx.attr(attr) {
+                        AttrKind::Loc(loc) => Some(loc),
+                        _ => self.bad_loc(loc.span, "this alias is not a location"),
+                    },
+                    AliasValue::Type(_) => self.bad_loc(loc.span, "this alias is not a location"),
+                };
+            }
+            ast::LocKind::Name(name, child) => {
+                let name = self.string_id(*name)?;
+                let child = match child {
+                    Some(child) => self.loc(child)?,
+                    None => LocId::UNKNOWN,
+                };
+                LocKind::Name { name, child }
+            }
+            ast::LocKind::File(file, line, col) => {
+                LocKind::File { file: self.string_id(*file)?, line: self.u32(*line)?, col: self.u32(*col)? }
+            }
+            ast::LocKind::Range(file, start, end_line, end_col) => {
+                let start = (self.u32(start[0])?, self.u32(start[1])?);
+                let end_line = match end_line {
+                    Some(line) => self.u32(*line)?,
+                    None => start.0,
+                };
+                LocKind::Range { file: self.string_id(*file)?, start, end: (end_line, self.u32(*end_col)?) }
+            }
+            ast::LocKind::CallSite(word, callee, at, caller) => {
+                if self.text(*word) != "callsite" || self.text(*at) != "at" {
+                    return self.bad_loc(loc.span, "expected `callsite(... at ...)`");
+                }
+                LocKind::CallSite { callee: self.loc(callee)?, caller: self.loc(caller)? }
+            }
+            ast::LocKind::Fused(word, metadata, locs) => {
+                if self.text(*word) != "fused" {
+                    return self.bad_loc(loc.span, "expected `fused[...]`");
+                }
+                let metadata = match metadata {
+                    Some(attr) => Some(self.attr(attr, None)?),
+                    None => None,
+                };
+                let mut parts = Vec::with_capacity(locs.len());
+                for part in locs {
+                    parts.push(self.loc(part)?);
+                }
+                LocKind::Fused { locs: parts.into(), metadata }
+            }
+        };
+        Some(self.m.cx.loc_id(kind))
+    }
+
+    fn bad_loc(&mut self, span: Span, why: &str) -> Option<LocId> {
+        self.report(errors::bad_location(span, why));
+        None
+    }
+
+    /// A line or column.
+    fn u32(&mut self, tok: Tok) -> Option<u32> {
+        match self.text(tok).parse() {
+            Ok(n) => Some(n),
+            Err(_) => {
+                let text = self.text(tok);
+                self.report(errors::number_range(tok.span(), text, "line and column (32 bits)"));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The tree becomes IR: names are resolved, types and attributes interned, custom forms interpreted.
+//!
+//! One pass in source order. A value used before its definition is a stand-in until the definition comes. Names live
+//! in the region that defines them and those inside; an op that is isolated from above starts an empty scope. What
+//! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
+//!
+//! Files: `scope` (names), `ops` (operations, regions, blocks), `custom` and `builtin` (custom forms), `types`,
+//! `attrs`, `dense`, `locs`.
+
+mod attrs;
+mod builtin;
+mod custom;
+mod dense;
+mod locs;
+mod ops;
+mod scope;
+mod types;
+
+use super::ParseOptions;
+use super::ast::{Ast, Attr, Item, Type};
+use super::errors;
+use super::token::Tok;
+use crate::diag::{Diagnostic, Source, Span};
+use crate::ir::{AttrId, LocKind, Module, StrId, TypeId, names};
+use rustc_hash::FxHashMap;
+use scope::Scope;
+
+/// How far an alias has been read.
+enum Alias<'a> {
+    Unread(Definition<'a>, Span),
+    /// Being read: whoever asks now asks in a circle.
+    Open(Span),
+    Attr(AttrId, u64, Span),
+    Type(TypeId, u64, Span),
+    /// Reported already.
+    Bad(Span),
+}
+
+enum Definition<'a> {
+    Attr(&'a Attr),
+    Type(&'a Type),
+}
+
+pub(super) struct Lower<'a> {
+    m: Module,
+    source: &'a Source,
+    ast: &'a Ast,
+    options: &'a ParseOptions,
+    diags: &'a mut Vec<Diagnostic>,
+    scope: Scope,
+    aliases: FxHashMap<&'a str, Alias<'a>>,
+    /// Types by the word that names them.
+    type_words: FxHashMap<&'a str, TypeId>,
+    file: StrId,
+    /// Index of the line of the last location that was made: the next is near.
+    line: usize,
+    /// Nodes of attributes and types seen, aliases counted as often as they expand.
+    weight: u64,
+    alias_depth: usize,
+    /// Inside something broken: unknown names are no news.
+    quiet: usize,
+}
+
+/// Most nodes that the aliases of a text may expand to, besides its length.
+const MAX_WEIGHT: u64 = 1 << 26;
+/// How many aliases may refer to one another in a row, ahead of their definitions.
+const MAX_ALIAS_DEPTH: usize = 64;
+
+/// Builds the IR of `ast`. Complete exactly if nothing was reported.
+pub(super) fn lower(
+    ast: &Ast,
+    source: &Source,
+    options: &ParseOptions,
+    diags: &mut Vec<Diagnostic>,
+) -> Module {
+    let mut m = Module::with_registry(options.registry);
+    let file = m.cx.str_id(&source.name);
+    let lower = Lower {
+        m,
+        source,
+        ast,
+        options,
+        diags,
+        scope: Scope::new(),
+        aliases: FxHashMap::default(),
+        type_words: FxHashMap::default(),
+        file,
+        line: 0,
+        weight: 0,
+        alias_depth: 0,
+        quiet: 0,
+    };
+    lower.run()
+}
+
+impl<'a> Lower<'a> {
+    fn run(mut self) -> Module {
+        let Some(top) = self.ast.regions.first() else { return self.m };
+        self.collect_aliases(top);
+        let loc = self.m.cx.loc_id(LocKind::File { file: self.file, line: 0, col: 0 });
+        self.m.set_loc(self.m.top(), loc);
+        for item in top {
+            // In source order, so that definitions that refer to one another do not nest.
+            if let Item::AttrAlias { name, .. } | Item::TypeAlias { name, .. } = item {
+                self.alias(*name);
+            }
+        }
+        let body = self.m.body();
+        self.top_level(top, body);
+        let mut ops = self.m.ops_in(body);
+        if let (Some(only), None) = (ops.next(), ops.next())
+            && self.m.is(only, names::BUILTIN_MODULE)
+        {
+            self.m.detach(only);
+            self.m.set_top(only);
+        }
+        self.m
+    }
+
+    fn collect_aliases(&mut self, items: &'a [Item]) {
+        for item in items {
+            let (name, definition) = match item {
+                Item::AttrAlias { name, value } => (*name, Definition::Attr(value)),
+                Item::TypeAlias { name, value } => (*name, Definition::Type(value)),
+                Item::Op(_) | Item::Label(_) | Item::Resource(_) | Item::Broken { .. } => continue,
+            };
+            let text = name.text(&self.source.text);
+            match self.aliases.get(text) {
+                Some(first) => {
+                    let first = first.span();
+                    self.report(errors::redefined_alias(name.span(), text, first));
+                }
+                None => {
+                    self.aliases.insert(text, Alias::Unread(definition, name.span()));
+                }
+            }
+        }
+    }
+
+    /// Reads the alias `#x` or `!x` if that has not been done, and says what it is.
+    fn alias(&mut self, name: Tok) -> Option<AliasValue> {
+        let text = name.text(&self.source.text);
+        let value = match self.aliases.get(text) {
+            None => {
+                self.report(errors::undefined_alias(name.span(), text));
+                return None;
+            }
+            Some(Alias::Open(_)) => {
+                self.report(errors::alias_cycle(name.span(), text));
+                return None;
+            }
+            Some(Alias::Bad(_)) => return None,
+            Some(Alias::Attr(attr, weight, _)) => (AliasValue::Attr(*attr), *weight),
+            Some(Alias::Type(ty, weight, _)) => (AliasValue::Type(*ty), *weight),
+            Some(Alias::Unread(..)) => {
+                if self.alias_depth >= MAX_ALIAS_DEPTH {
+                    self.report(errors::alias_size(name.span()));
+                    return None;
+                }
+                return self.read_alias(text);
+            }
+        };
+        self.weight = self.weight.saturating_add(value.1);
+        if self.weight > MAX_WEIGHT + self.source.text.len() as u64 {
+            self.weight = 0;
+            self.report(errors::alias_size(name.span()));
+            return None;
+        }
+        Some(value.0)
+    }
+
+    fn read_alias(&mut self, text: &'a str) -> Option<AliasValue> {
+        let span = self.aliases.get(text)?.span();
+        let Some(Alias::Unread(definition, _)) = self.aliases.insert(text, Alias::Open(span)) else {
+            return None;
+        };
+        self.alias_depth += 1;
+        let before = self.weight;
+        let value = match definition {
+            Definition::Attr(attr) => self.attr(attr, None).map(AliasValue::Attr),
+            Definition::Type(ty) => self.ty(ty).map(AliasValue::Type),
+        };
+        self.alias_depth -= 1;
+        let weight = self.weight.saturating_sub(before).max(1);
+        let state = match value {
+            Some(AliasValue::Attr(attr)) => Alias::Attr(attr, weight, span),
+            Some(AliasValue::Type(ty)) => Alias::Type(ty, weight, span),
+            None => Alias::Bad(span),
+        };
+        self.aliases.insert(text, state);
+        value
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        self.diags.push(d);
+    }
+
+    fn text(&self, tok: Tok) -> &'a str {
+        tok.text(&self.source.text)
+    }
+
+    fn span_text(&self, span: Span) -> &'a str {
+        self.source.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The contents of a string token, escapes resolved; nothing if an escape is not known.
+    fn unquote(&mut self, tok: Tok) -> Option<Vec<u8>> {
+        let text = self.text(tok);
+        let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+        match unescape(inner) {
+            Some(bytes) => Some(bytes),
+            None => {
+                self.report(errors::bad_escape(tok.span()));
+                None
+            }
+        }
+    }
+
+    /// A string token as interned text; bytes that are not UTF-8 are refused where a name is needed.
+    fn string_id(&mut self, tok: Tok) -> Option<StrId> {
+        let text = self.text(tok);
+        if let Some(plain) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'))
+            && !plain.contains('\\')
+        {
+            return Some(self.m.cx.str_id(plain));
+        }
+        let bytes = self.unquote(tok)?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Some(self.m.cx.str_id(&text)),
+            Err(_) => {
+                self.report(errors::bad_escape(tok.span()));
+                None
+            }
+        }
+    }
+
+    /// The name in `@name` or `@"name"`.
+    fn symbol_id(&mut self, tok: Tok) -> Option<StrId> {
+        let inner = Tok { start: tok.start + 1, ..tok };
+        if self.text(inner).starts_with('"') {
+            self.string_id(inner)
+        } else {
+            let text = self.text(inner);
+            Some(self.m.cx.str_id(text))
+        }
+    }
+
+    /// The name of a dictionary entry: a word or a string.
+    fn entry_name(&mut self, tok: Tok) -> Option<StrId> {
+        if self.text(tok).starts_with('"') {
+            return self.string_id(tok);
+        }
+        let text = self.text(tok);
+        Some(self.m.cx.str_id(text))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum AliasValue {
+    Attr(AttrId),
+    Type(TypeId),
+}
+
+impl Alias<'_> {
+    fn span(&self) -> Span {
+        match self {
+            Alias::Unread(_, span)
+            | Alias::Open(span)
+            | Alias::Attr(_, _, span)
+            | Alias::Type(_, _, span)
+            | Alias::Bad(span) => *span,
+        }
+    }
+}
+
+/// Resolves `\n`, `\t`, `\\`, `\"` and `\0A`.
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        at += 1;
+        if b != b'\\' {
+            out.push(b);
+            continue;
+        }
+        let c = *bytes.get(at)?;
+        at += 1;
+        match c {
+            b'n' => out.push(b'\n'),
+            b't' => out.push(b'\t'),
+            b'\\' | b'"' => out.push(c),
+            _ => {
+                let high = char::from(c).to_digit(16)?;
+                let low = char::from(*bytes.get(at)?).to_digit(16)?;
+                at += 1;
+                out.push((high * 16 + low) as u8);
+            }
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,366 @@
+//! Operations, regions and blocks.
+
+use super::{Lower, errors};
+use crate::diag::Span;
+use crate::diag::factory::{nearest, unknown_op};
+use crate::dialects::Traits;
+use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionId, StrId, TypeId, ValueId};
+use crate::syntax::ast::{Body, Generic, Item, Label, Op, Piece, PieceKind, RegionRef};
+use crate::syntax::token::Tok;
+use indexmap::IndexMap;
+
+/// An argument of an entry block that the op itself declares.
+pub(super) struct EntryArg {
+    pub(super) name: Tok,
+    pub(super) ty: TypeId,
+    pub(super) loc: LocId,
+}
+
+/// The blocks of a region while it is read.
+#[derive(Default)]
+pub(super) struct Blocks {
+    known: IndexMap<StrId, BlockRef>,
+}
+
+struct BlockRef {
+    block: BlockId,
+    defined: Option<Span>,
+    used: Span,
+}
+
+/// What an op is made of, before it is made.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) operands: Vec<ValueId>,
+    pub(super) operand_spans: Vec<Span>,
+    pub(super) results: Vec<TypeId>,
+    pub(super) attrs: Vec<(StrId, AttrId)>,
+    pub(super) properties: Option<AttrId>,
+    pub(super) successors: Vec<BlockId>,
+    /// Regions in order, with the arguments that the op declares for their entry blocks.
+    pub(super) regions: Vec<(RegionRef, Vec<EntryArg>)>,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn top_level(&mut self, items: &'a [Item], body: BlockId) {
+        for item in items {
+            match item {
+                Item::Op(op) => self.op(op, body, &mut Blocks::default()),
+                Item::Label(label) => {
+                    let span = label.name.span();
+                    self.report(
+                        errors::expected(span, "an operation", "a block label")
+                            .help("blocks stand in regions"),
+                    );
+                }
+                Item::Broken { results, regions } => self.broken(results, regions),
+                Item::Resource(tok) => {
+                    let text = self.text(*tok).to_owned();
+                    self.m.resources = Some(text);
+                }
+                Item::AttrAlias { .. } | Item::TypeAlias { .. } => {}
+            }
+        }
+        self.report_forwards();
+    }
+
+    /// Something that could not be read: its names are taken, its regions are read for their own errors.
+    pub(super) fn broken(&mut self, results: &'a [Tok], regions: &[u32]) {
+        self.quiet += 1;
+        if !regions.is_empty() {
+            let name = self.m.cx.str_id("");
+            let name = self.m.cx.op_name(name);
+            let op = self.m.create(NewOp::new(name));
+            for region in regions {
+                self.region(op, Some(*region), true, &[]);
+            }
+        }
+        self.quiet -= 1;
+        for tok in results {
+            self.define_broken(*tok);
+        }
+    }
+
+    pub(super) fn region(
+        &mut self,
+        op: OpId,
+        from: RegionRef,
+        isolated: bool,
+        args: &[EntryArg],
+    ) -> RegionId {
+        let region = self.m.add_region(op);
+        let ast = self.ast;
+        let (items, span): (&[Item], Span) = match from {
+            Some(n) => (
+                ast.regions.get(n as usize).map_or(&[], Vec::as_slice),
+                ast.region_spans.get(n as usize).copied().unwrap_or_default(),
+            ),
+            None => (&[], Span::default()),
+        };
+        let mark = self.enter(isolated);
+        let mut blocks = Blocks::default();
+        let mut current = None;
+        if !args.is_empty() {
+            let entry = self.m.add_block(region);
+            for arg in args {
+                let value = self.m.add_arg(entry, arg.ty);
+                self.m.value_locs.set(value, arg.loc);
+                self.define(arg.name, value, 1);
+            }
+            current = Some(entry);
+            if let Some(Item::Label(label)) = items.first() {
+                let span = label.name.span();
+                self.report(
+                    errors::expected(span, "an operation", "a block label")
+                        .help("the first block has its arguments from the operation"),
+                );
+            }
+        }
+        for item in items {
+            match item {
+                Item::Op(op) => {
+                    let block = match current {
+                        Some(block) => block,
+                        None => *current.insert(self.m.add_block(region)),
+                    };
+                    self.op(op, block, &mut blocks);
+                }
+                Item::Label(label) => current = Some(self.label(label, region, &mut blocks)),
+                Item::Broken { results, regions } => self.broken(results, regions),
+                Item::AttrAlias { name, .. } | Item::TypeAlias { name, .. } => {
+                    self.report(
+                        errors::expected(name.span(), "an operation", "an alias")
+                            .help("define aliases outside of operations"),
+                    );
+                }
+                Item::Resource(tok) => {
+                    self.report(errors::expected(tok.span(), "an operation", "a resource section"));
+                }
+            }
+        }
+        let _ = span;
+        for (name, block) in &blocks.known {
+            if block.defined.is_none() && self.quiet == 0 {
+                let text = self.m.cx.str(*name).to_owned();
+                self.diags.push(errors::undefined_block(block.used, &text));
+            }
+        }
+        self.leave(mark);
+        region
+    }
+
+    fn block_name(&mut self, tok: Tok) -> StrId {
+        let text = self.text(tok);
+        self.m.cx.str_id(text.strip_prefix('^').unwrap_or(text))
+    }
+
+    /// The block that `^name` means, which may be defined later.
+    fn block(&mut self, tok: Tok, blocks: &mut Blocks) -> BlockId {
+        let name = self.block_name(tok);
+        match blocks.known.get(&name) {
+            Some(known) => known.block,
+            None => {
+                let block = self.m.create_block();
+                blocks.known.insert(name, BlockRef { block, defined: None, used: tok.span() });
+                block
+            }
+        }
+    }
+
+    fn label(&mut self, label: &'a Label, region: RegionId, blocks: &mut Blocks) -> BlockId {
+        let name = self.block_name(label.name);
+        let span = label.name.span();
+        let known = blocks.known.get(&name).map(|b| (b.block, b.defined));
+        let block = match known {
+            Some((_, Some(first))) => {
+                let text = self.m.cx.str(name).to_owned();
+                self.report(errors::redefined_block(span, &text, first));
+                self.m.create_block()
+            }
+            Some((block, None)) => block,
+            None => self.m.create_block(),
+        };
+        if known.is_none_or(|(_, defined)| defined.is_none()) {
+            blocks.known.insert(name, BlockRef { block, defined: Some(span), used: span });
+        }
+        self.m.append_block(region, block);
+        self.m.block_names.set(block, name);
+        for arg in &label.args {
+            let ty = self.ty(&arg.ty);
+            let loc = self.loc_or_place(arg.loc.as_ref(), arg.name.span());
+            match ty {
+                Some(ty) => {
+                    let value = self.m.add_arg(block, ty);
+                    self.m.value_locs.set(value, loc);
+                    self.define(arg.name, value, 1);
+                }
+                None => self.define_broken(arg.name),
+            }
+        }
+        block
+    }
+
+    fn op(&mut self, op: &'a Op, block: BlockId, blocks: &mut Blocks) {
+        let made = match &op.body {
+            Body::Generic(generic) => self.generic(op, generic, blocks),
+            Body::Custom(pieces) => self.custom_op(op, pieces),
+        };
+        let Some((name, parts)) = made else {
+            let mut inner = Vec::new();
+            match &op.body {
+                Body::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
+                Body::Custom(pieces) => regions_in(pieces, &mut inner),
+            }
+            self.broken(&[], &inner);
+            for (name, _) in &op.results {
+                self.define_broken(*name);
+            }
+            return;
+        };
+        let loc = self.loc_or_place(op.loc.as_ref(), op.name.span());
+        let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = parts;
+        let id = self.m.create(NewOp {
+            name,
+            loc,
+            operands: &operands,
+            results: &results,
+            attrs: &attrs,
+            successors: &successors,
+        });
+        self.m.append(block, id);
+        self.m.set_properties(id, properties);
+        self.m.op_spans.set(id, op.name.span());
+        for (i, span) in operand_spans.into_iter().enumerate() {
+            self.m.use_spans.set(self.m.operand_use(id, i), span);
+        }
+        let def = self.m.def(id);
+        let isolated = def.is_some_and(|d| d.traits.has(Traits::ISOLATED));
+        let single = def.is_some_and(|d| d.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)));
+        for (from, args) in &regions {
+            let region = self.region(id, *from, isolated, args);
+            if single && self.m.entry(region).is_none() {
+                self.m.add_block(region);
+            }
+        }
+        self.name_results(op, id, results.len());
+    }
+
+    fn name_results(&mut self, op: &'a Op, id: OpId, n_results: usize) {
+        if op.results.is_empty() {
+            return;
+        }
+        let mut packs = Vec::with_capacity(op.results.len());
+        let mut total = 0usize;
+        for (name, count) in &op.results {
+            let n = match count {
+                None => 1,
+                Some(tok) => match self.text(*tok).parse::<u32>() {
+                    Ok(n) if n > 0 => n,
+                    _ => {
+                        let text = self.text(*tok);
+                        self.report(errors::number_range(tok.span(), text, "a number of results"));
+                        return;
+                    }
+                },
+            };
+            packs.push((*name, n));
+            total = total.saturating_add(n as usize);
+        }
+        if total != n_results {
+            let span = packs.iter().fold(packs[0].0.span(), |s, p| s.to(p.0.span()));
+            self.report(errors::result_names(span, total, n_results));
+            for (name, _) in packs {
+                self.define_broken(name);
+            }
+            return;
+        }
+        let mut at = 0;
+        for (name, n) in packs {
+            let first = self.m.result(id, at);
+            self.define(name, first, n);
+            at += n as usize;
+        }
+    }
+
+    fn generic(
+        &mut self,
+        op: &'a Op,
+        generic: &'a Generic,
+        blocks: &mut Blocks,
+    ) -> Option<(OpNameId, Parts)> {
+        let name = self.string_id(op.name)?;
+        let name = {
+            let text = self.m.cx.str(name).to_owned();
+            let full = self.options.registry.full_name(&text);
+            self.m.cx.str_id(full)
+        };
+        let name_id = self.m.cx.op_name(name);
+        let def = self.m.cx.op_name_data(name_id).def;
+        if def.is_none() && !self.options.allow_unregistered {
+            let text = self.m.cx.str(name).to_owned();
+            self.unknown(op.name.span(), &text);
+            return None;
+        }
+        let (inputs, results) = (self.types(&generic.inputs), self.types(&generic.outputs));
+        let attrs = self.entries(&generic.attrs);
+        let properties = match &generic.properties {
+            Some(attr) => Some((self.attr(attr, None)?, attr.span)),
+            None => None,
+        };
+        let (inputs, results, mut attrs) = (inputs?, results?, attrs?);
+        if inputs.len() != generic.operands.len() {
+            self.report(errors::count(
+                generic.type_span,
+                "operand types",
+                generic.operands.len(),
+                inputs.len(),
+            ));
+            return None;
+        }
+        let mut parts = Parts { results, ..Parts::default() };
+        for (tok, ty) in generic.operands.iter().zip(&inputs) {
+            parts.operands.push(self.value(*tok, *ty));
+            parts.operand_spans.push(tok.span());
+        }
+        if let Some((attr, span)) = properties {
+            if def.is_none() {
+                parts.properties = Some(attr);
+            } else if let AttrKind::Dict(entries) = self.m.cx.attr(attr).clone() {
+                for (name, value) in entries {
+                    if attrs.iter().any(|(n, _)| *n == name) {
+                        let text = self.m.cx.str(name).to_owned();
+                        self.report(errors::duplicate_attr(span, &text));
+                        return None;
+                    }
+                    attrs.push((name, value));
+                }
+            } else {
+                self.report(errors::expected(span, "a dictionary", "another attribute"));
+                return None;
+            }
+        }
+        parts.attrs = attrs;
+        for tok in &generic.successors {
+            let block = self.block(*tok, blocks);
+            parts.successors.push(block);
+        }
+        parts.regions = generic.regions.iter().map(|r| (*r, Vec::new())).collect();
+        Some((name_id, parts))
+    }
+
+    pub(super) fn unknown(&mut self, span: Span, name: &str) {
+        let near = nearest(name, self.options.registry.iter().map(|d| d.name.as_str()));
+        self.report(unknown_op(Some(span), name, near));
+    }
+}
+
+/// The regions in a custom form, in order.
+fn regions_in(pieces: &[Piece], out: &mut Vec<u32>) {
+    for piece in pieces {
+        match &piece.kind {
+            PieceKind::Region(n) => out.push(*n),
+            PieceKind::Group(_, inner) => regions_in(inner, out),
+            _ => {}
+        }
+    }
+}

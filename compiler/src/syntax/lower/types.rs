@@ -1,0 +1,174 @@
+//! Types.
+
+use super::{AliasValue, Lower, errors};
+use crate::diag::Span;
+use crate::ir::{DYNAMIC, FloatKind, Signedness, TypeId, TypeKind};
+use crate::syntax::ast;
+use crate::syntax::token::{Kind, Tok};
+
+/// The widest integer type, as in MLIR.
+const MAX_WIDTH: u32 = (1 << 24) - 1;
+
+impl<'a> Lower<'a> {
+    pub(super) fn types(&mut self, types: &[ast::Type]) -> Option<Vec<TypeId>> {
+        let mut ids = Vec::with_capacity(types.len());
+        let mut good = true;
+        for ty in types {
+            match self.ty(ty) {
+                Some(id) => ids.push(id),
+                None => good = false,
+            }
+        }
+        good.then_some(ids)
+    }
+
+    pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<TypeId> {
+        self.weight = self.weight.saturating_add(1);
+        match &ty.kind {
+            ast::TypeKind::Word(word) => self.type_word(*word),
+            ast::TypeKind::Bang(name) => self.bang(*name),
+            ast::TypeKind::Complex(elem) => {
+                let id = self.ty(elem)?;
+                if !matches!(self.m.cx.ty(id), TypeKind::Integer { .. } | TypeKind::Float(_)) {
+                    self.report(errors::bad_type(
+                        elem.span,
+                        "the parts of a complex number must be integers or floats",
+                    ));
+                    return None;
+                }
+                Some(self.m.cx.type_id(TypeKind::Complex(id)))
+            }
+            ast::TypeKind::Tuple(elems) => {
+                let elems = self.types(elems)?;
+                Some(self.m.cx.type_id(TypeKind::Tuple(elems.into())))
+            }
+            ast::TypeKind::Function(inputs, results) => {
+                let (inputs, results) = (self.types(inputs), self.types(results));
+                Some(self.m.cx.function_type(&inputs?, &results?))
+            }
+            ast::TypeKind::Shaped(word, dims, elem, more) => self.shaped(ty.span, *word, dims, elem, more),
+        }
+    }
+
+    pub(super) fn bang(&mut self, name: Tok) -> Option<TypeId> {
+        let text = self.text(name);
+        if name.kind == Kind::BangBody || text.contains('.') {
+            return Some(self.m.cx.opaque_type(text.strip_prefix('!').unwrap_or(text)));
+        }
+        match self.alias(name)? {
+            AliasValue::Type(ty) => Some(ty),
+            AliasValue::Attr(_) => None,
+        }
+    }
+
+    /// `i32`, `f32`, `index`, ...
+    pub(super) fn type_word(&mut self, word: Tok) -> Option<TypeId> {
+        let text = self.text(word);
+        if let Some(id) = self.type_words.get(text) {
+            return Some(*id);
+        }
+        let id = match self.type_of_word(text) {
+            Some(Ok(id)) => id,
+            Some(Err(why)) => {
+                self.report(errors::bad_type(word.span(), why));
+                return None;
+            }
+            None => {
+                self.report(errors::unknown_type(word.span(), text));
+                return None;
+            }
+        };
+        self.type_words.insert(text, id);
+        Some(id)
+    }
+
+    /// The type that a word names; nothing if it names none.
+    pub(super) fn type_of_word(&mut self, text: &'a str) -> Option<Result<TypeId, String>> {
+        let kind = match text {
+            "index" => TypeKind::Index,
+            "none" => TypeKind::None,
+            _ => {
+                if let Some(float) = FloatKind::from_name(text) {
+                    TypeKind::Float(float)
+                } else {
+                    let (sign, digits) = if let Some(d) = text.strip_prefix("si") {
+                        (Signedness::Signed, d)
+                    } else if let Some(d) = text.strip_prefix("ui") {
+                        (Signedness::Unsigned, d)
+                    } else {
+                        (Signedness::Signless, text.strip_prefix('i')?)
+                    };
+                    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                        return None;
+                    }
+                    match digits.parse::<u32>() {
+                        Ok(width) if (1..=MAX_WIDTH).contains(&width) => TypeKind::Integer { width, sign },
+                        Ok(_) | Err(_) => {
+                            return Some(Err(format!("an integer type has 1 to {MAX_WIDTH} bits")));
+                        }
+                    }
+                }
+            }
+        };
+        Some(Ok(self.m.cx.type_id(kind)))
+    }
+
+    fn shaped(
+        &mut self,
+        span: Span,
+        word: Tok,
+        dims: &[Tok],
+        elem: &ast::Type,
+        more: &[ast::Attr],
+    ) -> Option<TypeId> {
+        let mut shape = Vec::with_capacity(dims.len());
+        let mut scalable = Vec::with_capacity(dims.len());
+        let mut unranked = false;
+        for dim in dims {
+            let text = self.text(*dim).trim_matches(['[', ']']);
+            match dim.kind {
+                Kind::DimDynamic => shape.push(DYNAMIC),
+                Kind::DimUnranked => unranked = true,
+                _ => match text.parse::<i64>() {
+                    Ok(n) => shape.push(n),
+                    Err(_) => {
+                        self.report(errors::number_range(dim.span(), text, "a dimension (63 bits)"));
+                        return None;
+                    }
+                },
+            }
+            scalable.push(dim.kind == Kind::DimScalable);
+        }
+        let elem = self.ty(elem)?;
+        let mut extra = Vec::with_capacity(more.len());
+        for attr in more {
+            extra.push(self.attr(attr, None)?);
+        }
+        let why = match word.kind {
+            _ if unranked && dims.len() > 1 => Some("`*` stands for all dimensions"),
+            Kind::Vector if !extra.is_empty() => Some("a vector type has no more parts"),
+            Kind::Vector if unranked || shape.contains(&DYNAMIC) => {
+                Some("a vector type has fixed dimensions")
+            }
+            Kind::Tensor | Kind::MemRef if scalable.contains(&true) => {
+                Some("only vectors have scalable dimensions")
+            }
+            Kind::Tensor if extra.len() > 1 => Some("a tensor type has at most one encoding"),
+            Kind::MemRef if extra.len() > 2 => Some("a memref type has at most a layout and a memory space"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.report(errors::bad_type(span, why));
+            return None;
+        }
+        let shape = if unranked { None } else { Some(shape.into_boxed_slice()) };
+        let kind = match (word.kind, shape) {
+            (Kind::Vector, shape) => {
+                TypeKind::Vector { shape: shape.unwrap_or_default(), scalable: scalable.into(), elem }
+            }
+            (Kind::MemRef, shape) => TypeKind::MemRef { shape, elem, extra: extra.into() },
+            (_, shape) => TypeKind::Tensor { shape, elem, encoding: extra.first().copied() },
+        };
+        Some(self.m.cx.type_id(kind))
+    }
+}

@@ -1,0 +1,66 @@
+//! Text to IR.
+//!
+//!     text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Ast ──lower──▶ ir::Module
+//!           logos          brackets matched           lalrpop       names, types, custom forms
+//!
+//! Every stage goes on after an error, so that one run reports all that is wrong; the diagnostics come in source order.
+//! Nothing here panics, recurses deeper than brackets may nest (256), or allocates more than a multiple of the text.
+//!
+//! What it accepts is MLIR's syntax: generic form for any op, custom forms for registered ones.
+
+mod ast;
+mod errors;
+mod lex;
+mod lower;
+mod parse;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use crate::diag::{self, Diagnostic, Source};
+use crate::dialects::Registry;
+use crate::ir::Module;
+
+/// How to parse.
+#[derive(Clone, Copy)]
+pub struct ParseOptions {
+    /// Accept operations that no dialect defines, in generic form.
+    pub allow_unregistered: bool,
+    /// The operations that are known.
+    pub registry: &'static Registry,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        ParseOptions { allow_unregistered: false, registry: Registry::standard() }
+    }
+}
+
+/// What came of it.
+pub struct ParseResult {
+    /// The program; present exactly if there were no errors.
+    pub module: Option<Module>,
+    /// Everything that was found wrong, in source order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text with its lines, for showing diagnostics.
+    pub source: Source,
+}
+
+/// Reads a program. The result is not verified: see [`crate::verify::verify`].
+pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult {
+    let source = Source::new(file_name, text);
+    let mut diagnostics = Vec::new();
+    if text.len() >= u32::MAX as usize {
+        diagnostics.push(errors::too_long());
+        return ParseResult { module: None, diagnostics, source };
+    }
+    let mut toks = lex::lex(text, &mut diagnostics);
+    let regions = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
+    let ast = parse::parse(text, &toks, &regions, &mut diagnostics);
+    drop(toks);
+    let module = lower::lower(&ast, &source, options, &mut diagnostics);
+    diag::sort(&mut diagnostics);
+    let module = if diag::has_errors(&diagnostics) { None } else { Some(module) };
+    ParseResult { module, diagnostics, source }
+}

@@ -1,0 +1,370 @@
+//! Finds the shape of a program in its tokens: where operations, block labels and alias definitions begin, and which
+//! braces hold regions.
+//!
+//! MLIR has no statement terminator and writes regions and dictionaries in the same braces, so no LR(1) grammar can
+//! read it without this. The rules:
+//!
+//! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or right
+//!   after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a word with a dot
+//!   or the name of a known op, not followed by `=`. Never after `=` or `,`.
+//! * A label is `^name:` or `^name(...):` at such a place.
+//! * `{` opens a region if an operation or a label follows, never after `attributes` or `=`. Where both are possible
+//!   (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
+//!
+//! Brackets are matched here once and for all, so the parser proper sees only balanced text: what does not balance
+//! is reported, and a line that surely begins an operation closes whatever brackets are still open.
+
+use super::errors;
+use super::lex::MAX_DEPTH;
+use super::token::{Kind, Mark, Tok};
+use crate::diag::{Diagnostic, Span};
+use crate::dialects::Registry;
+
+/// The tokens between the braces of a region: `open < first..close`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// First token inside.
+    pub(super) first: u32,
+    /// The closing brace, or the end of the text.
+    pub(super) close: u32,
+    /// The opening brace.
+    pub(super) span: Span,
+}
+
+/// How much of a generic form has been seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// A block label.
+    Label,
+    /// The `:` of the label: an op may follow on the same line.
+    LabelEnd,
+    /// Not in a generic form.
+    Custom,
+    /// The op begins; results may follow.
+    Start,
+    /// The name.
+    Name,
+    /// The `:` before the type.
+    Colon,
+    /// The operand types.
+    Inputs,
+    /// The `->`.
+    Arrow,
+    /// A type that may go on with `<`.
+    Result,
+    /// Everything: only a location may follow.
+    All,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    open: u32,
+    kind: Kind,
+    region: u32,
+    seen: Seen,
+}
+
+/// Marks the tokens and returns the regions; number 0 is the whole text.
+pub(super) fn shape(
+    source: &str,
+    toks: &mut Vec<Tok>,
+    registry: &Registry,
+    diags: &mut Vec<Diagnostic>,
+) -> Vec<Region> {
+    let whole = Region { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
+    let mut s =
+        Shaper { source, toks, registry, diags, regions: vec![whole], stack: Vec::new(), n_errors: 0 };
+    s.run();
+    s.regions
+}
+
+struct Shaper<'a> {
+    source: &'a str,
+    toks: &'a mut Vec<Tok>,
+    registry: &'a Registry,
+    diags: &'a mut Vec<Diagnostic>,
+    regions: Vec<Region>,
+    stack: Vec<Frame>,
+    n_errors: usize,
+}
+
+const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom };
+
+fn closer(open: Kind) -> Kind {
+    match open {
+        Kind::LParen => Kind::RParen,
+        Kind::LBracket => Kind::RBracket,
+        Kind::LAngle => Kind::RAngle,
+        _ => Kind::RBrace,
+    }
+}
+
+impl Shaper<'_> {
+    fn kind(&self, i: usize) -> Option<Kind> {
+        self.toks.get(i).map(|t| t.kind)
+    }
+
+    fn text(&self, i: usize) -> &str {
+        self.toks.get(i).map_or("", |t| t.text(self.source))
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        self.n_errors += 1;
+        if self.n_errors <= 100 {
+            self.diags.push(d);
+        }
+    }
+
+    fn run(&mut self) {
+        let mut base = BASE;
+        let mut i = 0;
+        while i < self.toks.len() {
+            let tok = self.toks[i];
+            let in_region = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
+            if in_region {
+                self.at_region_level(i, tok, &mut base);
+            } else if tok.mark == Mark::Line && self.surely_begins_op(i) {
+                while let Some(top) = self.stack.last().copied()
+                    && top.kind != Kind::RegionOpen
+                {
+                    self.stack.pop();
+                    let open = self.toks[top.open as usize];
+                    let bracket = open.text(self.source).to_owned();
+                    self.report(errors::unclosed(open.span(), &bracket));
+                }
+                self.mark(i, Mark::Op, &mut base);
+            }
+            match tok.kind {
+                Kind::LParen | Kind::LBracket | Kind::LAngle => self.open(i, tok.kind),
+                Kind::LBrace if self.is_region(i) => {
+                    let region = self.regions.len() as u32;
+                    self.regions.push(Region { first: i as u32 + 1, close: 0, span: tok.span() });
+                    self.toks[i].kind = Kind::RegionOpen;
+                    self.toks[i].end = region;
+                    self.stack.push(Frame {
+                        open: i as u32,
+                        kind: Kind::RegionOpen,
+                        region,
+                        seen: Seen::Custom,
+                    });
+                }
+                Kind::LBrace => self.open(i, Kind::LBrace),
+                Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok, &mut base),
+                _ => {}
+            }
+            if self.stack.len() > MAX_DEPTH {
+                self.report(errors::too_deep(tok.span(), MAX_DEPTH));
+                // Nothing behind this place can be read: end the text here.
+                self.toks.truncate(i + 1);
+                self.n_errors = usize::MAX / 2;
+                break;
+            }
+            i += 1;
+        }
+        let end = self.toks.len() as u32;
+        while let Some(frame) = self.stack.pop() {
+            let open = self.toks[frame.open as usize];
+            if frame.kind == Kind::RegionOpen {
+                self.regions[frame.region as usize].close = end;
+                let span = self.regions[frame.region as usize].span;
+                self.report(errors::unclosed(span, "{"));
+            } else {
+                let bracket = open.text(self.source).to_owned();
+                self.report(errors::unclosed(open.span(), &bracket));
+            }
+        }
+        self.regions[0].close = end;
+    }
+
+    /// The frame of the innermost region.
+    fn region_frame<'f>(&'f mut self, base: &'f mut Frame) -> &'f mut Frame {
+        match self.stack.iter().rposition(|f| f.kind == Kind::RegionOpen) {
+            Some(at) => &mut self.stack[at],
+            None => base,
+        }
+    }
+
+    fn mark(&mut self, i: usize, mark: Mark, base: &mut Frame) {
+        self.toks[i].mark = mark;
+        let seen = match (mark, self.kind(i)) {
+            (Mark::Op, Some(Kind::Str)) => Seen::Name,
+            (Mark::Op, Some(Kind::Value)) => Seen::Start,
+            (Mark::Label, _) => Seen::Label,
+            _ => Seen::Custom,
+        };
+        self.region_frame(base).seen = seen;
+    }
+
+    fn at_region_level(&mut self, i: usize, tok: Tok, base: &mut Frame) {
+        let seen = self.region_frame(base).seen;
+        let prev = i.checked_sub(1).and_then(|p| self.kind(p));
+        let first = matches!(prev, None | Some(Kind::RegionOpen));
+        let labelled = seen == Seen::LabelEnd;
+        let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
+        let held = !first && matches!(prev, Some(Kind::Eq | Kind::Comma | Kind::Arrow | Kind::ColonColon));
+        if seen == Seen::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
+            self.mark(i, Mark::Op, base);
+            return;
+        }
+        if free && !held || seen == Seen::All {
+            match tok.kind {
+                Kind::Caret if self.is_label(i) => return self.mark(i, Mark::Label, base),
+                Kind::Hash | Kind::Bang if self.kind(i + 1) == Some(Kind::Eq) => {
+                    return self.mark(i, Mark::Alias, base);
+                }
+                Kind::Resource => return self.mark(i, Mark::Alias, base),
+                _ if self.begins_op(i, first || labelled) => return self.mark(i, Mark::Op, base),
+                _ => {}
+            }
+        }
+        self.advance(tok, seen, base);
+    }
+
+    /// Follows the pieces of a generic form, to know where it ends.
+    fn advance(&mut self, tok: Tok, seen: Seen, base: &mut Frame) {
+        let next = match (seen, tok.kind) {
+            (Seen::Label, Kind::Colon) => Seen::LabelEnd,
+            (Seen::Start, Kind::Str) => Seen::Name,
+            (Seen::Start, Kind::Word) => Seen::Custom,
+            (Seen::Name, Kind::Colon) => Seen::Colon,
+            (Seen::Inputs, Kind::Arrow) => Seen::Arrow,
+            (Seen::Arrow, Kind::Word | Kind::Bang | Kind::BangBody) => Seen::All,
+            (Seen::Arrow, Kind::Tensor | Kind::Vector | Kind::MemRef | Kind::Complex | Kind::Tuple) => {
+                Seen::Result
+            }
+            _ => seen,
+        };
+        self.region_frame(base).seen = next;
+    }
+
+    fn is_label(&self, i: usize) -> bool {
+        match self.kind(i + 1) {
+            Some(Kind::Colon) => true,
+            Some(Kind::LParen) => {
+                let mut depth = 0usize;
+                let mut at = i + 1;
+                while let Some(kind) = self.kind(at) {
+                    match kind {
+                        Kind::LParen => depth += 1,
+                        Kind::RParen => {
+                            depth -= 1;
+                            if depth == 0 {
+                                return self.kind(at + 1) == Some(Kind::Colon);
+                            }
+                        }
+                        _ => {}
+                    }
+                    at += 1;
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The position after `%x, %y:2 =`, if that is what begins at `i`.
+    fn results_end(&self, mut i: usize) -> Option<usize> {
+        loop {
+            if self.kind(i)? != Kind::Value {
+                return None;
+            }
+            i += 1;
+            if self.kind(i)? == Kind::Colon && self.kind(i + 1)? == Kind::Int {
+                i += 2;
+            }
+            match self.kind(i)? {
+                Kind::Eq => return Some(i + 1),
+                Kind::Comma => i += 1,
+                _ => return None,
+            }
+        }
+    }
+
+    fn begins_op(&self, i: usize, first: bool) -> bool {
+        match self.kind(i) {
+            Some(Kind::Value) => self.results_end(i).is_some(),
+            Some(Kind::Str) => self.kind(i + 1) == Some(Kind::LParen),
+            Some(Kind::Word) => {
+                let next = self.kind(i + 1);
+                let name = self.text(i);
+                // Where nothing else can stand, any word must be meant as an op.
+                next != Some(Kind::Eq) && (first || name.contains('.') || self.registry.is_op_name(name))
+            }
+            _ => first && matches!(self.kind(i), Some(Kind::At | Kind::Int)),
+        }
+    }
+
+    /// Inside open brackets: `%x = "name"` or `%x = name` at the start of a line.
+    fn surely_begins_op(&self, i: usize) -> bool {
+        if i > 0 && self.kind(i - 1) == Some(Kind::Comma) {
+            return false;
+        }
+        match self.results_end(i) {
+            Some(name) => matches!(self.kind(name), Some(Kind::Str | Kind::Word)),
+            None => false,
+        }
+    }
+
+    fn is_region(&self, i: usize) -> bool {
+        match i.checked_sub(1).and_then(|p| self.kind(p)) {
+            Some(Kind::Eq) => return false,
+            Some(Kind::Word) if self.text(i - 1) == "attributes" => return false,
+            _ => {}
+        }
+        match (self.kind(i + 1), self.kind(i + 2)) {
+            (Some(Kind::Caret | Kind::Value), _) | (Some(Kind::Str), Some(Kind::LParen)) => true,
+            (Some(Kind::Word), Some(Kind::Eq | Kind::Comma)) => false,
+            (Some(Kind::Word), Some(Kind::RBrace)) => self.registry.is_op_name(self.text(i + 1)),
+            (Some(Kind::Word), Some(_)) => true,
+            _ => false,
+        }
+    }
+
+    fn open(&mut self, i: usize, kind: Kind) {
+        self.stack.push(Frame { open: i as u32, kind, region: 0, seen: Seen::Custom });
+    }
+
+    fn close(&mut self, i: usize, tok: Tok, base: &mut Frame) {
+        // The nearest open bracket of this kind, not beyond the region unless this is its brace.
+        let mut depth = self.stack.len();
+        let found = loop {
+            let Some(at) = depth.checked_sub(1) else { break None };
+            let frame = self.stack[at];
+            if closer(frame.kind) == tok.kind {
+                break Some(at);
+            }
+            if frame.kind == Kind::RegionOpen {
+                break None;
+            }
+            depth = at;
+        };
+        let Some(at) = found else {
+            let bracket = tok.text(self.source).to_owned();
+            self.report(errors::unmatched(tok.span(), &bracket));
+            self.toks[i].kind = Kind::Skipped;
+            return;
+        };
+        while self.stack.len() > at + 1
+            && let Some(frame) = self.stack.pop()
+        {
+            let open = self.toks[frame.open as usize];
+            let bracket = open.text(self.source).to_owned();
+            self.report(errors::unclosed(open.span(), &bracket));
+        }
+        if let Some(frame) = self.stack.pop() {
+            if frame.kind == Kind::RegionOpen {
+                self.regions[frame.region as usize].close = i as u32;
+                self.toks[i].kind = Kind::RegionClose;
+            }
+            let in_region = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
+            if in_region {
+                let region = self.region_frame(base);
+                region.seen = match (region.seen, frame.kind) {
+                    (Seen::Colon, Kind::LParen) => Seen::Inputs,
+                    (Seen::Arrow, Kind::LParen) | (Seen::Result, Kind::LAngle) => Seen::All,
+                    (seen, _) => seen,
+                };
+            }
+        }
+    }
+}
