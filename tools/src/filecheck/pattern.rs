@@ -220,6 +220,9 @@ impl Pattern {
                 }
             });
         }
+        if nodes.iter().all(|n| matches!(n, Node::Concat(inside) if inside.is_empty())) {
+            return Err(error("the pattern is empty, because its variables are".to_owned()));
+        }
         let too_complex = |_| error("the back-references of this pattern need too much search".to_owned());
         let regex = Regex::new(Node::Concat(nodes), n_groups).map_err(too_complex)?;
         let Some(found) = regex.find(text).map_err(too_complex)? else {

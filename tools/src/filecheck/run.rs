@@ -106,7 +106,13 @@ impl Run<'_> {
             let found = match self.find(&check.pattern, rest) {
                 Ok(Some(found)) => found,
                 Ok(None) => {
-                    return Err(self.not_found(&check.pattern, &check.prefix, 0, rest, Some((number, count))));
+                    return Err(self.not_found(
+                        &check.pattern,
+                        &check.prefix,
+                        0,
+                        rest,
+                        Some((number, count)),
+                    ));
                 }
                 Err(error) => return Err(self.bad_pattern(0, &error)),
             };

@@ -257,6 +257,8 @@ impl Program {
                     && let Some(first) = &self.first
                 {
                     at += text.get(at..)?.iter().position(|&b| first.has(b))?;
+                    // What was reached, and led nowhere, belongs to the place left behind.
+                    now.clear();
                 }
                 self.add(&mut now, 0, at, text, at, &mut |_| {});
             }

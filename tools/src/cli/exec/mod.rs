@@ -1,0 +1,327 @@
+//! `bef-exec`: runs the functions of a program.
+//!
+//!     FILE ──map, or compile in memory──▶ Program ──choose functions──▶ call each ──▶ print, write, compare results
+//!
+//! Standard output gets what the program prints and TFRT's protocol: `--- Running 'f':`, `'f' returned 43,<<error: why>>`. Standard
+//! error gets everything else: errors with their places, comparisons that failed, times.
+//!
+//! An error *result* is data: in a plain run it is printed, and the exit code stays 0. Whoever gives inputs or says what
+//! to do with results wants values: then it is a failure, exit code 1. So is a timeout, always.
+//!
+//! `ports` turns the command line into arguments and results into files, `session` calls, `timing` measures.
+
+mod ports;
+mod session;
+mod timing;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use befrost::{Function, LoadError, Program, Runtime};
+use befrost_host::async_value::live_async_values;
+use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+
+use super::compile::{self, ReadArgs};
+use super::failure::{Failure, conclude, parse, tell};
+use super::files::{Format, Place, text};
+use super::options::{LevelArgs, PassArgs, place};
+use ports::Named;
+use session::Session;
+
+/// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
+pub type Map = fn(&Runtime, &Path) -> Result<Program, LoadError>;
+
+const EXAMPLES: &str = "\
+Examples:
+  bef-exec model.bef
+      run every function that takes no arguments, in the order of the file
+  bef-exec model.bef --functions main --input images=images.npy --expect logits=logits.npy
+      run @main on a file and compare its result with another
+  bef-exec model.mlir --input f32[2x2]:1,2,3,4 --output y.npy --work-queue s
+      compile in memory, give an argument on the command line, write the result
+  ir-translate model.mlir -o - | bef-exec - --repeat 1000 --warmup 10
+      how long does it take?
+
+Exit codes: 0 all right; 1 the input was refused, the execution failed or a comparison differed; 2 wrong usage.
+An error that a function returns is printed as its result; it makes the exit code 1 with --input, --output or --expect.
+A .bef file is mapped: it must not change while the program runs.";
+
+/// Execute a program: BEF, or text that is compiled in memory
+#[derive(Parser)]
+#[command(name = "bef-exec", version, after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The program; `-` is standard input, BEF or text by its first bytes
+    #[arg(value_name = "FILE|-", value_parser = place())]
+    file: Place,
+
+    /// Which functions to run, separated by commas; default: all without arguments, or with inputs or results @main, or else the
+    /// only one that has arguments
+    #[arg(long, value_name = "F,G", value_delimiter = ',')]
+    functions: Vec<String>,
+
+    /// An argument: a .npy file, or written out as DTYPE[SHAPE]:v,v,... Without NAME: the next one
+    #[arg(long, value_name = "[NAME=]FILE.npy|DTYPE[SHAPE]:v,v")]
+    input: Vec<Named>,
+
+    /// Write a result to a .npy file
+    #[arg(long, value_name = "[NAME=]FILE.npy")]
+    output: Vec<Named>,
+
+    /// Compare a result with a .npy file: |got - want| <= atol + rtol*|want|
+    #[arg(long, value_name = "[NAME=]FILE.npy")]
+    expect: Vec<Named>,
+
+    /// Relative tolerance of --expect
+    #[arg(long, value_name = "X", default_value = "1e-4", value_parser = tolerance)]
+    rtol: f64,
+
+    /// Absolute tolerance of --expect
+    #[arg(long, value_name = "X", default_value = "1e-5", value_parser = tolerance)]
+    atol: f64,
+
+    /// s: single-threaded and deterministic; mstd[:N[,B]]: N workers and at most B blocking threads
+    #[arg(long, value_name = "QUEUE", default_value = "mstd")]
+    work_queue: String,
+
+    /// Call each function N times and report times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
+
+    /// Call it N times before that
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u32,
+
+    /// Cancel the execution after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// Report AsyncValues and tensors that are alive at exit, and fail if there are any
+    #[arg(long)]
+    leak_check: bool,
+
+    /// Where tensors get their memory
+    #[arg(long, value_name = "KIND", default_value = "malloc", value_parser = allocator_kind)]
+    host_allocator: AllocatorKind,
+
+    /// Print error results with their code
+    #[arg(long)]
+    print_error_code: bool,
+
+    /// Run this function first; the others see what it left in the resource context
+    #[arg(long, value_name = "NAME")]
+    init_function: Option<String>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    level: LevelArgs,
+
+    #[command(flatten)]
+    passes: PassArgs,
+}
+
+/// What the contract of the command line names and part A does not have.
+const PLANNED: &[&str] = &[
+    "--trace",
+    "--profile",
+    "--verify-diagnostics",
+    "--seed",
+    "--feed",
+    "--fetch",
+    "--function",
+    "--print-ir-before-all",
+    "--print-ir-after-all",
+    "--print-ir-after-change",
+];
+
+/// The allocators by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AllocatorKind {
+    Malloc,
+    LeakCheck,
+    #[value(name = "fixed-1k")]
+    Fixed1k,
+}
+
+fn allocator_kind(text: &str) -> Result<AllocatorKind, String> {
+    if text == "pooled" {
+        return Err("this allocator is not built yet".to_owned());
+    }
+    AllocatorKind::from_str(text, false).map_err(|_| "possible values: malloc, leak-check, fixed-1k".to_owned())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("expected a number that is not negative".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "expected a number of seconds".to_owned())
+}
+
+/// The program `bef-exec`.
+pub fn main(map: Map) -> ExitCode {
+    let matches = match parse(Args::command(), PLANNED) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    conclude(match Args::from_arg_matches(&matches) {
+        Ok(args) => run(&args, map),
+        Err(error) => Err(Failure::Usage(error.to_string())),
+    })
+}
+
+fn run(args: &Args, map: Map) -> Result<(), Failure> {
+    if args.wants_values() && args.functions.len() > 1 {
+        let message = "--input, --output and --expect are for one function, --functions names several";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    if args.warmup > 0 && args.repeat.is_none() {
+        return Err(Failure::Usage("--warmup is for --repeat".to_owned()));
+    }
+    let base: Arc<dyn Allocator> = match args.host_allocator {
+        AllocatorKind::Malloc | AllocatorKind::LeakCheck => Malloc::shared(),
+        AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
+    };
+    let counted = Arc::new(LeakCheck::new(base.clone()));
+    let counts = args.leak_check || args.host_allocator == AllocatorKind::LeakCheck;
+    let result = execute(args, map, if counts { counted.clone() } else { base });
+    if !counts {
+        return result;
+    }
+    // Nothing of the run is held here any more, but a worker may be about to let go of what it worked on.
+    let patience = Instant::now() + Duration::from_secs(2);
+    loop {
+        let live = counted.live();
+        let n_values = if args.leak_check { live_async_values() } else { 0 };
+        if n_values == 0 && live == Live::default() {
+            return result;
+        }
+        if Instant::now() >= patience {
+            if n_values > 0 {
+                tell(&format!("error: leaked {n_values} async values\n"));
+            }
+            let Live { blocks, bytes } = live;
+            if blocks > 0 {
+                tell(&format!("error: memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"));
+            }
+            return Err(Failure::Told);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+impl Args {
+    /// Whether somebody asked for values, not merely for a run.
+    fn wants_values(&self) -> bool {
+        !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+    }
+}
+
+fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
+    let runtime = Runtime::builder().work_queue(&args.work_queue).allocator(allocator.clone()).build();
+    let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
+    let inputs = args.input.iter().map(|input| input.tensor(&allocator)).collect::<Result<Vec<_>, _>>()?;
+    let program = load(args, &runtime, map)?;
+    let session = Session::new(args, &allocator);
+    let mut resources = None;
+    if let Some(name) = &args.init_function {
+        let shared = befrost::Resources::default();
+        session.initialize(&find(&program, name)?, &shared)?;
+        resources = Some(shared);
+    }
+    let mut result = Ok(());
+    for function in choose(args, &program)? {
+        let resources = resources.clone().unwrap_or_default();
+        match session.run(&function, &inputs, &resources) {
+            Err(Failure::Told) if !session.is_over() => result = Err(Failure::Told),
+            other => other?,
+        }
+    }
+    result
+}
+
+/// The program in the file.
+fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
+    let place = &args.file;
+    let (format, bytes) = match place {
+        Place::Std => {
+            let bytes = place.read()?;
+            (Format::of_bytes(&bytes), Some(bytes))
+        }
+        Place::File(path) => match Format::of_name(path) {
+            Some(format) => (format, None),
+            None => (Format::of_bytes(&Place::first_bytes(path)?), None),
+        },
+    };
+    format.expect_built(place)?;
+    if format == Format::Bef {
+        let loaded = match (place, bytes) {
+            (Place::File(path), None) => map(runtime, path),
+            (_, Some(bytes)) => runtime.load_bytes(&bytes),
+            (Place::Std, None) => runtime.load_bytes(&place.read()?),
+        };
+        return loaded.map_err(|error| refused(place, &error));
+    }
+    let bytes = match bytes {
+        Some(bytes) => bytes,
+        None => place.read()?,
+    };
+    let compiled = compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
+    runtime.load_bytes(&compiled).map_err(|error| refused(place, &error))
+}
+
+fn refused(place: &Place, error: &LoadError) -> Failure {
+    let name = place.name();
+    match error {
+        LoadError::Io(error) => return Failure::Refused(format!("cannot read '{name}': {error}")),
+        LoadError::Format(error) => tell(&format!("{name}: error: {error}\n")),
+        LoadError::Kernels(uses) => {
+            for wrong in uses {
+                let place = wrong.location.as_deref().unwrap_or(&name);
+                let function = match wrong.function.as_str() {
+                    "" => String::new(),
+                    function => format!(" (in '{function}')"),
+                };
+                tell(&format!("{place}: error: {}{function}\n", wrong.message));
+            }
+        }
+    }
+    Failure::Told
+}
+
+fn find(program: &Program, name: &str) -> Result<Function, Failure> {
+    program.function(name).map_err(|error| Failure::Refused(error.message().to_owned()))
+}
+
+/// The functions to run.
+fn choose(args: &Args, program: &Program) -> Result<Vec<Function>, Failure> {
+    if !args.functions.is_empty() {
+        return args.functions.iter().map(|name| find(program, name)).collect();
+    }
+    let is_init = |function: &Function| args.init_function.as_deref() == Some(function.name());
+    let all = program.functions().filter(|function| !is_init(function));
+    if !args.wants_values() {
+        return Ok(all.collect());
+    }
+    let all: Vec<Function> = all.collect();
+    if let Some(main) = all.iter().find(|function| function.name() == "main") {
+        return Ok(vec![main.clone()]);
+    }
+    let mut with_arguments = all.iter().filter(|function| !function.arguments().is_empty());
+    match (with_arguments.next(), with_arguments.next()) {
+        (Some(only), None) => Ok(vec![only.clone()]),
+        _ => {
+            let names: Vec<&str> = all.iter().map(Function::name).collect();
+            let message = format!("name the function with --functions; there are: {}", names.join(", "));
+            Err(Failure::Refused(message))
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What stands on the command line for arguments and results, and how it becomes values.
+//!
+//! ```text
+//! --input  [NAME=]FILE.npy | [NAME=]DTYPE[SHAPE]:v,v,...
+//! --output [NAME=]FILE.npy        --expect [NAME=]FILE.npy
+//! ```
+//!
+//! NAME is the name of an argument or result, or its number. What has no name goes to those that are left, in order. Chains need no
+//! input: they are there. A scalar is a tensor without dimensions, a shape a vector of i64.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use befrost::{Datum, Error, HostTensor, Port, Shape, Value};
+use befrost_kernels::ShapeValue;
+use befrost_tensor::mem::Allocator;
+use befrost_tensor::{Complex64, DType, Element, I1, bf16, f16, literal, npy};
+
+use crate::cli::failure::Failure;
+
+/// `[NAME=]TEXT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    name: Option<String>,
+    text: String,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Named, String> {
+        let (name, text) = match text.split_once('=') {
+            Some((name, text)) => (Some(name).filter(|name| !name.is_empty()), text),
+            None => (None, text),
+        };
+        if text.is_empty() {
+            return Err("nothing follows the name".to_owned());
+        }
+        Ok(Named { name: name.map(str::to_owned), text: text.to_owned() })
+    }
+}
+
+impl Named {
+    /// The file that it names.
+    pub(super) fn path(&self) -> &Path {
+        Path::new(&self.text)
+    }
+
+    /// The tensor that it names or writes out.
+    pub(super) fn tensor(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Failure> {
+        if literal::is_literal(&self.text) {
+            return literal::parse(&self.text, allocator)
+                .map_err(|error| Failure::Usage(format!("'{}': {error}", excerpt(&self.text))));
+        }
+        npy::read_file(self.path(), allocator)
+            .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", excerpt(&self.text))))
+    }
+}
+
+/// As much of the user's text as fits a message.
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Gives each port what is meant for it: `given[i]` belongs to port `answer[i]`. `role` is `argument` or `result`.
+pub(super) fn bind(given: &[Named], ports: &[Port], role: &str, signature: &str) -> Result<Vec<usize>, Failure> {
+    let refuse = |what: String| Err(Failure::Refused(format!("{what}; the function is {signature}")));
+    let mut taken = vec![false; ports.len()];
+    let mut bound = vec![None; given.len()];
+    for (slot, Named { name, .. }) in bound.iter_mut().zip(given) {
+        let Some(name) = name else { continue };
+        let by_name = ports.iter().position(|port| port.name == *name);
+        let Some(at) = by_name.or_else(|| name.parse().ok().filter(|&at| at < ports.len())) else {
+            return refuse(format!("there is no {role} '{name}'"));
+        };
+        if std::mem::replace(&mut taken[at], true) {
+            return refuse(format!("{role} '{name}' is given twice"));
+        }
+        *slot = Some(at);
+    }
+    let mut answer = Vec::with_capacity(given.len());
+    for (slot, Named { text, .. }) in bound.into_iter().zip(given) {
+        let free = || (0..ports.len()).find(|&at| !taken[at] && !(role == ARGUMENT && ports[at].ty == CHAIN));
+        let Some(at) = slot.or_else(free) else {
+            return refuse(format!("there is no {role} left for '{}'", excerpt(text)));
+        };
+        taken[at] = true;
+        answer.push(at);
+    }
+    Ok(answer)
+}
+
+/// The role of what goes in.
+pub(super) const ARGUMENT: &str = "argument";
+/// The role of what comes out.
+pub(super) const RESULT: &str = "result";
+/// The type of chains.
+pub(super) const CHAIN: &str = "!tfrt.chain";
+
+/// What an argument or result is called in messages.
+pub(super) fn port_name(port: &Port, at: usize) -> String {
+    if port.name.is_empty() { format!("#{at}") } else { format!("'{}'", port.name) }
+}
+
+/// The argument that a tensor stands for.
+pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
+    let refuse = |want: &str| {
+        let (name, dtype, shape) = (port_name(port, at), tensor.dtype(), tensor.shape());
+        let message = format!("argument {name} has type {}: {want}, got dtype {dtype}, shape {shape}", port.ty);
+        Err(Failure::Refused(message))
+    };
+    let unreadable = |error: befrost_tensor::TensorError| Failure::Refused(error.to_string());
+    match port.ty.as_str() {
+        "!t.tensor" => Ok(Datum::from(tensor.clone())),
+        "!ts.shape" => {
+            if tensor.dtype() != DType::I64 || tensor.shape().rank() != 1 {
+                return refuse("expected the sizes as a vector of i64");
+            }
+            let dims = tensor.read::<i64>().map_err(unreadable)?;
+            match Shape::from_i64(&dims) {
+                Ok(shape) => Ok(Datum::from(Value::object(ShapeValue(shape)))),
+                Err(error) => refuse(&format!("{error}")),
+            }
+        }
+        ty => {
+            let value = match scalar(tensor).map_err(unreadable)? {
+                Some(value) if value.may_be(ty) == Some(true) => value,
+                _ if ty.parse::<DType>().is_ok() || ty == "index" => return refuse("expected one such number"),
+                _ => return refuse("no file and no text can stand for one"),
+            };
+            Ok(Datum::from(value))
+        }
+    }
+}
+
+/// The value of a tensor without dimensions.
+fn scalar(tensor: &HostTensor) -> Result<Option<Value>, befrost_tensor::TensorError> {
+    fn only<T: Element>(tensor: &HostTensor) -> Result<Option<T>, befrost_tensor::TensorError> {
+        Ok(tensor.read::<T>()?.first().copied())
+    }
+    if tensor.shape().rank() != 0 {
+        return Ok(None);
+    }
+    Ok(match tensor.dtype() {
+        DType::I1 => only::<I1>(tensor)?.map(|v| Value::I1(v.is_true())),
+        DType::I8 => only(tensor)?.map(Value::I8),
+        DType::I16 => only(tensor)?.map(Value::I16),
+        DType::I32 => only(tensor)?.map(Value::I32),
+        DType::I64 => only(tensor)?.map(Value::I64),
+        DType::UI8 => only(tensor)?.map(Value::U8),
+        DType::UI16 => only(tensor)?.map(Value::U16),
+        DType::UI32 => only(tensor)?.map(Value::U32),
+        DType::UI64 => only(tensor)?.map(Value::U64),
+        DType::F16 => only::<f16>(tensor)?.map(Value::F16),
+        DType::BF16 => only::<bf16>(tensor)?.map(Value::BF16),
+        DType::F32 => only(tensor)?.map(Value::F32),
+        DType::F64 => only(tensor)?.map(Value::F64),
+        DType::Complex64 => only::<Complex64>(tensor)?.map(|v| Value::Complex64([v.re, v.im])),
+        DType::Complex128 => None,
+    })
+}
+
+/// The tensor that a result stands for; or that it is none, or the error that it is.
+pub(super) fn to_tensor(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Error> {
+    fn one<T: Element>(value: T, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
+        HostTensor::from_slice(Shape::scalar(), &[value], allocator).map_err(|error| error.to_string())
+    }
+    let value = datum.ok()?;
+    let tensor = match value {
+        Value::I1(v) => one(I1::from(*v), allocator),
+        Value::I8(v) => one(*v, allocator),
+        Value::I16(v) => one(*v, allocator),
+        Value::I32(v) => one(*v, allocator),
+        Value::I64(v) => one(*v, allocator),
+        Value::U8(v) => one(*v, allocator),
+        Value::U16(v) => one(*v, allocator),
+        Value::U32(v) => one(*v, allocator),
+        Value::U64(v) => one(*v, allocator),
+        Value::F16(v) => one(*v, allocator),
+        Value::BF16(v) => one(*v, allocator),
+        Value::F32(v) => one(*v, allocator),
+        Value::F64(v) => one(*v, allocator),
+        Value::Complex64([re, im]) => one(Complex64 { re: *re, im: *im }, allocator),
+        value => match value.downcast_ref::<ShapeValue>() {
+            Some(ShapeValue(shape)) => sizes(shape, allocator),
+            None => return datum.tensor().cloned(),
+        },
+    };
+    tensor.map_err(|message| Error::new(befrost::ErrorCode::ResourceExhausted, message, Vec::new()))
+}
+
+fn sizes(shape: &Shape, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
+    let dims: Vec<i64> = shape.dims().iter().map(|&dim| dim as i64).collect();
+    let rank = Shape::new(&[dims.len()]).map_err(|error| error.to_string())?;
+    HostTensor::from_slice(rank, &dims, allocator).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(texts: &[&str]) -> Vec<Named> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn names_are_what_stands_before_the_first_equals_sign() {
+        let check = |text: &str, name: Option<&str>, rest: &str| {
+            assert_eq!(text.parse(), Ok(Named { name: name.map(str::to_owned), text: rest.to_owned() }));
+        };
+        check("a.npy", None, "a.npy");
+        check("x=a.npy", Some("x"), "a.npy");
+        check("x=a=b.npy", Some("x"), "a=b.npy");
+        check("=a=b.npy", None, "a=b.npy");
+        check("x=i32:7", Some("x"), "i32:7");
+        assert!("x=".parse::<Named>().is_err() && "".parse::<Named>().is_err());
+    }
+
+    #[test]
+    fn what_has_no_name_goes_where_there_is_room() {
+        let port = |name: &str, ty: &str| Port { name: name.to_owned(), ty: ty.to_owned() };
+        let ports = [port("a", "i32"), port("ch", CHAIN), port("b", "i32"), port("", "i32")];
+        let check = |given: &[&str], want: Result<Vec<usize>, &str>| {
+            let got = bind(&named(given), &ports, ARGUMENT, "f");
+            let got = got.map_err(|failure| match failure {
+                Failure::Refused(message) => message,
+                other => format!("{other:?}"),
+            });
+            assert_eq!(got, want.map_err(|message| format!("{message}; the function is f")));
+        };
+        check(&[], Ok(vec![]));
+        check(&["x", "y", "z"], Ok(vec![0, 2, 3]));
+        check(&["x", "a=y", "z"], Ok(vec![2, 0, 3]));
+        check(&["3=x", "y"], Ok(vec![3, 0]));
+        check(&["c=x"], Err("there is no argument 'c'"));
+        check(&["4=x"], Err("there is no argument '4'"));
+        check(&["a=x", "0=y"], Err("argument '0' is given twice"));
+        check(&["x", "y", "z", "u"], Err("there is no argument left for 'u'"));
+    }
+}

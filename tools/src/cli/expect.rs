@@ -1,0 +1,212 @@
+//! `--verify-diagnostics`: are the diagnostics those that the comments of the text expect?
+//!
+//! ```text
+//! expectation := "expected-" ( "error" | "warning" | "remark" | "note" ) [ place ] "{{" text "}}"
+//! place       := "@+N" | "@-N" | "@above" | "@below" | "@unknown"          without one: this line
+//! ```
+//!
+//! `@above` and `@below` are the nearest line that holds no such comment, so that several can stand one under the other.
+//! An expectation is met by a diagnostic of its severity on its line whose message contains its text, `@unknown` by one without
+//! a line. Each needs a diagnostic of its own. Errors, warnings and remarks that nobody expected are reported;
+//! notes belong to their diagnostics and may go unmentioned.
+
+use befrost_compiler::diag::{Diagnostic, Severity, Source};
+
+/// What a comment expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Expectation {
+    severity: Severity,
+    /// From 1; nothing for `@unknown`.
+    line: Option<usize>,
+    text: String,
+    /// Where the comment stands: line and column, from 1.
+    written_at: (usize, usize),
+}
+
+/// What was not as expected, as lines `file:line:col: error: ...` in the order of the text; empty if all is well.
+pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic]) -> Vec<String> {
+    let mut problems: Vec<((usize, usize), String)> = Vec::new();
+    let mut expectations: Vec<Option<Expectation>> = Vec::new();
+    for read in read(&source.text) {
+        match read {
+            Ok(expectation) => expectations.push(Some(expectation)),
+            Err((at, problem)) => problems.push((at, problem)),
+        }
+    }
+    let line_of = |at: u32| source.line_col(at).0 as usize;
+    let said = diagnostics.iter().flat_map(|diagnostic| {
+        let own = (diagnostic.severity, diagnostic.span, diagnostic.message.as_str());
+        let notes = diagnostic.notes.iter().map(|note| (Severity::Note, note.span, note.text.as_str()));
+        std::iter::once(own).chain(notes)
+    });
+    for (severity, span, message) in said {
+        let line = span.map(|span| line_of(span.start));
+        let meets = |expectation: &Expectation| {
+            expectation.severity == severity && expectation.line == line && message.contains(&expectation.text)
+        };
+        let met = expectations.iter_mut().find(|slot| slot.as_ref().is_some_and(meets));
+        match met {
+            Some(slot) => *slot = None,
+            None if severity == Severity::Note => {}
+            None => {
+                let at = span.map_or((0, 0), |span| {
+                    let (line, column) = source.line_col(span.start);
+                    (line as usize, column as usize)
+                });
+                problems.push((at, format!("unexpected {}: {message}", severity.name())));
+            }
+        }
+    }
+    for Expectation { severity, text, written_at, .. } in expectations.into_iter().flatten() {
+        problems.push((written_at, format!("expected {} \"{text}\" was not produced", severity.name())));
+    }
+    problems.sort();
+    let shown = problems.into_iter().map(|((line, column), problem)| match line {
+        0 => format!("{}: error: {problem}", source.name),
+        _ => format!("{}:{line}:{column}: error: {problem}", source.name),
+    });
+    shown.collect()
+}
+
+type Misread = ((usize, usize), String);
+
+/// The expectations of a text, in order, and the places that look like one and are none.
+fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
+    const WORDS: [(&str, Severity); 4] = [
+        ("error", Severity::Error),
+        ("warning", Severity::Warning),
+        ("remark", Severity::Remark),
+        ("note", Severity::Note),
+    ];
+    let lines: Vec<&str> = text.split('\n').collect();
+    let holds_one = |line: &str| starts(line).next().is_some();
+    let mut all = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        for at in starts(line) {
+            let written_at = (i + 1, at + 1);
+            let rest = line.get(at + PREFIX.len()..).unwrap_or_default();
+            let Some((rest, severity)) =
+                WORDS.iter().find_map(|(word, severity)| Some((rest.strip_prefix(word)?, *severity)))
+            else {
+                continue;
+            };
+            let bad = |problem: &str| Err((written_at, problem.to_owned()));
+            let Some((place, rest)) = rest.split_once("{{") else {
+                all.push(bad("an expectation needs its text in {{...}}"));
+                continue;
+            };
+            let Some((text, _)) = rest.split_once("}}") else {
+                all.push(bad("the text of an expectation ends with }}"));
+                continue;
+            };
+            let target = match place.trim() {
+                "" => Some(i as i64),
+                "@above" => (0..i).rev().find(|&j| !holds_one(lines[j])).map(|j| j as i64),
+                "@below" => (i + 1..lines.len()).find(|&j| !holds_one(lines[j])).map(|j| j as i64),
+                "@unknown" => None,
+                place => match place.strip_prefix('@').and_then(|offset| offset.parse::<i32>().ok()) {
+                    Some(offset) => Some(i as i64 + i64::from(offset)),
+                    None => {
+                        all.push(bad("an expectation's place is @+N, @-N, @above, @below or @unknown"));
+                        continue;
+                    }
+                },
+            };
+            let line = match (place.trim(), target) {
+                ("@unknown", _) => None,
+                (_, Some(target)) if (0..lines.len() as i64).contains(&target) => Some(target as usize + 1),
+                _ => {
+                    all.push(bad("an expectation's line lies outside of the text"));
+                    continue;
+                }
+            };
+            all.push(Ok(Expectation { severity, line, text: text.to_owned(), written_at }));
+        }
+    }
+    all
+}
+
+const PREFIX: &str = "expected-";
+
+/// Where expectations may begin in a line: in its comment.
+fn starts(line: &str) -> impl Iterator<Item = usize> + '_ {
+    let comment = line.find("//").unwrap_or(line.len());
+    line.match_indices(PREFIX).map(|(at, _)| at).filter(move |&at| at > comment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use befrost_compiler::diag::Span;
+
+    /// Diagnostics at the places of `^` and `~` of the text: errors `bad` and warnings `odd`.
+    fn check(text: &str, want: &[&str]) {
+        let source = Source::new("t", text);
+        let at = |c: char| text.match_indices(c).map(|(i, _)| Span::new(i as u32, i as u32 + 1)).collect::<Vec<_>>();
+        let mut said: Vec<_> =
+            at('^').into_iter().map(|span| Diagnostic::error("E0000", "bad thing").at(span)).collect();
+        said.extend(at('~').into_iter().map(|span| {
+            Diagnostic::error("W0000", "odd").with_severity(Severity::Warning).at(span).note(None, "further")
+        }));
+        assert_eq!(verify(&source, &said), want, "{text}");
+    }
+
+    #[test]
+    fn expectations_are_met_by_line_severity_and_text() {
+        check("^ // expected-error {{bad}}", &[]);
+        check("// expected-error @+1 {{bad thing}}\n^", &[]);
+        check("^\n\n// expected-error@-2{{thing}}", &[]);
+        check("^~ // expected-error {{bad}} expected-warning {{odd}}", &[]);
+        check("// expected-error @below {{bad}}\n// expected-warning @below {{odd}}\n^~", &[]);
+        check("^~\n// expected-error @above {{bad}}\n// expected-warning @above {{odd}}", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_told() {
+        check("^", &["t:1:1: error: unexpected error: bad thing"]);
+        check("~", &["t:1:1: error: unexpected warning: odd"]);
+        check("// expected-error {{bad}}", &["t:1:4: error: expected error \"bad\" was not produced"]);
+        check(
+            "^\n// expected-error {{bad}}",
+            &["t:1:1: error: unexpected error: bad thing", "t:2:4: error: expected error \"bad\" was not produced"],
+        );
+        check(
+            "^ // expected-error {{good}}",
+            &["t:1:1: error: unexpected error: bad thing", "t:1:6: error: expected error \"good\" was not produced"],
+        );
+        check("^^ // expected-error {{bad}}", &["t:1:2: error: unexpected error: bad thing"]);
+        check(
+            "^ // expected-error {{bad}} expected-error {{bad}}",
+            &["t:1:29: error: expected error \"bad\" was not produced"],
+        );
+        check(
+            "^ // expected-warning {{bad}}",
+            &["t:1:1: error: unexpected error: bad thing", "t:1:6: error: expected warning \"bad\" was not produced"],
+        );
+    }
+
+    #[test]
+    fn notes_may_be_expected_but_need_not() {
+        check("~ // expected-warning {{odd}}\n// expected-note @unknown {{further}}", &[]);
+        check(
+            "// expected-note @unknown {{further}}",
+            &["t:1:4: error: expected note \"further\" was not produced"],
+        );
+    }
+
+    #[test]
+    fn malformed_expectations_are_errors() {
+        check("// expected-error bad", &["t:1:4: error: an expectation needs its text in {{...}}"]);
+        check("// expected-error {{bad", &["t:1:4: error: the text of an expectation ends with }}"]);
+        check(
+            "// expected-error @next {{bad}}",
+            &["t:1:4: error: an expectation's place is @+N, @-N, @above, @below or @unknown"],
+        );
+        check(
+            "// expected-error @-1 {{bad}}",
+            &["t:1:4: error: an expectation's line lies outside of the text"],
+        );
+        check("// expected-errors are fine\nexpected-error {{x}}", &["t:1:4: error: an expectation needs its text in {{...}}"]);
+    }
+}

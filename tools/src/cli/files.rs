@@ -1,0 +1,189 @@
+//! What goes in and comes out: files, standard input and output, and which format they are in.
+//!
+//! Output appears whole or not at all: it is written to a temporary file beside its place and renamed. Where that cannot be
+//! (`/dev/null`, a pipe) it is written directly.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{IsTerminal, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::failure::{Failure, not_written};
+
+/// What every BEF file begins with.
+const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
+
+/// A file, or `-`: standard input or output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Standard input or output.
+    Std,
+    /// A file.
+    File(PathBuf),
+}
+
+impl From<std::ffi::OsString> for Place {
+    fn from(text: std::ffi::OsString) -> Place {
+        if text == "-" { Place::Std } else { Place::File(text.into()) }
+    }
+}
+
+/// The formats of programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// MLIR's text.
+    Mlir,
+    /// Befrost's executable format.
+    Bef,
+    /// A TensorFlow graph.
+    #[value(name = "graphdef")]
+    GraphDef,
+    /// An ONNX model.
+    Onnx,
+}
+
+impl Format {
+    /// The format that the extension of a file's name says.
+    pub(super) fn of_name(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "mlir" => Some(Format::Mlir),
+            "bef" => Some(Format::Bef),
+            "pb" => Some(Format::GraphDef),
+            "onnx" => Some(Format::Onnx),
+            _ => None,
+        }
+    }
+
+    /// The format of an input of unknown name, by its first bytes: BEF or text.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Format {
+        if bytes.starts_with(&BEF_MAGIC) { Format::Bef } else { Format::Mlir }
+    }
+
+    /// Refuses the formats whose importers are still to come.
+    pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
+        let what = match self {
+            Format::Mlir | Format::Bef => return Ok(()),
+            Format::GraphDef => "a TensorFlow graph",
+            Format::Onnx => "an ONNX model",
+        };
+        Err(Failure::Refused(format!("{}: importing {what} is not built yet", place.name())))
+    }
+}
+
+impl Place {
+    /// As it is called in messages and locations.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Place::Std => "<stdin>".to_owned(),
+            Place::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// The format that the name says.
+    pub(super) fn format(&self) -> Option<Format> {
+        match self {
+            Place::Std => None,
+            Place::File(path) => Format::of_name(path),
+        }
+    }
+
+    /// Reads all of it.
+    pub(super) fn read(&self) -> Result<Vec<u8>, Failure> {
+        match self {
+            Place::Std => {
+                let mut bytes = Vec::new();
+                std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            Place::File(path) => std::fs::read(path),
+        }
+        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", self.name())))
+    }
+
+    /// The first bytes of a file, as many as tell its format.
+    pub(super) fn first_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            File::open(path)?.take(BEF_MAGIC.len() as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))
+    }
+
+    /// Writes text.
+    pub(super) fn write_text(&self, text: &str) -> Result<(), Failure> {
+        match self {
+            Place::Std => super::failure::print(text),
+            Place::File(path) => write_file(path, &[text.as_bytes()]),
+        }
+    }
+
+    /// Writes what is no text: never to a terminal.
+    pub(super) fn write_binary(&self, parts: &[&[u8]]) -> Result<(), Failure> {
+        match self {
+            Place::Std => {
+                self.expect_no_terminal()?;
+                let mut out = std::io::stdout().lock();
+                parts.iter().try_for_each(|part| out.write_all(part)).map_err(not_written)
+            }
+            Place::File(path) => write_file(path, parts),
+        }
+    }
+
+    /// Refuses a terminal as a place for what is no text.
+    pub(super) fn expect_no_terminal(&self) -> Result<(), Failure> {
+        if *self == Place::Std && std::io::stdout().is_terminal() {
+            let message = "BEF is binary and is not written to a terminal: give a file with -o, or a pipe";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// The text of an input's bytes.
+pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
+    if Format::of_bytes(&bytes) == Format::Bef {
+        let message = format!("{}: this is a BEF file, not text", place.name());
+        return Err(Failure::Refused(message));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
+        Failure::Refused(format!("{}:{line}: not valid UTF-8 at byte {at}", place.name()))
+    })
+}
+
+/// Writes a file, all of it or nothing.
+pub(super) fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
+    write_or_nothing(path, parts).map_err(|error| {
+        // What the system says, without the name of the temporary file.
+        let error = error.raw_os_error().map_or(error, std::io::Error::from_raw_os_error);
+        Failure::Refused(format!("cannot write '{}': {error}", path.display()))
+    })
+}
+
+fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+    let write_all = |file: &mut File| parts.iter().try_for_each(|part| file.write_all(part));
+    let mut target = path.to_owned();
+    let mut permissions = Permissions::from_mode(0o666);
+    match std::fs::metadata(path) {
+        Ok(there) if there.is_file() => {
+            // Opened to see whether it may be written; a link stays a link, to the new file.
+            OpenOptions::new().write(true).open(path)?;
+            target = path.canonicalize()?;
+            permissions = there.permissions();
+        }
+        Ok(_) => return write_all(&mut OpenOptions::new().write(true).open(path)?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new().prefix(".befrost-").permissions(permissions).tempfile_in(directory)?;
+    write_all(file.as_file_mut())?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}

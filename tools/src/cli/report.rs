@@ -1,0 +1,280 @@
+//! Diagnostics as people see them.
+//!
+//! ```text
+//! add.mlir:3:8: error[E0301]: unknown operation `tfrt.ad.i32`        one line that editors and tests read
+//!    ,-[add.mlir:3:8]                                                the excerpt, drawn by miette
+//!  2 |   %a = tfrt.constant.i32 1
+//!  3 |   %b = tfrt.ad.i32 %a, %a
+//!    :        ^^^^^^^^^^^
+//!    `----
+//!   help: did you mean `tfrt.add.i32`?
+//! add.mlir:1:1: note: ...                                            each further fact likewise
+//! ```
+//!
+//! Colours and line-drawing characters only where standard error is a terminal, so that files and tests see plain ASCII. Long lines
+//! (weights in hexadecimal) are cut to a window around what is pointed at; control characters do not reach the terminal.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use befrost_compiler::diag::{Diagnostic, Label, Note, Severity, Source, Span};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
+    SpanContents, ThemeCharacters, ThemeStyles,
+};
+
+use super::failure::tell;
+
+/// More errors than this help nobody.
+const MAX_SHOWN: usize = 100;
+/// Lines around what is pointed at.
+const CONTEXT: usize = 1;
+/// A longer line is cut.
+const MAX_LINE: usize = 160;
+/// How much of a cut line stands before what is pointed at.
+const BEFORE: usize = 40;
+/// Further labels more lines away than this get no excerpt.
+const MAX_LINES: usize = 40;
+
+/// Shows all of them on standard error.
+pub(super) fn show(diagnostics: &[Diagnostic], source: &Source) {
+    let style = Style::of_stderr();
+    let mut text = String::new();
+    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
+        text.push_str(&render(diagnostic, source, style));
+    }
+    if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|&more| more > 0) {
+        text.push_str(&format!("... and {more} more\n"));
+    }
+    tell(&text);
+}
+
+/// What the reader can display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// ASCII.
+    Plain,
+    /// Colours and line-drawing characters.
+    Terminal,
+}
+
+impl Style {
+    fn of_stderr() -> Style {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        if std::io::stderr().is_terminal() && !set("NO_COLOR") && !dumb { Style::Terminal } else { Style::Plain }
+    }
+
+    fn theme(self) -> GraphicalTheme {
+        match self {
+            Style::Plain => GraphicalTheme { characters: ThemeCharacters::ascii(), styles: ThemeStyles::none() },
+            Style::Terminal => {
+                GraphicalTheme { characters: ThemeCharacters::unicode(), styles: ThemeStyles::ansi() }
+            }
+        }
+    }
+
+    /// The first line's severity.
+    fn paint(self, severity: Severity, text: &str) -> String {
+        let colour = match (self, severity) {
+            (Style::Plain, _) => return text.to_owned(),
+            (Style::Terminal, Severity::Error) => 31,
+            (Style::Terminal, Severity::Warning) => 33,
+            (Style::Terminal, Severity::Remark | Severity::Note) => 36,
+        };
+        format!("\x1b[1;{colour}m{text}\x1b[0m")
+    }
+}
+
+/// One diagnostic with its notes.
+pub(super) fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
+    let Diagnostic { severity, code, message, span, labels, help, notes } = diagnostic;
+    let title = format!("{}[{code}]", severity.name());
+    let mut text = part(*severity, &title, message, *span, labels, help.as_deref(), source, style);
+    for Note { span, text: message } in notes {
+        text.push_str(&part(Severity::Note, "note", message, *span, &[], None, source, style));
+    }
+    text
+}
+
+#[allow(clippy::too_many_arguments, reason = "the fields of a diagnostic, and how to show them")]
+fn part(
+    severity: Severity,
+    title: &str,
+    message: &str,
+    span: Option<Span>,
+    labels: &[Label],
+    help: Option<&str>,
+    source: &Source,
+    style: Style,
+) -> String {
+    let place = span.map_or_else(
+        || if source.name.is_empty() { String::new() } else { format!("{}: ", source.name) },
+        |span| {
+            let (line, column) = source.line_col(span.start);
+            format!("{}:{line}:{column}: ", source.name)
+        },
+    );
+    let mut text = format!("{place}{}: {message}\n", style.paint(severity, title));
+    let drawn = span.and_then(|span| Excerpt::new(source, span, labels));
+    let report = Report { excerpt: drawn, help };
+    let mut rendered = String::new();
+    let handler = GraphicalReportHandler::new_themed(style.theme())
+        .with_context_lines(CONTEXT)
+        .with_width(100)
+        .with_wrap_lines(false)
+        .with_links(false)
+        .without_cause_chain();
+    if handler.render_report(&mut rendered, &report).is_ok() {
+        // Its first line is the message, which has been written above in a form that stands alone.
+        text.push_str(rendered.split_once('\n').map_or("", |(_, rest)| rest));
+    }
+    text
+}
+
+/// What miette is asked to draw.
+#[derive(Debug)]
+struct Report<'a> {
+    excerpt: Option<Excerpt>,
+    help: Option<&'a str>,
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl std::error::Error for Report<'_> {}
+
+impl miette::Diagnostic for Report<'_> {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.excerpt.as_ref().map(|excerpt| excerpt as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let excerpt = self.excerpt.as_ref()?;
+        Some(Box::new(excerpt.labels.iter().cloned()))
+    }
+}
+
+/// The lines around some labels, with long ones cut.
+#[derive(Debug)]
+struct Excerpt {
+    name: String,
+    text: String,
+    /// The number of the first line, from 0.
+    first_line: usize,
+    /// Where the diagnostic points: position in `text`, and the column in the source, from 0.
+    primary: (usize, usize),
+    labels: Vec<LabeledSpan>,
+}
+
+impl Excerpt {
+    fn new(source: &Source, span: Span, labels: &[Label]) -> Option<Excerpt> {
+        let line_of = |at: u32| source.line_col(at).0 as usize - 1;
+        let primary_line = line_of(span.start);
+        let is_near = |label: &&Label| line_of(label.span.start).abs_diff(primary_line) <= MAX_LINES;
+        let mut marks: Vec<(Span, Option<&str>, bool)> = vec![(span, None, true)];
+        for label in labels.iter().filter(is_near) {
+            // A label at the diagnostic's own place says there what is wrong.
+            match marks.iter_mut().find(|(at, text, _)| *at == label.span && text.is_none()) {
+                Some(mark) => mark.1 = Some(&label.text),
+                None => marks.push((label.span, Some(&label.text), false)),
+            }
+        }
+        let first = marks.iter().map(|(at, ..)| line_of(at.start)).min()?.saturating_sub(CONTEXT);
+        let last = marks.iter().map(|(at, ..)| line_of(at.start)).max()? + CONTEXT;
+
+        let mut text = String::new();
+        let mut moved: Vec<Option<(usize, usize)>> = vec![None; marks.len()];
+        for line in first..=last {
+            let Some(&start) = source.line_starts.get(line) else { break };
+            let end = source.line_starts.get(line + 1).map_or(source.text.len(), |&next| next as usize - 1);
+            let start = start as usize;
+            let content = source.text.get(start..end)?.trim_end_matches('\r');
+            let here: Vec<usize> = (0..marks.len()).filter(|&i| line_of(marks[i].0.start) == line).collect();
+            let pointed_at = here.iter().map(|&i| marks[i].0.start as usize - start).min();
+            let window = window(content, pointed_at);
+            let shown_at = text.len() + window.lead.len();
+            text.push_str(window.lead);
+            text.extend(content.get(window.from..window.to)?.chars().flat_map(harmless));
+            let shown_to = text.len();
+            for i in here {
+                let (at, ..) = marks[i];
+                let inside = |at: u32| (shown_at + (at as usize - start).saturating_sub(window.from)).min(shown_to);
+                moved[i] = Some((inside(at.start), inside(at.end.max(at.start))));
+            }
+            text.push_str(window.tail);
+            text.push('\n');
+        }
+        let primary_at = moved.first().copied().flatten()?.0;
+        let labels = marks.iter().zip(&moved).filter_map(|((_, label, primary), moved)| {
+            let (from, to) = (*moved)?;
+            let (span, label) = (SourceSpan::new(from.into(), to - from), label.map(str::to_owned));
+            Some(if *primary {
+                LabeledSpan::new_primary_with_span(label, span)
+            } else {
+                LabeledSpan::new_with_span(label, span)
+            })
+        });
+        let column = source.line_col(span.start).1 as usize - 1;
+        let labels = labels.collect();
+        Some(Excerpt { name: source.name.clone(), text, first_line: first, primary: (primary_at, column), labels })
+    }
+}
+
+/// As many bytes, but nothing that a terminal would take for a command.
+fn harmless(c: char) -> impl Iterator<Item = char> {
+    let (shown, n) = if c.is_control() && c != '\t' { ('?', c.len_utf8()) } else { (c, 1) };
+    std::iter::repeat_n(shown, n)
+}
+
+/// Which part of a line is shown.
+struct Window {
+    lead: &'static str,
+    from: usize,
+    to: usize,
+    tail: &'static str,
+}
+
+fn window(line: &str, pointed_at: Option<usize>) -> Window {
+    if line.len() <= MAX_LINE {
+        return Window { lead: "", from: 0, to: line.len(), tail: "" };
+    }
+    let boundary = |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+    let from = match pointed_at {
+        Some(at) if at > MAX_LINE - BEFORE => boundary(at - BEFORE),
+        _ => 0,
+    };
+    let to = boundary(from + MAX_LINE);
+    Window { lead: if from > 0 { "..." } else { "" }, from, to, tail: if to < line.len() { "..." } else { "" } }
+}
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        context_lines_before: usize,
+        context_lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let inner = self.text.read_span(span, context_lines_before, context_lines_after)?;
+        // The true column, not that in a cut line.
+        let column = if span.offset() == self.primary.0 { self.primary.1 } else { inner.column() };
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            inner.data(),
+            *inner.span(),
+            self.first_line + inner.line(),
+            column,
+            inner.line_count(),
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests;

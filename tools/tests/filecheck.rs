@@ -1,0 +1,446 @@
+//! FileCheck's corpus (`testdata/filecheck/`), in-process, and against LLVM's FileCheck where there is one.
+//!
+//! LLVM's is looked for in `FILECHECK`, in `/usr/lib/llvm-19/bin` and as `FileCheck-19` on the PATH; without it the comparing
+//! tests say so and end. They compare exit codes on the corpus, on mechanical mutations of its inputs and check
+//! files, and on random check files. Where ours refuses what LLVM accepts, the reason must be one of the known
+//! differences of `filecheck/mod.rs`; the other way round nothing is forgiven.
+#![forbid(unsafe_code)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use befrost_tools::filecheck::{Failure, Source, check, parse_arguments};
+
+/// What a case says must come of it.
+#[derive(Clone, Debug)]
+enum Expected {
+    Pass,
+    Fail(String),
+    Invalid(String),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    name: String,
+    arguments: Vec<String>,
+    expected: Expected,
+    differs: bool,
+    check: Vec<u8>,
+    input: Vec<u8>,
+}
+
+fn corpus() -> Vec<Case> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/filecheck");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("the corpus can be listed").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "case"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .flat_map(|file| parse_cases(&std::fs::read(file).expect("a case file can be read")))
+        .collect()
+}
+
+fn parse_cases(file: &[u8]) -> Vec<Case> {
+    #[derive(PartialEq)]
+    enum Section {
+        Head,
+        Check,
+        Input { crlf: bool },
+    }
+    let mut cases: Vec<Case> = Vec::new();
+    let mut section = Section::Head;
+    let mut no_newline = (false, false);
+    let finish = |cases: &mut Vec<Case>, flags: &mut (bool, bool)| {
+        if let Some(case) = cases.last_mut() {
+            if flags.0 {
+                case.check.pop();
+            }
+            if flags.1 {
+                case.input.pop();
+            }
+        }
+        *flags = (false, false);
+    };
+    for line in file.strip_suffix(b"\n").unwrap_or(file).split(|&b| b == b'\n') {
+        let text = String::from_utf8_lossy(line);
+        if let Some(name) = text.strip_prefix("=== ") {
+            finish(&mut cases, &mut no_newline);
+            section = Section::Head;
+            cases.push(Case {
+                name: name.to_owned(),
+                arguments: Vec::new(),
+                expected: Expected::Pass,
+                differs: false,
+                check: Vec::new(),
+                input: Vec::new(),
+            });
+            continue;
+        }
+        let case = cases.last_mut().expect("a case file begins with a case");
+        match (&*text, &section) {
+            ("--- check", _) => section = Section::Check,
+            ("--- check -n", _) => {
+                section = Section::Check;
+                no_newline.0 = true;
+            }
+            ("--- input", _) => section = Section::Input { crlf: false },
+            ("--- input -crlf", _) => section = Section::Input { crlf: true },
+            ("--- input -n", _) => {
+                section = Section::Input { crlf: false };
+                no_newline.1 = true;
+            }
+            (_, Section::Check) => {
+                case.check.extend_from_slice(line);
+                case.check.push(b'\n');
+            }
+            (_, Section::Input { crlf }) => {
+                case.input.extend_from_slice(line);
+                case.input.extend_from_slice(if *crlf { b"\r\n" } else { b"\n" });
+            }
+            ("pass", Section::Head) => case.expected = Expected::Pass,
+            (head, Section::Head) => match head.split_once(": ") {
+                Some(("args", arguments)) => {
+                    case.arguments = arguments.split_whitespace().map(str::to_owned).collect();
+                }
+                Some(("fail", message)) => case.expected = Expected::Fail(message.to_owned()),
+                Some(("invalid", message)) => case.expected = Expected::Invalid(message.to_owned()),
+                Some(("differs", _)) => case.differs = true,
+                _ => panic!("{}: what is '{head}'?", case.name),
+            },
+        }
+    }
+    finish(&mut cases, &mut no_newline);
+    cases
+}
+
+/// Our FileCheck on a case.
+fn ours(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<(), Failure> {
+    let mut all = arguments.to_vec();
+    all.push("case.check".to_owned());
+    let command = match parse_arguments(&all) {
+        Ok(command) => command,
+        Err(message) => return Err(Failure::Invalid(message)),
+    };
+    let check_file = Source { name: &command.check_file, bytes: check_file };
+    check(&command.options, check_file, Source { name: "<stdin>", bytes: input })
+}
+
+#[test]
+fn every_case_comes_out_as_it_says() {
+    let mut problems = String::new();
+    let cases = corpus();
+    for case in &cases {
+        let got = ours(&case.arguments, &case.check, &case.input);
+        let as_expected = match (&case.expected, &got) {
+            (Expected::Pass, Ok(())) => true,
+            (Expected::Fail(part), Err(Failure::Mismatch(report)))
+            | (Expected::Invalid(part), Err(Failure::Invalid(report))) => report.contains(part),
+            _ => false,
+        };
+        if !as_expected {
+            problems.push_str(&format!("{}: wanted {:?}, got {got:?}\n", case.name, case.expected));
+        }
+    }
+    assert!(problems.is_empty(), "{problems}");
+    let count = |wanted: fn(&Expected) -> bool| cases.iter().filter(|c| wanted(&c.expected)).count();
+    assert!(count(|e| matches!(e, Expected::Pass)) > 100, "the corpus has shrunk");
+    assert!(count(|e| !matches!(e, Expected::Pass)) > 150, "the corpus has shrunk");
+}
+
+/// Takes lines away from the checks of failing cases: with no directive left nothing may pass.
+#[test]
+fn a_check_file_without_directives_never_passes() {
+    for case in corpus() {
+        if case.arguments.iter().any(|a| a.contains("implicit-check-not")) {
+            continue;
+        }
+        let empty = ours(&case.arguments, b"", &case.input);
+        assert!(matches!(empty, Err(Failure::Invalid(_))), "{}: {empty:?}", case.name);
+    }
+}
+
+/// LLVM's FileCheck, if it is on the machine.
+fn llvm() -> Option<PathBuf> {
+    let named = std::env::var_os("FILECHECK").map(PathBuf::from);
+    let candidates =
+        named.into_iter().chain(["/usr/lib/llvm-19/bin/FileCheck".into(), "FileCheck-19".into()]);
+    for candidate in candidates {
+        let answer = Command::new(&candidate).arg("--version").output();
+        if let Ok(answer) = answer
+            && String::from_utf8_lossy(&answer.stdout).contains("LLVM version 19")
+        {
+            return Some(candidate);
+        }
+    }
+    eprintln!("no FileCheck of LLVM 19 on this machine: nothing is compared");
+    None
+}
+
+/// Whether LLVM's FileCheck passes; nothing if it crashes.
+fn llvm_passes(
+    llvm: &Path,
+    file: &Path,
+    arguments: &[String],
+    check_file: &[u8],
+    input: &[u8],
+) -> Option<bool> {
+    std::fs::write(file, check_file).expect("the check file can be written");
+    let mut child = Command::new(llvm)
+        .args(arguments)
+        .arg(file)
+        .env("FILECHECK_OPTS", "--dump-input=never")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("LLVM's FileCheck starts");
+    if let Some(mut stdin) = child.stdin.take() {
+        // It may end before it has read its input.
+        _ = stdin.write_all(input);
+    }
+    child.wait().expect("LLVM's FileCheck ends").code().map(|code| code == 0)
+}
+
+/// Whether ours may refuse what LLVM accepts.
+fn is_known_difference(failure: &Failure, check_file: &[u8]) -> bool {
+    match failure {
+        Failure::Mismatch(report) => {
+            report.contains("the pattern is empty, because its variables are")
+                || report.contains("too much search")
+        }
+        Failure::Invalid(report) => {
+            let known = [
+                "numeric variables and expressions other than",
+                "numeric variables are not supported",
+                "not a line number",
+                "unknown collating element",
+                "group that is still open",
+                "-DVAR=VALUE",
+                // An --implicit-check-not that cannot be read.
+                "implicit-check-not='",
+            ];
+            known.iter().any(|k| report.contains(k))
+                || (report.contains("found empty check string") && check_file.ends_with(b":"))
+        }
+    }
+}
+
+/// Compares the two on all `cases`; answers how many LLVM let pass and how many not.
+fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let (next, n_pass, n_fail) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let mut problems: Vec<String> = Vec::new();
+    std::thread::scope(|scope| {
+        let worker = |number: usize| {
+            let file = directory.path().join(format!("{number}.check"));
+            let (next, n_pass, n_fail) = (&next, &n_pass, &n_fail);
+            move || {
+                let mut problems = Vec::new();
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(theirs) = llvm_passes(llvm, &file, &case.arguments, &case.check, &case.input)
+                    else {
+                        continue;
+                    };
+                    (if theirs { n_pass } else { n_fail }).fetch_add(1, Ordering::Relaxed);
+                    let ours = ours(&case.arguments, &case.check, &case.input);
+                    let agree = match &ours {
+                        Err(failure) if is_known_difference(failure, &case.check) => true,
+                        ours => ours.is_ok() == theirs,
+                    };
+                    if !agree {
+                        let what = if ours.is_ok() { "FALSE PASS" } else { "false failure" };
+                        problems.push(format!(
+                            "{what}: {} {:?}\n--- check\n{}\n--- input\n{}\n--- ours: {ours:?}\n",
+                            case.name,
+                            case.arguments,
+                            String::from_utf8_lossy(&case.check),
+                            String::from_utf8_lossy(&case.input)
+                        ));
+                    }
+                }
+                problems
+            }
+        };
+        let workers: Vec<_> = (0..4).map(|number| scope.spawn(worker(number))).collect();
+        for worker in workers {
+            problems.extend(worker.join().expect("a worker does not panic"));
+        }
+    });
+    let shown: Vec<&str> = problems.iter().take(20).map(String::as_str).collect();
+    assert!(problems.is_empty(), "{} of {} differ\n{}", problems.len(), cases.len(), shown.join("\n"));
+    (n_pass.into_inner(), n_fail.into_inner())
+}
+
+/// Every version of `text` with one line gone, doubled or exchanged with the next, or one byte changed.
+fn mutations(text: &[u8]) -> Vec<Vec<u8>> {
+    let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
+    let mut all = Vec::new();
+    for i in 0..lines.len() {
+        let mut gone = lines.clone();
+        gone.remove(i);
+        all.push(gone.concat());
+        let mut double = lines.clone();
+        double.insert(i, lines[i]);
+        all.push(double.concat());
+        if i + 1 < lines.len() {
+            let mut exchanged = lines.clone();
+            exchanged.swap(i, i + 1);
+            all.push(exchanged.concat());
+        }
+        let before: usize = lines[..i].iter().map(|l| l.len()).sum();
+        // A different place in each line, so that over the corpus every part of a directive is hit.
+        let at = before + (i * 7 + text.len()) % lines[i].len();
+        let mut changed = text.to_vec();
+        changed[at] = match changed[at] {
+            b'a' => b'b',
+            b'}' => b']',
+            b'[' => b'{',
+            b':' => b'-',
+            b'-' => b':',
+            b' ' => b'x',
+            b'\n' => b' ',
+            _ => b'a',
+        };
+        all.push(changed);
+    }
+    all
+}
+
+#[test]
+fn llvm_agrees_on_the_corpus() {
+    let Some(llvm) = llvm() else { return };
+    let cases: Vec<Case> = corpus().into_iter().filter(|c| !c.differs).collect();
+    let (n_pass, n_fail) = compare(&llvm, &cases);
+    assert!(n_pass > 100 && n_fail > 100, "{n_pass} passed, {n_fail} failed");
+}
+
+#[test]
+fn llvm_agrees_on_mutations_of_the_inputs() {
+    let Some(llvm) = llvm() else { return };
+    let mut cases = Vec::new();
+    for case in corpus().into_iter().filter(|c| !c.differs) {
+        for input in mutations(&case.input) {
+            cases.push(Case { input, ..case.clone() });
+        }
+    }
+    let (n_pass, n_fail) = compare(&llvm, &cases);
+    assert!(n_pass > 200 && n_fail > 200, "{n_pass} passed, {n_fail} failed");
+}
+
+#[test]
+fn llvm_agrees_on_mutations_of_the_check_files() {
+    let Some(llvm) = llvm() else { return };
+    let mut cases = Vec::new();
+    for case in corpus().into_iter().filter(|c| !c.differs) {
+        for check in mutations(&case.check) {
+            cases.push(Case { check, ..case.clone() });
+        }
+    }
+    let (n_pass, n_fail) = compare(&llvm, &cases);
+    assert!(n_pass > 200 && n_fail > 200, "{n_pass} passed, {n_fail} failed");
+}
+
+/// A small generator of numbers; the seed makes the test the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).expect("31 bits fit") % n
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+#[test]
+fn llvm_agrees_on_random_checks() {
+    let Some(llvm) = llvm() else { return };
+    let n_cases = std::env::var("FILECHECK_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let suffixes =
+        ["", "", "", "-NEXT", "-SAME", "-NOT", "-NOT", "-DAG", "-DAG", "-LABEL", "-COUNT-2", "-EMPTY"];
+    let atoms = [
+        "a",
+        "b",
+        "ab",
+        "c",
+        " ",
+        "a b",
+        "{{a|ab}}",
+        "{{[ab]+}}",
+        "{{.*}}",
+        "{{b?(ab)?}}",
+        "{{^}}",
+        "{{$}}",
+        "[[X:a|ab]]",
+        "[[X:[a-c]+]]",
+        "[[X]]",
+        "[[Y:.*]]",
+        "[[Y]]",
+        "[[X:a*b?]]",
+        "{{(a|b)\\1}}",
+        "{{c{1,2}}}",
+        "{{(a|ab)(c|bcd)}}",
+        "[[@LINE]]",
+        "[[X:(a|b)+]]",
+        "{{(ab?)*}}",
+        "{{[^a]}}",
+        "{{(a*)+}}",
+        "{{(a|ab)?(b|c)?}}",
+    ];
+    let words = ["a", "b", "ab", "abc", "c", "cc", "aa", "bb", " ", "1", "2", "a b", "ba"];
+    let options = [
+        "",
+        "",
+        "",
+        "--match-full-lines",
+        "--strict-whitespace",
+        "--enable-var-scope",
+        "--ignore-case",
+        "-DX=ab",
+    ];
+    let mut cases = Vec::new();
+    for number in 0..n_cases {
+        let mut check = String::new();
+        for _ in 0..1 + dice.below(4) {
+            let suffix = dice.pick(&suffixes);
+            check.push_str(&format!("CHECK{suffix}: "));
+            if suffix != "-EMPTY" {
+                for _ in 0..1 + dice.below(3) {
+                    check.push_str(dice.pick(&atoms));
+                }
+            }
+            check.push('\n');
+        }
+        let mut input = String::new();
+        for _ in 0..1 + dice.below(5) {
+            for _ in 0..dice.below(5) {
+                input.push_str(dice.pick(&words));
+            }
+            input.push('\n');
+        }
+        let arguments = match dice.pick(&options) {
+            "" => Vec::new(),
+            option => vec![option.to_owned()],
+        };
+        cases.push(Case {
+            name: format!("random {number}"),
+            arguments,
+            expected: Expected::Pass,
+            differs: false,
+            check: check.into_bytes(),
+            input: input.into_bytes(),
+        });
+    }
+    let (n_pass, n_fail) = compare(&llvm, &cases);
+    assert!(n_pass * 10 > n_cases && n_fail * 10 > n_cases, "{n_pass} passed, {n_fail} failed");
+}
