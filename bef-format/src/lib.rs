@@ -12,6 +12,7 @@
 
 pub mod aligned;
 pub mod dtype;
+pub mod dump;
 pub mod error;
 pub mod image;
 pub mod layout;

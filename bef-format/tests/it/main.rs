@@ -1,6 +1,10 @@
 //! Tests of the format as its users see it: write, validate, read, refuse.
 
+mod patch;
 mod samples;
 mod walk;
 
+mod corrupt;
+mod roundtrip;
+mod rules;
 mod write;

@@ -1,0 +1,57 @@
+//! Changes to the bytes of files, with or without new checksums.
+
+use bef_format::layout::{Header, SectionRec};
+use bef_format::{AlignedBytes, SectionId, validate};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Where entry `index` of a section of a valid file begins.
+pub(crate) fn at(bytes: &[u8], section: SectionId, index: usize) -> usize {
+    let image = validate(bytes).expect("patches start from valid files");
+    let (offset, len) = image.tables().section(section).expect("the section is there");
+    let at = offset + index * section.record_size();
+    assert!(at <= offset + len, "entry {index} of {}", section.name());
+    at
+}
+
+/// Where a section's record begins in the directory.
+pub(crate) fn directory_at(bytes: &[u8], section: SectionId) -> usize {
+    let n = bytemuck::pod_read_unaligned::<Header>(&bytes[..64]).n_sections as usize;
+    let mut records = (0..n).map(|i| size_of::<Header>() + i * size_of::<SectionRec>());
+    let is_it = |at: &usize| bytes[*at..*at + 4] == (section as u32).to_le_bytes();
+    records.find(is_it).expect("the section is there")
+}
+
+pub(crate) fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+/// Makes all checksums right again, as far as the directory can be followed.
+pub(crate) fn resum(bytes: &mut [u8]) {
+    let head = size_of::<Header>();
+    let Some(start) = bytes.get(..head) else { return };
+    let mut header: Header = bytemuck::pod_read_unaligned(start);
+    header.checksum = 0;
+    let size = size_of::<SectionRec>();
+    let end = head + (header.n_sections as usize).min(100) * size;
+    for at in (head..end).step_by(size) {
+        let Some(rec) = bytes.get(at..at + size) else { return };
+        let mut rec: SectionRec = bytemuck::pod_read_unaligned(rec);
+        let range = rec.offset as usize..(rec.offset.saturating_add(rec.len)) as usize;
+        if let Some(section) = bytes.get(range) {
+            rec.checksum = xxh3_64(section);
+            put(bytes, at, bytemuck::bytes_of(&rec));
+        }
+    }
+    let mut hashed = bytemuck::bytes_of(&header).to_vec();
+    hashed.extend_from_slice(&bytes[head..end]);
+    header.checksum = xxh3_64(&hashed);
+    put(bytes, 0, bytemuck::bytes_of(&header));
+}
+
+/// A copy, changed, with right checksums.
+pub(crate) fn changed(bytes: &AlignedBytes, change: impl FnOnce(&mut AlignedBytes)) -> AlignedBytes {
+    let mut copy = bytes.clone();
+    change(&mut copy);
+    resum(&mut copy);
+    copy
+}
