@@ -10,6 +10,8 @@
 
 pub mod diag;
 pub mod dialects;
+pub mod emit;
 pub mod ir;
 pub mod print;
+pub mod raise;
 pub mod syntax;

@@ -37,7 +37,7 @@ impl Constants {
             at += 1;
             match m.cx.attr(next) {
                 AttrKind::Array(elements) => {
-                    pending.extend(elements.iter().filter(|id| !self.has_attr(**id)))
+                    pending.extend(elements.iter().filter(|id| !self.has_attr(**id)));
                 }
                 AttrKind::Dict(entries) => {
                     pending.extend(entries.iter().map(|&(_, value)| value).filter(|id| !self.has_attr(*id)));

@@ -144,7 +144,7 @@ impl Emitter<'_> {
         for &(name, value) in m.attrs(top) {
             match *m.cx.attr(value) {
                 AttrKind::Str { text, ty: None } if name == names::SYM_NAME => {
-                    self.w.set_module_name(m.cx.str(text))
+                    self.w.set_module_name(m.cx.str(text));
                 }
                 _ => rest.push((name, value)),
             }
