@@ -1,0 +1,22 @@
+//! `strip-debuginfo`: forgets where operations and arguments came from.
+
+use super::{Change, Rewriter};
+use crate::ir::{LocId, OpId, ValueId};
+
+pub(super) fn run(rewriter: &mut Rewriter<'_>) -> Change {
+    let ops: Vec<OpId> = rewriter.ir().walk(rewriter.root()).collect();
+    for op in ops {
+        rewriter.set_loc(op, LocId::UNKNOWN);
+        let ir = rewriter.ir();
+        let args: Vec<ValueId> = ir
+            .regions_of(op)
+            .iter()
+            .flat_map(|r| ir.blocks_of(*r).iter())
+            .flat_map(|b| ir.args(*b).iter().copied())
+            .collect();
+        for arg in args {
+            rewriter.set_arg_loc(arg, LocId::UNKNOWN);
+        }
+    }
+    rewriter.change()
+}

@@ -1,0 +1,110 @@
+//! Which block comes before which on every path from the entry.
+//!
+//! Computed per region when first asked for, by iterating immediate dominators over the reverse post-order (Cooper,
+//! Harvey and Kennedy). A block that cannot be reached is dominated by every block: what it does never happens.
+
+use crate::ir::{BlockId, Module, RegionId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Dominators of the regions of one module.
+#[derive(Default)]
+pub(super) struct Dominance {
+    done: FxHashSet<RegionId>,
+    /// Number in reverse post-order, and immediate dominator; the entry's is itself.
+    blocks: FxHashMap<BlockId, (u32, BlockId)>,
+}
+
+impl Dominance {
+    /// True if `a` dominates `b`; both are in one region.
+    pub(super) fn dominates(&mut self, m: &Module, a: BlockId, b: BlockId) -> bool {
+        if let Some(region) = m.block_parent(b)
+            && self.done.insert(region)
+        {
+            self.compute(m, region);
+        }
+        if !self.blocks.contains_key(&b) {
+            return true;
+        }
+        let mut at = b;
+        loop {
+            if at == a {
+                return true;
+            }
+            match self.blocks.get(&at) {
+                Some(&(_, up)) if up != at => at = up,
+                _ => return false,
+            }
+        }
+    }
+
+    fn compute(&mut self, m: &Module, region: RegionId) {
+        let Some(entry) = m.entry(region) else { return };
+        let order = reverse_post_order(m, entry);
+        let number: FxHashMap<BlockId, u32> = order.iter().zip(0..).map(|(b, n)| (*b, n)).collect();
+        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
+        for (n, block) in (0u32..).zip(&order) {
+            for successor in successors(m, *block) {
+                if let Some(&s) = number.get(&successor) {
+                    preds[s as usize].push(n);
+                }
+            }
+        }
+        let mut up: Vec<Option<u32>> = vec![None; order.len()];
+        up[0] = Some(0);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for n in 1..order.len() {
+                let mut known = preds[n].iter().copied().filter(|p| up[*p as usize].is_some());
+                let Some(first) = known.next() else { continue };
+                let new = known.fold(first, |a, b| meet(&up, a, b));
+                if up[n] != Some(new) {
+                    up[n] = Some(new);
+                    changed = true;
+                }
+            }
+        }
+        for (n, block) in order.iter().enumerate() {
+            if let Some(u) = up[n] {
+                self.blocks.insert(*block, (n as u32, order[u as usize]));
+            }
+        }
+    }
+}
+
+fn meet(up: &[Option<u32>], mut a: u32, mut b: u32) -> u32 {
+    while a != b {
+        while a > b {
+            a = up[a as usize].unwrap_or(0);
+        }
+        while b > a {
+            b = up[b as usize].unwrap_or(0);
+        }
+    }
+    a
+}
+
+fn successors(m: &Module, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+    m.last_op(block).into_iter().flat_map(|op| m.successors(op).iter().copied())
+}
+
+fn reverse_post_order(m: &Module, entry: BlockId) -> Vec<BlockId> {
+    let mut seen = FxHashSet::default();
+    let mut order = Vec::new();
+    // A block and how many of its successors have been visited.
+    let mut stack = vec![(entry, 0)];
+    seen.insert(entry);
+    while let Some((block, n)) = stack.pop() {
+        match successors(m, block).nth(n) {
+            Some(next) => {
+                stack.push((block, n + 1));
+                if seen.insert(next) {
+                    stack.push((next, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    order
+}

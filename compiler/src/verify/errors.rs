@@ -1,0 +1,190 @@
+//! The words of verification errors (`E04..`): one function per code.
+
+use crate::diag::factory::nearest;
+use crate::diag::{Diagnostic, Span};
+use crate::ir::{LocId, Module, OpId, ValueId};
+use crate::print::{loc_text, type_text};
+
+/// An error about an op: at its place in the text, or else with its location as a note.
+pub(super) fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
+    located(m, op, d)
+}
+
+fn located(m: &Module, op: OpId, d: Diagnostic) -> Diagnostic {
+    let loc = m.loc(op);
+    if d.span.is_none() && loc != LocId::UNKNOWN {
+        let text = loc_text(&m.cx, loc);
+        return d.note(None, format!("the operation comes from {text}"));
+    }
+    d
+}
+
+fn operand_span(m: &Module, op: OpId, i: usize) -> Option<Span> {
+    m.use_spans.at(m.operand_use(op, i)).or_else(|| m.op_spans.at(op)).copied()
+}
+
+fn name(m: &Module, op: OpId) -> String {
+    format!("`{}`", m.op_name_str(op))
+}
+
+pub(super) fn operand_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
+    at_op(m, op, "E0401", format!("{} takes {want}, found {}", name(m, op), m.n_operands(op)))
+}
+
+pub(super) fn operand_type(m: &Module, op: OpId, i: usize, declared: &str, want: &str) -> Diagnostic {
+    let found = type_text(&m.cx, m.value_type(m.operand(op, i)));
+    let message = format!("operand #{i} (`{declared}`) of {} has type {found}, expected {want}", name(m, op));
+    at_op(m, op, "E0402", message).at(operand_span(m, op, i))
+}
+
+pub(super) fn result_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
+    at_op(m, op, "E0403", format!("{} has {want}, found {}", name(m, op), m.n_results(op)))
+}
+
+pub(super) fn result_type(m: &Module, op: OpId, i: usize, declared: &str, want: &str) -> Diagnostic {
+    let found = type_text(&m.cx, m.value_type(m.result(op, i)));
+    at_op(
+        m,
+        op,
+        "E0404",
+        format!("result #{i} (`{declared}`) of {} has type {found}, expected {want}", name(m, op)),
+    )
+}
+
+pub(super) fn missing_attr(m: &Module, op: OpId, attr: &str, want: &str) -> Diagnostic {
+    at_op(m, op, "E0405", format!("{} needs the attribute `{attr}`: {want}", name(m, op)))
+}
+
+pub(super) fn attr_kind(m: &Module, op: OpId, attr: &str, want: &str, found: &str) -> Diagnostic {
+    at_op(m, op, "E0406", format!("attribute `{attr}` of {} is `{found}`, expected {want}", name(m, op)))
+}
+
+pub(super) fn region_count(m: &Module, op: OpId, want: usize) -> Diagnostic {
+    let found = m.regions_of(op).len();
+    at_op(
+        m,
+        op,
+        "E0407",
+        format!("{} has {want} region{}, found {found}", name(m, op), if want == 1 { "" } else { "s" }),
+    )
+}
+
+pub(super) fn successor_count(m: &Module, op: OpId, want: usize) -> Diagnostic {
+    at_op(m, op, "E0408", format!("{} has {want} successors, found {}", name(m, op), m.successors(op).len()))
+}
+
+pub(super) fn no_terminator(m: &Module, parent: OpId, last: Option<OpId>) -> Diagnostic {
+    let message = format!("a block of {} does not end with a terminator", name(m, parent));
+    at_op(m, last.unwrap_or(parent), "E0409", message).help("functions end with `tfrt.return`")
+}
+
+pub(super) fn early_terminator(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0410", format!("{} must be the last operation of its block", name(m, op)))
+}
+
+pub(super) fn dominance(m: &Module, op: OpId, i: usize, value: ValueId) -> Diagnostic {
+    at_op(m, op, "E0411", format!("operand #{i} of {} is used before its definition", name(m, op)))
+        .at(operand_span(m, op, i))
+        .note(m.value_spans.at(value).copied(), "defined here")
+}
+
+pub(super) fn not_isolated(m: &Module, op: OpId, i: usize, value: ValueId, parent: OpId) -> Diagnostic {
+    let message = format!(
+        "operand #{i} of {} comes from outside of {}, which is isolated from above",
+        name(m, op),
+        name(m, parent)
+    );
+    at_op(m, op, "E0412", message)
+        .at(operand_span(m, op, i))
+        .note(m.value_spans.at(value).copied(), "defined here")
+        .help("pass it as an argument")
+}
+
+pub(super) fn undefined_symbol<'a>(
+    m: &Module,
+    op: OpId,
+    symbol: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
+    let d = at_op(m, op, "E0413", format!("{} refers to `{symbol}`, which is not defined", name(m, op)));
+    match nearest(symbol.trim_start_matches('@'), known) {
+        Some(near) => d.help(format!("did you mean `@{near}`?")),
+        None => d,
+    }
+}
+
+pub(super) fn redefined_symbol(m: &Module, op: OpId, symbol: &str, first: OpId) -> Diagnostic {
+    at_op(m, op, "E0414", format!("redefinition of symbol `@{symbol}`"))
+        .note(m.op_spans.at(first).copied(), "first defined here")
+}
+
+pub(super) fn call_signature(
+    m: &Module,
+    op: OpId,
+    callee: &str,
+    want: &str,
+    found: &str,
+    target: OpId,
+) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0415",
+        format!("{} of `{callee}` has type `{found}`, but the function has type `{want}`", name(m, op)),
+    )
+    .note(m.op_spans.at(target).copied(), "the function is defined here")
+}
+
+pub(super) fn return_types(m: &Module, op: OpId, want: &str, found: &str, func: OpId) -> Diagnostic {
+    at_op(m, op, "E0416", format!("{} gives `{found}`, but the function's results are `{want}`", name(m, op)))
+        .note(m.op_spans.at(func).copied(), "the function is defined here")
+}
+
+pub(super) fn entry_args(m: &Module, op: OpId, want: &str, found: &str) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0417",
+        format!("the entry block's arguments are `{found}`, but the function's are `{want}`"),
+    )
+}
+
+pub(super) fn block_count(m: &Module, op: OpId, want: &str, found: usize) -> Diagnostic {
+    at_op(m, op, "E0418", format!("a region of {} has {want}, found {found}", name(m, op)))
+}
+
+pub(super) fn foreign_successor(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0419", format!("{} branches to a block of another region", name(m, op)))
+}
+
+pub(super) fn dangling(m: &Module, op: OpId, i: usize) -> Diagnostic {
+    at_op(m, op, "E0420", format!("operand #{i} of {} is no longer defined", name(m, op)))
+}
+
+pub(super) fn same_types(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0421", format!("operands and results of {} must have one type", name(m, op)))
+}
+
+pub(super) fn not_a_function(m: &Module, op: OpId, callee: &str, target: OpId) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0422",
+        format!("{} calls `{callee}`, which is {} and no function", name(m, op), name(m, target)),
+    )
+    .note(m.op_spans.at(target).copied(), "defined here")
+}
+
+pub(super) fn arg_dicts(m: &Module, op: OpId, attr: &str, want: usize, found: usize) -> Diagnostic {
+    at_op(m, op, "E0423", format!("`{attr}` of {} has {found} dictionaries for {want} types", name(m, op)))
+}
+
+pub(super) fn unregistered_placement(m: &Module, op: OpId) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0424",
+        format!("{} has successors, so it must be the last operation of its block", name(m, op)),
+    )
+}

@@ -1,0 +1,482 @@
+//! Is a module well-formed?
+//!
+//! Checked, all errors reported, in the order of the text:
+//!
+//! * op table: counts and types of operands and results, required attributes and their kinds, regions, successors;
+//!   one implicit trailing chain is accepted where [`OpDef::accepts_implicit_chain`] says so;
+//! * blocks: a terminator at the end and nowhere else (not in modules), successors in the same region;
+//! * SSA: a value is visible where it is used (`isolated from above` is respected) and its definition dominates the
+//!   use; inside ops that are not registered, and directly in modules, only visibility is asked for;
+//! * symbols: unique in their table, references resolve, calls agree with the signatures of functions;
+//! * functions: entry block arguments and returns agree with `function_type`;
+//! * whatever a definition's own verifier checks.
+//!
+//! Not checked here: what emission to BEF restricts further (blocks per function, kinds of attributes).
+
+mod dominance;
+mod errors;
+#[cfg(test)]
+mod tests;
+
+use crate::diag::{self, Diagnostic};
+use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeConstraint};
+use crate::ir::symbols::SymbolTables;
+use crate::ir::{
+    AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, TypeKind, ValueDef, names,
+};
+use crate::print::{attr_text, type_text};
+use dominance::Dominance;
+use rustc_hash::FxHashMap;
+
+/// Everything that is wrong with a module, in source order.
+pub fn verify(module: &Module) -> Vec<Diagnostic> {
+    let mut v = Verifier {
+        m: module,
+        diags: Vec::new(),
+        symbols: SymbolTables::default(),
+        dominance: Dominance::default(),
+    };
+    for op in module.walk(module.top()) {
+        v.op(op);
+    }
+    diag::sort(&mut v.diags);
+    v.diags
+}
+
+struct Verifier<'m> {
+    m: &'m Module,
+    diags: Vec<Diagnostic>,
+    symbols: SymbolTables,
+    dominance: Dominance,
+}
+
+impl Verifier<'_> {
+    fn op(&mut self, op: OpId) {
+        let def = self.m.def(op);
+        self.operands(op);
+        self.successors(op, def);
+        for &region in self.m.regions_of(op) {
+            self.region(op, region, def);
+        }
+        let Some(def) = def else { return };
+        self.table(op, def);
+        if def.traits.has(Traits::SYMBOL_TABLE) {
+            self.symbol_table(op);
+        }
+        if def.traits.has(Traits::FUNCTION) {
+            self.function(op);
+        }
+        if def.traits.has(Traits::RETURN) {
+            self.returns(op);
+        }
+        if let Some(verifier) = def.verifier {
+            verifier(self.m, op, &mut self.diags);
+        }
+    }
+
+    // ---- op table ----
+
+    fn table(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let n = m.n_operands(op);
+        let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
+        let chained = def.accepts_implicit_chain()
+            && n == fixed + 1
+            && m.value_type(m.operand(op, n - 1)) == KnownType::Chain.id();
+        let most = match def.variadic_operand().map(|i| def.operands[i].arity) {
+            Some(Arity::Variadic) => usize::MAX,
+            Some(_) => fixed + 1,
+            None if chained => fixed + 1,
+            None => fixed,
+        };
+        if n < fixed || n > most {
+            let want = amount(fixed, def.variadic_operand().is_some(), "operand");
+            self.diags.push(errors::operand_count(m, op, &want));
+        } else {
+            for i in 0..n {
+                // What is not declared is the implicit chain.
+                if let Some(operand) = def.operand_def(i, n)
+                    && !self.has_type(m.value_type(m.operand(op, i)), operand.ty)
+                {
+                    self.diags.push(errors::operand_type(m, op, i, operand.name, &type_name(operand.ty)));
+                }
+            }
+        }
+        let n = m.n_results(op);
+        let fixed = def.results.iter().filter(|r| r.arity == Arity::One).count();
+        if n < fixed || n > fixed && def.variadic_result().is_none() {
+            let want = amount(fixed, def.variadic_result().is_some(), "result");
+            self.diags.push(errors::result_count(m, op, &want));
+        } else {
+            for i in 0..n {
+                if let Some(result) = def.result_def(i, n)
+                    && !self.has_type(m.value_type(m.result(op, i)), result.ty)
+                {
+                    self.diags.push(errors::result_type(m, op, i, result.name, &type_name(result.ty)));
+                }
+            }
+        }
+        if def.traits.has(Traits::SAME_TYPE) {
+            let declared =
+                m.operands(op).take(def.operands.len()).chain(m.results(op)).map(|v| m.value_type(v));
+            if !all_equal(declared) && def.operands.iter().any(|o| o.ty.only().is_none()) {
+                self.diags.push(errors::same_types(m, op));
+            }
+        }
+        self.attrs(op, def);
+        if m.regions_of(op).len() != def.regions.len() {
+            self.diags.push(errors::region_count(m, op, def.regions.len()));
+        }
+    }
+
+    fn has_type(&self, ty: TypeId, want: TypeConstraint) -> bool {
+        match want {
+            TypeConstraint::Any => true,
+            TypeConstraint::Is(known) => ty == known.id(),
+            TypeConstraint::AnyInteger => {
+                matches!(self.m.cx.ty(ty), TypeKind::Integer { .. } | TypeKind::Index)
+            }
+            TypeConstraint::AnyFloat => matches!(self.m.cx.ty(ty), TypeKind::Float(_)),
+        }
+    }
+
+    fn attrs(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let ids = &m.cx.op_name_data(m.op_name(op)).attr_names;
+        for (attr, name) in def.attrs.iter().zip(ids) {
+            match m.attr(op, *name) {
+                None if attr.required => {
+                    self.diags.push(errors::missing_attr(m, op, attr.name, &attr_name(attr.kind)));
+                }
+                None => {}
+                Some(value) if !self.is_kind(value, attr.kind) => {
+                    let found = attr_text(&m.cx, value);
+                    let found = short(&found);
+                    self.diags.push(errors::attr_kind(m, op, attr.name, &attr_name(attr.kind), &found));
+                }
+                Some(value) => {
+                    if matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol) {
+                        self.reference(op, value, def);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_kind(&self, attr: AttrId, kind: AttrConstraint) -> bool {
+        let cx = &self.m.cx;
+        let value = cx.attr(attr);
+        let has_type = |a: AttrId, k: KnownType| cx.attr_type(a) == Some(k.id());
+        match kind {
+            AttrConstraint::Any => true,
+            AttrConstraint::Unit => matches!(value, AttrKind::Unit),
+            AttrConstraint::Bool => matches!(value, AttrKind::Bool(_)),
+            AttrConstraint::Int(k) => {
+                matches!(value, AttrKind::Int { .. } | AttrKind::Bool(_)) && has_type(attr, k)
+            }
+            AttrConstraint::Float(k) => matches!(value, AttrKind::Float { .. }) && has_type(attr, k),
+            AttrConstraint::Str => matches!(value, AttrKind::Str { .. }),
+            AttrConstraint::FlatSymbol => {
+                matches!(value, AttrKind::Symbol { nested, .. } if nested.is_empty())
+            }
+            AttrConstraint::Symbol => matches!(value, AttrKind::Symbol { .. }),
+            AttrConstraint::Array => matches!(value, AttrKind::Array(_)),
+            AttrConstraint::IntArray(k) => match value {
+                AttrKind::Array(elems) => {
+                    elems.iter().all(|e| matches!(cx.attr(*e), AttrKind::Int { .. }) && has_type(*e, k))
+                }
+                _ => false,
+            },
+            AttrConstraint::NumberArray(k) => match value {
+                AttrKind::Array(elems) => elems.iter().all(|e| {
+                    matches!(cx.attr(*e), AttrKind::Int { .. } | AttrKind::Bool(_) | AttrKind::Float { .. })
+                        && has_type(*e, k)
+                }),
+                _ => false,
+            },
+            AttrConstraint::DictArray => match value {
+                AttrKind::Array(elems) => elems.iter().all(|e| matches!(cx.attr(*e), AttrKind::Dict(_))),
+                _ => false,
+            },
+            AttrConstraint::Dict => matches!(value, AttrKind::Dict(_)),
+            AttrConstraint::Type => matches!(value, AttrKind::Type(_)),
+            AttrConstraint::FunctionType => {
+                cx.as_type(attr).is_some_and(|t| matches!(cx.ty(t), TypeKind::Function { .. }))
+            }
+            AttrConstraint::Dense => matches!(
+                value,
+                AttrKind::Dense { .. }
+                    | AttrKind::DenseStrings { .. }
+                    | AttrKind::DenseResource { .. }
+                    | AttrKind::Sparse { .. }
+            ),
+        }
+    }
+
+    // ---- blocks ----
+
+    fn successors(&mut self, op: OpId, def: Option<&OpDef>) {
+        let m = self.m;
+        if let Some(def) = def
+            && m.successors(op).len() != def.n_successors
+        {
+            self.diags.push(errors::successor_count(m, op, def.n_successors));
+        }
+        if m.successors(op).is_empty() {
+            return;
+        }
+        if m.next_op(op).is_some() && def.is_none() {
+            self.diags.push(errors::unregistered_placement(m, op));
+        }
+        let region = m.parent_region(op);
+        if m.successors(op).iter().any(|b| m.block_parent(*b) != region) {
+            self.diags.push(errors::foreign_successor(m, op));
+        }
+    }
+
+    fn region(&mut self, op: OpId, region: RegionId, def: Option<&OpDef>) {
+        let m = self.m;
+        let blocks = m.blocks_of(region);
+        if let Some(def) = def {
+            let declared =
+                m.regions_of(op).iter().position(|r| *r == region).and_then(|i| def.regions.get(i));
+            if def.traits.has(Traits::SINGLE_BLOCK) && blocks.len() != 1 {
+                self.diags.push(errors::block_count(m, op, "exactly one block", blocks.len()));
+            } else if blocks.is_empty() && declared.is_some_and(|d| !d.may_be_empty) {
+                self.diags.push(errors::block_count(m, op, "at least one block", 0));
+            }
+        }
+        let free = def.is_none_or(|d| d.traits.has(Traits::NO_TERMINATOR));
+        for &block in blocks {
+            let last = m.last_op(block);
+            let is_terminator = |op: OpId| m.def(op).map(|d| d.traits.has(Traits::TERMINATOR));
+            if !free && last.is_none_or(|l| is_terminator(l) == Some(false)) {
+                self.diags.push(errors::no_terminator(m, op, last));
+            }
+            for inner in m.ops_in(block) {
+                if Some(inner) != last && is_terminator(inner) == Some(true) {
+                    self.diags.push(errors::early_terminator(m, inner));
+                }
+            }
+        }
+    }
+
+    // ---- values ----
+
+    fn operands(&mut self, op: OpId) {
+        let m = self.m;
+        for (i, value) in m.operands(op).enumerate() {
+            let defined = m.value_def(value);
+            // The common case: defined earlier in the same block.
+            if let ValueDef::Result(producer, _) = defined
+                && m.parent_block(producer) == m.parent_block(op)
+                && m.is_before(producer, op)
+                && !m.is_erased(producer)
+            {
+                continue;
+            }
+            let Some(block) = m.defining_block(value) else {
+                self.diags.push(errors::dangling(m, op, i));
+                continue;
+            };
+            let region = m.block_parent(block);
+            // The op that holds the use, in the region of the definition.
+            let mut at = op;
+            let mut barrier = None;
+            let found = loop {
+                if m.parent_region(at) == region {
+                    break true;
+                }
+                match m.parent_op(at) {
+                    Some(parent) => {
+                        if barrier.is_none() && m.def(parent).is_some_and(|d| d.traits.has(Traits::ISOLATED))
+                        {
+                            barrier = Some(parent);
+                        }
+                        at = parent;
+                    }
+                    None => break false,
+                }
+            };
+            if !found {
+                self.diags.push(errors::dominance(m, op, i, value));
+                continue;
+            }
+            if let Some(parent) = barrier {
+                self.diags.push(errors::not_isolated(m, op, i, value, parent));
+                continue;
+            }
+            let holder = region.map(|r| m.region_parent(r));
+            let ordered = holder.and_then(|h| m.def(h)).is_some_and(|d| !d.traits.has(Traits::NO_TERMINATOR));
+            if !ordered {
+                continue;
+            }
+            let good = match (m.parent_block(at), defined) {
+                (Some(b), ValueDef::Result(producer, _)) if b == block => m.is_before(producer, at),
+                (Some(b), _) if b == block => true,
+                (Some(b), _) => self.dominance.dominates(m, block, b),
+                (None, _) => false,
+            };
+            if !good {
+                self.diags.push(errors::dominance(m, op, i, value));
+            }
+        }
+    }
+
+    // ---- symbols and functions ----
+
+    fn symbol_table(&mut self, table: OpId) {
+        let m = self.m;
+        let mut first: FxHashMap<StrId, OpId> = FxHashMap::default();
+        for &region in m.regions_of(table) {
+            for &block in m.blocks_of(region) {
+                for op in m.ops_in(block) {
+                    if let Some(name) = m.symbol_name(op) {
+                        match first.get(&name) {
+                            Some(&earlier) => {
+                                self.diags.push(errors::redefined_symbol(m, op, m.cx.str(name), earlier));
+                            }
+                            None => {
+                                first.insert(name, op);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn reference(&mut self, op: OpId, attr: AttrId, def: &OpDef) {
+        let m = self.m;
+        let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return };
+        let text = attr_text(&m.cx, attr);
+        let Some(target) = self.symbols.resolve(m, op, *root, nested) else {
+            let table = m.nearest_symbol_table(op);
+            let mut known: Vec<&str> = self.symbols.table(m, table).keys().map(|n| m.cx.str(*n)).collect();
+            known.sort_unstable();
+            self.diags.push(errors::undefined_symbol(m, op, &text, known.into_iter()));
+            return;
+        };
+        if !def.traits.has(Traits::CALL) {
+            return;
+        }
+        if !m.def(target).is_some_and(|d| d.traits.has(Traits::FUNCTION)) {
+            self.diags.push(errors::not_a_function(m, op, &text, target));
+            return;
+        }
+        // A function that is wrong itself is reported there.
+        let Some((inputs, results)) = self.signature(target) else { return };
+        let same = m.operands(op).map(|v| m.value_type(v)).eq(inputs.iter().copied())
+            && m.results(op).map(|v| m.value_type(v)).eq(results.iter().copied());
+        if !same {
+            let want =
+                format!("{} -> {}", self.list(inputs.iter().copied()), self.list(results.iter().copied()));
+            let found = format!(
+                "{} -> {}",
+                self.list(m.operands(op).map(|v| m.value_type(v))),
+                self.list(m.results(op).map(|v| m.value_type(v)))
+            );
+            self.diags.push(errors::call_signature(m, op, &text, &want, &found, target));
+        }
+    }
+
+    fn signature(&self, func: OpId) -> Option<(&[TypeId], &[TypeId])> {
+        let ty = self.m.attr(func, names::FUNCTION_TYPE).and_then(|a| self.m.cx.as_type(a))?;
+        self.m.cx.function_signature(ty)
+    }
+
+    fn list(&self, types: impl Iterator<Item = TypeId>) -> String {
+        let types: Vec<String> = types.map(|t| type_text(&self.m.cx, t)).collect();
+        format!("({})", types.join(", "))
+    }
+
+    fn function(&mut self, op: OpId) {
+        let m = self.m;
+        let Some((inputs, results)) = self.signature(op) else { return };
+        let mut found = Vec::new();
+        if let Some(entry) = m.regions_of(op).first().and_then(|r| m.entry(*r)) {
+            let args = m.args(entry).iter().map(|a| m.value_type(*a));
+            if !args.clone().eq(inputs.iter().copied()) {
+                found.push(errors::entry_args(m, op, &self.list(inputs.iter().copied()), &self.list(args)));
+            }
+        }
+        for (name, text, n) in
+            [(names::ARG_ATTRS, "arg_attrs", inputs.len()), (names::RES_ATTRS, "res_attrs", results.len())]
+        {
+            if let Some(AttrKind::Array(dicts)) = m.attr(op, name).map(|a| m.cx.attr(a))
+                && dicts.len() != n
+            {
+                found.push(errors::arg_dicts(m, op, text, n, dicts.len()));
+            }
+        }
+        self.diags.extend(found);
+    }
+
+    fn returns(&mut self, op: OpId) {
+        let m = self.m;
+        let Some(func) = m.parent_op(op) else { return };
+        if !m.def(func).is_some_and(|d| d.traits.has(Traits::FUNCTION)) {
+            return;
+        }
+        let Some((_, results)) = self.signature(func) else { return };
+        let found = m.operands(op).map(|v| m.value_type(v));
+        if !found.clone().eq(results.iter().copied()) {
+            let error =
+                errors::return_types(m, op, &self.list(results.iter().copied()), &self.list(found), func);
+            self.diags.push(error);
+        }
+    }
+}
+
+fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {
+    match types.next() {
+        Some(first) => types.all(|t| t == first),
+        None => true,
+    }
+}
+
+/// `2 operands`, `at least 1 operand`.
+fn amount(n: usize, or_more: bool, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    if or_more { format!("at least {n} {what}{s}") } else { format!("{n} {what}{s}") }
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        text.to_owned()
+    } else {
+        format!("{}...", text.chars().take(37).collect::<String>())
+    }
+}
+
+/// A type constraint in words, for messages and documentation.
+pub fn type_name(ty: TypeConstraint) -> String {
+    match ty {
+        TypeConstraint::Any => "any type".into(),
+        TypeConstraint::Is(known) => known.name().into(),
+        TypeConstraint::AnyInteger => "an integer type".into(),
+        TypeConstraint::AnyFloat => "a float type".into(),
+    }
+}
+
+/// An attribute constraint in words, for messages and documentation.
+pub fn attr_name(kind: AttrConstraint) -> String {
+    match kind {
+        AttrConstraint::Any => "any attribute".into(),
+        AttrConstraint::Unit => "`unit`".into(),
+        AttrConstraint::Bool => "`true` or `false`".into(),
+        AttrConstraint::Int(k) => format!("an integer of type {}", k.name()),
+        AttrConstraint::Float(k) => format!("a float of type {}", k.name()),
+        AttrConstraint::Str => "a string".into(),
+        AttrConstraint::FlatSymbol => "a symbol `@name`".into(),
+        AttrConstraint::Symbol => "a symbol `@name` or `@a::@b`".into(),
+        AttrConstraint::Array => "an array".into(),
+        AttrConstraint::IntArray(k) => format!("an array of integers of type {}", k.name()),
+        AttrConstraint::NumberArray(k) => format!("an array of numbers of type {}", k.name()),
+        AttrConstraint::DictArray => "an array of dictionaries".into(),
+        AttrConstraint::Dict => "a dictionary".into(),
+        AttrConstraint::Type => "a type".into(),
+        AttrConstraint::FunctionType => "a function type".into(),
+        AttrConstraint::Dense => "a constant tensor `dense<...>`".into(),
+    }
+}
