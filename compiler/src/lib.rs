@@ -12,6 +12,8 @@ pub mod diag;
 pub mod dialects;
 pub mod emit;
 pub mod ir;
+pub mod pass;
 pub mod print;
 pub mod raise;
 pub mod syntax;
+pub mod verify;

@@ -34,7 +34,7 @@ pub struct PassManager {
 
 impl PassManager {
     /// A pipeline from its text. Without an anchor the passes run on the module.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+    pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
         let steps = pipeline::parse(text)?;
         let steps = match <[Step; 1]>::try_from(steps) {
             // The outer anchor is the root itself.

@@ -18,7 +18,7 @@ pub(super) enum Step {
     Nested(String, Vec<Step>),
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<Step>, Diagnostic> {
+pub(super) fn parse(text: &str) -> Result<Vec<Step>, Box<Diagnostic>> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let steps = parser.steps()?;
     if parser.at < text.len() {
@@ -39,10 +39,18 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn error(&self, code: &'static str, start: usize, end: usize, message: impl Into<String>) -> Diagnostic {
+    fn error(
+        &self,
+        code: &'static str,
+        start: usize,
+        end: usize,
+        message: impl Into<String>,
+    ) -> Box<Diagnostic> {
         let text: String = message.into();
-        Diagnostic::error(code, format!("{text} (in the pipeline `{}`)", self.text))
-            .at(Span::new(start as u32, end as u32))
+        Box::new(
+            Diagnostic::error(code, format!("{text} (in the pipeline `{}`)", self.text))
+                .at(Span::new(start as u32, end as u32)),
+        )
     }
 
     fn blanks(&mut self) {
@@ -60,7 +68,7 @@ impl Parser<'_> {
         found
     }
 
-    fn steps(&mut self) -> Result<Vec<Step>, Diagnostic> {
+    fn steps(&mut self) -> Result<Vec<Step>, Box<Diagnostic>> {
         let mut steps = Vec::new();
         self.blanks();
         if self.at == self.text.len() || self.text[self.at..].starts_with(')') {
@@ -74,7 +82,7 @@ impl Parser<'_> {
         }
     }
 
-    fn step(&mut self) -> Result<Step, Diagnostic> {
+    fn step(&mut self) -> Result<Step, Box<Diagnostic>> {
         self.blanks();
         let start = self.at;
         let rest = &self.text[start..];
@@ -113,8 +121,8 @@ impl Parser<'_> {
             let d = self.error("E0502", start, end, format!("unknown pass `{name}`"));
             let names: Vec<&str> = passes().iter().map(|p| p.name).collect();
             return Err(match nearest(name, names.iter().copied()) {
-                Some(near) => d.help(format!("did you mean `{near}`?")),
-                None => d.help(format!("the passes are: {}", names.join(", "))),
+                Some(near) => Box::new(d.help(format!("did you mean `{near}`?"))),
+                None => Box::new(d.help(format!("the passes are: {}", names.join(", ")))),
             });
         };
         if self.eat('{') {
