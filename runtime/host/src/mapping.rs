@@ -9,11 +9,15 @@
 #![allow(unsafe_code, reason = "mapping a file, and an image that refers to the bytes beside it")]
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_mem::{Buffer, ViewError};
 use memmap2::Mmap;
+
+use crate::program::{LoadError, Program};
+use crate::registry::Registry;
 
 /// Where the bytes of a program are. Once behind an `Arc`, they neither move nor change.
 enum Bytes {
@@ -45,20 +49,6 @@ impl Mapped {
         Mapped::new(Bytes::Owned(AlignedBytes::copy_of(bytes)))
     }
 
-    /// Maps `file` and validates it.
-    ///
-    /// # Safety
-    /// The file must not change while the result, or a buffer of it, lives.
-    pub(crate) unsafe fn map(file: &File) -> Result<Mapped, MapError> {
-        if file.metadata()?.len() == 0 {
-            // An empty map is an error of the system's; ours says more.
-            return Ok(Mapped::copy_of(&[])?);
-        }
-        // SAFETY: the caller's contract.
-        let map = unsafe { Mmap::map(file) }?;
-        Ok(Mapped::new(Bytes::Mapped(map))?)
-    }
-
     fn new(bytes: Bytes) -> Result<Mapped, FormatError> {
         let bytes = Arc::new(bytes);
         let slice: &[u8] = (*bytes).as_ref();
@@ -80,21 +70,22 @@ impl Mapped {
     }
 }
 
-/// Why a file could not be mapped.
-#[derive(Debug)]
-pub(crate) enum MapError {
-    Io(std::io::Error),
-    Format(FormatError),
-}
-
-impl From<std::io::Error> for MapError {
-    fn from(error: std::io::Error) -> MapError {
-        MapError::Io(error)
-    }
-}
-
-impl From<FormatError> for MapError {
-    fn from(error: FormatError) -> MapError {
-        MapError::Format(error)
+impl Program {
+    /// A program of a BEF file, which is mapped: its tensors are used where they are.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`], or if the file cannot be read.
+    ///
+    /// # Safety
+    /// The file must not change while the program, or a tensor of it, lives.
+    pub unsafe fn map(path: &Path, registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            // An empty map is an error of the system's; ours says more.
+            return Program::from_bytes(&[], registry);
+        }
+        // SAFETY: the caller's contract.
+        let map = unsafe { Mmap::map(&file) }?;
+        Program::resolve(Mapped::new(Bytes::Mapped(map))?, registry)
     }
 }

@@ -10,15 +10,13 @@ mod plan;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use bef_format::{FormatError, FunctionId, FunctionKind, FunctionView, Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
 use crate::kernel::KernelRef;
-use crate::mapping::{MapError, Mapped};
+use crate::mapping::Mapped;
 use crate::registry::Registry;
 
 pub(crate) use plan::{CHAIN, FunctionPlan, General, KernelPlan, Step};
@@ -85,12 +83,9 @@ impl From<FormatError> for LoadError {
     }
 }
 
-impl From<MapError> for LoadError {
-    fn from(error: MapError) -> LoadError {
-        match error {
-            MapError::Io(error) => LoadError::Io(error),
-            MapError::Format(error) => LoadError::Format(error),
-        }
+impl From<std::io::Error> for LoadError {
+    fn from(error: std::io::Error) -> LoadError {
+        LoadError::Io(error)
     }
 }
 
@@ -103,22 +98,7 @@ impl Program {
         Program::resolve(Mapped::copy_of(bytes)?, registry)
     }
 
-    /// A program of a BEF file, which is mapped: its tensors are used where they are.
-    ///
-    /// # Errors
-    /// As [`Program::from_bytes`], or if the file cannot be read.
-    ///
-    /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives.
-    #[allow(unsafe_code, reason = "the one contract that only the caller can keep")]
-    pub unsafe fn map(path: &Path, registry: &Registry) -> Result<Arc<Program>, LoadError> {
-        let file = File::open(path).map_err(LoadError::Io)?;
-        // SAFETY: the caller's contract.
-        let mapped = unsafe { Mapped::map(&file) }?;
-        Program::resolve(mapped, registry)
-    }
-
-    fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
+    pub(crate) fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
         let plans = plan::plan(image, &kernels);

@@ -1,0 +1,126 @@
+//! The contract between compiler and runtime: every op that names a kernel has a registered kernel with the same operands, results,
+//! attributes and functions, the same completion and the same strictness; and the reverse.
+#![forbid(unsafe_code)]
+
+use befrost::Kernel;
+use befrost_compiler::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint};
+use befrost_host::kernel::{Async, Attr, Completion, Types};
+
+/// What one side says of a list of operands or results: the types of each, and of any number of further ones.
+#[derive(Debug, PartialEq, Eq)]
+struct Side {
+    fixed: Vec<Option<String>>,
+    rest: Option<Option<String>>,
+}
+
+fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
+    let name = |ty: TypeConstraint| match ty {
+        TypeConstraint::Is(known) => Some(known.name().to_owned()),
+        TypeConstraint::Any | TypeConstraint::AnyInteger | TypeConstraint::AnyFloat => None,
+    };
+    let mut side = Side { fixed: Vec::new(), rest: None };
+    for (ty, arity) in defs {
+        match arity {
+            Arity::One => side.fixed.push(name(ty)),
+            Arity::Optional | Arity::Variadic => side.rest = Some(name(ty)),
+        }
+    }
+    side
+}
+
+/// The kernel's side. A kernel that takes any state says nothing about types: there the op's stand.
+fn of_kernel(fixed: &[Types], rest: Option<Types>) -> Side {
+    let name = |types: &Types| types.first().map(|name| (*name).to_owned());
+    Side { fixed: fixed.iter().map(name).collect(), rest: rest.as_ref().map(name) }
+}
+
+/// Where the kernel takes any type, the op may say more.
+fn agree(op: &Side, kernel: &Side) -> bool {
+    let same = |op: &Option<String>, kernel: &Option<String>| kernel.is_none() || op == kernel;
+    op.fixed.len() == kernel.fixed.len()
+        && op.fixed.iter().zip(&kernel.fixed).all(|(op, kernel)| same(op, kernel))
+        && match (&op.rest, &kernel.rest) {
+            (None, None) => true,
+            (Some(op), Some(kernel)) => same(op, kernel),
+            _ => false,
+        }
+}
+
+/// What differs between an op and its kernel.
+fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
+    let signature = &kernel.signature;
+    let mut found = Vec::new();
+    let operands = of_op(op.operands.iter().map(|o| (o.ty, o.arity)));
+    let results = of_op(op.results.iter().map(|r| (r.ty, r.arity)));
+    let kernel_operands = of_kernel(&signature.operands, signature.rest);
+    let kernel_results = of_kernel(&signature.results, signature.rest_results);
+    let is_function = |kind: AttrConstraint| matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
+    let n_functions = op.attrs.iter().filter(|a| is_function(a.kind)).count() + op.regions.len();
+    let n_attrs = op.attrs.iter().filter(|a| a.required && !is_function(a.kind)).count();
+    let mut check = |same: bool, what: &str, op_says: String, kernel_says: String| {
+        if !same {
+            found.push(format!("'{}': {what}: the op says {op_says}, the kernel {kernel_says}", op.name));
+        }
+    };
+    check(agree(&operands, &kernel_operands), "operands", format!("{operands:?}"), format!("{kernel_operands:?}"));
+    check(agree(&results, &kernel_results), "results", format!("{results:?}"), format!("{kernel_results:?}"));
+    check(n_attrs == signature.attrs.len(), "attributes", n_attrs.to_string(), signature.attrs.len().to_string());
+    check(n_functions == signature.n_functions as usize, "functions", n_functions.to_string(), signature.n_functions.to_string());
+    let calls = op.traits.has(Traits::CALL) || !op.regions.is_empty();
+    check(calls == signature.calls.is_some(), "calls", calls.to_string(), signature.calls.is_some().to_string());
+    let strict = op.operands.iter().all(|o| o.mode == OperandMode::Required);
+    check(strict != signature.takes_any_state, "strict", strict.to_string(), (!signature.takes_any_state).to_string());
+    // A kernel that passes on a value in any state is done when it returns; the value need not be.
+    let sync = signature.completion == Completion::Sync || signature.takes_any_state;
+    check(op.sync == sync, "synchronous", op.sync.to_string(), sync.to_string());
+    found
+}
+
+#[test]
+fn ops_and_kernels_agree() {
+    let (ops, kernels) = (Registry::standard(), befrost::registry());
+    let mut found = Vec::new();
+    for op in ops.iter() {
+        for def in op.kernels.iter().filter(|def| def.device.is_empty()) {
+            match kernels.find(&def.kernel) {
+                Some(kernel) => found.extend(differences(op, kernel)),
+                None => found.push(format!("'{}' has no kernel '{}'", op.name, def.kernel)),
+            }
+        }
+    }
+    for kernel in kernels.iter() {
+        if !ops.iter().any(|op| op.kernels.iter().any(|def| def.kernel == kernel.name)) {
+            found.push(format!("no op names the kernel '{}'", kernel.name));
+        }
+    }
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn disagreement_is_noticed() {
+    let op = OpDef::new("t.x", "")
+        .operand("a", TypeConstraint::Is(befrost_compiler::ir::KnownType::I32))
+        .result("r", TypeConstraint::Is(befrost_compiler::ir::KnownType::I32))
+        .kernel();
+    let check = |kernel: Kernel, what: Option<&str>| {
+        let found = differences(&op, &kernel);
+        match what {
+            None => assert!(found.is_empty(), "{found:?}"),
+            Some(what) => assert!(found.iter().any(|line| line.contains(what)), "{found:?} lacks {what}"),
+        }
+    };
+    check(befrost::kernel!("t.x", |a: i32| a), None);
+    check(befrost::kernel!("t.x", |a: i64| a as i32), Some("operands"));
+    check(befrost::kernel!("t.x", |a: i32, b: i32| a + b), Some("operands"));
+    check(befrost::kernel!("t.x", |a: i32| (a, a)), Some("results"));
+    check(befrost::kernel!("t.x", |a: i32| i64::from(a)), Some("results"));
+    check(befrost::kernel!("t.x", |a: i32, b: Attr<i32>| a + b.0), Some("attributes"));
+    check(befrost::kernel!("t.x", |a: &befrost::Value| a.clone()), Some("strict"));
+    check(befrost::kernel!("t.x", later), Some("synchronous"));
+}
+
+fn later(a: i32) -> Async<i32> {
+    let (promise, value) = Async::pending();
+    promise.set(a.into());
+    value
+}
