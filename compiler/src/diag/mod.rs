@@ -193,12 +193,7 @@ impl Source {
     /// Finds the lines of a text.
     pub fn new(name: &str, text: &str) -> Self {
         let mut line_starts = vec![0];
-        line_starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, b)| *b == b'\n')
-                .filter_map(|(i, _)| u32::try_from(i + 1).ok()),
-        );
+        line_starts.extend(text.match_indices('\n').filter_map(|(i, _)| u32::try_from(i + 1).ok()));
         Source { name: name.into(), text: text.into(), line_starts }
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Label {
 pub(super) struct Arg {
     pub(super) name: Tok,
     pub(super) ty: Type,
-    pub(super) loc: Option<Loc>,
+    pub(super) loc: Option<Box<Loc>>,
 }
 
 /// An operation.
@@ -63,7 +63,7 @@ pub(super) struct Op {
     /// The name: a string in generic form, else a word.
     pub(super) name: Tok,
     pub(super) body: Body,
-    pub(super) loc: Option<Loc>,
+    pub(super) loc: Option<Box<Loc>>,
     pub(super) span: Span,
 }
 
@@ -114,8 +114,17 @@ pub(super) enum TypeKind {
     Complex(Box<Type>),
     Tuple(Vec<Type>),
     /// tensor, vector or memref (by the token): dimensions, element type, what follows the commas.
-    Shaped(Tok, Vec<Tok>, Box<Type>, Vec<Attr>),
-    Function(Vec<Type>, Vec<Type>),
+    Shaped(Box<Shaped>),
+    Function(Box<(Vec<Type>, Vec<Type>)>),
+}
+
+/// `tensor<2x?xf32, #encoding>`.
+#[derive(Debug)]
+pub(super) struct Shaped {
+    pub(super) word: Tok,
+    pub(super) dims: Vec<Tok>,
+    pub(super) elem: Type,
+    pub(super) more: Vec<Attr>,
 }
 
 /// An attribute.
@@ -145,8 +154,8 @@ pub(super) enum AttrKind {
     Array(Vec<Attr>),
     Dict(Vec<Entry>),
     /// `array<T: ...>`.
-    DenseArray(Box<Type>, Vec<Number>, Vec<Tok>),
-    Dense(Option<DenseBody>, Box<Type>),
+    DenseArray(Box<DenseArray>),
+    Dense(Option<Box<DenseBody>>, Box<Type>),
     /// `sparse<...> : T`, `dense_resource<...> : T`.
     Typed(Tok, Box<Type>),
     /// `affine_map<...>`.
@@ -154,6 +163,14 @@ pub(super) enum AttrKind {
     Distinct(Tok, Option<Box<Attr>>),
     Type(Box<Type>),
     Loc(Box<Loc>),
+}
+
+/// `array<i32: 1, 2>`: numbers, or words if they are booleans.
+#[derive(Debug)]
+pub(super) struct DenseArray {
+    pub(super) elem: Type,
+    pub(super) numbers: Vec<Number>,
+    pub(super) words: Vec<Tok>,
 }
 
 /// The contents of `dense<...>`.
@@ -187,7 +204,7 @@ pub(super) enum LocKind {
     /// `"file":1:2`.
     File(Tok, Tok, Tok),
     /// `"file":1:2 to 3:4`, where 3 may be missing.
-    Range(Tok, [Tok; 2], Option<Tok>, Tok),
+    Range(Box<(Tok, [Tok; 2], Option<Tok>, Tok)>),
     /// `callsite(a at b)`: the two words, for checking.
     CallSite(Tok, Box<Loc>, Tok, Box<Loc>),
     /// `fused<meta>[a, b]`.
@@ -209,14 +226,14 @@ pub(super) enum PieceKind {
     /// `@a::@b`.
     Symbol(Vec<Tok>),
     /// An attribute that begins with a word of its own, or a dictionary.
-    Attr(Attr),
+    Attr(Box<Attr>),
     /// A type that begins with a word of its own.
-    Type(Type),
+    Type(Box<Type>),
     /// Balanced brackets: the opening one and the contents.
     Group(Kind, Vec<Piece>),
     /// `{ ops }`.
     Region(u32),
     /// `{}`: an empty dictionary or an empty region.
     EmptyBraces,
-    Loc(Loc),
+    Loc(Box<Loc>),
 }

@@ -18,7 +18,10 @@ pub(super) enum Value {
 impl Lower<'_> {
     /// An attribute; `hint` is the type of a number that is written without one.
     pub(super) fn attr(&mut self, attr: &ast::Attr, hint: Option<TypeId>) -> Option<AttrId> {
-        self.weight = self.weight.saturating_add(1);
+        self.nested(attr.span, |lower| lower.attr_inside(attr, hint))
+    }
+
+    fn attr_inside(&mut self, attr: &ast::Attr, hint: Option<TypeId>) -> Option<AttrId> {
         match &attr.kind {
             ast::AttrKind::Number(number, ty) => {
                 let ty = match ty {
@@ -70,8 +73,8 @@ impl Lower<'_> {
                 let entries = self.entries(entries)?;
                 Some(self.m.cx.dict_attr(&entries))
             }
-            ast::AttrKind::DenseArray(elem, numbers, words) => self.dense_array(elem, numbers, words),
-            ast::AttrKind::Dense(body, ty) => self.dense(attr.span, body.as_ref(), ty),
+            ast::AttrKind::DenseArray(array) => self.dense_array(array),
+            ast::AttrKind::Dense(body, ty) => self.dense(attr.span, body.as_deref(), ty),
             ast::AttrKind::Typed(tok, ty) => {
                 let ty = self.ty(ty)?;
                 let text = self.text(*tok);
@@ -343,7 +346,8 @@ impl Lower<'_> {
         Some(Value::Float(bits))
     }
 
-    fn dense_array(&mut self, elem: &ast::Type, numbers: &[Number], words: &[Tok]) -> Option<AttrId> {
+    fn dense_array(&mut self, array: &ast::DenseArray) -> Option<AttrId> {
+        let ast::DenseArray { elem, numbers, words } = array;
         let span = elem.span;
         let elem = self.ty(elem)?;
         let bytes = match self.m.cx.ty(elem) {

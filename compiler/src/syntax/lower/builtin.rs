@@ -7,6 +7,7 @@ use super::ops::{EntryArg, Parts};
 use crate::ir::{AttrId, AttrKind, StrId, TypeId, names};
 use crate::syntax::ast::{PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
+use smallvec::SmallVec;
 
 /// Arguments as written: with names in a definition, types alone in a declaration.
 #[derive(Default)]
@@ -104,7 +105,11 @@ impl<'a> Lower<'a> {
     }
 
     /// `attributes {...}`, without what the form says itself.
-    fn more_attrs(&mut self, cursor: &mut Cursor<'a>, attrs: &mut Vec<(StrId, AttrId)>) -> Option<()> {
+    fn more_attrs(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        attrs: &mut SmallVec<[(StrId, AttrId); 2]>,
+    ) -> Option<()> {
         if !self.literal("attributes", cursor) {
             return Some(());
         }
@@ -150,7 +155,7 @@ impl<'a> Lower<'a> {
             let loc = match cursor.peek().map(|p| &p.kind) {
                 Some(PieceKind::Loc(loc)) => {
                     cursor.next();
-                    Some(loc)
+                    Some(&**loc)
                 }
                 _ => None,
             };

@@ -11,6 +11,7 @@ use crate::dialects::{Arity, AttrConstraint, OpDef};
 use crate::ir::{AttrId, OpNameId, StrId, TypeId};
 use crate::syntax::ast::{self, Number, Op, Piece, PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
+use smallvec::SmallVec;
 
 /// A place among the pieces of a form.
 pub(super) struct Cursor<'p> {
@@ -76,24 +77,25 @@ impl<'p> Cursor<'p> {
 /// What has been read of a form.
 #[derive(Default)]
 struct Form {
-    all_operands: Vec<Tok>,
-    operands: Vec<(usize, Vec<Tok>)>,
+    all_operands: SmallVec<[Tok; 4]>,
+    operands: SmallVec<[(usize, SmallVec<[Tok; 4]>); 1]>,
     operand_types: Option<Vec<TypeId>>,
     result_types: Option<Vec<TypeId>>,
     types: Vec<(Of, Vec<TypeId>)>,
-    attrs: Vec<(StrId, AttrId)>,
+    attrs: SmallVec<[(StrId, AttrId); 2]>,
     regions: Vec<(RegionRef, Vec<EntryArg>)>,
 }
 
 impl<'a> Lower<'a> {
     pub(super) fn custom_op(&mut self, op: &'a Op, pieces: &'a [Piece]) -> Option<(OpNameId, Parts)> {
-        let name = self.options.registry.full_name(self.text(op.name));
-        let Some(def) = self.options.registry.find(name) else {
-            self.unknown(op.name.span(), name);
+        let (name, def) = self.op_word(self.text(op.name));
+        let Some(def) = def else {
+            let text = self.text(op.name);
+            self.unknown(op.name.span(), text);
             return None;
         };
         let Some(format) = &def.format else {
-            self.report(errors::not_custom(op.name.span(), name));
+            self.report(errors::not_custom(op.name.span(), &def.name));
             return None;
         };
         let mut cursor = Cursor::new(pieces, op.span);
@@ -103,7 +105,7 @@ impl<'a> Lower<'a> {
                 Custom::Function => self.function_form(&mut cursor)?,
             };
             self.at_end(&mut cursor)?;
-            return Some((self.op_name_id(name), parts));
+            return Some((name, parts));
         }
         let mut form = Form::default();
         self.elements(&format.elements, def, &mut cursor, &mut form)?;
@@ -112,12 +114,7 @@ impl<'a> Lower<'a> {
             return None;
         }
         let parts = self.finish(form, def, op)?;
-        Some((self.op_name_id(name), parts))
-    }
-
-    fn op_name_id(&mut self, name: &str) -> OpNameId {
-        let name = self.m.cx.str_id(name);
-        self.m.cx.op_name(name)
+        Some((name, parts))
     }
 
     pub(super) fn at_end(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
@@ -200,7 +197,7 @@ impl<'a> Lower<'a> {
                         Arity::Variadic => self.operands(cursor)?,
                         Arity::Optional => cursor.eat(Kind::Value).into_iter().collect(),
                         Arity::One => match cursor.eat(Kind::Value) {
-                            Some(tok) => vec![tok],
+                            Some(tok) => SmallVec::from_slice(&[tok]),
                             None => {
                                 self.mismatch(&format!("the operand `{}`", operand.name), cursor, def);
                                 return None;
@@ -308,8 +305,8 @@ impl<'a> Lower<'a> {
         found
     }
 
-    fn operands(&mut self, cursor: &mut Cursor<'a>) -> Option<Vec<Tok>> {
-        let mut toks = Vec::new();
+    fn operands(&mut self, cursor: &mut Cursor<'a>) -> Option<SmallVec<[Tok; 4]>> {
+        let mut toks = SmallVec::new();
         if let Some(first) = cursor.eat(Kind::Value) {
             toks.push(first);
             while cursor.eat(Kind::Comma).is_some() {
@@ -328,7 +325,7 @@ impl<'a> Lower<'a> {
         operands.sort_by_key(|(i, _)| *i);
         let mut parts = Parts { attrs, regions, ..Parts::default() };
         let whole = operands.is_empty();
-        let toks: Vec<Tok> =
+        let toks: SmallVec<[Tok; 4]> =
             if whole { all_operands } else { operands.iter().flat_map(|(_, t)| t.iter().copied()).collect() };
         let n = toks.len();
         let at_least = def.operands.iter().filter(|o| o.arity == Arity::One).count();
@@ -337,9 +334,9 @@ impl<'a> Lower<'a> {
             return None;
         }
         let wanted = match operand_types {
-            Some(types) => types,
+            Some(types) => types.into(),
             None if whole => {
-                let mut wanted = Vec::with_capacity(n);
+                let mut wanted: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(n);
                 for i in 0..n {
                     let index = def
                         .operand_def(i, n)
@@ -355,7 +352,7 @@ impl<'a> Lower<'a> {
                 wanted
             }
             None => {
-                let mut wanted = Vec::with_capacity(n);
+                let mut wanted: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(n);
                 for (index, toks) in &operands {
                     match types.iter().find(|(of, _)| *of == Of::Operand(*index)) {
                         Some((_, written)) => {
@@ -364,7 +361,7 @@ impl<'a> Lower<'a> {
                                 self.report(errors::count(op.name.span(), &what, toks.len(), written.len()));
                                 return None;
                             }
-                            wanted.extend(written);
+                            wanted.extend_from_slice(written);
                         }
                         // No operands, so no types either.
                         None if toks.is_empty() => {}
@@ -390,12 +387,12 @@ impl<'a> Lower<'a> {
             parts.operand_spans.push(tok.span());
         }
         parts.results = match result_types {
-            Some(types) => types,
+            Some(types) => types.into(),
             None => {
-                let mut results = Vec::with_capacity(def.results.len());
+                let mut results: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(def.results.len());
                 for (i, result) in def.results.iter().enumerate() {
                     match types.iter().find(|(of, _)| *of == Of::Result(i)) {
-                        Some((_, written)) => results.extend(written),
+                        Some((_, written)) => results.extend_from_slice(written),
                         None => results.push(result.ty.only()?),
                     }
                 }
@@ -409,11 +406,13 @@ impl<'a> Lower<'a> {
 
     /// A dictionary, if one stands here.
     pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'a>) -> Option<Vec<(StrId, AttrId)>> {
+        if let Some(PieceKind::Attr(attr)) = cursor.peek().map(|p| &p.kind)
+            && let ast::AttrKind::Dict(entries) = &attr.kind
+        {
+            cursor.next();
+            return self.entries(entries);
+        }
         match cursor.peek().map(|p| &p.kind) {
-            Some(PieceKind::Attr(ast::Attr { kind: ast::AttrKind::Dict(entries), .. })) => {
-                cursor.next();
-                self.entries(entries)
-            }
             Some(PieceKind::EmptyBraces) => {
                 cursor.next();
                 Some(Vec::new())
@@ -463,6 +462,10 @@ impl<'a> Lower<'a> {
     /// The attribute that begins here; `hint` is the type of a number without one, and then no type may follow a `:`
     /// that belongs to the form.
     pub(super) fn piece_attr(&mut self, cursor: &mut Cursor<'a>, hint: Option<TypeId>) -> Option<AttrId> {
+        self.nested(cursor.span(), |lower| lower.piece_attr_inside(cursor, hint))
+    }
+
+    fn piece_attr_inside(&mut self, cursor: &mut Cursor<'a>, hint: Option<TypeId>) -> Option<AttrId> {
         if let Some(number) = self.number_piece(cursor) {
             let ty = self.of_type(cursor)?.or(hint);
             return self.number_attr(number, ty);
@@ -527,6 +530,10 @@ impl<'a> Lower<'a> {
 
     /// The type that begins here.
     pub(super) fn piece_type(&mut self, cursor: &mut Cursor<'a>) -> Option<TypeId> {
+        self.nested(cursor.span(), |lower| lower.piece_type_inside(cursor))
+    }
+
+    fn piece_type_inside(&mut self, cursor: &mut Cursor<'a>) -> Option<TypeId> {
         let Some(piece) = cursor.peek() else { return self.expected("a type", cursor) };
         match &piece.kind {
             PieceKind::Tok(tok) if tok.kind == Kind::Word => {

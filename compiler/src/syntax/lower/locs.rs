@@ -37,6 +37,10 @@ impl Lower<'_> {
     }
 
     pub(super) fn loc(&mut self, loc: &ast::Loc) -> Option<LocId> {
+        self.nested(loc.span, |lower| lower.loc_inside(loc))
+    }
+
+    fn loc_inside(&mut self, loc: &ast::Loc) -> Option<LocId> {
         let kind = match &loc.kind {
             ast::LocKind::Word(word) => match self.text(*word) {
                 "unknown" => LocKind::Unknown,
@@ -65,7 +69,8 @@ impl Lower<'_> {
             ast::LocKind::File(file, line, col) => {
                 LocKind::File { file: self.string_id(*file)?, line: self.u32(*line)?, col: self.u32(*col)? }
             }
-            ast::LocKind::Range(file, start, end_line, end_col) => {
+            ast::LocKind::Range(range) => {
+                let (file, start, end_line, end_col) = &**range;
                 let start = (self.u32(start[0])?, self.u32(start[1])?);
                 let end_line = match end_line {
                     Some(line) => self.u32(*line)?,

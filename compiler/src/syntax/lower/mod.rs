@@ -21,7 +21,8 @@ use super::ast::{Ast, Attr, Item, Type};
 use super::errors;
 use super::token::Tok;
 use crate::diag::{Diagnostic, Source, Span};
-use crate::ir::{AttrId, LocKind, Module, StrId, TypeId, names};
+use crate::dialects::OpDef;
+use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
 use rustc_hash::FxHashMap;
 use scope::Scope;
 
@@ -30,10 +31,19 @@ enum Alias<'a> {
     Unread(Definition<'a>, Span),
     /// Being read: whoever asks now asks in a circle.
     Open(Span),
-    Attr(AttrId, u64, Span),
-    Type(TypeId, u64, Span),
+    Attr(AttrId, Size, Span),
+    Type(TypeId, Size, Span),
     /// Reported already.
     Bad(Span),
+}
+
+/// How much an alias stands for.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Nodes, inner aliases counted as often as they are used.
+    weight: u64,
+    /// How deep they nest.
+    depth: usize,
 }
 
 enum Definition<'a> {
@@ -49,6 +59,8 @@ pub(super) struct Lower<'a> {
     diags: &'a mut Vec<Diagnostic>,
     scope: Scope,
     aliases: FxHashMap<&'a str, Alias<'a>>,
+    /// Op names as written, in custom form.
+    op_words: FxHashMap<&'a str, (OpNameId, Option<&'static OpDef>)>,
     /// Types by the word that names them.
     type_words: FxHashMap<&'a str, TypeId>,
     file: StrId,
@@ -56,15 +68,18 @@ pub(super) struct Lower<'a> {
     line: usize,
     /// Nodes of attributes and types seen, aliases counted as often as they expand.
     weight: u64,
-    alias_depth: usize,
+    /// How deep the attribute, type or location at hand is nested, aliases included.
+    depth: usize,
+    /// The greatest depth since the alias at hand was begun.
+    deepest: usize,
     /// Inside something broken: unknown names are no news.
     quiet: usize,
 }
 
 /// Most nodes that the aliases of a text may expand to, besides its length.
 const MAX_WEIGHT: u64 = 1 << 26;
-/// How many aliases may refer to one another in a row, ahead of their definitions.
-const MAX_ALIAS_DEPTH: usize = 64;
+/// How deep attributes, types and locations may nest, aliases expanded.
+const MAX_NESTING: usize = 2 * super::lex::MAX_DEPTH;
 
 /// Builds the IR of `ast`. Complete exactly if nothing was reported.
 pub(super) fn lower(
@@ -83,11 +98,13 @@ pub(super) fn lower(
         diags,
         scope: Scope::new(),
         aliases: FxHashMap::default(),
+        op_words: FxHashMap::default(),
         type_words: FxHashMap::default(),
         file,
         line: 0,
         weight: 0,
-        alias_depth: 0,
+        depth: 0,
+        deepest: 0,
         quiet: 0,
     };
     lower.run()
@@ -150,23 +167,23 @@ impl<'a> Lower<'a> {
                 return None;
             }
             Some(Alias::Bad(_)) => return None,
-            Some(Alias::Attr(attr, weight, _)) => (AliasValue::Attr(*attr), *weight),
-            Some(Alias::Type(ty, weight, _)) => (AliasValue::Type(*ty), *weight),
-            Some(Alias::Unread(..)) => {
-                if self.alias_depth >= MAX_ALIAS_DEPTH {
-                    self.report(errors::alias_size(name.span()));
-                    return None;
-                }
-                return self.read_alias(text);
-            }
+            Some(Alias::Attr(attr, size, _)) => (AliasValue::Attr(*attr), *size),
+            Some(Alias::Type(ty, size, _)) => (AliasValue::Type(*ty), *size),
+            Some(Alias::Unread(..)) => return self.read_alias(text),
         };
-        self.weight = self.weight.saturating_add(value.1);
+        let (value, size) = value;
+        if self.depth + size.depth > MAX_NESTING {
+            self.report(errors::too_deep(name.span(), MAX_NESTING));
+            return None;
+        }
+        self.deepest = self.deepest.max(self.depth + size.depth);
+        self.weight = self.weight.saturating_add(size.weight);
         if self.weight > MAX_WEIGHT + self.source.text.len() as u64 {
             self.weight = 0;
             self.report(errors::alias_size(name.span()));
             return None;
         }
-        Some(value.0)
+        Some(value)
     }
 
     fn read_alias(&mut self, text: &'a str) -> Option<AliasValue> {
@@ -174,20 +191,37 @@ impl<'a> Lower<'a> {
         let Some(Alias::Unread(definition, _)) = self.aliases.insert(text, Alias::Open(span)) else {
             return None;
         };
-        self.alias_depth += 1;
         let before = self.weight;
+        let outer = std::mem::replace(&mut self.deepest, self.depth);
         let value = match definition {
             Definition::Attr(attr) => self.attr(attr, None).map(AliasValue::Attr),
             Definition::Type(ty) => self.ty(ty).map(AliasValue::Type),
         };
-        self.alias_depth -= 1;
-        let weight = self.weight.saturating_sub(before).max(1);
+        let size = Size {
+            weight: self.weight.saturating_sub(before).max(1),
+            depth: self.deepest.saturating_sub(self.depth),
+        };
+        self.deepest = self.deepest.max(outer);
         let state = match value {
-            Some(AliasValue::Attr(attr)) => Alias::Attr(attr, weight, span),
-            Some(AliasValue::Type(ty)) => Alias::Type(ty, weight, span),
+            Some(AliasValue::Attr(attr)) => Alias::Attr(attr, size, span),
+            Some(AliasValue::Type(ty)) => Alias::Type(ty, size, span),
             None => Alias::Bad(span),
         };
         self.aliases.insert(text, state);
+        value
+    }
+
+    /// Goes one level down for `read`; refuses beyond the limit, so that nothing later has to recurse deeper.
+    fn nested<T>(&mut self, span: Span, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.depth >= MAX_NESTING {
+            self.report(errors::too_deep(span, MAX_NESTING));
+            return None;
+        }
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        self.weight = self.weight.saturating_add(1);
+        let value = read(self);
+        self.depth -= 1;
         value
     }
 
@@ -201,6 +235,18 @@ impl<'a> Lower<'a> {
 
     fn span_text(&self, span: Span) -> &'a str {
         self.source.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The op that `word` names, with aliases resolved.
+    fn op_word(&mut self, word: &'a str) -> (OpNameId, Option<&'static OpDef>) {
+        if let Some(known) = self.op_words.get(word) {
+            return *known;
+        }
+        let name = self.m.cx.str_id(self.options.registry.full_name(word));
+        let id = self.m.cx.op_name(name);
+        let known = (id, self.m.cx.op_name_data(id).def);
+        self.op_words.insert(word, known);
+        known
     }
 
     /// The contents of a string token, escapes resolved; nothing if an escape is not known.

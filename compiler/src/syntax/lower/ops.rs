@@ -8,6 +8,7 @@ use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionI
 use crate::syntax::ast::{Body, Generic, Item, Label, Op, Piece, PieceKind, RegionRef};
 use crate::syntax::token::Tok;
 use indexmap::IndexMap;
+use smallvec::SmallVec;
 
 /// An argument of an entry block that the op itself declares.
 pub(super) struct EntryArg {
@@ -31,10 +32,10 @@ struct BlockRef {
 /// What an op is made of, before it is made.
 #[derive(Default)]
 pub(super) struct Parts {
-    pub(super) operands: Vec<ValueId>,
-    pub(super) operand_spans: Vec<Span>,
-    pub(super) results: Vec<TypeId>,
-    pub(super) attrs: Vec<(StrId, AttrId)>,
+    pub(super) operands: SmallVec<[ValueId; 4]>,
+    pub(super) operand_spans: SmallVec<[Span; 4]>,
+    pub(super) results: SmallVec<[TypeId; 4]>,
+    pub(super) attrs: SmallVec<[(StrId, AttrId); 2]>,
     pub(super) properties: Option<AttrId>,
     pub(super) successors: Vec<BlockId>,
     /// Regions in order, with the arguments that the op declares for their entry blocks.
@@ -187,7 +188,7 @@ impl<'a> Lower<'a> {
         self.m.block_names.set(block, name);
         for arg in &label.args {
             let ty = self.ty(&arg.ty);
-            let loc = self.loc_or_place(arg.loc.as_ref(), arg.name.span());
+            let loc = self.loc_or_place(arg.loc.as_deref(), arg.name.span());
             match ty {
                 Some(ty) => {
                     let value = self.m.add_arg(block, ty);
@@ -217,7 +218,7 @@ impl<'a> Lower<'a> {
             }
             return;
         };
-        let loc = self.loc_or_place(op.loc.as_ref(), op.name.span());
+        let loc = self.loc_or_place(op.loc.as_deref(), op.name.span());
         let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = parts;
         let id = self.m.create(NewOp {
             name,
@@ -288,16 +289,17 @@ impl<'a> Lower<'a> {
         generic: &'a Generic,
         blocks: &mut Blocks,
     ) -> Option<(OpNameId, Parts)> {
-        let name = self.string_id(op.name)?;
-        let name = {
-            let text = self.m.cx.str(name).to_owned();
-            let full = self.options.registry.full_name(&text);
-            self.m.cx.str_id(full)
+        let word = self.text(op.name);
+        let (name_id, def) = match word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
+            Some(plain) if !plain.contains('\\') => self.op_word(plain),
+            _ => {
+                let name = self.string_id(op.name)?;
+                let id = self.m.cx.op_name(name);
+                (id, self.m.cx.op_name_data(id).def)
+            }
         };
-        let name_id = self.m.cx.op_name(name);
-        let def = self.m.cx.op_name_data(name_id).def;
         if def.is_none() && !self.options.allow_unregistered {
-            let text = self.m.cx.str(name).to_owned();
+            let text = self.m.cx.str(self.m.cx.op_name_data(name_id).name).to_owned();
             self.unknown(op.name.span(), &text);
             return None;
         }
@@ -317,7 +319,7 @@ impl<'a> Lower<'a> {
             ));
             return None;
         }
-        let mut parts = Parts { results, ..Parts::default() };
+        let mut parts = Parts { results: results.into(), ..Parts::default() };
         for (tok, ty) in generic.operands.iter().zip(&inputs) {
             parts.operands.push(self.value(*tok, *ty));
             parts.operand_spans.push(tok.span());
@@ -339,7 +341,7 @@ impl<'a> Lower<'a> {
                 return None;
             }
         }
-        parts.attrs = attrs;
+        parts.attrs = attrs.into();
         for tok in &generic.successors {
             let block = self.block(*tok, blocks);
             parts.successors.push(block);

@@ -23,7 +23,13 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<TypeId> {
-        self.weight = self.weight.saturating_add(1);
+        match &ty.kind {
+            ast::TypeKind::Word(word) => self.type_word(*word),
+            _ => self.nested(ty.span, |lower| lower.compound_type(ty)),
+        }
+    }
+
+    fn compound_type(&mut self, ty: &ast::Type) -> Option<TypeId> {
         match &ty.kind {
             ast::TypeKind::Word(word) => self.type_word(*word),
             ast::TypeKind::Bang(name) => self.bang(*name),
@@ -42,11 +48,12 @@ impl<'a> Lower<'a> {
                 let elems = self.types(elems)?;
                 Some(self.m.cx.type_id(TypeKind::Tuple(elems.into())))
             }
-            ast::TypeKind::Function(inputs, results) => {
+            ast::TypeKind::Function(function) => {
+                let (inputs, results) = &**function;
                 let (inputs, results) = (self.types(inputs), self.types(results));
                 Some(self.m.cx.function_type(&inputs?, &results?))
             }
-            ast::TypeKind::Shaped(word, dims, elem, more) => self.shaped(ty.span, *word, dims, elem, more),
+            ast::TypeKind::Shaped(shaped) => self.shaped(ty.span, shaped),
         }
     }
 
@@ -113,14 +120,8 @@ impl<'a> Lower<'a> {
         Some(Ok(self.m.cx.type_id(kind)))
     }
 
-    fn shaped(
-        &mut self,
-        span: Span,
-        word: Tok,
-        dims: &[Tok],
-        elem: &ast::Type,
-        more: &[ast::Attr],
-    ) -> Option<TypeId> {
+    fn shaped(&mut self, span: Span, written: &ast::Shaped) -> Option<TypeId> {
+        let ast::Shaped { word, dims, elem, more } = written;
         let mut shape = Vec::with_capacity(dims.len());
         let mut scalable = Vec::with_capacity(dims.len());
         let mut unranked = false;
