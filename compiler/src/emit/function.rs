@@ -116,7 +116,9 @@ impl Emitter<'_> {
             // Region arguments are never fed by name, so their names are debug information only.
             let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
             let (ty, name) = (self.constants.ty(m, &mut self.w, m.value_type(arg)), self.w.string(&name));
-            let register = f.arg(ty, name, None);
+            let loc = m.value_locs.at(arg).copied().filter(|_| !self.strip);
+            let loc = loc.and_then(|loc| self.constants.location(m, &mut self.w, loc));
+            let register = f.arg(ty, name, loc);
             self.define_value(f, id, arg, register);
         }
     }
@@ -234,12 +236,12 @@ impl Emitter<'_> {
                     {
                         let value = self.declared_attr(value, attr_def);
                         attrs.push(value);
-                        attr_names.push(self.w.string(m.cx.str(name)));
+                        attr_names.push(self.aux_name(m.cx.str(name)));
                     }
                 }
                 None if attr_def.is_some_and(|def| !is_symbol(def.kind)) => {
                     attrs.push(self.w.attr_text(ABSENT));
-                    attr_names.push(self.w.string(m.cx.str(name)));
+                    attr_names.push(self.aux_name(m.cx.str(name)));
                 }
                 None => {}
             }
@@ -251,7 +253,7 @@ impl Emitter<'_> {
             }
             if !self.function_refs(op, "", name, value, None, functions, function_names) {
                 attrs.push(self.constants.attr(m, &mut self.w, value));
-                attr_names.push(self.w.string(m.cx.str(name)));
+                attr_names.push(self.aux_name(m.cx.str(name)));
             }
         }
 
@@ -274,10 +276,6 @@ impl Emitter<'_> {
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
         let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
-        if self.strip {
-            attr_names.clear();
-            function_names.clear();
-        }
         if !self.diags.is_empty() {
             // There will be no file; registers must still be known, so that only what is wrong is reported.
             for value in m.results(op) {
@@ -299,6 +297,11 @@ impl Emitter<'_> {
         for (i, value) in m.results(op).enumerate() {
             self.define_value(f, id, value, first + i as u32);
         }
+    }
+
+    /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
+    fn aux_name(&mut self, text: &str) -> StringId {
+        if self.strip { StringId(0) } else { self.w.string(text) }
     }
 
     /// The code of an op's kernel; none if it has no kernel.
@@ -388,7 +391,7 @@ impl Emitter<'_> {
             AttrKind::Symbol { root, .. } => match function_of(value) {
                 Some(id) => {
                     functions.push(id);
-                    function_names.push(self.w.string(&format!("{prefix}{text}")));
+                    function_names.push(self.aux_name(&format!("{prefix}{text}")));
                     true
                 }
                 None if def.is_some_and(|def| is_symbol(def.kind)) => {
@@ -403,7 +406,7 @@ impl Emitter<'_> {
                 else {
                     return false;
                 };
-                let name = self.w.string(&format!("{prefix}{text}{ARRAY_SUFFIX}"));
+                let name = self.aux_name(&format!("{prefix}{text}{ARRAY_SUFFIX}"));
                 function_names.extend(ids.iter().map(|_| name));
                 functions.extend(ids);
                 true
@@ -443,13 +446,13 @@ impl Emitter<'_> {
                 for &(name, value) in entries {
                     if !self.function_refs(op, prefix, name, value, None, functions, function_names) {
                         attrs.push(self.constants.attr(m, &mut self.w, value));
-                        attr_names.push(self.w.string(&format!("{prefix}{}", m.cx.str(name))));
+                        attr_names.push(self.aux_name(&format!("{prefix}{}", m.cx.str(name))));
                     }
                 }
             }
             _ => {
                 attrs.push(self.constants.attr(m, &mut self.w, properties));
-                attr_names.push(self.w.string(prefix));
+                attr_names.push(self.aux_name(prefix));
             }
         }
     }

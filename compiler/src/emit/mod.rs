@@ -54,6 +54,9 @@ pub const OPERAND_MODES: &str = "bef.operand_modes";
 /// Name of the function attribute that marks a region without blocks.
 pub const EMPTY_REGION: &str = "bef.empty_region";
 
+/// Name of the entry of the module's attributes that holds the resource section, as written.
+pub const RESOURCES: &str = "bef.resources";
+
 /// How to emit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmitOptions {
@@ -132,7 +135,7 @@ struct Emitter<'m> {
     diags: Vec<Diagnostic>,
 }
 
-impl Emitter<'_> {
+impl<'m> Emitter<'m> {
     fn span(&self, op: OpId) -> Option<Span> {
         self.m.op_spans.at(op).copied()
     }
@@ -149,7 +152,12 @@ impl Emitter<'_> {
                 _ => rest.push((name, value)),
             }
         }
-        if let Some(attrs) = self.dict(&rest) {
+        let mut entries = self.dict_entries(&rest);
+        if let Some(resources) = &m.resources {
+            entries.push((RESOURCES, self.w.attr_str(resources)));
+        }
+        if !entries.is_empty() {
+            let attrs = self.w.attr_dict(&entries);
             self.w.set_module_attrs(attrs);
         }
         if !self.strip
@@ -203,15 +211,16 @@ impl Emitter<'_> {
 
     /// A dictionary of these attributes; none if there are none.
     fn dict(&mut self, attrs: &[(StrId, AttrId)]) -> Option<bef_format::AttrId> {
-        if attrs.is_empty() {
-            return None;
-        }
+        let entries = self.dict_entries(attrs);
+        if entries.is_empty() { None } else { Some(self.w.attr_dict(&entries)) }
+    }
+
+    fn dict_entries(&mut self, attrs: &[(StrId, AttrId)]) -> Vec<(&'m str, bef_format::AttrId)> {
         let m = self.m;
-        let entries: Vec<(&str, bef_format::AttrId)> = attrs
+        attrs
             .iter()
             .map(|&(name, value)| (m.cx.str(name), self.constants.attr(m, &mut self.w, value)))
-            .collect();
-        Some(self.w.attr_dict(&entries))
+            .collect()
     }
 
     /// The register of an operand in function `id`; reports it if there is none.

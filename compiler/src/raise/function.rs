@@ -42,6 +42,8 @@ impl<'a> Raiser<'_, 'a> {
         let mut values: Vec<ValueId> = Vec::with_capacity(f.n_registers() as usize);
         for (i, &ty) in f.arg_types().iter().enumerate() {
             let value = self.m.add_arg(block, self.constants.ty(ty));
+            let loc = self.loc(f.arg_location(i as u32));
+            self.m.value_locs.set(value, loc);
             let ssa_name = f.ssa_name(i as u32);
             // Without SSA names, the argument's own name is the best one.
             let name = if ssa_name.is_empty() && !self.image.has_ssa_names() {
@@ -103,7 +105,7 @@ impl<'a> Raiser<'_, 'a> {
                 None => {
                     let name = match self.codes[k.code().index()].attrs.get(i) {
                         Some(&name) => name,
-                        None => self.m.cx.str_id(&format!("attr{i}")),
+                        None => self.m.cx.str_id(&numbered("attr", i, k.attrs().len())),
                     };
                     attrs.push((name, value));
                 }
@@ -190,7 +192,7 @@ impl<'a> Raiser<'_, 'a> {
                 None => {
                     let name = match self.codes[k.code().index()].functions.get(n_symbols) {
                         Some(&name) => name,
-                        None => self.m.cx.str_id(&format!("function{i}")),
+                        None => self.m.cx.str_id(&numbered("function", i, k.functions().len())),
                     };
                     attrs.push((name, symbol));
                 }
@@ -242,6 +244,12 @@ impl<'a> Raiser<'_, 'a> {
             attrs.push((cx.str_id(OPERAND_MODES), modes));
         }
     }
+}
+
+/// A made-up name; names of one kernel sort as their numbers do.
+fn numbered(what: &str, i: usize, n: usize) -> String {
+    let width = n.saturating_sub(1).to_string().len();
+    format!("{what}{i:0width$}")
 }
 
 /// The properties of an unregistered op.

@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::Diagnostic;
 use crate::dialects::{OpDef, Registry};
-use crate::emit::EMPTY_REGION;
+use crate::emit::{EMPTY_REGION, RESOURCES};
 use crate::ir::{AttrId, BlockId, LocId, Module, OpId, StrId, TypeId, names};
 use constants::Constants;
 
@@ -86,7 +86,10 @@ impl<'a> Raiser<'_, 'a> {
             self.m.set_attr(top, names::SYM_NAME, name);
         }
         for (name, value) in self.dict(image.module_attrs()) {
-            self.m.set_attr(top, name, value);
+            match self.m.cx.as_str(value).map(str::to_owned) {
+                Some(resources) if self.m.cx.str(name) == RESOURCES => self.m.resources = Some(resources),
+                _ => self.m.set_attr(top, name, value),
+            }
         }
         let loc = self.loc(image.module_location());
         self.m.set_loc(top, loc);
