@@ -1,3 +1,57 @@
-//! Chores of the repository.
+//! Chores of the repository: `cargo run -p xtask -- CHORE`.
+//!
+//!     loom    the models of our concurrent code, run through every order of their threads
+//!
+//! A chore is here if its command line is too long to remember or its success needs more than an exit code.
+#![forbid(unsafe_code)]
 
-fn main() {}
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// The crates that have loom tests; each must run at least one.
+const LOOM_CRATES: [&str; 2] = ["befrost-mem", "befrost-host"];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["loom"] => loom(),
+        _ => {
+            eprintln!("usage: cargo run -p xtask -- loom");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the tests called `loom_*`, compiled for loom into a target directory of their own.
+fn loom() -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    for package in LOOM_CRATES {
+        let output = Command::new("cargo")
+            .args(["test", "--release", "--lib", "-p", package, "loom_"])
+            .current_dir(&root)
+            .env("RUSTFLAGS", "--cfg loom")
+            .env("CARGO_TARGET_DIR", Path::new(&target).join("loom"))
+            // Compiling for speed between crates costs more here than it gives.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("cannot run cargo: {error}"))?;
+        let report = String::from_utf8_lossy(&output.stdout);
+        print!("{report}");
+        if !output.status.success() {
+            return Err(format!("the loom tests of {package} fail"));
+        }
+        if !report.lines().any(|line| line.starts_with("test ") && line.ends_with(" ok")) {
+            return Err(format!("{package} has no loom tests, or they were not found"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! What the rules permit. An entry is a path from the root and the reason, in a few words.
+
+/// A path and why it is here.
+pub(crate) type Exception = (&'static str, &'static str);
+
+/// Files with unsafe code.
+pub(crate) const UNSAFE: &[Exception] = &[
+    ("runtime/mem/src/system.rs", "allocates and frees aligned blocks"),
+    ("runtime/mem/src/buffer.rs", "counted buffers and views into their bytes"),
+    ("runtime/host/src/object.rs", "counted objects behind one thin pointer"),
+    ("runtime/host/src/async_value.rs", "the shared cell and its list of waiters"),
+    ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
+    ("runtime/host/src/mapping.rs", "maps a file that must not change"),
+    ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
+    ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),
+    ("runtime/tensor/src/gemm.rs", "calls the matrix product, which takes pointers"),
+];
+
+/// Folders whose files hold no locks: AsyncValue, registers, dispatch.
+pub(crate) const LOCK_FREE: &[&str] = &["runtime/host/src/"];
+
+/// Files below [`LOCK_FREE`] that may hold locks: none of them is on the way of a value or a ready kernel.
+pub(crate) const LOCKS: &[Exception] = &[(
+    "runtime/host/src/context.rs",
+    "named resources, looked up by the few kernels that ask for one by name",
+)];
+
+/// Files of more than 800 lines.
+pub(crate) const LONG: &[Exception] = &[];
