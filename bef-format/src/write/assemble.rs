@@ -383,3 +383,28 @@ fn entry(id: SectionId, offset: usize, section: &[u8]) -> SectionRec {
         checksum: xxh3_64(section),
     }
 }
+
+/// See `write::update_checksums`.
+pub(super) fn update_checksums(bytes: &mut [u8]) {
+    let (head_len, size) = (size_of::<Header>(), size_of::<SectionRec>());
+    let Some(head) = bytes.get(..head_len) else { return };
+    let header: Header = bytemuck::pod_read_unaligned(head);
+    let n_sections = (header.n_sections as usize).min((bytes.len() - head_len) / size);
+    let end = head_len + n_sections * size;
+    for at in (head_len..end).step_by(size) {
+        let rec: SectionRec = bytemuck::pod_read_unaligned(&bytes[at..at + size]);
+        let start = usize::try_from(rec.offset).unwrap_or(usize::MAX);
+        let stop = start.saturating_add(usize::try_from(rec.len).unwrap_or(usize::MAX));
+        if let Some(section) = bytes.get(start..stop) {
+            let rec = SectionRec { checksum: xxh3_64(section), ..rec };
+            bytes[at..at + size].copy_from_slice(bytemuck::bytes_of(&rec));
+        }
+    }
+    // A section that reaches into the head (an error) was hashed with the checksum that the header had.
+    let header = Header { checksum: 0, ..header };
+    let mut hasher = Xxh3::new();
+    hasher.update(bytemuck::bytes_of(&header));
+    hasher.update(&bytes[head_len..end]);
+    let header = Header { checksum: hasher.digest(), ..header };
+    bytes[..head_len].copy_from_slice(bytemuck::bytes_of(&header));
+}

@@ -5,6 +5,7 @@ mod samples;
 mod walk;
 
 mod corrupt;
+mod format_md;
 mod roundtrip;
 mod rules;
 mod write;

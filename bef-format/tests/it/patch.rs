@@ -1,8 +1,8 @@
 //! Changes to the bytes of files, with or without new checksums.
 
 use bef_format::layout::{Header, SectionRec};
+use bef_format::write::update_checksums;
 use bef_format::{AlignedBytes, SectionId, validate};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Where entry `index` of a section of a valid file begins.
 pub(crate) fn at(bytes: &[u8], section: SectionId, index: usize) -> usize {
@@ -25,33 +25,10 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
-/// Makes all checksums right again, as far as the directory can be followed.
-pub(crate) fn resum(bytes: &mut [u8]) {
-    let head = size_of::<Header>();
-    let Some(start) = bytes.get(..head) else { return };
-    let mut header: Header = bytemuck::pod_read_unaligned(start);
-    header.checksum = 0;
-    let size = size_of::<SectionRec>();
-    let end = head + (header.n_sections as usize).min(100) * size;
-    for at in (head..end).step_by(size) {
-        let Some(rec) = bytes.get(at..at + size) else { return };
-        let mut rec: SectionRec = bytemuck::pod_read_unaligned(rec);
-        let range = rec.offset as usize..(rec.offset.saturating_add(rec.len)) as usize;
-        if let Some(section) = bytes.get(range) {
-            rec.checksum = xxh3_64(section);
-            put(bytes, at, bytemuck::bytes_of(&rec));
-        }
-    }
-    let mut hashed = bytemuck::bytes_of(&header).to_vec();
-    hashed.extend_from_slice(&bytes[head..end]);
-    header.checksum = xxh3_64(&hashed);
-    put(bytes, 0, bytemuck::bytes_of(&header));
-}
-
 /// A copy, changed, with right checksums.
 pub(crate) fn changed(bytes: &AlignedBytes, change: impl FnOnce(&mut AlignedBytes)) -> AlignedBytes {
     let mut copy = bytes.clone();
     change(&mut copy);
-    resum(&mut copy);
+    update_checksums(&mut copy);
     copy
 }

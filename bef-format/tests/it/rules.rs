@@ -6,9 +6,10 @@ use bef_format::layout::{
     AttrKind, AttrRec, FunctionLocationRec, FunctionRec, Header, KernelRec, LocationRec, NONE, RegisterRec,
     SECTION_OPTIONAL, SectionRec,
 };
+use bef_format::write::update_checksums;
 use bef_format::{AlignedBytes, SectionId as S, validate, validate::verify_payload};
 
-use crate::patch::{at, changed, directory_at, put, resum};
+use crate::patch::{at, changed, directory_at, put};
 use crate::samples;
 
 /// The message of the refusal of `everything` after `change`.
@@ -440,7 +441,7 @@ fn deep_and_wide_attributes_are_refused() {
 #[test]
 fn resummed_files_are_accepted() {
     for (name, mut bytes) in samples::all() {
-        resum(&mut bytes);
+        update_checksums(&mut bytes);
         validate(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
