@@ -1,8 +1,12 @@
 //! The tools around Befrost and the machinery of its tests.
 //!
+//! * [`cli`]: `ir-translate`, `ir-opt`, `bef-exec`.
 //! * [`filecheck`]: compares output with the `CHECK:` comments of a file (also the program `FileCheck`).
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tests/lit.rs`).
+//! * [`oracle`]: interprets programs in the plainest way, for the executor to be compared with.
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod filecheck;
 pub mod lit;
+pub mod oracle;

@@ -42,7 +42,9 @@ pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic]) -> Vec<String>
     for (severity, span, message) in said {
         let line = span.map(|span| line_of(span.start));
         let meets = |expectation: &Expectation| {
-            expectation.severity == severity && expectation.line == line && message.contains(&expectation.text)
+            expectation.severity == severity
+                && expectation.line == line
+                && message.contains(&expectation.text)
         };
         let met = expectations.iter_mut().find(|slot| slot.as_ref().is_some_and(meets));
         match met {
@@ -142,7 +144,9 @@ mod tests {
     /// Diagnostics at the places of `^` and `~` of the text: errors `bad` and warnings `odd`.
     fn check(text: &str, want: &[&str]) {
         let source = Source::new("t", text);
-        let at = |c: char| text.match_indices(c).map(|(i, _)| Span::new(i as u32, i as u32 + 1)).collect::<Vec<_>>();
+        let at = |c: char| {
+            text.match_indices(c).map(|(i, _)| Span::new(i as u32, i as u32 + 1)).collect::<Vec<_>>()
+        };
         let mut said: Vec<_> =
             at('^').into_iter().map(|span| Diagnostic::error("E0000", "bad thing").at(span)).collect();
         said.extend(at('~').into_iter().map(|span| {
@@ -169,11 +173,17 @@ mod tests {
         check("// expected-error {{bad}}", &["t:1:4: error: expected error \"bad\" was not produced"]);
         check(
             "^\n// expected-error {{bad}}",
-            &["t:1:1: error: unexpected error: bad thing", "t:2:4: error: expected error \"bad\" was not produced"],
+            &[
+                "t:1:1: error: unexpected error: bad thing",
+                "t:2:4: error: expected error \"bad\" was not produced",
+            ],
         );
         check(
             "^ // expected-error {{good}}",
-            &["t:1:1: error: unexpected error: bad thing", "t:1:6: error: expected error \"good\" was not produced"],
+            &[
+                "t:1:1: error: unexpected error: bad thing",
+                "t:1:6: error: expected error \"good\" was not produced",
+            ],
         );
         check("^^ // expected-error {{bad}}", &["t:1:2: error: unexpected error: bad thing"]);
         check(
@@ -182,7 +192,10 @@ mod tests {
         );
         check(
             "^ // expected-warning {{bad}}",
-            &["t:1:1: error: unexpected error: bad thing", "t:1:6: error: expected warning \"bad\" was not produced"],
+            &[
+                "t:1:1: error: unexpected error: bad thing",
+                "t:1:6: error: expected warning \"bad\" was not produced",
+            ],
         );
     }
 
@@ -207,6 +220,9 @@ mod tests {
             "// expected-error @-1 {{bad}}",
             &["t:1:4: error: an expectation's line lies outside of the text"],
         );
-        check("// expected-errors are fine\nexpected-error {{x}}", &["t:1:4: error: an expectation needs its text in {{...}}"]);
+        check(
+            "// expected-errors are fine\nexpected-error {{x}}",
+            &["t:1:4: error: an expectation needs its text in {{...}}"],
+        );
     }
 }

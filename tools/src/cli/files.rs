@@ -182,7 +182,8 @@ fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".befrost-").permissions(permissions).tempfile_in(directory)?;
+    let mut file =
+        tempfile::Builder::new().prefix(".befrost-").permissions(permissions).tempfile_in(directory)?;
     write_all(file.as_file_mut())?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())

@@ -19,8 +19,8 @@ use std::io::IsTerminal;
 
 use befrost_compiler::diag::{Diagnostic, Label, Note, Severity, Source, Span};
 use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan,
-    SpanContents, ThemeCharacters, ThemeStyles,
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
+    SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
 };
 
 use super::failure::tell;
@@ -62,12 +62,18 @@ impl Style {
     fn of_stderr() -> Style {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        if std::io::stderr().is_terminal() && !set("NO_COLOR") && !dumb { Style::Terminal } else { Style::Plain }
+        if std::io::stderr().is_terminal() && !set("NO_COLOR") && !dumb {
+            Style::Terminal
+        } else {
+            Style::Plain
+        }
     }
 
     fn theme(self) -> GraphicalTheme {
         match self {
-            Style::Plain => GraphicalTheme { characters: ThemeCharacters::ascii(), styles: ThemeStyles::none() },
+            Style::Plain => {
+                GraphicalTheme { characters: ThemeCharacters::ascii(), styles: ThemeStyles::none() }
+            }
             Style::Terminal => {
                 GraphicalTheme { characters: ThemeCharacters::unicode(), styles: ThemeStyles::ansi() }
             }
@@ -206,7 +212,8 @@ impl Excerpt {
             let shown_to = text.len();
             for i in here {
                 let (at, ..) = marks[i];
-                let inside = |at: u32| (shown_at + (at as usize - start).saturating_sub(window.from)).min(shown_to);
+                let inside =
+                    |at: u32| (shown_at + (at as usize - start).saturating_sub(window.from)).min(shown_to);
                 moved[i] = Some((inside(at.start), inside(at.end.max(at.start))));
             }
             text.push_str(window.tail);
@@ -224,7 +231,13 @@ impl Excerpt {
         });
         let column = source.line_col(span.start).1 as usize - 1;
         let labels = labels.collect();
-        Some(Excerpt { name: source.name.clone(), text, first_line: first, primary: (primary_at, column), labels })
+        Some(Excerpt {
+            name: source.name.clone(),
+            text,
+            first_line: first,
+            primary: (primary_at, column),
+            labels,
+        })
     }
 }
 
@@ -246,13 +259,19 @@ fn window(line: &str, pointed_at: Option<usize>) -> Window {
     if line.len() <= MAX_LINE {
         return Window { lead: "", from: 0, to: line.len(), tail: "" };
     }
-    let boundary = |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+    let boundary =
+        |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
     let from = match pointed_at {
         Some(at) if at > MAX_LINE - BEFORE => boundary(at - BEFORE),
         _ => 0,
     };
     let to = boundary(from + MAX_LINE);
-    Window { lead: if from > 0 { "..." } else { "" }, from, to, tail: if to < line.len() { "..." } else { "" } }
+    Window {
+        lead: if from > 0 { "..." } else { "" },
+        from,
+        to,
+        tail: if to < line.len() { "..." } else { "" },
+    }
 }
 
 impl SourceCode for Excerpt {

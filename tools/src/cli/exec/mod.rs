@@ -24,12 +24,12 @@ use befrost_host::async_value::live_async_values;
 use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::compile::{self, ReadArgs};
+use super::compile;
 use super::failure::{Failure, conclude, parse, tell};
 use super::files::{Format, Place, text};
-use super::options::{LevelArgs, PassArgs, place};
+use super::options::{LevelArgs, PassArgs, ReadArgs, place};
 use ports::Named;
-use session::Session;
+use session::{Files, Session};
 
 /// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
 pub type Map = fn(&Runtime, &Path) -> Result<Program, LoadError>;
@@ -125,18 +125,8 @@ pub(super) struct Args {
 }
 
 /// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] = &[
-    "--trace",
-    "--profile",
-    "--verify-diagnostics",
-    "--seed",
-    "--feed",
-    "--fetch",
-    "--function",
-    "--print-ir-before-all",
-    "--print-ir-after-all",
-    "--print-ir-after-change",
-];
+const PLANNED: &[&str] =
+    &["--trace", "--profile", "--verify-diagnostics", "--seed", "--feed", "--fetch", "--function"];
 
 /// The allocators by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -151,7 +141,8 @@ fn allocator_kind(text: &str) -> Result<AllocatorKind, String> {
     if text == "pooled" {
         return Err("this allocator is not built yet".to_owned());
     }
-    AllocatorKind::from_str(text, false).map_err(|_| "possible values: malloc, leak-check, fixed-1k".to_owned())
+    AllocatorKind::from_str(text, false)
+        .map_err(|_| "possible values: malloc, leak-check, fixed-1k".to_owned())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -210,7 +201,9 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
             }
             let Live { blocks, bytes } = live;
             if blocks > 0 {
-                tell(&format!("error: memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"));
+                tell(&format!(
+                    "error: memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"
+                ));
             }
             return Err(Failure::Told);
         }
@@ -228,7 +221,8 @@ impl Args {
 fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
     let runtime = Runtime::builder().work_queue(&args.work_queue).allocator(allocator.clone()).build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
-    let inputs = args.input.iter().map(|input| input.tensor(&allocator)).collect::<Result<Vec<_>, _>>()?;
+    let read = |named: &[Named]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
+    let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
     let program = load(args, &runtime, map)?;
     let session = Session::new(args, &allocator);
     let mut resources = None;
@@ -240,7 +234,7 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     let mut result = Ok(());
     for function in choose(args, &program)? {
         let resources = resources.clone().unwrap_or_default();
-        match session.run(&function, &inputs, &resources) {
+        match session.run(&function, &files, &resources) {
             Err(Failure::Told) if !session.is_over() => result = Err(Failure::Told),
             other => other?,
         }
@@ -274,7 +268,8 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
         Some(bytes) => bytes,
         None => place.read()?,
     };
-    let compiled = compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
+    let compiled =
+        compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
     runtime.load_bytes(&compiled).map_err(|error| refused(place, &error))
 }
 

@@ -67,7 +67,12 @@ fn excerpt(text: &str) -> String {
 }
 
 /// Gives each port what is meant for it: `given[i]` belongs to port `answer[i]`. `role` is `argument` or `result`.
-pub(super) fn bind(given: &[Named], ports: &[Port], role: &str, signature: &str) -> Result<Vec<usize>, Failure> {
+pub(super) fn bind(
+    given: &[Named],
+    ports: &[Port],
+    role: &str,
+    signature: &str,
+) -> Result<Vec<usize>, Failure> {
     let refuse = |what: String| Err(Failure::Refused(format!("{what}; the function is {signature}")));
     let mut taken = vec![false; ports.len()];
     let mut bound = vec![None; given.len()];
@@ -110,7 +115,8 @@ pub(super) fn port_name(port: &Port, at: usize) -> String {
 pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
     let refuse = |want: &str| {
         let (name, dtype, shape) = (port_name(port, at), tensor.dtype(), tensor.shape());
-        let message = format!("argument {name} has type {}: {want}, got dtype {dtype}, shape {shape}", port.ty);
+        let message =
+            format!("argument {name} has type {}: {want}, got dtype {dtype}, shape {shape}", port.ty);
         Err(Failure::Refused(message))
     };
     let unreadable = |error: befrost_tensor::TensorError| Failure::Refused(error.to_string());
@@ -129,7 +135,9 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
         ty => {
             let value = match scalar(tensor).map_err(unreadable)? {
                 Some(value) if value.may_be(ty) == Some(true) => value,
-                _ if ty.parse::<DType>().is_ok() || ty == "index" => return refuse("expected one such number"),
+                _ if ty.parse::<DType>().is_ok() || ty == "index" => {
+                    return refuse("expected one such number");
+                }
                 _ => return refuse("no file and no text can stand for one"),
             };
             Ok(Datum::from(value))

@@ -4,15 +4,17 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use befrost::{CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Resources, Value};
+use befrost::{
+    CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Resources, Value,
+};
 use befrost_tensor::compare::{Tolerance, compare};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::npy;
+use befrost_tensor::{TensorError, npy};
 
 use super::Args;
 use super::ports::{ARGUMENT, CHAIN, RESULT, bind, port_name, to_datum, to_tensor};
 use super::timing::{Moment, Times};
-use crate::cli::failure::{Failure, print, tell};
+use crate::cli::failure::{Failure, not_written, print, tell};
 use crate::cli::files::write_file;
 
 /// One run of the program `bef-exec`.
@@ -73,16 +75,16 @@ impl<'a> Session<'a> {
             return Err(Failure::Refused(message));
         }
         print(&format!("--- Running '{}':\n", function.name()))?;
-        let results = self.call(function, Vec::new(), resources)?;
-        self.print_results(function, &results, |_| true)?;
-        if results.iter().any(|result| result.ok().is_err()) { Err(Failure::Told) } else { Ok(()) }
+        let called = self.call(function, Vec::new(), resources)?;
+        self.print_results(function, &called, |_| true)?;
+        if called.has_values() { Ok(()) } else { Err(Failure::Told) }
     }
 
     /// Runs one of the functions that were chosen.
     pub(super) fn run(
         &self,
         function: &Function,
-        inputs: &[HostTensor],
+        files: &Files,
         resources: &Resources,
     ) -> Result<(), Failure> {
         let name = function.name();
@@ -96,29 +98,29 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let signature = format!("{function:?}");
-        let arguments = self.arguments(&arguments, inputs, &signature)?;
+        let arguments = self.arguments(&arguments, &files.inputs, &signature)?;
         let outputs = bind(&self.args.output, &ports, RESULT, &signature)?;
         let expected = bind(&self.args.expect, &ports, RESULT, &signature)?;
 
         print(&format!("--- Running '{name}':\n"))?;
-        let results = self.call_as_often_as_asked(function, &arguments, resources)?;
+        let called = self.call_as_often_as_asked(function, &arguments, resources)?;
         let is_printed = |at: usize| !outputs.contains(&at) && !expected.contains(&at);
-        self.print_results(function, &results, is_printed)?;
+        self.print_results(function, &called, is_printed)?;
 
-        let mut ok = !self.is_over_time(&results);
+        let mut ok = called.timeout.is_none();
         if wants_values {
-            ok &= results.iter().all(|result| result.ok().is_ok());
+            ok &= called.has_values();
+            let results = &called.results;
             for (output, &at) in self.args.output.iter().zip(&outputs) {
-                ok &= self.tensor(&results, &ports, at).is_some_and(|tensor| {
+                ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
                     let written = npy::to_bytes(&tensor).map_err(|error| Failure::Refused(error.to_string()));
                     told(written.and_then(|bytes| write_file(output.path(), &[&bytes])))
                 });
             }
-            for (expected, &at) in self.args.expect.iter().zip(&expected) {
-                ok &= self.tensor(&results, &ports, at).is_some_and(|tensor| {
-                    told(expected.tensor(self.allocator).and_then(|want| {
-                        self.compare(&tensor, &want, &port_name(&ports[at], at), &expected.path().display().to_string())
-                    }))
+            for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {
+                ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
+                    let file = expect.path().display().to_string();
+                    told(self.compare(&tensor, want, &port_name(&ports[at], at), &file))
                 });
             }
         }
@@ -136,7 +138,7 @@ impl<'a> Session<'a> {
         let mut arguments: Vec<Option<Argument>> = ports.iter().map(|_| None).collect();
         for (tensor, at) in inputs.iter().zip(bound) {
             let value = to_datum(tensor, &ports[at], at)?;
-            arguments[at] = Some(Argument { value, tensor: tensor.clone(), port: ports[at].clone(), at });
+            arguments[at] = Some(Argument { value, source: Some((tensor.clone(), ports[at].clone(), at)) });
         }
         let filled = arguments.into_iter().zip(ports).enumerate().map(|(at, (argument, port))| {
             if let Some(argument) = argument {
@@ -144,11 +146,11 @@ impl<'a> Session<'a> {
             }
             if port.ty != CHAIN {
                 let name = port_name(port, at);
-                return Err(Failure::Refused(format!("argument {name} is missing; the function is {signature}")));
+                return Err(Failure::Refused(format!(
+                    "argument {name} is missing; the function is {signature}"
+                )));
             }
-            let nothing = befrost_tensor::Shape::new(&[0]).and_then(|shape| HostTensor::from_slice::<u8>(shape, &[], self.allocator));
-            let tensor = nothing.map_err(|error| Failure::Refused(error.to_string()))?;
-            Ok(Argument { value: Datum::from(Value::Chain), tensor, port: port.clone(), at })
+            Ok(Argument { value: Datum::from(Value::Chain), source: None })
         });
         filled.collect()
     }
@@ -158,53 +160,58 @@ impl<'a> Session<'a> {
         function: &Function,
         arguments: &[Argument],
         resources: &Resources,
-    ) -> Result<Vec<Datum>, Failure> {
+    ) -> Result<Called, Failure> {
         let Some(n_timed) = self.args.repeat else {
             let arguments = arguments.iter().map(|argument| argument.value.clone()).collect();
             return self.call(function, arguments, resources);
         };
         let mut times = Times::default();
-        let mut results = Vec::new();
+        let mut called = Called::default();
         for i in 0..u64::from(self.args.warmup) + u64::from(n_timed) {
             // A function may write to its arguments; every call begins with the same.
-            let arguments = arguments.iter().map(|argument| argument.copy(self.allocator)).collect::<Result<_, _>>()?;
+            let arguments =
+                arguments.iter().map(|argument| argument.copy(self.allocator)).collect::<Result<_, _>>()?;
             let start = Moment::now();
-            results = self.call(function, arguments, resources)?;
+            called = self.call(function, arguments, resources)?;
             if i >= u64::from(self.args.warmup) {
                 times.add(start);
             }
-            if self.is_over_time(&results) {
-                return Ok(results);
+            if called.timeout.is_some() {
+                return Ok(called);
             }
         }
         tell(&times.report(function.name(), self.args.warmup));
-        Ok(results)
+        Ok(called)
     }
 
-    fn call(&self, function: &Function, arguments: Vec<Datum>, resources: &Resources) -> Result<Vec<Datum>, Failure> {
+    fn call(
+        &self,
+        function: &Function,
+        arguments: Vec<Datum>,
+        resources: &Resources,
+    ) -> Result<Called, Failure> {
         let options = CallOptions {
             cancellation: self.deadline.as_ref().map(Deadline::next).unwrap_or_default(),
             resources: resources.clone(),
             ..CallOptions::default()
         };
-        function.call_with(arguments, &options).map_err(|error| Failure::Refused(error.to_string()))
-    }
-
-    /// Whether these are the results of a call that was cut short.
-    fn is_over_time(&self, results: &[Datum]) -> bool {
-        let is_late = |result: &Datum| result.error().is_some_and(|error| error.code() == ErrorCode::DeadlineExceeded);
-        self.deadline.is_some() && (results.iter().any(is_late) || self.is_over())
+        let results = function.call_with(arguments, &options);
+        let results = results.map_err(|error| Failure::Refused(error.to_string()))?;
+        let timeout =
+            options.cancellation.error().filter(|error| error.code() == ErrorCode::DeadlineExceeded);
+        Ok(Called { results, timeout: timeout.cloned() })
     }
 
     /// The protocol's line, and each error with its places on standard error.
     fn print_results(
         &self,
         function: &Function,
-        results: &[Datum],
+        called: &Called,
         is_printed: impl Fn(usize) -> bool,
     ) -> Result<(), Failure> {
+        let Called { results, timeout } = called;
         let mut told: Vec<&Error> = Vec::new();
-        for error in results.iter().filter_map(Datum::error) {
+        for error in results.iter().filter_map(Datum::error).chain(timeout) {
             if !told.iter().any(|one| one.same(error)) {
                 tell(&located(error));
                 told.push(error);
@@ -215,7 +222,7 @@ impl<'a> Session<'a> {
         if !shown.is_empty() {
             print(&format!("'{}' returned {}\n", function.name(), shown.join(",")))?;
         }
-        std::io::stdout().flush().map_err(crate::cli::failure::not_written)
+        std::io::stdout().flush().map_err(not_written)
     }
 
     fn shown(&self, result: &Datum) -> String {
@@ -245,27 +252,47 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What goes into a function, and how to make it anew.
+/// What the files that the command line names hold, read before anything runs.
+pub(super) struct Files {
+    /// For each `--input`.
+    pub(super) inputs: Vec<HostTensor>,
+    /// For each `--expect`.
+    pub(super) expected: Vec<HostTensor>,
+}
+
+/// What came of a call.
+#[derive(Default)]
+struct Called {
+    results: Vec<Datum>,
+    /// Why it was cut short.
+    timeout: Option<Error>,
+}
+
+impl Called {
+    /// Whether no result is an error.
+    fn has_values(&self) -> bool {
+        self.timeout.is_none() && self.results.iter().all(|result| result.ok().is_ok())
+    }
+}
+
+/// What goes into a function.
 struct Argument {
     value: Datum,
-    tensor: HostTensor,
-    port: Port,
-    at: usize,
+    /// What it was made of; nothing for a chain.
+    source: Option<(HostTensor, Port, usize)>,
 }
 
 impl Argument {
     /// The same, in memory of its own.
     fn copy(&self, allocator: &Arc<dyn Allocator>) -> Result<Datum, Failure> {
-        if self.value.tensor().is_err() {
-            return Ok(self.value.clone());
-        }
+        let Some((tensor, port, at)) = &self.source else { return Ok(self.value.clone()) };
         let copy = || {
-            let copy = HostTensor::allocate(self.tensor.dtype(), self.tensor.shape().clone(), allocator)?;
-            copy.write_bytes()?.copy_from_slice(&self.tensor.read_bytes()?);
+            let copy = HostTensor::allocate(tensor.dtype(), tensor.shape().clone(), allocator)?;
+            copy.write_bytes()?.copy_from_slice(&tensor.read_bytes()?);
             Ok(copy)
         };
-        let copy = copy().map_err(|error: befrost_tensor::TensorError| Failure::Refused(error.to_string()))?;
-        to_datum(&copy, &self.port, self.at)
+        let copy = copy().map_err(|error: TensorError| Failure::Refused(error.to_string()))?;
+        to_datum(&copy, port, *at)
     }
 }
 

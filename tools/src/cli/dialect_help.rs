@@ -1,0 +1,164 @@
+//! `ir-opt --help-dialects [DIALECT[.OP]]`: the op table, for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use befrost_compiler::dialects::{
+    Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, OpDef, OperandDef, OperandMode, Registry,
+    Resource, ResultDef, TypeConstraint,
+};
+
+use super::failure::Failure;
+
+/// All dialects, one of them, or one operation.
+pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
+    let mut dialects: BTreeMap<&str, Vec<&OpDef>> = BTreeMap::new();
+    for def in registry.iter() {
+        dialects.entry(def.dialect()).or_default().push(def);
+    }
+    if what.is_empty() {
+        let mut text = String::new();
+        for (dialect, ops) in &dialects {
+            _ = writeln!(text, "{dialect}");
+            ops.iter().for_each(|def| summary(def, &mut text));
+            text.push('\n');
+        }
+        text.push_str("Say --help-dialects DIALECT or --help-dialects DIALECT.OP for more.\n");
+        return Ok(text);
+    }
+    if let Some(def) = registry.find(registry.full_name(what)) {
+        return Ok(details(def));
+    }
+    if let Some(ops) = dialects.get(what) {
+        return Ok(ops.iter().map(|def| details(def)).collect::<Vec<_>>().join("\n"));
+    }
+    // `tfrt.add` stands for its family.
+    let family = format!("{what}.");
+    let members: Vec<String> =
+        registry.iter().filter(|def| def.name.starts_with(&family)).map(details).collect();
+    if members.is_empty() {
+        let names: Vec<&str> = dialects.keys().copied().collect();
+        let message =
+            format!("there is no dialect and no operation '{what}'; dialects: {}", names.join(", "));
+        return Err(Failure::Usage(message));
+    }
+    Ok(members.join("\n"))
+}
+
+fn summary(def: &OpDef, text: &mut String) {
+    _ = writeln!(text, "  {:<44}{}", def.name, def.summary);
+}
+
+fn details(def: &OpDef) -> String {
+    let mut text = format!("{}: {}\n", def.name, def.summary);
+    let mut line = |title: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            _ = writeln!(text, "  {title:<12}{}", items.join(", "));
+        }
+    };
+    line("operands", def.operands.iter().map(operand).collect());
+    line("results", def.results.iter().map(result).collect());
+    line("attributes", def.attrs.iter().map(attribute).collect());
+    line("regions", def.regions.iter().map(|region| region.name.to_owned()).collect());
+    line("traits", def.traits.names().into_iter().map(str::to_owned).collect());
+    line("effects", effects(&def.effects));
+    line("form", def.format.iter().map(|format| format!("{} {}", def.name, format.text)).collect());
+    let mode = if def.sync { "synchronous" } else { "asynchronous" };
+    let strict = if def.is_strict() { "strict" } else { "not strict" };
+    let on = |device: &str| if device.is_empty() { "host".to_owned() } else { device.to_owned() };
+    line(
+        "kernels",
+        def.kernels.iter().map(|k| format!("{} ({}, {mode}, {strict})", k.kernel, on(k.device))).collect(),
+    );
+    if let Cost::Fixed(cost) = def.cost {
+        line("cost", vec![cost.to_string()]);
+    }
+    if def.accepts_implicit_chain() {
+        line("chain", vec!["one more chain is accepted as the last operand".to_owned()]);
+    }
+    text
+}
+
+fn operand(def: &OperandDef) -> String {
+    let OperandDef { name, ty, arity, mode, space: _ } = def;
+    let mode = match mode {
+        OperandMode::Required => "",
+        OperandMode::Lenient => " (lenient)",
+        OperandMode::Order => " (order)",
+        OperandMode::After => " (after)",
+    };
+    format!("{name}: {}{}{mode}", type_of(*ty), suffix(*arity))
+}
+
+fn result(def: &ResultDef) -> String {
+    let ResultDef { name, ty, arity, space: _ } = def;
+    format!("{name}: {}{}", type_of(*ty), suffix(*arity))
+}
+
+fn attribute(def: &AttrDef) -> String {
+    let AttrDef { name, kind, required } = def;
+    format!("{name}: {}{}", kind_of(*kind), if *required { "" } else { " (optional)" })
+}
+
+fn suffix(arity: Arity) -> &'static str {
+    match arity {
+        Arity::One => "",
+        Arity::Optional => "?",
+        Arity::Variadic => "...",
+    }
+}
+
+fn type_of(ty: TypeConstraint) -> &'static str {
+    match ty {
+        TypeConstraint::Any => "any",
+        TypeConstraint::Is(known) => known.name(),
+        TypeConstraint::AnyInteger => "any integer",
+        TypeConstraint::AnyFloat => "any float",
+    }
+}
+
+fn kind_of(kind: AttrConstraint) -> String {
+    match kind {
+        AttrConstraint::Any => "any".to_owned(),
+        AttrConstraint::Unit => "unit".to_owned(),
+        AttrConstraint::Bool => "bool".to_owned(),
+        AttrConstraint::Int(known) | AttrConstraint::Float(known) => known.name().to_owned(),
+        AttrConstraint::Str => "string".to_owned(),
+        AttrConstraint::FlatSymbol => "@name".to_owned(),
+        AttrConstraint::Symbol => "@name::@name".to_owned(),
+        AttrConstraint::Array => "array".to_owned(),
+        AttrConstraint::IntArray(known) | AttrConstraint::NumberArray(known) => {
+            format!("array of {}", known.name())
+        }
+        AttrConstraint::DictArray => "array of dictionaries".to_owned(),
+        AttrConstraint::Dict => "dictionary".to_owned(),
+        AttrConstraint::Type => "type".to_owned(),
+        AttrConstraint::FunctionType => "function type".to_owned(),
+        AttrConstraint::Dense => "constant tensor".to_owned(),
+    }
+}
+
+fn effects(effects: &Effects) -> Vec<String> {
+    match effects {
+        Effects::Unknown => vec!["unknown".to_owned()],
+        Effects::Pure => vec!["none".to_owned()],
+        Effects::Recursive => vec!["those of the operations inside".to_owned()],
+        Effects::List(list) => list.iter().map(effect).collect(),
+    }
+}
+
+fn effect(effect: &Effect) -> String {
+    let Effect { on, access } = effect;
+    let verb = match access {
+        Access::Read => "reads",
+        Access::Write => "writes",
+        Access::Alloc => "allocates",
+        Access::Free => "frees",
+    };
+    match on {
+        Resource::Operand(i) => format!("{verb} operand #{i}"),
+        Resource::Result(i) => format!("{verb} result #{i}"),
+        Resource::Output => format!("{verb} the output"),
+        Resource::ExecutionContext => format!("{verb} the execution context"),
+    }
+}

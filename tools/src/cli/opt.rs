@@ -1,0 +1,140 @@
+//! `ir-opt`: passes on text.
+//!
+//! Every pass is also a flag; the flags run in the order given. They are made from the list of passes when the program starts.
+
+use std::process::ExitCode;
+
+use befrost_compiler::dialects::Registry;
+use befrost_compiler::pass::{Pass, PassManager, passes};
+use befrost_compiler::print::PrintOptions;
+use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
+
+use super::compile::{Passes, Unit};
+use super::dialect_help;
+use super::failure::{Failure, conclude, parse, print};
+use super::files::{Place, text};
+use super::options::{PartArgs, PassArgs, ReadArgs, TextArgs, place};
+use super::parts::{MARKER, split};
+
+const EXAMPLES: &str = "\
+Examples:
+  ir-opt in.mlir --cse --canonicalize
+      run passes in this order, print the result
+  ir-opt in.mlir --pass-pipeline 'builtin.module(func.func(cse,canonicalize))' -o out.mlir
+      the same in MLIR's syntax
+  ir-opt in.mlir --generic --print-debuginfo
+      no passes: read, verify, print
+  ir-opt --help-dialects tfrt.add.i32
+      what is this operation?
+
+Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
+
+/// Run passes on text
+#[derive(Parser)]
+#[command(name = "ir-opt", version, after_help = EXAMPLES)]
+struct Args {
+    /// What to read; `-` is standard input
+    #[arg(value_name = "INPUT", default_value = "-", value_parser = place())]
+    input: Place,
+
+    /// Where to write; `-` is standard output
+    #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
+    output: Place,
+
+    /// Print locations
+    #[arg(long)]
+    print_debuginfo: bool,
+
+    /// List the passes
+    #[arg(long)]
+    list_passes: bool,
+
+    /// Explain the operations of all dialects, of one, or one operation
+    #[arg(long, value_name = "DIALECT[.OP]", num_args = 0..=1, default_missing_value = "")]
+    help_dialects: Option<String>,
+
+    #[command(flatten)]
+    passes: PassArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    parts: PartArgs,
+    #[command(flatten)]
+    text: TextArgs,
+}
+
+/// What the contract of the command line names and part A does not have.
+const PLANNED: &[&str] = &["--print-stream"];
+
+/// The program `ir-opt`.
+pub fn main() -> ExitCode {
+    let flags = passes().iter().map(|pass| {
+        // An occurrence is a value, so that clap tells the order of the occurrences of all flags.
+        Arg::new(pass.name)
+            .long(pass.name)
+            .help(pass.summary)
+            .help_heading("Passes")
+            .action(ArgAction::Append)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .hide_possible_values(true)
+            .value_parser([""])
+    });
+    let matches = match parse(Args::command().args(flags), PLANNED) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    conclude(match Args::from_arg_matches(&matches) {
+        Ok(args) => run(&args, &flags_in_order(&matches)),
+        Err(error) => Err(Failure::Usage(error.to_string())),
+    })
+}
+
+/// The passes that were asked for by flags.
+fn flags_in_order(matches: &ArgMatches) -> Vec<&'static Pass> {
+    let at = |pass: &Pass| matches.indices_of(pass.name).into_iter().flatten();
+    let mut given: Vec<(usize, &Pass)> =
+        passes().iter().flat_map(|pass| at(pass).map(move |at| (at, pass))).collect();
+    given.sort_unstable_by_key(|(at, _)| *at);
+    given.into_iter().map(|(_, pass)| pass).collect()
+}
+
+fn run(args: &Args, flags: &[&'static Pass]) -> Result<(), Failure> {
+    if let Some(what) = &args.help_dialects {
+        return print(&dialect_help::help(Registry::standard(), what)?);
+    }
+    if args.list_passes {
+        let lines = passes().iter().map(|pass| format!("{:<24}{}\n", pass.name, pass.summary));
+        return print(&lines.collect::<String>());
+    }
+    let manager = match (&args.passes.pass_pipeline, flags) {
+        (Some(_), [flag, ..]) => {
+            let message = format!("'--pass-pipeline' and '--{}' exclude each other", flag.name);
+            return Err(Failure::Usage(message));
+        }
+        (Some(pipeline), []) => {
+            PassManager::parse(pipeline).map_err(|error| Failure::Usage(error.message))?
+        }
+        (None, flags) => PassManager::of(flags),
+    };
+    let mut passes = Passes::new(manager, &args.passes);
+    let text = text(&args.input, args.input.read()?)?;
+    let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
+    let name = args.input.name();
+    let TextArgs { generic, keep_names } = args.text;
+    let options = PrintOptions { generic, keep_names, locations: args.print_debuginfo };
+    let mut texts = Vec::new();
+    let mut result = Ok(());
+    for part in &parts {
+        let mut unit = Unit::parse(&name, part, &args.read);
+        unit.run(&mut passes);
+        match unit.conclude(args.parts.verify_diagnostics) {
+            Ok(()) => texts.extend(unit.print(&options)),
+            error => result = error,
+        }
+    }
+    passes.report();
+    result?;
+    args.output.write_text(&texts.join(&format!("{MARKER}\n")))
+}

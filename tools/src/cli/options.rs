@@ -1,0 +1,86 @@
+//! Options that several tools have, each defined once.
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::files::Place;
+
+/// Reads a file's name, or `-`.
+pub(super) fn place() -> impl TypedValueParser<Value = Place> {
+    OsStringValueParser::new().map(Place::from)
+}
+
+/// How text is read.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct ReadArgs {
+    /// Accept operations that no dialect defines, in generic form
+    #[arg(long)]
+    pub(super) allow_unregistered_dialect: bool,
+}
+
+/// How several inputs in one file are read, and what is to become of diagnostics.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct PartArgs {
+    /// The input is separated by lines `// -----`, each part on its own
+    #[arg(long)]
+    pub(super) split_input_file: bool,
+
+    /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N, @above, @below
+    #[arg(long)]
+    pub(super) verify_diagnostics: bool,
+}
+
+/// How text is written.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct TextArgs {
+    /// Print operations in generic form
+    #[arg(long)]
+    pub(super) generic: bool,
+
+    /// Print the names that values have in the source; default: renumbered
+    #[arg(long)]
+    pub(super) keep_names: bool,
+}
+
+/// Optimization.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct LevelArgs {
+    /// Optimization of op graphs: 0, 1 or 2. Kernel graphs are translated as written at every level
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(super) level: u8,
+}
+
+/// Which passes run, and how they are watched.
+#[derive(Args, Clone, Debug)]
+pub(super) struct PassArgs {
+    /// The passes to run, in MLIR's syntax, such as builtin.module(func.func(cse,canonicalize))
+    #[arg(long, value_name = "PIPELINE")]
+    pub(super) pass_pipeline: Option<String>,
+
+    /// Verify after each pass
+    #[arg(long)]
+    pub(super) verify_each: bool,
+
+    /// Report the time that each pass takes
+    #[arg(long)]
+    pub(super) timing: bool,
+
+    #[command(flatten)]
+    pub(super) dump: DumpArgs,
+}
+
+/// When the IR is shown on standard error.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct DumpArgs {
+    /// Show the IR before each pass
+    #[arg(long)]
+    pub(super) print_ir_before_all: bool,
+
+    /// Show the IR after each pass
+    #[arg(long)]
+    pub(super) print_ir_after_all: bool,
+
+    /// Show the IR after each pass that changed it
+    #[arg(long)]
+    pub(super) print_ir_after_change: bool,
+}

@@ -1,0 +1,219 @@
+//! `ir-translate`: between text, models and BEF.
+
+use std::process::ExitCode;
+
+use befrost_compiler::emit::EmitOptions;
+use befrost_compiler::print::PrintOptions;
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+
+use super::compile::{Unit, pipeline};
+use super::failure::{Failure, conclude, parse};
+use super::files::{Format, Place, text};
+use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
+use super::parts::{MARKER, split};
+
+const EXAMPLES: &str = "\
+Examples:
+  ir-translate model.mlir -o model.bef
+      text to BEF
+  ir-translate model.bef
+      BEF to text, on standard output
+  ir-translate --mlir-to-bef --disable-optional-sections model.mlir -o small.bef
+      without locations and names
+  ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
+      are the errors those that the comments in the file expect?
+
+Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
+
+/// Translate between text and BEF
+#[derive(Parser)]
+#[command(name = "ir-translate", version, after_help = EXAMPLES)]
+struct Args {
+    /// What to translate; `-` is standard input
+    #[arg(value_name = "INPUT", default_value = "-", value_parser = place())]
+    input: Place,
+
+    /// Where to write; `-` is standard output
+    #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
+    output: Place,
+
+    /// Format of the input; default: by extension (.mlir .bef .pb .onnx), standard input: mlir
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<Format>,
+
+    /// Format of the output; default: mlir if the input is BEF, else bef, or by OUTPUT's extension
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Target>,
+
+    /// Short for --from mlir --to bef
+    #[arg(long, conflicts_with_all = ["from", "to", "bef_to_mlir"])]
+    mlir_to_bef: bool,
+
+    /// Short for --from bef --to mlir
+    #[arg(long, conflicts_with_all = ["from", "to"])]
+    bef_to_mlir: bool,
+
+    /// BEF without locations, attribute names and SSA names: smaller, and the round trip loses them
+    #[arg(long)]
+    disable_optional_sections: bool,
+
+    #[command(flatten)]
+    level: LevelArgs,
+    #[command(flatten)]
+    passes: PassArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    parts: PartArgs,
+    #[command(flatten)]
+    text: TextArgs,
+}
+
+/// What can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    Mlir,
+    Bef,
+}
+
+/// What the contract of the command line names and part A does not have.
+const PLANNED: &[&str] = &["--feed", "--fetch", "--function"];
+
+/// The program `ir-translate`.
+pub fn main() -> ExitCode {
+    let matches = match parse(Args::command(), PLANNED) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    conclude(match Args::from_arg_matches(&matches) {
+        Ok(args) => run(&args),
+        Err(error) => Err(Failure::Usage(error.to_string())),
+    })
+}
+
+impl Args {
+    fn from(&self) -> Result<Format, Failure> {
+        match (self.mlir_to_bef, self.bef_to_mlir, self.from, &self.input) {
+            (true, ..) => Ok(Format::Mlir),
+            (_, true, ..) => Ok(Format::Bef),
+            (_, _, Some(format), _) => Ok(format),
+            (_, _, None, Place::Std) => Ok(Format::Mlir),
+            (_, _, None, Place::File(_)) => self.input.format().ok_or_else(|| {
+                let message =
+                    format!("cannot tell the format of '{}' by its name: use --from", self.input.name());
+                Failure::Usage(message)
+            }),
+        }
+    }
+
+    fn to(&self, from: Format) -> Result<Target, Failure> {
+        if self.mlir_to_bef {
+            return Ok(Target::Bef);
+        }
+        if self.bef_to_mlir {
+            return Ok(Target::Mlir);
+        }
+        match (self.to, self.output.format()) {
+            (Some(target), _) => Ok(target),
+            (None, Some(Format::Mlir)) => Ok(Target::Mlir),
+            (None, Some(Format::Bef)) => Ok(Target::Bef),
+            (None, Some(Format::GraphDef | Format::Onnx)) => {
+                Err(Failure::Usage("models are read, not written: --to is mlir or bef".to_owned()))
+            }
+            (None, None) if from == Format::Bef => Ok(Target::Mlir),
+            (None, None) => Ok(Target::Bef),
+        }
+    }
+
+    /// Refuses options that would do nothing.
+    fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
+        let text_only = [("--generic", self.text.generic), ("--keep-names", self.text.keep_names)];
+        let useless = match to {
+            Target::Bef => {
+                text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "text as output"))
+            }
+            Target::Mlir => {
+                self.disable_optional_sections.then_some(("--disable-optional-sections", "BEF as output"))
+            }
+        };
+        let parts = [
+            ("--split-input-file", self.parts.split_input_file),
+            ("--verify-diagnostics", self.parts.verify_diagnostics),
+        ];
+        let not_text = parts.iter().find(|(_, given)| *given && from != Format::Mlir);
+        let useless = useless.or(not_text.map(|(name, _)| (*name, "text as input")));
+        match useless {
+            Some((option, need)) => Err(Failure::Usage(format!("'{option}' needs {need}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What comes out of one input.
+enum Product {
+    Text(String),
+    Bef(Vec<u8>, Vec<u8>),
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    let from = args.from()?;
+    let to = args.to(from)?;
+    args.check(from, to)?;
+    let mut passes = pipeline(&args.level, &args.passes)?;
+    from.expect_built(&args.input)?;
+    let verify_diagnostics = args.parts.verify_diagnostics;
+    if to == Target::Bef && !verify_diagnostics {
+        args.output.expect_no_terminal()?;
+    }
+    let name = args.input.name();
+    let bytes = args.input.read()?;
+    let mut units = if from == Format::Bef {
+        vec![Unit::raise(&name, &bytes)?]
+    } else {
+        let text = text(&args.input, bytes)?;
+        let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
+        parts.iter().map(|part| Unit::parse(&name, part, &args.read)).collect()
+    };
+    let n_units = units.len();
+    let mut products = Vec::new();
+    let mut result = Ok(());
+    for unit in &mut units {
+        unit.run(&mut passes);
+        let product = match to {
+            Target::Mlir => {
+                let TextArgs { generic, keep_names } = args.text;
+                unit.print(&PrintOptions { generic, keep_names, locations: false }).map(Product::Text)
+            }
+            Target::Bef => {
+                let options = EmitOptions { strip_debug: args.disable_optional_sections };
+                unit.emit(&options).map(|(tables, payload)| Product::Bef(tables, payload))
+            }
+        };
+        match unit.conclude(verify_diagnostics) {
+            Ok(()) => products.extend(product),
+            error => result = error,
+        }
+    }
+    passes.report();
+    result?;
+    write(args, products, n_units)
+}
+
+fn write(args: &Args, products: Vec<Product>, n_units: usize) -> Result<(), Failure> {
+    let mut texts = Vec::new();
+    let mut files = Vec::new();
+    for product in products {
+        match product {
+            Product::Text(text) => texts.push(text),
+            Product::Bef(tables, payload) => files.push((tables, payload)),
+        }
+    }
+    match &files[..] {
+        [] if texts.is_empty() => Ok(()),
+        [] => args.output.write_text(&texts.join(&format!("{MARKER}\n"))),
+        [(tables, payload)] if n_units == 1 => args.output.write_binary(&[tables, payload]),
+        // Several parts are checked, not kept.
+        _ if args.parts.verify_diagnostics => Ok(()),
+        files => Err(Failure::Refused(format!("{} parts cannot become one BEF file", files.len()))),
+    }
+}
