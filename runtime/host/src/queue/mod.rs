@@ -8,6 +8,7 @@
 //! The executor never blocks. Only callers from outside do, by [`WorkQueue::wait`], which lends their thread to the queue where the queue needs it.
 
 mod multi;
+mod places;
 mod single;
 
 use std::fmt;

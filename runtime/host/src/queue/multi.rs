@@ -5,20 +5,19 @@
 //!
 //! Tasks do not become tokio tasks one by one: a drainer takes them from one shared lock-free list, so a task costs a push and a pop, and
 //! the order is nearly first come, first served. A drainer that finds the list empty leaves; who adds a task and sees fewer than N
-//! drainers starts one. No task is forgotten: the drainer gives its place up first and looks once more.
+//! drainers starts one. No task is forgotten (`places`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use super::places::Places;
 use super::{Latch, Task, WorkQueue, run};
 
 struct Shared {
     tasks: SegQueue<Task>,
-    drainers: AtomicUsize,
-    workers: usize,
+    places: Places,
 }
 
 /// See the module's essay.
@@ -43,39 +42,18 @@ impl MultiThreaded {
             .max_blocking_threads(blocking)
             .thread_name("befrost")
             .build()?;
-        let shared = Arc::new(Shared { tasks: SegQueue::new(), drainers: AtomicUsize::new(0), workers });
+        let shared = Arc::new(Shared { tasks: SegQueue::new(), places: Places::new(workers) });
         Ok(MultiThreaded { shared, handle: runtime.handle().clone(), runtime: Some(runtime) })
     }
 }
 
 impl Shared {
-    /// Takes a drainer's place if one is free.
-    fn enter(&self) -> bool {
-        let mut drainers = self.drainers.load(Ordering::Relaxed);
-        while drainers < self.workers {
-            // Relaxed: the count guards no data; the fences order it against the list.
-            match self.drainers.compare_exchange_weak(
-                drainers,
-                drainers + 1,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return true,
-                Err(now) => drainers = now,
-            }
-        }
-        false
-    }
-
     fn drain(&self) {
         loop {
             while let Some(task) = self.tasks.pop() {
                 run(task);
             }
-            self.drainers.fetch_sub(1, Ordering::Relaxed);
-            // Pairs with the fence in `add_task`: either that one sees the place given up here, or this one sees its task.
-            fence(Ordering::SeqCst);
-            if self.tasks.is_empty() || !self.enter() {
+            if !self.places.leave(|| self.tasks.is_empty()) {
                 return;
             }
         }
@@ -88,14 +66,12 @@ impl WorkQueue for MultiThreaded {
     }
 
     fn parallelism(&self) -> usize {
-        self.shared.workers
+        self.shared.places.limit()
     }
 
     fn add_task(&self, task: Task) {
         self.shared.tasks.push(task);
-        // Pairs with the fence in `drain`.
-        fence(Ordering::SeqCst);
-        if self.shared.enter() {
+        if self.shared.places.after_push() {
             let shared = self.shared.clone();
             self.handle.spawn(async move { shared.drain() });
         }
