@@ -64,7 +64,6 @@ pub(super) struct Op {
     pub(super) name: Tok,
     pub(super) body: Body,
     pub(super) loc: Option<Box<Loc>>,
-    pub(super) span: Span,
 }
 
 /// What follows the name.

@@ -53,9 +53,9 @@ pub(super) fn unmatched(span: Span, bracket: &str) -> Diagnostic {
     error("E0202", span, format!("this `{bracket}` closes nothing"))
 }
 
-pub(super) fn unexpected(span: Span, found: &str, expected: &[&str], context: Option<Span>) -> Diagnostic {
+pub(super) fn unexpected(span: Span, found: &str, expected: &[String], context: Option<Span>) -> Diagnostic {
     let message = match expected {
-        [] => format!("unexpected {found}"),
+        [] => format!("unexpected {}", found.strip_prefix("the ").unwrap_or(found)),
         [one] => format!("expected {one}, found {found}"),
         [init @ .., last] => format!("expected {} or {last}, found {found}", init.join(", ")),
     };

@@ -47,20 +47,22 @@ pub(super) fn span(start: u32, end: u32) -> Span {
 /// Parses all regions.
 pub(super) fn parse(source: &str, toks: &[Tok], regions: &[Region], diags: &mut Vec<Diagnostic>) -> Ast {
     let mut ast = Ast::default();
+    // Where something was wrong already.
+    let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
+    earlier.sort_unstable();
     let parser = generated::ItemsParser::new();
     for region in regions {
         let mut build = Build::default();
         let mut at = region.first;
-        let mut end_of_op = None;
         loop {
-            let pos = Cell::new(Position { at, marker: at });
+            let pos = Cell::new(Position { at, marker: at, previous: at });
             let stream = Stream { toks, regions, close: region.close, pending: false, pos: &pos };
             match parser.parse(&mut build, stream) {
                 Ok(()) => break,
                 Err(error) => {
-                    let next =
-                        recover(source, toks, regions, region, pos.get(), error, diags, &mut end_of_op);
-                    build.push(broken(toks, regions, pos.get().marker.max(at), next.unwrap_or(region.close)));
+                    let (first, next) =
+                        recover(source, toks, regions, region, pos.get(), error, &earlier, diags);
+                    build.push(broken(toks, regions, first, next.unwrap_or(region.close)));
                     match next {
                         Some(next) => at = next,
                         None => break,
@@ -80,6 +82,8 @@ struct Position {
     at: u32,
     /// The last item mark that was read.
     marker: u32,
+    /// The one before.
+    previous: u32,
 }
 
 /// The tokens of one region, with nested regions as single tokens and marks as tokens of their own.
@@ -110,6 +114,7 @@ impl Iterator for Stream<'_> {
                 && !self.pending
             {
                 self.pending = true;
+                pos.previous = pos.marker;
                 pos.marker = pos.at;
                 self.pos.set(pos);
                 return Some(Ok((
@@ -140,7 +145,7 @@ impl Iterator for Stream<'_> {
     }
 }
 
-/// Reports the error and finds the next item.
+/// Reports the error and finds the next item; says where the broken one began.
 #[allow(clippy::too_many_arguments, reason = "the whole state of the loop above, used once")]
 fn recover(
     source: &str,
@@ -149,9 +154,10 @@ fn recover(
     region: &Region,
     pos: Position,
     error: ParseError<u32, Tok, Diagnostic>,
+    earlier: &[u32],
     diags: &mut Vec<Diagnostic>,
-    last: &mut Option<Span>,
-) -> Option<u32> {
+) -> (u32, Option<u32>) {
+    let mut first = pos.marker;
     let item = toks.get(pos.marker as usize).map(|t| Span::new(t.start, head_end(toks, pos.marker)));
     let mut resume = pos.at;
     let diagnostic = match error {
@@ -171,6 +177,7 @@ fn recover(
         ParseError::UnrecognizedToken { token: (l, tok, r), expected } => {
             if matches!(tok.kind, Kind::OpMark | Kind::LabelMark | Kind::AliasMark) {
                 // The item before ended too early.
+                first = pos.previous;
                 resume = pos.marker;
                 let here = toks.get(pos.marker as usize).copied().unwrap_or(tok);
                 let span = Span::new(here.start, visible_end(here));
@@ -189,22 +196,29 @@ fn recover(
             errors::unexpected(Span::new(l, r), &describe(source, tok), &[], item)
         }
     };
-    // One error per item: what was dropped cannot be trusted further.
-    if last.is_none() || *last != diagnostic.span {
-        *last = diagnostic.span;
-        diags.push(diagnostic);
-    }
-    while resume < region.close {
-        let tok = toks.get(resume as usize)?;
+    let mut next = None;
+    while resume < region.close
+        && let Some(tok) = toks.get(resume as usize)
+    {
         if matches!(tok.mark, Mark::Op | Mark::Label | Mark::Alias) {
-            return Some(resume);
+            next = Some(resume);
+            break;
         }
         resume = match tok.kind {
-            Kind::RegionOpen => regions.get(tok.end as usize)?.close.saturating_add(1),
+            Kind::RegionOpen => {
+                regions.get(tok.end as usize).map_or(region.close, |r| r.close.saturating_add(1))
+            }
             _ => resume + 1,
         };
     }
-    None
+    // A bad character or bracket in the item has been reported: what follows from it is no news.
+    let start = toks.get(first as usize).map_or(0, |t| t.start);
+    let end = next.or(Some(region.close)).and_then(|n| toks.get(n as usize)).map_or(u32::MAX, |t| t.start);
+    let known = earlier.partition_point(|at| *at < start);
+    if earlier.get(known).is_none_or(|at| *at > end) {
+        diags.push(diagnostic);
+    }
+    (first, next)
 }
 
 /// What can be saved of an item that was dropped: `first..end` are its tokens.
@@ -256,9 +270,9 @@ pub(super) fn describe(source: &str, tok: Tok) -> String {
 }
 
 /// The few things that were expected; nothing if there were many.
-fn words(expected: &[String]) -> Vec<&str> {
+fn words(expected: &[String]) -> Vec<String> {
     const FEW: usize = 4;
-    let mut words: Vec<&str> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     for e in expected {
         let word = match e.trim_matches('"') {
             "integer" => "an integer",
@@ -272,9 +286,12 @@ fn words(expected: &[String]) -> Vec<&str> {
             // These can stand nearly anywhere and explain nothing.
             "alias" | "block label" | "resource section" => continue,
             "loc" => "a location",
-            other => other,
+            other => {
+                words.push(format!("`{other}`"));
+                continue;
+            }
         };
-        words.push(word);
+        words.push(word.to_owned());
     }
     if words.len() > FEW { Vec::new() } else { words }
 }

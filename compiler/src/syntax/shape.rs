@@ -6,7 +6,8 @@
 //!
 //! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or right
 //!   after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a word with a dot
-//!   or the name of a known op, not followed by `=`. Never after `=` or `,`.
+//!   or the name of a known op, not followed by `=`. Elsewhere on a line only where `%x = name` or the dotted name of
+//!   a known op stands. Never after `=` or `,`.
 //! * A label is `^name:` or `^name(...):` at such a place.
 //! * `{` opens a region if an operation or a label follows, never after `attributes` or `=`. Where both are possible
 //!   (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
@@ -123,7 +124,7 @@ impl Shaper<'_> {
             let in_region = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
             if in_region {
                 self.at_region_level(i, tok, &mut base);
-            } else if tok.mark == Mark::Line && self.surely_begins_op(i) {
+            } else if tok.mark == Mark::Line && self.surely_begins_op(i, true) {
                 while let Some(top) = self.stack.last().copied()
                     && top.kind != Kind::RegionOpen
                 {
@@ -217,6 +218,10 @@ impl Shaper<'_> {
                 _ => {}
             }
         }
+        // In the middle of a line, only what cannot be part of a custom form.
+        if !held && self.surely_begins_op(i, false) {
+            return self.mark(i, Mark::Op, base);
+        }
         self.advance(tok, seen, base);
     }
 
@@ -294,14 +299,24 @@ impl Shaper<'_> {
         }
     }
 
-    /// Inside open brackets: `%x = "name"` or `%x = name` at the start of a line.
-    fn surely_begins_op(&self, i: usize) -> bool {
+    /// `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no brackets hold.
+    fn surely_begins_op(&self, i: usize, in_brackets: bool) -> bool {
         if i > 0 && self.kind(i - 1) == Some(Kind::Comma) {
             return false;
         }
-        match self.results_end(i) {
-            Some(name) => matches!(self.kind(name), Some(Kind::Str | Kind::Word)),
-            None => false,
+        match self.kind(i) {
+            Some(Kind::Value) => {
+                self.results_end(i).is_some_and(|n| matches!(self.kind(n), Some(Kind::Str | Kind::Word)))
+            }
+            Some(Kind::Word) => {
+                let name = self.text(i);
+                name.contains('.')
+                    && !matches!(self.kind(i + 1), Some(Kind::Eq))
+                    // These would end an entry of a dictionary.
+                    && !(in_brackets && matches!(self.kind(i + 1), Some(Kind::Comma | Kind::RBrace)))
+                    && self.registry.is_op_name(name)
+            }
+            _ => false,
         }
     }
 
@@ -314,7 +329,7 @@ impl Shaper<'_> {
         match (self.kind(i + 1), self.kind(i + 2)) {
             (Some(Kind::Caret | Kind::Value), _) | (Some(Kind::Str), Some(Kind::LParen)) => true,
             (Some(Kind::Word), Some(Kind::Eq | Kind::Comma)) => false,
-            (Some(Kind::Word), Some(Kind::RBrace)) => self.registry.is_op_name(self.text(i + 1)),
+            (Some(Kind::Word), Some(Kind::RBrace) | None) => self.registry.is_op_name(self.text(i + 1)),
             (Some(Kind::Word), Some(_)) => true,
             _ => false,
         }

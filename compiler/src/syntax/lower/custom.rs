@@ -98,7 +98,8 @@ impl<'a> Lower<'a> {
             self.report(errors::not_custom(op.name.span(), &def.name));
             return None;
         };
-        let mut cursor = Cursor::new(pieces, op.span);
+        let end = pieces.last().map_or(op.name.span(), |p| p.span);
+        let mut cursor = Cursor::new(pieces, end);
         if let [Element::Custom(custom)] = format.elements.as_slice() {
             let parts = match custom {
                 Custom::Module => self.module_form(&mut cursor)?,
