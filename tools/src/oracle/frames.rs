@@ -1,0 +1,372 @@
+//! Functions and calls: a stack of frames, each at one op of its function's text.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use befrost_compiler::dialects::{OperandMode, Traits};
+use befrost_compiler::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId};
+
+use super::attrs::Attrs;
+use super::value::{Code, Failure, Value};
+use super::{Execution, Limits, Refusal, scalars, tensors};
+
+/// How many places the trace of an error has at most.
+const MAX_TRACE: usize = 32;
+
+/// What an op did.
+pub(super) struct Done {
+    pub(super) results: Vec<Value>,
+    /// The line that it prints.
+    pub(super) printed: Option<String>,
+    /// Whether nothing is to run any more.
+    pub(super) cancels: bool,
+}
+
+impl Done {
+    pub(super) fn values<const N: usize>(results: [Value; N]) -> Done {
+        Done { results: results.into(), printed: None, cancels: false }
+    }
+
+    pub(super) fn printed(line: String) -> Done {
+        Done { printed: Some(line), ..Done::values([Value::Chain]) }
+    }
+}
+
+/// Why an op did not do what it should.
+pub(super) enum Stop {
+    /// It failed. The results that it gave before are `first`; the others become the error.
+    Fails { code: Code, message: String, first: Vec<Value> },
+    /// The oracle cannot tell.
+    Refused(String),
+}
+
+impl From<Refusal> for Stop {
+    fn from(Refusal(why): Refusal) -> Stop {
+        Stop::Refused(why)
+    }
+}
+
+/// A plain failure.
+pub(super) fn fails(code: Code, message: impl Into<String>) -> Stop {
+    Stop::Fails { code, message: message.into(), first: Vec::new() }
+}
+
+/// A value, and what is known to have been printed before it was there: the first `after` lines.
+#[derive(Clone)]
+struct Held {
+    value: Value,
+    after: usize,
+}
+
+/// A function that runs.
+struct Frame {
+    next: Option<OpId>,
+    values: HashMap<ValueId, Held>,
+    /// The op in the frame below that called.
+    called_by: Option<OpId>,
+    /// Nothing in it happens before these lines have been printed.
+    after: usize,
+    n_registers: usize,
+}
+
+struct Interpreter<'m> {
+    module: &'m Module,
+    limits: Limits,
+    frames: Vec<Frame>,
+    n_registers: usize,
+    is_cancelled: bool,
+    printed: Vec<String>,
+    is_ordered: bool,
+}
+
+pub(super) fn call(
+    module: &Module,
+    function: &str,
+    arguments: &[Value],
+    limits: Limits,
+) -> Result<Execution, Refusal> {
+    let mut interpreter = Interpreter {
+        module,
+        limits,
+        frames: Vec::new(),
+        n_registers: 0,
+        is_cancelled: false,
+        printed: Vec::new(),
+        is_ordered: true,
+    };
+    let block = interpreter.body(function)?;
+    let takes = module.args(block).len();
+    if takes != arguments.len() {
+        return Err(Refusal(format!("@{function} takes {takes} arguments, got {}", arguments.len())));
+    }
+    let arguments = arguments.iter().map(|value| Held { value: value.clone(), after: 0 }).collect();
+    if interpreter.push(block, arguments, None, 0).is_err() {
+        return Err(Refusal(format!("@{function} alone exceeds the limits")));
+    }
+    let results = interpreter.run()?;
+    let Interpreter { printed, is_ordered, .. } = interpreter;
+    Ok(Execution { results, printed, is_ordered })
+}
+
+impl Interpreter<'_> {
+    /// The only block of a function's body.
+    fn body(&self, function: &str) -> Result<BlockId, Refusal> {
+        let op =
+            self.module.find_function(function).ok_or_else(|| Refusal(format!("no function @{function}")))?;
+        let region = self.module.regions_of(op).first();
+        match region.map_or(&[][..], |&region| self.module.blocks_of(region)) {
+            [block] => Ok(*block),
+            _ => Err(Refusal(format!("@{function} has no body of one block"))),
+        }
+    }
+
+    /// Opens a frame.
+    fn push(
+        &mut self,
+        block: BlockId,
+        arguments: Vec<Held>,
+        called_by: Option<OpId>,
+        after: usize,
+    ) -> Result<(), Stop> {
+        let module = self.module;
+        let n_results = module.ops_in(block).map(|op| module.n_results(op)).sum::<usize>();
+        let n_registers = module.args(block).len() + n_results;
+        let Limits { depth, values } = self.limits;
+        if self.frames.len() >= depth || self.n_registers + n_registers > values {
+            return Err(fails(
+                Code::ResourceExhausted,
+                format!(
+                    "calls nest too deeply: at most {depth} calls with {values} registers in all may be active"
+                ),
+            ));
+        }
+        self.n_registers += n_registers;
+        let values = module.args(block).iter().copied().zip(arguments).collect();
+        self.frames.push(Frame { next: module.first_op(block), values, called_by, after, n_registers });
+        Ok(())
+    }
+
+    /// Runs the frames until the outermost returns.
+    fn run(&mut self) -> Result<Vec<Value>, Refusal> {
+        let module = self.module;
+        loop {
+            let Some(frame) = self.frames.last_mut() else { return Err(Refusal("no frame".to_owned())) };
+            let after = frame.after;
+            let Some(op) = frame.next else { return Err(Refusal("a function without a return".to_owned())) };
+            frame.next = module.next_op(op);
+            let operands = module
+                .operands(op)
+                .map(|value| frame.values.get(&value).cloned())
+                .collect::<Option<Vec<Held>>>()
+                .ok_or_else(|| {
+                    Refusal(format!("'{}' uses a value before its definition", module.op_name_str(op)))
+                })?;
+            let is_return = module.def(op).is_some_and(|def| def.traits.has(Traits::RETURN));
+            if !is_return {
+                self.op(op, &operands)?;
+                continue;
+            }
+            let Some(ended) = self.frames.pop() else { continue };
+            self.n_registers -= ended.n_registers;
+            match ended.called_by {
+                None => return Ok(operands.into_iter().map(|held| held.value).collect()),
+                Some(call) => {
+                    // A call gives its results when it has run, even those that were there before.
+                    let results = operands
+                        .into_iter()
+                        .map(|Held { value, after: at }| Held { value, after: at.max(after) });
+                    self.store(call, results);
+                }
+            }
+        }
+    }
+
+    /// Interprets one op of the top frame.
+    fn op(&mut self, op: OpId, operands: &[Held]) -> Result<(), Refusal> {
+        let module = self.module;
+        let name = module.op_name_str(op);
+        let modes = self.modes(op)?;
+        let counted = operands.iter().zip(&modes).filter(|(_, mode)| **mode != OperandMode::Lenient);
+        let begun = self.frames.last().map_or(0, |frame| frame.after);
+        let after = counted.map(|(held, _)| held.after).fold(begun, usize::max);
+
+        let required = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Required);
+        let instead = instead(required.map(|(held, _)| &held.value));
+        let instead = match instead {
+            Some(Value::Dead) => Some(Value::Dead),
+            _ if self.is_cancelled => {
+                let failure =
+                    Failure { code: Code::Cancelled, message: "Cancelled".to_owned(), trace: Vec::new() };
+                Some(Value::Error(Rc::new(failure)))
+            }
+            instead => instead,
+        };
+        if let Some(value) = instead {
+            let results = (0..module.n_results(op)).map(|_| Held { value: value.clone(), after });
+            self.store(op, results);
+            return Ok(());
+        }
+
+        let passed = operands.iter().zip(&modes).map(|(held, mode)| match mode {
+            OperandMode::Required | OperandMode::Lenient => held.clone(),
+            OperandMode::Order | OperandMode::After => Held { value: Value::Chain, after },
+        });
+        let answer = if name == "tfrt.call" {
+            match self.call(op, passed.collect(), after) {
+                Ok(()) => return Ok(()),
+                Err(stop) => Err(stop),
+            }
+        } else {
+            let values: Vec<Value> = passed.map(|held| held.value).take(self.n_passed(op)).collect();
+            evaluate(name, &values, Attrs { module, op })
+        };
+        let (results, after) = match answer {
+            Ok(done) => {
+                self.is_cancelled |= done.cancels;
+                let after = match done.printed {
+                    Some(line) => self.print(line, after),
+                    None => after,
+                };
+                (done.results, after)
+            }
+            Err(Stop::Fails { code, message, mut first }) => {
+                let error = Value::Error(Rc::new(Failure { code, message, trace: self.trace(op) }));
+                first.resize(module.n_results(op), error);
+                (first, after)
+            }
+            Err(Stop::Refused(why)) => return Err(Refusal(why)),
+        };
+        // What a lenient operand gives is there when that operand is.
+        let lenient = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Lenient);
+        let after = if lenient.clone().count() > 0 { begun } else { after };
+        self.store(op, results.into_iter().map(|value| Held { value, after }));
+        Ok(())
+    }
+
+    /// Opens the frame of a call.
+    fn call(&mut self, op: OpId, mut arguments: Vec<Held>, after: usize) -> Result<(), Stop> {
+        let module = self.module;
+        let callee = match module.attr_named(op, "callee").map(|attr| module.cx.attr(attr)) {
+            Some(AttrKind::Symbol { root, nested }) if nested.is_empty() => module.cx.str(*root),
+            _ => return Err(Stop::Refused("a call of no function".to_owned())),
+        };
+        let block = self.body(callee)?;
+        // A chain more than the callee takes only orders the call.
+        arguments.truncate(module.args(block).len());
+        self.push(block, arguments, Some(op), after)
+    }
+
+    /// How many operands an op has besides the implicit chain that orders it.
+    fn n_passed(&self, op: OpId) -> usize {
+        match self.module.def(op) {
+            Some(def) if def.accepts_implicit_chain() => def.operands.len(),
+            _ => usize::MAX,
+        }
+    }
+
+    /// The mode of each operand: the definition's, or what the op says instead.
+    fn modes(&self, op: OpId) -> Result<Vec<OperandMode>, Refusal> {
+        let module = self.module;
+        let Some(def) = module.def(op) else {
+            return Err(Refusal(format!("the op '{}' is not defined", module.op_name_str(op))));
+        };
+        for name in ["bef.nonstrict", "bef.device"] {
+            if module.attr_named(op, name).is_some() {
+                return Err(Refusal(format!("'{name}' is beyond it")));
+            }
+        }
+        let n = module.n_operands(op);
+        let Some(attr) = module.attr_named(op, "bef.operand_modes") else {
+            return Ok((0..n).map(|i| def.operand_mode(i, n)).collect());
+        };
+        let mode = |text: &str| match text {
+            "required" => Some(OperandMode::Required),
+            "lenient" => Some(OperandMode::Lenient),
+            "order" => Some(OperandMode::Order),
+            "after" => Some(OperandMode::After),
+            _ => None,
+        };
+        let modes = match module.cx.attr(attr) {
+            AttrKind::Array(elements) => {
+                elements.iter().map(|&element| mode(module.cx.as_str(element)?)).collect::<Option<Vec<_>>>()
+            }
+            _ => None,
+        };
+        modes
+            .filter(|modes| modes.len() == n)
+            .ok_or_else(|| Refusal("'bef.operand_modes' is not an array of modes".to_owned()))
+    }
+
+    fn store(&mut self, op: OpId, results: impl Iterator<Item = Held>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.values.extend(self.module.results(op).zip(results));
+        }
+    }
+
+    /// Prints a line that comes after the first `after` ones; so does what depends on it.
+    fn print(&mut self, line: String, after: usize) -> usize {
+        self.is_ordered &= after == self.printed.len();
+        self.printed.push(line);
+        if self.is_ordered { self.printed.len() } else { 0 }
+    }
+
+    /// Where an op of the top frame stands, then the calls that led there.
+    fn trace(&self, op: OpId) -> Vec<String> {
+        let calls = self.frames.iter().rev().filter_map(|frame| frame.called_by);
+        let places = std::iter::once(op).chain(calls);
+        places.filter_map(|op| place(self.module, self.module.loc(op))).take(MAX_TRACE).collect()
+    }
+}
+
+/// What keeps an op from running: dead before error, and of several errors the first.
+fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+    let mut first_error = None;
+    for value in values {
+        match value {
+            Value::Dead => return Some(Value::Dead),
+            Value::Error(_) if first_error.is_none() => first_error = Some(value.clone()),
+            _ => {}
+        }
+    }
+    first_error
+}
+
+fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, Stop> {
+    if let Some(done) = scalars::evaluate(name, operands, attrs)? {
+        return Ok(done);
+    }
+    match tensors::evaluate(name, operands, attrs)? {
+        Some(done) => Ok(done),
+        None => Err(Stop::Refused(format!("it does not know '{name}' on such operands"))),
+    }
+}
+
+/// A location as `file:line:col`: that of the innermost place, else a name.
+fn place(module: &Module, loc: LocId) -> Option<String> {
+    if loc == LocId::UNKNOWN {
+        return None;
+    }
+    let text = |id| module.cx.str(id);
+    let mut at = loc;
+    let mut name = "unknown";
+    loop {
+        at = match module.cx.loc(at) {
+            LocKind::Unknown => return Some(name.to_owned()),
+            LocKind::File { file, line, col } => return Some(format!("{}:{line}:{col}", text(*file))),
+            LocKind::Range { file, start: (line, col), .. } => {
+                return Some(format!("{}:{line}:{col}", text(*file)));
+            }
+            LocKind::Name { name: outer, child } => {
+                if name == "unknown" {
+                    name = text(*outer);
+                }
+                *child
+            }
+            LocKind::CallSite { callee, .. } => *callee,
+            LocKind::Fused { locs, .. } => match locs.first() {
+                Some(first) => *first,
+                None => return Some(name.to_owned()),
+            },
+        };
+    }
+}
