@@ -28,7 +28,7 @@ use crate::layout::{
     TABLE_ALIGN, TypeId,
 };
 pub use function::{FunctionBuilder, KernelSpec};
-use pool::{IdPool, StringPool};
+use pool::{FastMap, IdPool, StringPool};
 
 /// Why no file could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Writer {
     /// Number of nodes of each attribute as a tree.
     attr_nodes: Vec<u32>,
     attr_data: Vec<u8>,
-    attr_ids: HashMap<(AttrRec, Box<[u8]>), AttrId>,
+    attr_ids: FastMap<(AttrRec, Box<[u8]>), AttrId>,
     payload: Vec<u8>,
     /// Where tensors with this hash lie.
     payload_places: HashMap<u128, Vec<(usize, usize)>>,
@@ -102,7 +102,7 @@ impl Writer {
             attrs: Vec::new(),
             attr_nodes: Vec::new(),
             attr_data: Vec::new(),
-            attr_ids: HashMap::new(),
+            attr_ids: FastMap::default(),
             payload: Vec::new(),
             payload_places: HashMap::new(),
             locations: IdPool::default(),

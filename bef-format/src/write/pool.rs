@@ -1,19 +1,68 @@
 //! Pools that hold each thing once and number things in the order in which they first came.
+//!
+//! Every op of a program looks up several small keys, so the hash is a fast one, the same in every process. A program
+//! written to make keys collide only slows down its own translation.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::layout::StringId;
+
+/// A map from small keys.
+pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
+
+/// Multiplies and folds eight bytes at a time.
+#[derive(Default)]
+pub(super) struct FoldHasher(u64);
+
+impl FoldHasher {
+    fn add(&mut self, word: u64) {
+        let product = u128::from(self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+}
+
+impl Hasher for FoldHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            self.add(word.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+        }
+        // The length tells remainders of zeros apart.
+        let rest = words.remainder().iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        self.add(rest | (bytes.len() as u64) << 56);
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.add(number.into());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.add(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.add(number);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.add(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// Things of one kind, by id and by value.
 pub(super) struct IdPool<T> {
     items: Vec<T>,
-    ids: HashMap<T, u32>,
+    ids: FastMap<T, u32>,
 }
 
 impl<T> Default for IdPool<T> {
     fn default() -> IdPool<T> {
-        IdPool { items: Vec::new(), ids: HashMap::new() }
+        IdPool { items: Vec::new(), ids: FastMap::default() }
     }
 }
 
@@ -38,7 +87,7 @@ impl<T: Clone + Eq + Hash> IdPool<T> {
 /// Strings, numbered provisionally.
 #[derive(Default)]
 pub(super) struct StringPool {
-    ids: HashMap<Box<str>, StringId>,
+    ids: FastMap<Box<str>, StringId>,
 }
 
 /// Strings, sorted.

@@ -6,6 +6,7 @@ mod walk;
 
 mod corrupt;
 mod format_md;
+mod golden;
 mod roundtrip;
 mod rules;
 mod write;
