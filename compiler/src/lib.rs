@@ -1,7 +1,9 @@
 //! The compiler: IR, syntax, dialects, passes.
 //!
-//!     text ──syntax::parse──▶ ir::Module ──verify──▶ pass::PassManager ──▶ emit ──▶ BEF
-//!            ◀──print───────┘
+//! ```text
+//! text ──syntax::parse──▶ ir::Module ──verify──▶ pass::PassManager ──▶ emit ──▶ BEF
+//!        ◀──print───────┘
+//! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
 //! [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.

@@ -1,14 +1,16 @@
 //! The language in which an op declares its custom form: a subset of ODS's `assemblyFormat`.
 //!
-//!     operands                      all operands, separated by commas
-//!     $name                         an operand, attribute or region by its declared name
-//!     type(operands) type(results) type($name)      types, separated by commas
-//!     functional-type(operands, results)            (T, U) -> V
-//!     attr-dict                     the other attributes in braces, if there are any
-//!     attr-dict-with-keyword        the same after `attributes`
-//!     `,` or ','                    itself
-//!     ( ... x^ ... )?               all of it or nothing; written if x (an operand, attribute or type list) is there
-//!     custom<module> custom<function>               the two forms of builtin ops that this language cannot say
+//! ```text
+//! operands                      all operands, separated by commas
+//! $name                         an operand, attribute or region by its declared name
+//! type(operands) type(results) type($name)      types, separated by commas
+//! functional-type(operands, results)            (T, U) -> V
+//! attr-dict                     the other attributes in braces, if there are any
+//! attr-dict-with-keyword        the same after `attributes`
+//! `,` or ','                    itself
+//! ( ... x^ ... )?               all of it or nothing; written if x (an operand, attribute or type list) is there
+//! custom<module> custom<function>               the two forms of builtin ops that this language cannot say
+//! ```
 //!
 //! One format drives parser (`syntax::custom`) and printer (`print::custom`), so they cannot disagree. An attribute
 //! of a declared numeric type is written without its type. Operands or results whose types are not written must be

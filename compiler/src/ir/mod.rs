@@ -1,13 +1,15 @@
 //! The IR: operations, blocks, regions and values in arenas.
 //!
-//!     Module ── Context      interned strings, types, attributes, locations, op names
-//!       │
-//!       ├── ops      linked list per block; an op owns a run of operands and a run of result values
-//!       ├── blocks   arguments, first and last op
-//!       ├── regions  list of blocks, owned by an op
-//!       ├── values   type, definition (op result or block argument), head of the use list
-//!       ├── uses     one row per operand: value, owner, neighbours in the value's use list (newest first)
-//!       └── side tables: spans of ops and operands, names of values and blocks
+//! ```text
+//! Module ── Context      interned strings, types, attributes, locations, op names
+//!   │
+//!   ├── ops      linked list per block; an op owns a run of operands and a run of result values
+//!   ├── blocks   arguments, first and last op
+//!   ├── regions  list of blocks, owned by an op
+//!   ├── values   type, definition (op result or block argument), head of the use list
+//!   ├── uses     one row per operand: value, owner, neighbours in the value's use list (newest first)
+//!   └── side tables: spans of ops and operands, names of values and blocks
+//! ```
 //!
 //! The words are MLIR's. A module is a tree whose root is a `builtin.module` op ([`Module::top`]). Everything is
 //! reached through ids; nothing is shared and nothing is reference counted. All changes go through methods of

@@ -1,7 +1,9 @@
 //! The textual form of pipelines.
 //!
-//!     pipeline := element (',' element)*
-//!     element  := pass ['{' options '}'] | anchor '(' pipeline ')'
+//! ```text
+//! pipeline := element (',' element)*
+//! element  := pass ['{' options '}'] | anchor '(' pipeline ')'
+//! ```
 
 use super::{Pass, find, passes};
 use crate::diag::factory::nearest;

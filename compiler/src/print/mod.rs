@@ -261,15 +261,14 @@ impl Printer<'_> {
     fn region(&mut self, region: RegionId, generic: bool) {
         self.out.push('{');
         let blocks = self.m.blocks_of(region);
-        if blocks.len() > 1 {
-            self.find_preds(blocks);
-        }
+        self.find_preds(blocks);
         for (i, &block) in blocks.iter().enumerate() {
             let has_preds = self.preds.at(block).is_some_and(|p| !p.is_empty());
             let empty = self.m.first_op(block).is_none() && self.m.args(block).is_empty();
             let header = i > 0
                 || has_preds
-                || generic && (!self.m.args(block).is_empty() || empty && blocks.len() == 1);
+                || empty && (generic || blocks.len() > 1)
+                || generic && !self.m.args(block).is_empty();
             if header {
                 self.header(block, i == 0);
             }
@@ -288,8 +287,9 @@ impl Printer<'_> {
 
     fn find_preds(&mut self, blocks: &[BlockId]) {
         for &block in blocks {
-            if let Some(last) = self.m.last_op(block) {
-                for &successor in self.m.successors(last) {
+            // Only the last op may branch, but what is not verified must print as well.
+            for op in self.m.ops_in(block) {
+                for &successor in self.m.successors(op) {
                     let mut preds = self.preds.at(successor).cloned().unwrap_or_default();
                     preds.push(block);
                     self.preds.set(successor, preds);

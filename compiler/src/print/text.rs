@@ -216,8 +216,11 @@ pub(crate) fn write_attr(cx: &Context, attr: AttrId, typed: Typed, out: &mut Str
             suffix(*ty, Some(KnownType::I64), out);
         }
         AttrKind::Float { ty, bits } => {
+            let from = out.len();
             write_float(cx, *ty, *bits, out);
-            suffix(*ty, Some(KnownType::F64), out);
+            // In hexadecimal it would read as an integer.
+            let default = if out[from..].starts_with("0x") { None } else { Some(KnownType::F64) };
+            suffix(*ty, default, out);
         }
         AttrKind::WideInt { ty, text } | AttrKind::WideFloat { ty, text } => {
             out.push_str(cx.str(*text));

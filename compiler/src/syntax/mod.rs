@@ -1,7 +1,9 @@
 //! Text to IR.
 //!
-//!     text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Ast ──lower──▶ ir::Module
-//!           logos          brackets matched           lalrpop       names, types, custom forms
+//! ```text
+//! text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Ast ──lower──▶ ir::Module
+//!       logos          brackets matched           lalrpop       names, types, custom forms
+//! ```
 //!
 //! Every stage goes on after an error, so that one run reports all that is wrong; the diagnostics come in source order.
 //! Nothing here panics, recurses deeper than brackets may nest (256), or allocates more than a multiple of the text.
@@ -13,6 +15,8 @@ mod errors;
 mod lex;
 mod lower;
 mod parse;
+#[cfg(test)]
+mod properties;
 mod shape;
 #[cfg(test)]
 mod tests;
