@@ -313,6 +313,7 @@ fn choose(args: &Args, program: &Program) -> Result<Vec<Function>, Failure> {
     let mut with_arguments = all.iter().filter(|function| !function.arguments().is_empty());
     match (with_arguments.next(), with_arguments.next()) {
         (Some(only), None) => Ok(vec![only.clone()]),
+        (None, None) if all.len() == 1 => Ok(all),
         _ => {
             let names: Vec<&str> = all.iter().map(Function::name).collect();
             let message = format!("name the function with --functions; there are: {}", names.join(", "));
