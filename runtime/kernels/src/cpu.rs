@@ -45,13 +45,16 @@ fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelErro
     let dtype = DType::from_code(value.dtype as u8)
         .ok_or_else(|| KernelError::invalid(format!("tensors of {} are not supported", value.dtype)))?;
     let shape = Shape::from_i64(value.shape).map_err(refused)?;
-    let tensor = if value.splat {
+    let elements = if value.splat {
         let element = value.data.try_read().map_err(|error| refused(error.into()))?;
-        HostTensor::splat(dtype, shape, &element, cx.allocator())
+        let tensor = HostTensor::splat(dtype, shape.clone(), &element, cx.allocator()).map_err(refused)?;
+        // A view: nobody may write a constant, whether it lies in the file or not.
+        let whole = 0..tensor.buffer().len();
+        tensor.buffer().view(whole).map_err(|error| KernelError::invalid(error.to_string()))?
     } else {
-        HostTensor::from_buffer(dtype, shape, value.data)
+        value.data
     };
-    tensor.map(Tensor).map_err(refused)
+    HostTensor::from_buffer(dtype, shape, elements).map(Tensor).map_err(refused)
 }
 
 macro_rules! allocate {

@@ -44,7 +44,12 @@ macro_rules! float_kernels {
         $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
         $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| a + b));
         $registry.add(kernel!(concat!("tfrt.multiply.", stringify!($ty)), |a: $ty, b: $ty| a * b));
-        $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| a / b));
+        $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| {
+            if b == 0.0 {
+                return Err(KernelError::invalid("Divide by zero"));
+            }
+            Ok(a / b)
+        }));
         // The second only if it is smaller, so a NaN in the first place stays.
         $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| if b < a { b } else { a }));
     )*};
@@ -68,6 +73,15 @@ fn prints(registry: &mut Registry) {
     }));
     print_kernel!(registry, i32, "i32", "int32 = {}\n");
     print_kernel!(registry, i64, "i64", "int64 = {}\n");
-    print_kernel!(registry, f32, "f32", "f32 = {:.6}\n");
-    print_kernel!(registry, f64, "f64", "f64 = {:.6}\n");
+    registry.add(kernel!("tfrt.print.f32", |value: f32, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("f32 = {}\n", decimal(f64::from(value)))).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt.print.f64", |value: f64, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("f64 = {}\n", decimal(value))).map(|()| Chain)
+    }));
+}
+
+/// C's `%f`, whose NaN is in lower case.
+fn decimal(value: f64) -> String {
+    if value.is_nan() { "nan".to_owned() } else { format!("{value:.6}") }
 }
