@@ -92,6 +92,8 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
     let mut unused: BTreeSet<&str> = check_prefixes.iter().copied().collect();
     let mut before = implicit.clone();
     let mut checks: Vec<Check> = Vec::new();
+    // The line number of the byte at `counted`.
+    let (mut line, mut counted) = (1, 0);
     while let Some((prefix, prefix_at, suffix)) = scanner.next_directive() {
         let fail = |message: String| Err(located(file, &PatternError { at: prefix_at, message }));
         let line_text = scanner.rest_of_line(options);
@@ -107,7 +109,8 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
             Suffix::Directive { kind, literal } => (kind, literal),
         };
         unused.remove(prefix);
-        let (line, _) = file.position(prefix_at);
+        line += file.bytes[counted..prefix_at].iter().filter(|&&b| b == b'\n').count();
+        counted = prefix_at;
         let (start, end) = line_text;
         let place = Place { prefix, at: start, line };
         let pattern = Pattern::parse(kind, literal, &file.bytes[start..end], place, options)

@@ -13,7 +13,7 @@
 //! * A directive whose colon ends the file is an empty check, hence an error (`directive.rs`).
 //! * An `--implicit-check-not` that cannot be read ends the run; LLVM prints an error and goes on without it.
 //! * A pattern of nothing but empty variables is an error, also in a CHECK-NOT; LLVM never finds it.
-//! * Named collating elements (`[[.space.]]`) are invalid.
+//! * Word boundaries (`[[:<:]]`) and named collating elements (`[[.space.]]`) are invalid.
 //! * A `\1` that names a group still open around it is invalid; LLVM never matches it.
 //! * Back-references that need too much search are an error; LLVM may take for ever.
 //!

@@ -44,14 +44,16 @@ pub(crate) fn edges(path: &str, text: &str) -> Vec<String> {
         let Dependency { line, name, value, of_tests } = &dependency;
         let mut complain = |what: &str| found.push(format!("{path}:{line}: {what}"));
         let is_itself = *name == package;
-        if !value.contains("workspace=true") && !(is_itself && value.contains("path=\".\"")) {
+        let own_version = is_itself && value.contains("path=\".\"");
+        if !value.contains("workspace=true") && !own_version {
             complain(&format!("'{name}' takes its version from elsewhere than the workspace"));
         }
         if !EDGES.iter().any(|(ours, ..)| ours == name) {
             continue;
         }
         let may = |list: &[&str]| list.contains(&"*") || list.contains(&name.as_str());
-        if !may(allowed) && !(*of_tests && may(for_tests)) {
+        let for_tests_only = *of_tests && may(for_tests);
+        if !may(allowed) && !for_tests_only {
             let of = if *of_tests { "the tests of " } else { "" };
             complain(&format!("{of}'{package}' may not depend on '{name}'"));
         }

@@ -7,7 +7,8 @@
 //!   refer back to a group that is already closed.
 //! * `{` starts a repetition only before a digit; a count is at most 255; two repetition operators in a row, an
 //!   empty branch and an unbalanced parenthesis are errors.
-//! * Brackets know ranges, `[:class:]`, `[=c=]`, `[.c.]` and the two word boundaries `[[:<:]]` and `[[:>:]]`.
+//! * Brackets know ranges, `[:class:]`, `[=c=]` and `[.c.]`. The word boundaries `[[:<:]]` and `[[:>:]]` are refused: in Spencer's
+//!   library they hold or not depending on what other assertion stands beside them.
 //!
 //! A counted repetition is written out as the copies that Spencer's library makes, because the extent of a
 //! capture depends on where one operator ends and the next begins (see `search.rs`).
@@ -87,8 +88,6 @@ impl ByteSet {
 pub(crate) enum Assertion {
     LineStart,
     LineEnd,
-    WordStart,
-    WordEnd,
 }
 
 /// A regular expression.
@@ -352,11 +351,9 @@ impl Parser<'_> {
 
     /// A bracket expression, behind its `[`.
     fn bracket(&mut self) -> Result<Node, &'static str> {
-        for (kind, boundary) in [(b'<', Assertion::WordStart), (b'>', Assertion::WordEnd)] {
-            if self.text[self.at..].starts_with(&[b'[', b':', kind, b':', b']', b']']) {
-                self.at += 6;
-                return Ok(Node::Assert(boundary));
-            }
+        let rest = &self.text[self.at..];
+        if rest.starts_with(b"[:<:]]") || rest.starts_with(b"[:>:]]") {
+            return Err("word boundaries are not supported");
         }
         let mut set = ByteSet::default();
         let inverted = self.eat(b'^');

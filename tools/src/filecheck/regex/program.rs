@@ -77,12 +77,9 @@ impl Threads {
 pub(super) fn holds(assertion: Assertion, text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
     let after = text.get(at).copied();
-    let word = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_');
     match assertion {
         Assertion::LineStart => before.is_none_or(|b| b == b'\n'),
         Assertion::LineEnd => after.is_none_or(|b| b == b'\n'),
-        Assertion::WordStart => !word(before) && word(after),
-        Assertion::WordEnd => word(before) && !word(after),
     }
 }
 
