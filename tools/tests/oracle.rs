@@ -565,6 +565,21 @@ fn constants_stay() {
     }
 }
 
+#[test]
+fn empty_constants() {
+    check(
+        r#"(!t.tensor, i1, !tfrt.chain) {
+        %ch = tfrt.new.chain
+        %c = "cpu.constant"() {value = dense<> : tensor<0x2xi32>} : () -> !t.tensor
+        %equal, %done = tfrt_dht.tensor_equal.i32 %c, %c, %ch
+        %x = tfrt_dht.create_uninitialized_tensor.i64.1 [0]
+        %set = tfrt_dht.set_tensor_with_constant_values.i64 %x, %done []
+        tfrt.return %c, %equal, %set : !t.tensor, i1, !tfrt.chain
+        }"#,
+        &["DenseHostTensor dtype = i32, shape = [0, 2], values = []", "1", "!tfrt.chain value"],
+    );
+}
+
 // ---- the digits network ----
 
 #[test]
@@ -625,7 +640,7 @@ fn shape(tape: &mut Tape<'_>) -> Shape {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs(choices in prop::collection::vec(any::<u32>(), 0..1500), input in prop::collection::vec(any::<u32>(), 0..100)) {

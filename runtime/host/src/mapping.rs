@@ -65,6 +65,10 @@ impl Mapped {
 
     /// A part of the file as a buffer that keeps the file alive.
     pub(crate) fn view(&self, part: &[u8]) -> Result<Buffer, ViewError> {
+        if part.is_empty() {
+            // An empty slice may lie anywhere: that of a missing section does not lie in the file.
+            return self.whole.view(0..0);
+        }
         let start = part.as_ptr().addr().wrapping_sub((*self.bytes).as_ref().as_ptr().addr());
         self.whole.view(start..start.wrapping_add(part.len()))
     }
