@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+/// Most bytes of a line that a message shows on either side of its place.
+const MAX_BESIDE: usize = 500;
+
 /// A text with the name that messages give it.
 #[derive(Debug, Clone)]
 pub(crate) struct Text {
@@ -54,11 +57,14 @@ impl Text {
             Severity::Error => "error",
             Severity::Note => "note",
         };
-        let start = at.min(self.bytes.len()) + 1 - column;
-        let end =
-            self.bytes[start..].iter().position(|&b| b == b'\n').map_or(self.bytes.len(), |n| start + n);
-        let excerpt = printable(&self.bytes[start..end]);
-        let pad = printable(&self.bytes[start..start + column - 1]);
+        let at = at.min(self.bytes.len());
+        let line_start = at + 1 - column;
+        let line_end = self.bytes[at..].iter().position(|&b| b == b'\n').map_or(self.bytes.len(), |n| at + n);
+        let (start, end) = (line_start.max(at.saturating_sub(MAX_BESIDE)), line_end.min(at + MAX_BESIDE));
+        let before = if start > line_start { ".." } else { "" };
+        let behind = if end < line_end { ".." } else { "" };
+        let excerpt = format!("{before}{}{behind}", printable(&self.bytes[start..end]));
+        let pad = format!("{before}{}", printable(&self.bytes[start..at]));
         let pad: String = pad.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let name = &self.name;
         writeln!(out, "{name}:{line}:{column}: {kind}: {text}\n{excerpt}\n{pad}^")
@@ -69,4 +75,36 @@ impl Text {
 /// The bytes as text for people.
 pub(crate) fn printable(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str, at: usize) -> String {
+        let mut out = String::new();
+        let text = Text::canonical("f", text.as_bytes(), true);
+        text.message(&mut out, at, Severity::Error, "what");
+        out
+    }
+
+    #[test]
+    fn messages_point_at_their_place() {
+        assert_eq!(message("ab\ncd\n", 0), "f:1:1: error: what\nab\n^\n");
+        assert_eq!(message("ab\ncd\n", 2), "f:1:3: error: what\nab\n  ^\n");
+        assert_eq!(message("ab\ncd\n", 4), "f:2:2: error: what\ncd\n ^\n");
+        assert_eq!(message("ab\n\tcd", 4), "f:2:2: error: what\n\tcd\n\t^\n");
+        assert_eq!(message("ab\n", 3), "f:2:1: error: what\n\n^\n");
+        assert_eq!(message("", 0), "f:1:1: error: what\n\n^\n");
+        assert_eq!(message("ab", 99), "f:1:3: error: what\nab\n  ^\n");
+        let long = message(&"x".repeat(10_000), 5_000);
+        assert!(long.contains("f:1:5001") && long.len() < 2_000, "{long}");
+    }
+
+    #[test]
+    fn texts_are_made_canonical() {
+        let canonical = |text: &str, keep| Text::canonical("f", text.as_bytes(), keep).bytes;
+        assert_eq!(canonical("a \t b\r\nc\rd\t", false), b"a b\nc\rd ");
+        assert_eq!(canonical("a \t b\r\nc\rd\t", true), b"a \t b\nc\rd\t");
+    }
 }
