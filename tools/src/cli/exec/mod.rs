@@ -98,7 +98,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Report AsyncValues and tensors that are alive at exit, and fail if there are any
+    /// Report AsyncValues and tensors that are alive at exit, and fail if there are any; BEFROST_LEAK_CHECK=1 in the environment
+    /// says the same
     #[arg(long)]
     leak_check: bool,
 
@@ -182,7 +183,8 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
         AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
     };
     let counted = Arc::new(LeakCheck::new(base.clone()));
-    let counts = args.leak_check || args.host_allocator == AllocatorKind::LeakCheck;
+    let checks = args.leak_check || std::env::var_os("BEFROST_LEAK_CHECK").is_some_and(|value| value == "1");
+    let counts = checks || args.host_allocator == AllocatorKind::LeakCheck;
     let result = execute(args, map, if counts { counted.clone() } else { base });
     if !counts {
         return result;
@@ -191,7 +193,7 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     let patience = Instant::now() + Duration::from_secs(2);
     loop {
         let live = counted.live();
-        let n_values = if args.leak_check { live_async_values() } else { 0 };
+        let n_values = if checks { live_async_values() } else { 0 };
         if n_values == 0 && live == Live::default() {
             return result;
         }

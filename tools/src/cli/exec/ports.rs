@@ -89,7 +89,8 @@ pub(super) fn bind(
     }
     let mut answer = Vec::with_capacity(given.len());
     for (slot, Named { text, .. }) in bound.into_iter().zip(given) {
-        let free = || (0..ports.len()).find(|&at| !taken[at] && !(role == ARGUMENT && ports[at].ty == CHAIN));
+        let is_free = |&at: &usize| !(taken[at] || role == ARGUMENT && ports[at].ty == CHAIN);
+        let free = || (0..ports.len()).find(is_free);
         let Some(at) = slot.or_else(free) else {
             return refuse(format!("there is no {role} left for '{}'", excerpt(text)));
         };
