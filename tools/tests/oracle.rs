@@ -290,6 +290,34 @@ fn errors_say_where_and_pass_by() {
     );
 }
 
+/// The chain that only orders an op is its last operand: the errors of the others come first, and dead before any.
+#[test]
+fn the_first_operand_decides() {
+    let text = r#"func.func @main(%a: i32, %b: i32, %ch: !tfrt.chain) -> (i32, i32) {
+        %sum = "tfrt.add.i32"(%a, %b, %ch) : (i32, i32, !tfrt.chain) -> i32
+        %copy = "tfrt_test.async_copy.i32"(%a, %ch) : (i32, !tfrt.chain) -> i32
+        tfrt.return %sum, %copy : i32, i32
+    }"#;
+    let line = text
+        .replace("tfrt_test.async_copy.i32", "tfrt_test.sum")
+        .replace("(%a, %ch) : (i32, !tfrt.chain)", "(%a) : (i32)");
+    let error = |message: &str| {
+        let trace = vec!["caller:1:1".to_owned()];
+        Value::Error(Rc::new(Failure { code: Code::Unknown, message: message.to_owned(), trace }))
+    };
+    let states = |name: &str, value: Value| [value, error(name), Value::Dead];
+    for a in states("a", Value::I32(1)) {
+        for b in states("b", Value::I32(2)) {
+            for chain in states("chain", Value::Chain) {
+                for text in [text, &line] {
+                    let arguments = [a.clone(), b.clone(), chain.clone()];
+                    assert_eq!(compare("t", text, "main", &arguments).err(), None, "{arguments:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn calls_return_arguments_and_repeat_results() {
     check(

@@ -48,7 +48,7 @@ pub(crate) struct KernelPlan {
     pub(crate) run: KernelFn,
     /// The registers passed to the kernel, or [`CHAIN`]; in `FunctionPlan::lists`.
     pub(crate) operands: Span,
-    /// The registers that must not be an error or dead, where the kernel does not find out by reading them; in `lists`.
+    /// The registers that must not be an error or dead, unless the kernel finds out about all by reading them; in `lists`.
     pub(crate) checked: Span,
     /// Attribute ids; in `lists`.
     pub(crate) attrs: Span,
@@ -232,13 +232,15 @@ fn plan_function(
             OperandMode::Required | OperandMode::Lenient => register,
             OperandMode::Order | OperandMode::After => CHAIN,
         });
-        // A kernel that reads an operand by its type notices an error there. Others are checked for it.
+        // A kernel that reads its operands by their types notices errors there. If it does not read one, all are checked, in their order.
         let reads_all = signature.calls.is_none()
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
         let reads_rest = signature.rest.is_some_and(|types| !types.is_empty());
         let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || reads_rest);
-        let checked = (0..operands.len()).filter(|&i| mode(i) == OperandMode::Required && !reads(i));
+        let is_required = |&i: &usize| mode(i) == OperandMode::Required;
+        let reads_required = (0..operands.len()).filter(is_required).all(reads);
+        let checked = (0..operands.len()).filter(|i| !reads_required && is_required(i));
         kernels.push(KernelPlan {
             run: known.run,
             operands: Span::push(&mut lists, passed),
