@@ -293,6 +293,8 @@ impl Drop for AsyncRef {
             // SAFETY: the count says that nobody else holds it; it came from `Box::leak`.
             let last = unsafe { Box::from_raw(cell.as_ptr()) };
             LIVE.fetch_sub(1, StdOrdering::Relaxed);
+            // Freeing is a write, and loom is to know.
+            last.slot.with_mut(|_| ());
             // Relaxed: the fence above ordered everything before.
             let word = last.word.load(Ordering::Relaxed);
             match (word.addr() & TAG, NonNull::new(untagged(word).cast::<Cell>())) {

@@ -218,7 +218,9 @@ mod loom_tests {
     use loom::sync::atomic::{AtomicUsize, Ordering};
 
     #[derive(Debug)]
-    struct Counted(Arc<AtomicUsize>);
+    struct Counted(Arc<AtomicUsize>, loom::cell::UnsafeCell<u32>);
+    // SAFETY: the cell is only read while shared; loom checks that it is not written then.
+    unsafe impl Sync for Counted {}
     impl Object for Counted {
         const TYPES: &'static [&'static str] = &["!test.counted"];
         fn display(&self) -> String {
@@ -228,6 +230,8 @@ mod loom_tests {
     impl Drop for Counted {
         fn drop(&mut self) {
             self.0.fetch_add(1, Ordering::Relaxed);
+            // Freeing is a write: all reads must have happened before.
+            self.1.with_mut(|_| ());
         }
     }
 
@@ -235,12 +239,12 @@ mod loom_tests {
     fn loom_object_is_freed_once() {
         loom::model(|| {
             let drops = Arc::new(AtomicUsize::new(0));
-            let a = ObjRef::new(Counted(drops.clone()));
+            let a = ObjRef::new(Counted(drops.clone(), loom::cell::UnsafeCell::new(0)));
             let b = a.clone();
             let other = loom::thread::spawn(move || {
                 let c = b.clone();
                 drop(b);
-                assert!(c.downcast_ref::<Counted>().is_some());
+                assert!(c.downcast_ref::<Counted>().is_some_and(|counted| counted.1.with(|_| true)));
             });
             drop(a);
             other.join().unwrap();

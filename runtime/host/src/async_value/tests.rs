@@ -95,9 +95,20 @@ mod loom_tests {
     use loom::sync::atomic::AtomicUsize;
     use loom::thread;
 
+    /// A waiter that counts, and that owns something which the thread that made it has written: loom checks that whoever runs the
+    /// waiter sees the writing.
     fn count(hits: &Arc<AtomicUsize>) -> impl FnOnce(&Value) + Send + 'static {
         let hits = hits.clone();
+        let written = loom::cell::UnsafeCell::new(0);
+        written.with_mut(|it| {
+            // SAFETY: nobody else has it yet.
+            unsafe { *it = 7 };
+        });
         move |value| {
+            written.with(|it| {
+                // SAFETY: owned by the waiter.
+                assert_eq!(unsafe { *it }, 7);
+            });
             assert!(matches!(value, Value::I32(5)));
             hits.fetch_add(1, Ordering::Relaxed);
         }
@@ -109,12 +120,12 @@ mod loom_tests {
             let hits = Arc::new(AtomicUsize::new(0));
             let (promise, value) = AsyncRef::pending();
             let reader = {
-                let (value, waiter) = (value.clone(), count(&hits));
+                let (value, hits) = (value.clone(), hits.clone());
                 thread::spawn(move || {
                     if let Some(value) = value.value() {
                         assert!(matches!(value, Value::I32(5)));
                     }
-                    value.and_then(waiter);
+                    value.and_then(count(&hits));
                 })
             };
             value.and_then(count(&hits));
@@ -131,8 +142,8 @@ mod loom_tests {
             let (promise, value) = AsyncRef::pending();
             let setter = thread::spawn(move || promise.set(Value::I32(5)));
             let other = {
-                let (value, waiter) = (value.clone(), count(&hits));
-                thread::spawn(move || value.and_then(waiter))
+                let (value, hits) = (value.clone(), hits.clone());
+                thread::spawn(move || value.and_then(count(&hits)))
             };
             value.and_then(count(&hits));
             setter.join().unwrap();
@@ -149,8 +160,8 @@ mod loom_tests {
             let (promise, value) = AsyncRef::pending();
             let setter = thread::spawn(move || target.set(Value::I32(5)));
             let waiter = {
-                let (value, waiter) = (value.clone(), count(&hits));
-                thread::spawn(move || value.and_then(waiter))
+                let (value, hits) = (value.clone(), hits.clone());
+                thread::spawn(move || value.and_then(count(&hits)))
             };
             promise.forward(&source);
             drop(source);
