@@ -8,9 +8,8 @@
 
 // STDIN: {{^}}<stdin>:{{[0-9]+}}:8: error[E0301]: unknown operation `tfrt.ad.i32`
 
-// CHECK: {{^}}{{.*}}text-errors.mlir:[[@LINE+10]]:8: error[E0301]: unknown operation `tfrt.ad.i32`
-// CHECK-NEXT: ,-[{{.*}}text-errors.mlir:[[@LINE+9]]:8]
-// CHECK-NEXT: {{[0-9]+}} |   %a = tfrt.constant.i32 1
+// CHECK: {{^}}{{.*}}text-errors.mlir:[[@LINE+9]]:8: error[E0301]: unknown operation `tfrt.ad.i32`
+// CHECK-NEXT: ,-[{{.*}}text-errors.mlir:[[@LINE+8]]:8]
 // CHECK-NEXT: {{[0-9]+}} |   %b = tfrt.ad.i32 %a, %a
 // CHECK-NEXT: :        ^^^^^^^^^^^
 // CHECK: help: did you mean `tfrt.add.i32`?

@@ -18,10 +18,8 @@ fn an_error_points_at_its_place() {
         &[
             "t.mlir:2:1: error[E0301]: unknown operation `ad`",
             "   ,-[t.mlir:2:1]",
-            " 1 | first",
             " 2 | ad %b",
             "   : ^^",
-            " 3 | third",
             "   `----",
             "  help: did you mean `add`?",
         ],
