@@ -61,7 +61,7 @@ pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Resu
             bias_add(x, bias, out)?
         }
         ("cpu.relu.f32", [Value::Tensor(x), Value::Tensor(out), Chain]) => {
-            elementwise(x, out, |x, out| reference::relu(x, out))?
+            elementwise(x, out, reference::relu)?
         }
         ("cpu.softmax.f32", [Value::Tensor(x), Value::Tensor(out), Chain]) => {
             let n = x.data.shape().dims().last().copied().unwrap_or(1);
