@@ -13,7 +13,7 @@ func.func @f(%x: i32) -> i32 {
   // CHECK: invalid.mlir:[[@LINE+1]]:26: error[E0207]: 99999999999 does not fit in type i32
   %4 = tfrt.constant.i32 99999999999
   // CHECK: invalid.mlir:[[@LINE+2]]:8: error[E0301]: unknown operation `tfrt.ad.i32`
-  // CHECK: did you mean `tfrt.add.i32`?
+  // CHECK: {{^ *}}help: did you mean `tfrt.add.i32`?
   %5 = tfrt.ad.i32 %x, %x
   // CHECK: invalid.mlir:[[@LINE+1]]:21: error[E0302]: use of undefined value `%undefined`
   %6 = tfrt.add.i32 %undefined, %2
@@ -21,7 +21,7 @@ func.func @f(%x: i32) -> i32 {
   %7 = "tfrt.minus.i32"(%x, %x) : (i32) -> i32
   // CHECK: invalid.mlir:[[@LINE+1]]:3: error[E0303]: redefinition of `%3`
   %3 = tfrt.constant.i32 1
-  // CHECK: first defined here
+  // CHECK: {{^[^ ].*}} note: first defined here
   // CHECK: invalid.mlir:[[@LINE+1]]:36: error[E0209]: unknown type `i32x`
   %8 = tfrt.call @f(%7) : (i32) -> i32x
   // CHECK: invalid.mlir:[[@LINE+1]]:21: error[E0305]: `%f` is used as i32 but has type f32

@@ -18,7 +18,7 @@ func.func @table(%i: i32, %c: !tfrt.chain) {
   %5 = tfrt.add.i32 %6, %i
   %6 = tfrt.constant.i32 1
   // CHECK: invalid.mlir:[[@LINE+2]]:3: error[E0413]: `tfrt.call` refers to `@tabel`, which is not defined
-  // CHECK: did you mean `@table`?
+  // CHECK: {{^ *}}help: did you mean `@table`?
   tfrt.call @tabel() : () -> ()
   // CHECK: invalid.mlir:[[@LINE+1]]:3: error[E0415]: `tfrt.call` of `@table` has type `(i32) -> ()`, but the function has type `(i32, !tfrt.chain) -> ()`
   tfrt.call @table(%i) : (i32) -> ()
@@ -35,7 +35,7 @@ func.func @blocks() {
 
 // CHECK: invalid.mlir:[[@LINE+1]]:1: error[E0414]: redefinition of symbol `@blocks`
 func.func private @blocks()
-// CHECK: first defined here
+// CHECK: {{^[^ ].*}} note: first defined here
 
 func.func @unordered(%c: i1) {
   // Inside operations that nobody knows, order is not asked for; that values are visible is.

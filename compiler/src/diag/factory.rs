@@ -18,19 +18,24 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(_, c)| c)
 }
 
+/// Insertions, deletions, substitutions and swaps of neighbours that make `b` of `a`.
 fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(200).collect();
     let b: Vec<char> = b.chars().take(200).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().take(200).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let mut best = (above[j] + usize::from(a[i] != b[j])).min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
         }
+        before = std::mem::replace(&mut above, row);
     }
-    row[b.len()]
+    above[b.len()]
 }
 
 /// E0301: an op name that no dialect defines.
@@ -39,5 +44,21 @@ pub fn unknown_op(span: Option<Span>, name: &str, near: Option<&str>) -> Diagnos
     match near {
         Some(near) => d.help(format!("did you mean `{near}`?")),
         None => d.help("write unregistered operations in generic form and pass --allow-unregistered-dialect"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_name() {
+        let known = ["table", "chair", "tfrt.add.i32", "tfrt.add.i64"];
+        let near = |name| nearest(name, known.into_iter());
+        assert_eq!(near("tabel"), Some("table"));
+        assert_eq!(near("tfrt.ad.i64"), Some("tfrt.add.i64"));
+        assert_eq!(near("sofa"), None);
+        assert_eq!(near(""), None);
+        assert_eq!(edit_distance("abc", "cab"), 2);
     }
 }
