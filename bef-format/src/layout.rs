@@ -379,7 +379,7 @@ byte_enum! {
         Required = 0,
         /// Not counted, passed in any state.
         Lenient = 1,
-        /// Counted until final, not passed; errors and deadness stop here.
+        /// Counted until final, not passed; errors and deadness go to the results.
         Order = 2,
         /// Counted until the producing kernel has completed, not passed.
         After = 3,

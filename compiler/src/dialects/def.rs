@@ -96,7 +96,7 @@ pub enum OperandMode {
     Required,
     /// Not counted; passed in any state.
     Lenient,
-    /// Counted, not passed; its error stops here.
+    /// Counted, not passed; its error skips the kernel.
     Order,
     /// Counted when its producer has completed; not passed.
     After,

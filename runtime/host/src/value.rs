@@ -201,17 +201,28 @@ impl fmt::Display for Value {
             Value::U16(v) => v.fmt(f),
             Value::U32(v) => v.fmt(f),
             Value::U64(v) => v.fmt(f),
-            Value::F16(v) => write!(f, "{:.6}", v.to_f32()),
-            Value::BF16(v) => write!(f, "{:.6}", v.to_f32()),
-            Value::F32(v) => write!(f, "{v:.6}"),
-            Value::F64(v) => write!(f, "{v:.6}"),
-            Value::Complex64([re, im]) => write!(f, "({re:.6},{im:.6})"),
+            Value::F16(v) => fixed(f, v.to_f64()),
+            Value::BF16(v) => fixed(f, v.to_f64()),
+            Value::F32(v) => fixed(f, f64::from(*v)),
+            Value::F64(v) => fixed(f, *v),
+            Value::Complex64([re, im]) => {
+                f.write_str("(")?;
+                fixed(f, f64::from(*re))?;
+                f.write_str(",")?;
+                fixed(f, f64::from(*im))?;
+                f.write_str(")")
+            }
             Value::Object(object)
             | Value::DeviceBuffer(object)
             | Value::Resource(object)
             | Value::Variant(object) => f.write_str(&object.display()),
         }
     }
+}
+
+/// As C's `%f`, with six decimals; NaN without its sign.
+fn fixed(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
+    if value.is_nan() { f.write_str("nan") } else { write!(f, "{value:.6}") }
 }
 
 /// A Rust type that a `Value` holds inline.
@@ -322,6 +333,8 @@ mod tests {
         let check = |value: Value, text: &str| assert_eq!(value.to_string(), text);
         check(Value::I32(43), "43");
         check(Value::F32(1.5), "1.500000");
+        check(Value::F32(f32::NAN), "nan");
+        check(Value::F64(f64::NEG_INFINITY), "-inf");
         check(Value::I1(true), "1");
         check(Value::Chain, "!tfrt.chain value");
         check(error, "<<error: bad>>");

@@ -3,7 +3,7 @@
 //! Integer arithmetic wraps around, as in TFRT; so does the quotient that does not fit, which there is undefined.
 
 use befrost_host::kernel::{Attr, Ignored, caller};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 /// Adds the kernels of the `tfrt` dialect.
 pub fn tfrt(registry: &mut Registry) {
@@ -62,26 +62,15 @@ fn floats(registry: &mut Registry) {
 macro_rules! print_kernel {
     ($registry:ident, $ty:ident, $name:literal, $format:literal) => {
         $registry.add(kernel!(concat!("tfrt.print.", $name), |value: $ty, _: Chain, cx: &ExecContext| {
-            cx.print(&format!($format, value)).map(|()| Chain)
+            cx.print(&format!($format, Value::from(value))).map(|()| Chain)
         }));
     };
 }
 
 fn prints(registry: &mut Registry) {
-    registry.add(kernel!("tfrt.print.i1", |value: bool, _: Chain, cx: &ExecContext| {
-        cx.print(&format!("int1 = {}\n", u8::from(value))).map(|()| Chain)
-    }));
+    print_kernel!(registry, bool, "i1", "int1 = {}\n");
     print_kernel!(registry, i32, "i32", "int32 = {}\n");
     print_kernel!(registry, i64, "i64", "int64 = {}\n");
-    registry.add(kernel!("tfrt.print.f32", |value: f32, _: Chain, cx: &ExecContext| {
-        cx.print(&format!("f32 = {}\n", decimal(f64::from(value)))).map(|()| Chain)
-    }));
-    registry.add(kernel!("tfrt.print.f64", |value: f64, _: Chain, cx: &ExecContext| {
-        cx.print(&format!("f64 = {}\n", decimal(value))).map(|()| Chain)
-    }));
-}
-
-/// C's `%f`, whose NaN is in lower case.
-fn decimal(value: f64) -> String {
-    if value.is_nan() { "nan".to_owned() } else { format!("{value:.6}") }
+    print_kernel!(registry, f32, "f32", "f32 = {}\n");
+    print_kernel!(registry, f64, "f64", "f64 = {}\n");
 }

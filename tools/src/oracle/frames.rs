@@ -190,8 +190,11 @@ impl Interpreter<'_> {
         let begun = self.frames.last().map_or(0, |frame| frame.after);
         let after = counted.map(|(held, _)| held.after).fold(begun, usize::max);
 
-        let required = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Required);
-        let instead = instead(required.map(|(held, _)| &held.value));
+        let propagating = operands
+            .iter()
+            .zip(&modes)
+            .filter(|(_, mode)| matches!(mode, OperandMode::Required | OperandMode::Order));
+        let instead = instead(propagating.map(|(held, _)| &held.value));
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
             _ if self.is_cancelled => {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Execution, blocking};
+use super::{Execution, Instead};
 use crate::async_value::{AsyncRef, Promise};
 use crate::kernel::KernelRef;
 use crate::program::{FunctionPlan, General};
@@ -197,31 +197,28 @@ impl Frame {
         assert!(std::ptr::eq(ready.frame, self), "a kernel of another frame");
         let kernel = ready.kernel;
         let plan = self.plan();
-        let passed = plan.kernels[kernel as usize].operands.of(&plan.lists);
-        let first = operands.len();
+        let n_passed = plan.kernels[kernel as usize].operands.of(&plan.lists).len();
         let view = self.execution.program.kernel_view(self.at(kernel));
-        let mut required = Vec::new();
+        let mut instead = Instead::default();
         for (i, &register) in view.operands().iter().enumerate() {
             let value = match view.operand_mode(i as u32) {
                 OperandMode::Required => {
                     let value = resolved(self.read(register));
-                    if i >= passed.len() {
-                        required.push(value);
-                        continue;
-                    }
+                    instead.consider(&value);
                     value
                 }
                 OperandMode::Lenient => resolved(self.read(register)),
-                OperandMode::Order | OperandMode::After => Value::Chain,
+                OperandMode::Order => {
+                    instead.consider(&resolved(self.read(register)));
+                    Value::Chain
+                }
+                OperandMode::After => Value::Chain,
             };
-            if i < passed.len() {
+            if i < n_passed {
                 operands.push(value);
             }
         }
-        let modes = (0..passed.len()).map(|i| view.operand_mode(i as u32));
-        let must = operands[first..].iter().zip(modes).filter(|(_, mode)| *mode == OperandMode::Required);
-        let instead = blocking(must.map(|(value, _)| value).chain(&required));
-        (Running { frame: self, kernel }, instead)
+        (Running { frame: self, kernel }, instead.value())
     }
 
     /// Reads a register for `gather`, under its rules.

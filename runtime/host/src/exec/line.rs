@@ -225,6 +225,7 @@ impl<'x> LineExecutor<'x> {
         }
         if self.frames.len() <= MAX_TRACE {
             trace.extend(outer());
+            trace.truncate(MAX_TRACE);
         }
         Error::new(error.code(), error.message(), trace)
     }

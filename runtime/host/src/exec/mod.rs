@@ -75,6 +75,12 @@ impl Execution {
         Err(self.limits.error())
     }
 
+    /// What a line may take that a frame at `depth` runs.
+    fn left(&self, depth: usize) -> Limits {
+        let values = self.limits.values.saturating_sub(self.values.load(Ordering::Relaxed));
+        Limits { depth: self.limits.depth.saturating_sub(depth + 1), values }
+    }
+
     fn give_back(&self, n: usize) {
         self.values.fetch_sub(n, Ordering::Relaxed);
     }
@@ -105,7 +111,10 @@ pub fn call(
     let values = AtomicUsize::new(0);
     let execution =
         Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
-    execution.take(plan.n_registers as usize, 0)?;
+    if let Err(error) = execution.take(plan.n_registers as usize, 0) {
+        let error = Value::Error(error.into());
+        return Ok(plan.results.iter().map(|_| error.clone()).collect());
+    }
     let latch = Latch::new(1);
     let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
     let frame = started.frame.clone();
@@ -142,17 +151,31 @@ fn check_arguments(program: &Program, function: FunctionId, arguments: &[Value])
     Ok(())
 }
 
-/// What keeps a kernel from running: dead before the first error. `None` if all values are concrete.
-fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
-    let mut error = None;
-    for value in values {
-        match value.final_value() {
-            Some(Value::Dead) => return Some(Value::Dead),
-            Some(Value::Error(_)) if error.is_none() => error = value.final_value().cloned(),
+/// What a kernel's results become when it cannot run because of its operands: dead before the first error.
+#[derive(Default)]
+struct Instead(Option<Value>);
+
+impl Instead {
+    /// Looks at the next operand that must be concrete.
+    fn consider(&mut self, operand: &Value) {
+        match (operand.final_value(), &self.0) {
+            (Some(Value::Dead), _) => self.0 = Some(Value::Dead),
+            (Some(Value::Error(error)), None) => self.0 = Some(Value::Error(error.clone())),
             _ => {}
         }
     }
-    error
+
+    /// `None` if all operands are concrete.
+    fn value(self) -> Option<Value> {
+        self.0
+    }
+}
+
+/// [`Instead`] of a number of operands.
+fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
+    let mut instead = Instead::default();
+    values.for_each(|value| instead.consider(value));
+    instead.value()
 }
 
 /// What results become that a cancellation keeps from being computed.

@@ -287,16 +287,22 @@ mod plain {
     }
 
     #[test]
-    fn control_edges_order_and_carry_no_error() {
+    fn control_edges_order_and_carry_errors_but_no_values() {
         let mut source = Source::new();
+        let fine = source.kernel("note", &[0]);
         let bad = source.kernel("fail", &[0]);
-        let edge = source.on_stream(0, "note", &[(0, Required), (bad, Order)], &["i32"], &[]);
-        let chain = source.kernel("chain", &[bad]);
+        let two = source.kernel("add", &[0, 0]);
+        let ordered = source.on_stream(0, "note", &[(two, Required), (fine, Order)], &["i32"], &[]);
+        let skipped = source.on_stream(0, "note", &[(0, Required), (bad, Order)], &["i32"], &[]);
+        let chain = source.kernel("chain", &[ordered]);
         let declared = source.on_stream(0, "ordered", &[(0, Required), (chain, Order)], &["i32"], &[]);
-        let required = source.kernel("ordered", &[0, chain]);
-        let trailing = source.kernel("note", &[0, chain]);
-        let program = source.load(&[edge, declared, required, trailing]);
-        check(&program, &["1", "1", "t:1:1: fail 1", "t:1:1: fail 1"], "1 1");
+        let bad_chain = source.kernel("chain", &[bad]);
+        let not_run = source.on_stream(0, "ordered", &[(0, Required), (bad_chain, Order)], &["i32"], &[]);
+        let required = source.kernel("ordered", &[0, bad_chain]);
+        let trailing = source.kernel("note", &[0, bad_chain]);
+        let program = source.load(&[ordered, skipped, declared, not_run, required, trailing]);
+        let failed = "t:2:1: fail 1";
+        check(&program, &["2", failed, "1", failed, failed, failed], "1 2 1");
     }
 
     #[test]

@@ -180,7 +180,8 @@ impl Worker {
         let arguments = self.scratch.drain(first..first + n_args);
         let kernel = running.kernel();
         if callee.line.is_some() && arguments.as_slice().iter().all(|value| value.final_value().is_some()) {
-            let mut line = LineExecutor::new(&execution.program, &execution.context, execution.limits);
+            let mut line =
+                LineExecutor::new(&execution.program, &execution.context, execution.left(frame.depth));
             let mut results = Vec::new();
             line.run(call.function.0, arguments, &mut results, &|| frame.trace(kernel));
             self.publish(running, results.into_iter(), true);

@@ -163,7 +163,7 @@ impl General {
                         }
                     }
                 }
-                if matches!(mode, OperandMode::Required | OperandMode::Lenient) && is_counted(register) {
+                if mode != OperandMode::After && is_counted(register) {
                     reads[register as usize] += 1;
                 }
             }
@@ -237,10 +237,15 @@ fn plan_function(
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
         let reads_rest = signature.rest.is_some_and(|types| !types.is_empty());
-        let reads = |i: usize| reads_all && i < n && (i < signature.operands.len() || reads_rest);
-        let is_required = |&i: &usize| mode(i) == OperandMode::Required;
-        let reads_required = (0..operands.len()).filter(is_required).all(reads);
-        let checked = (0..operands.len()).filter(|i| !reads_required && is_required(i));
+        let reads = |i: usize| {
+            reads_all
+                && mode(i) == OperandMode::Required
+                && i < n
+                && (i < signature.operands.len() || reads_rest)
+        };
+        let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
+        let reads_those = (0..operands.len()).filter(propagates).all(reads);
+        let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
         kernels.push(KernelPlan {
             run: known.run,
             operands: Span::push(&mut lists, passed),
