@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 use befrost::Kernel;
-use befrost_compiler::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint};
+use befrost_compiler::dialects::{
+    Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint,
+};
 use befrost_host::kernel::{Async, Attr, Completion, Types};
 
 /// What one side says of a list of operands or results: the types of each, and of any number of further ones.
@@ -54,7 +56,8 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let results = of_op(op.results.iter().map(|r| (r.ty, r.arity)));
     let kernel_operands = of_kernel(&signature.operands, signature.rest);
     let kernel_results = of_kernel(&signature.results, signature.rest_results);
-    let is_function = |kind: AttrConstraint| matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
+    let is_function =
+        |kind: AttrConstraint| matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
     let n_functions = op.attrs.iter().filter(|a| is_function(a.kind)).count() + op.regions.len();
     let n_attrs = op.attrs.iter().filter(|a| a.required && !is_function(a.kind)).count();
     let mut check = |same: bool, what: &str, op_says: String, kernel_says: String| {
@@ -62,14 +65,39 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
             found.push(format!("'{}': {what}: the op says {op_says}, the kernel {kernel_says}", op.name));
         }
     };
-    check(agree(&operands, &kernel_operands), "operands", format!("{operands:?}"), format!("{kernel_operands:?}"));
+    check(
+        agree(&operands, &kernel_operands),
+        "operands",
+        format!("{operands:?}"),
+        format!("{kernel_operands:?}"),
+    );
     check(agree(&results, &kernel_results), "results", format!("{results:?}"), format!("{kernel_results:?}"));
-    check(n_attrs == signature.attrs.len(), "attributes", n_attrs.to_string(), signature.attrs.len().to_string());
-    check(n_functions == signature.n_functions as usize, "functions", n_functions.to_string(), signature.n_functions.to_string());
+    check(
+        n_attrs == signature.attrs.len(),
+        "attributes",
+        n_attrs.to_string(),
+        signature.attrs.len().to_string(),
+    );
+    check(
+        n_functions == signature.n_functions as usize,
+        "functions",
+        n_functions.to_string(),
+        signature.n_functions.to_string(),
+    );
     let calls = op.traits.has(Traits::CALL) || !op.regions.is_empty();
-    check(calls == signature.calls.is_some(), "calls", calls.to_string(), signature.calls.is_some().to_string());
+    check(
+        calls == signature.calls.is_some(),
+        "calls",
+        calls.to_string(),
+        signature.calls.is_some().to_string(),
+    );
     let strict = op.operands.iter().all(|o| o.mode == OperandMode::Required);
-    check(strict != signature.takes_any_state, "strict", strict.to_string(), (!signature.takes_any_state).to_string());
+    check(
+        strict != signature.takes_any_state,
+        "strict",
+        strict.to_string(),
+        (!signature.takes_any_state).to_string(),
+    );
     // A kernel that passes on a value in any state is done when it returns; the value need not be.
     let sync = signature.completion == Completion::Sync || signature.takes_any_state;
     check(op.sync == sync, "synchronous", op.sync.to_string(), sync.to_string());
