@@ -2,7 +2,7 @@
 //!
 //! To add an op, add one [`OpDef`] to its dialect's file here, and one kernel to the runtime:
 //!
-//! ```ignore
+//! ```text
 //! r.add(OpDef::new("tfrt.add.i32", "the sum, wrapping around")
 //!     .operand("lhs", I32).operand("rhs", I32).result("sum", I32)
 //!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));

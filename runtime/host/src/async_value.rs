@@ -1,7 +1,9 @@
 //! The life of an AsyncValue.
 //!
-//!     Pending(waiters) ──set──────▶ Final        `slot` is written once, before the move
-//!            └──────────forward──▶ Forwarded ──▶ another cell, whose value this one's will be
+//! ```text
+//! Pending(waiters) ──set──────▶ Final        `slot` is written once, before the move
+//!        └──────────forward──▶ Forwarded ──▶ another cell, whose value this one's will be
+//! ```
 //!
 //! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters, newest first; once
 //! forwarded, it owns a reference to the target. Both right-hand states never change again, so what [`AsyncRef::value`] lends stays

@@ -1,7 +1,9 @@
 //! What an execution knows about itself.
 //!
-//!     Request   one call from outside: id, cancellation and deadline, resources, allocator, queue, output
-//!        └── ExecContext   one frame of it: step, frame path, iteration
+//! ```text
+//! Request   one call from outside: id, cancellation and deadline, resources, allocator, queue, output
+//!    └── ExecContext   one frame of it: step, frame path, iteration
+//! ```
 //!
 //! Kernels get an [`ExecContext`]. Rendezvous keys, traces and error messages are made of what stands here, so its fields are
 //! part of the runtime's contract. Everything is shared and immutable but for the two things that are meant to change: the

@@ -1,8 +1,10 @@
 //! The host runtime: AsyncValues, work queues, kernels, programs, and the executor.
 //!
-//!     bytes ─▶ Program (validated, kernels resolved, plans made) ─call─▶ Values
-//!                 ▲                                               │
-//!              Registry of kernels                          WorkQueue, ExecContext
+//! ```text
+//! bytes ─▶ Program (validated, kernels resolved, plans made) ─call─▶ Values
+//!             ▲                                               │
+//!          Registry of kernels                          WorkQueue, ExecContext
+//! ```
 //!
 //! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds
 //! no lock while it dispatches, and turns everything that fails into a value.

@@ -1,7 +1,9 @@
 //! The bytes of a program, and the proof that they are one.
 //!
-//!     file ──map (unsafe: nobody may change it)──▶ ┐
-//!     bytes ──read (safe: copied to aligned memory)─┴▶ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//! ```text
+//! file ──map (unsafe: nobody may change it)──▶ ┐
+//! bytes ──read (safe: copied to aligned memory)─┴▶ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//! ```
 //!
 //! [`Mapped`] keeps the bytes alive and lends the [`Image`] that was validated from them, so that nothing is validated or sliced again per
 //! call. Parts of the file become [`Buffer`]s that keep it alive, without a copy.

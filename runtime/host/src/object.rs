@@ -1,6 +1,8 @@
 //! Objects: what a [`Value`](crate::Value) points to when eight bytes are not enough.
 //!
-//!     ObjRef ──▶ Header { count, type info } | payload: T
+//! ```text
+//! ObjRef ──▶ Header { count, type info } | payload: T
+//! ```
 //!
 //! An [`ObjRef`] is a thin, counted, type-erased pointer: eight bytes, so that a `Value` stays at sixteen. The header comes first,
 //! so the type-erased pointer can always be read; the payload behind it is only touched after the type was compared.

@@ -1,10 +1,12 @@
 //! `Value`: the sixteen bytes that a register holds.
 //!
-//!     tag | scalar or chain inline          8 bytes at most
-//!     tag | ObjRef   ──▶ tensor, shape, string ...   counted
-//!     tag | AsyncRef ──▶ a value that something asynchronous will set
-//!     tag | Error    ──▶ message, code, locations    counted
-//!     dead                                   control flow did not come this way
+//! ```text
+//! tag | scalar or chain inline          8 bytes at most
+//! tag | ObjRef   ──▶ tensor, shape, string ...   counted
+//! tag | AsyncRef ──▶ a value that something asynchronous will set
+//! tag | Error    ──▶ message, code, locations    counted
+//! dead                                   control flow did not come this way
+//! ```
 //!
 //! A value is *final* unless it is `Empty` or an `Async` that is still pending. Nothing here is unsafe: the sum is a Rust enum, and its
 //! size is asserted. The tags of device buffers, resources and variants are reserved for the parts of the system that bring them.

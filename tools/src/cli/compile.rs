@@ -1,7 +1,9 @@
 //! From text or BEF to a module, through passes, to text or BEF again, with everything that is said on the way.
 //!
-//!     text ──parse──▶ ┐                              ┌──▶ print
-//!     BEF ──raise───▶ ┴─verify─▶ Unit ──passes──▶ ───┴──▶ emit
+//! ```text
+//! text ──parse──▶ ┐                              ┌──▶ print
+//! BEF ──raise───▶ ┴─verify─▶ Unit ──passes──▶ ───┴──▶ emit
+//! ```
 //!
 //! A [`Unit`] goes on as far as it can; what was said is shown, or compared with what was expected, once at the end.
 

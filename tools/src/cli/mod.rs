@@ -1,9 +1,11 @@
 //! The command lines: `ir-translate`, `ir-opt`, `bef-exec`.
 //!
-//!     failure   how a tool ends           files    inputs and outputs        report   diagnostics as people see them
-//!     options   what several tools have   parts    --split-input-file        expect   --verify-diagnostics
-//!     compile   the compiler, as the tools use it
-//!     translate, opt, exec                the tools
+//! ```text
+//! failure   how a tool ends           files    inputs and outputs        report   diagnostics as people see them
+//! options   what several tools have   parts    --split-input-file        expect   --verify-diagnostics
+//! compile   the compiler, as the tools use it
+//! translate, opt, exec                the tools
+//! ```
 //!
 //! The contract is `cli.md`; what it names and is not built is refused in so many words. Each program in `src/bin` only calls `main` here.
 

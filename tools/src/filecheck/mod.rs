@@ -4,8 +4,10 @@
 //! a test (`tests/filecheck.rs`) compares the two where LLVM's is on the machine. A false pass is the worst bug
 //! here: whatever is not understood is refused.
 //!
-//!     options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
-//!     input ──source.rs: made canonical──▶ text ──run.rs────────────────────┴─▶ pass, or messages
+//! ```text
+//! options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
+//! input ──source.rs: made canonical──▶ text ──run.rs────────────────────┴─▶ pass, or messages
+//! ```
 //!
 //! Known differences, all towards refusing more:
 //!

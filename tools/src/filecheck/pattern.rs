@@ -1,10 +1,12 @@
 //! What stands behind a directive's colon, and how it matches.
 //!
-//!     foo            fixed text, also `CHECK{LITERAL}: [[x]]`
-//!     {{a|b}}        a regular expression
-//!     [[X:re]]       the same, and the text it took becomes variable X
-//!     [[X]]          the text of X: from an earlier line, from `-D`, or from earlier on this line
-//!     [[#@LINE+1]]   a line number; `[[@LINE+1]]` is the older spelling
+//! ```text
+//! foo            fixed text, also `CHECK{LITERAL}: [[x]]`
+//! {{a|b}}        a regular expression
+//! [[X:re]]       the same, and the text it took becomes variable X
+//! [[X]]          the text of X: from an earlier line, from `-D`, or from earlier on this line
+//! [[#@LINE+1]]   a line number; `[[@LINE+1]]` is the older spelling
+//! ```
 //!
 //! A pattern with only fixed text is searched for as such. Otherwise its parts are joined to one regular
 //! expression when it is matched, because only then the variables' values are known. The numbering of groups

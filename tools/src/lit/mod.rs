@@ -1,13 +1,17 @@
 //! The runner of lit tests: files whose comments say how to run them.
 //!
-//!     // RUN: ir-opt %s --cse | FileCheck %s
-//!     // REQUIRES: avx2 && !debug      UNSUPPORTED: ..      XFAIL: *
+//! ```text
+//! // RUN: ir-opt %s --cse | FileCheck %s
+//! // REQUIRES: avx2 && !debug      UNSUPPORTED: ..      XFAIL: *
+//! ```
 //!
 //! The language is that of LLVM's lit with its internal shell, as far as it goes; what goes further is refused
 //! with a message, since a line that is half understood could pass where it should not.
 //!
-//!     file ──script.rs──▶ Script ──shell.rs──▶ pipelines ──exec.rs──▶ exit codes and output
-//!                            └──feature.rs: is REQUIRES true?
+//! ```text
+//! file ──script.rs──▶ Script ──shell.rs──▶ pipelines ──exec.rs──▶ exit codes and output
+//!                        └──feature.rs: is REQUIRES true?
+//! ```
 //!
 //! * Each RUN line is run by itself, in order; the first that fails ends the test. A pipeline fails if any of
 //!   its commands does, not just the last.

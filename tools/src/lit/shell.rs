@@ -1,9 +1,11 @@
 //! RUN lines as pipelines.
 //!
-//!     line     = pipeline { "&&" pipeline }
-//!     pipeline = command { "|" command }
-//!     command  = { word | redirection }
-//!     redirection = "<" word | [1|2] ">" word | [1|2] ">>" word | "2>&1" | "1>&2" | "&>" word
+//! ```text
+//! line     = pipeline { "&&" pipeline }
+//! pipeline = command { "|" command }
+//! command  = { word | redirection }
+//! redirection = "<" word | [1|2] ">" word | [1|2] ">>" word | "2>&1" | "1>&2" | "&>" word
+//! ```
 //!
 //! Words are separated by blanks; `'..'` keeps everything, `".."` everything but `\"` and `\\`, and `\` outside
 //! quotes keeps the next character. Substitutions are made within a word, so paths may hold blanks. Whatever

@@ -1,6 +1,8 @@
 //! Chores of the repository: `cargo run -p xtask -- CHORE`.
 //!
-//!     loom    the models of our concurrent code, run through every order of their threads
+//! ```text
+//! loom    the models of our concurrent code, run through every order of their threads
+//! ```
 //!
 //! A chore is here if its command line is too long to remember or its success needs more than an exit code.
 #![forbid(unsafe_code)]

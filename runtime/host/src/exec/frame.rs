@@ -3,8 +3,10 @@
 //! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who holds which token. Tokens cannot be
 //! copied, are made only here, and each is used up by what it permits:
 //!
-//!     start ──▶ Ready(k) ──gather──▶ Running(k) ──publish──▶ Ready(users)...   the kernel's count has reached zero
-//!                                                  └───────▶ Later(r) ──release──▶ Ready(users)...   r's value was not final yet
+//! ```text
+//! start ──▶ Ready(k) ──gather──▶ Running(k) ──publish──▶ Ready(users)...   the kernel's count has reached zero
+//!                                              └───────▶ Later(r) ──release──▶ Ready(users)...   r's value was not final yet
+//! ```
 //!
 //! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
 //!    whoever makes the token sees the registers that those events published. There is one event per counted operand (validated), so

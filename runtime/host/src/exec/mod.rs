@@ -1,7 +1,9 @@
 //! The executor: runs functions of a program.
 //!
-//!     call ─▶ all arguments final and the function has a line?  ─yes─▶ line      straight-line code, one thread
-//!                                                               └no──▶ frame, worker   ready counters, any number of threads
+//! ```text
+//! call ─▶ all arguments final and the function has a line?  ─yes─▶ line      straight-line code, one thread
+//!                                                           └no──▶ frame, worker   ready counters, any number of threads
+//! ```
 //!
 //! [`call`] is the door from outside. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
 //! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.

@@ -1,7 +1,9 @@
 //! Kernels: what a plain Rust function becomes so that the executor can run it.
 //!
-//!     fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
-//!     kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
+//! ```text
+//! fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
+//! kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
+//! ```
 //!
 //! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`], [`Rest`] of the operands, [`Attr`]s, functions, the
 //! [`ExecContext`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its

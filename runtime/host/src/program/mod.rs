@@ -1,6 +1,8 @@
 //! Programs: a file that is ready to run.
 //!
-//!     bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ ─plan every function─▶ Program
+//! ```text
+//! bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ ─plan every function─▶ Program
+//! ```
 //!
 //! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, orders of execution computed.
 //! A program never changes; any number of threads may execute it at once.

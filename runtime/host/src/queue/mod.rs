@@ -2,8 +2,10 @@
 //!
 //! A queue is chosen by name, as on `bef-exec`'s command line:
 //!
-//!     s             [`SingleThreaded`]: tasks run in the order they came, on the thread that waits. Deterministic
-//!     mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block, at most B threads for those that may (tokio)
+//! ```text
+//! s             [`SingleThreaded`]: tasks run in the order they came, on the thread that waits. Deterministic
+//! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block, at most B threads for those that may (tokio)
+//! ```
 //!
 //! The executor never blocks. Only callers from outside do, by [`WorkQueue::wait`], which lends their thread to the queue where the queue needs it.
 

@@ -1,7 +1,9 @@
 //! The multi-threaded queue, on a tokio runtime of its own.
 //!
-//!     add_task ──▶ injector (lock-free) ──▶ at most N drainers, each a tokio task that runs until the injector is empty
-//!     add_blocking_task ──▶ tokio's blocking pool, at most B threads
+//! ```text
+//! add_task ──▶ injector (lock-free) ──▶ at most N drainers, each a tokio task that runs until the injector is empty
+//! add_blocking_task ──▶ tokio's blocking pool, at most B threads
+//! ```
 //!
 //! Tasks do not become tokio tasks one by one: a drainer takes them from one shared lock-free list, so a task costs a push and a pop, and
 //! the order is nearly first come, first served. A drainer that finds the list empty leaves; who adds a task and sees fewer than N

@@ -1,7 +1,9 @@
 //! The places of drainers: how many workers empty a shared list, so that no task is left behind and no place is wasted.
 //!
-//!     adder:   push ─ fence ─ enter?  ─yes─▶ starts a drainer
-//!     drainer: pop until empty ─ leave ─ fence ─ empty? ─no─▶ enter? ─yes─▶ goes on
+//! ```text
+//! adder:   push ─ fence ─ enter?  ─yes─▶ starts a drainer
+//! drainer: pop until empty ─ leave ─ fence ─ empty? ─no─▶ enter? ─yes─▶ goes on
+//! ```
 //!
 //! Either the adder's `enter` sees the place that the drainer gave up, or the drainer's second look sees the adder's task: the two fences are
 //! totally ordered, and each stands between a write and the read of what the other one writes.

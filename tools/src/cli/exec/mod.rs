@@ -1,6 +1,8 @@
 //! `bef-exec`: runs the functions of a program.
 //!
-//!     FILE ──map, or compile in memory──▶ Program ──choose functions──▶ call each ──▶ print, write, compare results
+//! ```text
+//! FILE ──map, or compile in memory──▶ Program ──choose functions──▶ call each ──▶ print, write, compare results
+//! ```
 //!
 //! Standard output gets what the program prints and TFRT's protocol: `--- Running 'f':`, `'f' returned 43,<<error: why>>`. Standard
 //! error gets everything else: errors with their places, comparisons that failed, times.

@@ -5,9 +5,11 @@
 //! expectation that matches less or more than LLVM's is a false pass in waiting, so the semantics are written
 //! down here once, in three small steps:
 //!
-//!     parse.rs    text -> Node       the dialect and its errors
-//!     program.rs  Node -> Program    linear-time walks: leftmost, longest, every end
-//!     search.rs   Regex::find        which part of the match each top-level group took; back-references
+//! ```text
+//! parse.rs    text -> Node       the dialect and its errors
+//! program.rs  Node -> Program    linear-time walks: leftmost, longest, every end
+//! search.rs   Regex::find        which part of the match each top-level group took; back-references
+//! ```
 //!
 //! Not here: what a check line's pieces mean (`pattern.rs`).
 
