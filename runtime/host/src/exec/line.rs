@@ -116,8 +116,9 @@ impl<'x> LineExecutor<'x> {
                 if context.request.cancellation.is_cancelled() {
                     let value = when_cancelled(registers, plan, step, context);
                     fill(registers, step, &value);
-                } else if let Some(value) =
-                    blocking(checked.iter().map(|&register| &registers[register as usize]))
+                } else if !checked.is_empty()
+                    && let Some(value) =
+                        blocking(checked.iter().map(|&register| &registers[register as usize]))
                 {
                     fill(registers, step, &value);
                 } else {
