@@ -215,6 +215,40 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_has_left_the_single_queue_is_not_taken_for_a_donor() {
+        let queue = Arc::new(SingleThreaded::new());
+        let (first, opened) = (Latch::new(1), std::sync::mpsc::channel());
+        // Its latch is opened from outside: it sleeps in the queue and leaves without having run a task.
+        let opener = {
+            let first = first.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                first.count_down();
+            })
+        };
+        queue.wait(&first);
+        opener.join().unwrap();
+        let waiter = {
+            let queue = queue.clone();
+            std::thread::spawn(move || {
+                let latch = Latch::new(1);
+                opened.0.send(latch.clone()).unwrap();
+                queue.wait(&latch);
+            })
+        };
+        let latch = opened.1.recv().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        queue.add_task(Box::new(move || latch.count_down()));
+        for _ in 0..500 {
+            if waiter.is_finished() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("the task was left behind");
+    }
+
+    #[test]
     fn the_multi_queue_runs_everything_and_survives_panics() {
         for workers in [1, 2, 4] {
             let queue = Arc::new(MultiThreaded::new(workers, 2).unwrap());
