@@ -26,6 +26,7 @@
 use std::cell::{Cell as Counter, RefCell};
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering as StdOrdering};
 
@@ -141,14 +142,25 @@ fn run(list: List, value: &Value) {
     DEPTH.with(|counter| counter.set(depth + 1));
     let leave = Leave;
     for waiter in waiters {
-        waiter(value);
+        run_one(waiter, value);
     }
     if depth == 0 {
         while let Some((waiter, value)) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
-            waiter(&value);
+            run_one(waiter, &value);
         }
     }
     drop(leave);
+}
+
+/// Runs a waiter; a panic ends it, but neither those behind it nor whoever made the value final.
+fn run_one(waiter: Waiter, value: &Value) {
+    // The panic hook has reported it; what the waiter owned was dropped, and promises among it became errors.
+    let ended = catch_unwind(AssertUnwindSafe(|| waiter(value)));
+    // Under loom it is a model that failed.
+    #[cfg(loom)]
+    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    #[cfg(not(loom))]
+    drop(ended);
 }
 
 /// The waiters of a detached list, newest first, with those of forwarded cells in their places.
@@ -222,7 +234,7 @@ impl AsyncRef {
         }
     }
 
-    /// Runs `waiter` with the value: now, if it is final, else on the thread that makes it so.
+    /// Runs `waiter` with the value: now, if it is final, else on the thread that makes it so, where a panic ends only the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
         if let Some(value) = self.value() {
             return waiter(value);

@@ -4,6 +4,7 @@
 //! source location and the calls that led to it, turns it into an [`Error`]: the counted, immutable value that flows through
 //! registers to everything that depends on it.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -53,6 +54,14 @@ impl KernelError {
     /// An [`ErrorCode::InvalidArgument`] error.
     pub fn invalid(message: impl Into<String>) -> KernelError {
         KernelError::new(ErrorCode::InvalidArgument, message)
+    }
+
+    /// What a kernel's panic becomes.
+    pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> KernelError {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = format!("a kernel panicked: {}", text.unwrap_or("(no message)"));
+        KernelError::new(ErrorCode::Internal, message)
     }
 
     /// The kind of failure.

@@ -29,6 +29,21 @@ mod sequential {
     }
 
     #[test]
+    fn a_panic_in_a_waiter_ends_no_other() {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (promise, value) = AsyncRef::pending();
+        for i in 0..3 {
+            let order = order.clone();
+            value.and_then(move |_| {
+                assert_ne!(i, 1, "a waiter panics");
+                order.lock().unwrap().push(i);
+            });
+        }
+        promise.set(Value::I32(7));
+        assert_eq!(*order.lock().unwrap(), [2, 0]);
+    }
+
+    #[test]
     fn forwarding_moves_the_waiters_and_collapses() {
         let order = Arc::new(Mutex::new(Vec::new()));
         let (target, source) = AsyncRef::pending();

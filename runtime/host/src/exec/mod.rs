@@ -14,7 +14,6 @@ mod line;
 mod tests;
 mod worker;
 
-use std::any::Any;
 use std::sync::Arc;
 
 use bef_format::FunctionId;
@@ -189,10 +188,4 @@ fn cancelled(context: &ExecContext) -> Value {
 /// A kernel could not read an operand although none is an error or dead, or it did not set a result.
 fn operand_error() -> KernelError {
     KernelError::new(ErrorCode::Internal, "an operand is not of its declared type, or a result was not set")
-}
-
-fn panic_error(panic: &(dyn Any + Send)) -> KernelError {
-    let text =
-        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    KernelError::new(ErrorCode::Internal, format!("a kernel panicked: {}", text.unwrap_or("(no message)")))
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::frame::{Frame, Later, Ready, Running, Started};
 use super::line::LineExecutor;
-use super::{cancelled, operand_error, panic_error};
+use super::{cancelled, operand_error};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::{Call, KernelFrame, Outcome};
@@ -139,11 +139,10 @@ impl Worker {
             context,
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| (plan.run)(&mut kernel_frame)))
-            .unwrap_or_else(|panic| Outcome::Error(panic_error(panic.as_ref())));
+            .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
         let error = match outcome {
-            Outcome::Done => operand_error(),
-            Outcome::Operand => operand_error(),
-            Outcome::Error(error) => error,
+            Outcome::Done | Outcome::Operand => None,
+            Outcome::Error(error) => Some(error),
             Outcome::Call(call) => match self.call(&frame, running, call) {
                 Ok(()) => return,
                 Err((running, error)) => {
@@ -152,15 +151,14 @@ impl Worker {
                 }
             },
         };
-        let results = self.scratch.split_off(n_operands);
-        let mut missing = None;
-        let results = results.into_iter().map(|value| match value {
-            Value::Empty => {
-                missing.get_or_insert_with(|| Value::Error(located(&frame, kernel, error.clone()))).clone()
-            }
-            value => value,
-        });
-        let results: Vec<Value> = results.collect();
+        let mut results = self.scratch.split_off(n_operands);
+        // The operands go before anybody learns that the kernel is done with them.
+        self.scratch.clear();
+        let mut missing = results.iter_mut().filter(|value| matches!(value, Value::Empty)).peekable();
+        if missing.peek().is_some() {
+            let error = located(&frame, kernel, error.unwrap_or_else(operand_error));
+            missing.for_each(|value| *value = Value::Error(error.clone()));
+        }
         self.publish(running, results.into_iter(), true);
     }
 

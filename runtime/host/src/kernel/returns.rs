@@ -4,6 +4,7 @@
 //! in a `Result`, whose error fails the kernel. [`Outcome`] itself is for kernels that store their results themselves.
 
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Completion, KernelFrame, Outcome, Signature, Site, Types};
 use crate::async_value::{AsyncRef, Promise};
@@ -72,9 +73,12 @@ impl<T: One> Async<T> {
         work: impl FnOnce() -> Result<T, KernelError> + Send + 'static,
     ) -> Async<T> {
         let (promise, result) = Async::pending();
-        context.queue().add_task(Box::new(move || match work() {
-            Ok(value) => promise.set(value.into_value()),
-            Err(error) => promise.fail(site.error(error)),
+        context.queue().add_task(Box::new(move || {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            match done.unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref()))) {
+                Ok(value) => promise.set(value.into_value()),
+                Err(error) => promise.fail(site.error(error)),
+            }
         }));
         result
     }
