@@ -7,15 +7,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error, panic_error};
+use bef_format::OperandMode;
+
+use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
 use crate::kernel::{Call, KernelFrame, KernelRef, Outcome};
 use crate::program::{FunctionPlan, Program, Step};
 use crate::value::Value;
-
-/// How many kernels run between two looks at the clock.
-const DEADLINE_PERIOD: u32 = 1024;
 
 struct LineFrame {
     function: u32,
@@ -32,7 +31,6 @@ pub(super) struct LineExecutor<'x> {
     limits: Limits,
     values: Vec<Value>,
     frames: Vec<LineFrame>,
-    until_deadline_check: u32,
 }
 
 impl<'x> LineExecutor<'x> {
@@ -41,14 +39,7 @@ impl<'x> LineExecutor<'x> {
         context: &'x ExecContext,
         limits: Limits,
     ) -> LineExecutor<'x> {
-        LineExecutor {
-            program,
-            context,
-            limits,
-            values: Vec::new(),
-            frames: Vec::new(),
-            until_deadline_check: 0,
-        }
+        LineExecutor { program, context, limits, values: Vec::new(), frames: Vec::new() }
     }
 
     /// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
@@ -68,7 +59,7 @@ impl<'x> LineExecutor<'x> {
         }
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.steps(outer))) {
             // The frames are as the panicking kernel left them: its step is the one before the next.
-            let error = panic_error(panic.as_ref());
+            let error = KernelError::of_panic(panic.as_ref());
             if let Some((plan, step, base)) = self.current() {
                 let error = Value::Error(self.located(error, outer));
                 fill(&mut self.values[base..], &step, &error);
@@ -107,14 +98,14 @@ impl<'x> LineExecutor<'x> {
             let registers = &mut self.values[base..];
             while let Some(step) = plan.line.as_deref().and_then(|steps| steps.get(frame.next)) {
                 frame.next += 1;
-                if self.until_deadline_check == 0 {
-                    self.until_deadline_check = DEADLINE_PERIOD;
-                    context.request.cancellation.check_deadline();
-                }
-                self.until_deadline_check -= 1;
+                context.request.cancellation.check_deadline();
+                let at = KernelRef { function, kernel: step.kernel };
                 let checked = step.plan.checked.of(&plan.lists);
                 if context.request.cancellation.is_cancelled() {
-                    let value = when_cancelled(registers, plan, step, context);
+                    let value = match blocked(self.program, at, registers) {
+                        Some(Value::Dead) => Value::Dead,
+                        _ => cancelled(context),
+                    };
                     fill(registers, step, &value);
                 } else if !checked.is_empty()
                     && let Some(value) =
@@ -128,14 +119,14 @@ impl<'x> LineExecutor<'x> {
                         first_result: step.plan.first_result as usize,
                         plan: &step.plan,
                         lists: &plan.lists,
-                        at: KernelRef { function, kernel: step.kernel },
+                        at,
                         program: self.program,
                         context,
                     };
                     match (step.plan.run)(&mut kernel_frame) {
                         Outcome::Done => {}
                         outcome => {
-                            self.unusual(outcome, plan, step, base, outer);
+                            self.unusual(outcome, plan, step, at, base, outer);
                             continue 'frames;
                         }
                     }
@@ -169,19 +160,15 @@ impl<'x> LineExecutor<'x> {
         outcome: Outcome,
         plan: &FunctionPlan,
         step: &Step,
+        at: KernelRef,
         base: usize,
         outer: &dyn Fn() -> Vec<String>,
     ) {
         let registers = &mut self.values[base..];
         let value = match outcome {
             Outcome::Done => return,
-            Outcome::Operand => {
-                let operands = step.plan.operands.of(&plan.lists);
-                match blocking(operands.iter().filter_map(|&register| registers.get(register as usize))) {
-                    Some(value) => value,
-                    None => Value::Error(self.located(operand_error(), outer)),
-                }
-            }
+            Outcome::Operand => blocked(self.program, at, registers)
+                .unwrap_or_else(|| Value::Error(self.located(operand_error(), outer))),
             Outcome::Error(error) => Value::Error(self.located(error, outer)),
             Outcome::Call(call) => match self.call(call, plan, step, base) {
                 Ok(()) => return,
@@ -250,13 +237,13 @@ fn retire(registers: &mut [Value], plan: &FunctionPlan, step: &Step) {
     }
 }
 
-/// What the results of a step become that a cancellation keeps from running.
-fn when_cancelled(registers: &[Value], plan: &FunctionPlan, step: &Step, context: &ExecContext) -> Value {
-    let lists = &plan.lists;
-    let operands = step.plan.operands.of(lists).iter().chain(step.plan.checked.of(lists));
-    let dead =
-        operands.filter_map(|&register| registers.get(register as usize)).any(|v| matches!(v, Value::Dead));
-    if dead { Value::Dead } else { cancelled(context) }
+/// What a kernel's results become because of the operands that must be concrete, all of which this looks at.
+fn blocked(program: &Program, at: KernelRef, registers: &[Value]) -> Option<Value> {
+    let view = program.kernel_view(at);
+    let operands = view.operands().iter().enumerate();
+    let propagating = operands
+        .filter(|&(i, _)| matches!(view.operand_mode(i as u32), OperandMode::Required | OperandMode::Order));
+    blocking(propagating.filter_map(|(_, &register)| registers.get(register as usize)))
 }
 
 /// Moves a frame's results out.

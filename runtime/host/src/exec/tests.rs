@@ -39,12 +39,21 @@ fn kernels(registry: &mut Registry) {
         site,
         move || Ok(x)
     )));
+    registry.add(crate::kernel!("panic_later", |x: i32, cx: &ExecContext, site: Site| {
+        Async::spawn(cx, site, move || -> Result<i32, KernelError> {
+            std::panic::panic_any(format!("panic {x}"))
+        })
+    }));
     registry.add(crate::kernel!("first", |c: bool, a: &Value, b: &Value| if c {
         a.clone()
     } else {
         b.clone()
     }));
     registry.add(crate::kernel!("is_one", |x: i32| x == 1));
+    registry.add(crate::kernel!("slow", |x: i32| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        x
+    }));
     registry.add(crate::kernel!("cancel", |x: i32, cx: &ExecContext| {
         cx.request.cancellation.cancel();
         x
@@ -267,6 +276,15 @@ mod plain {
     }
 
     #[test]
+    fn a_panic_in_a_task_is_an_error_of_its_kernel() {
+        let mut source = Source::new();
+        let bad = source.kernel("panic_later", &[0]);
+        let next = source.kernel("add", &[bad, 0]);
+        let text = "t:1:1: a kernel panicked: panic 1";
+        check(&source.load(&[bad, next]), &[text, text], "");
+    }
+
+    #[test]
     fn what_a_kernel_stored_before_it_failed_stays() {
         let mut source = Source::new();
         let first = source.on_stream(0, "half", &[], &["i32", "i32"], &[]);
@@ -436,14 +454,45 @@ mod plain {
     }
 
     #[test]
+    fn after_a_cancellation_only_what_is_known_to_be_dead_is_dead() {
+        let mut source = Source::new();
+        let yes = source.kernel("is_one", &[0]);
+        let dead = source.kernel("dead", &[0]);
+        let x = source.on_stream(0, "cancel", &[(0, Required), (dead, After)], &["i32"], &[]);
+        let chosen = source.on_stream(
+            0,
+            "first",
+            &[(yes, Required), (dead, Lenient), (dead, Lenient), (x, Order)],
+            &["i32"],
+            &[],
+        );
+        let sum = source.kernel("add", &[x, dead]);
+        check(&source.load(&[chosen, sum]), &["Cancelled", "<<dead>>"], "");
+        // A line gets dead values as arguments only.
+        let mut source = Source::new();
+        let inner = source.next("outer", &[0]);
+        let one = source.kernel("one", &[]);
+        let x = source.kernel("cancel", &[one]);
+        let called = source.on_stream(0, "call", &[(0, Lenient), (x, Order)], &["i32"], &[inner]);
+        let sum = source.kernel("add", &[x, 0]);
+        let program = source.load(&[called, sum]);
+        let queue = from_spec("s").unwrap();
+        let (promise, late) = AsyncRef::pending();
+        queue.add_task(Box::new(move || promise.set(Value::Dead)));
+        for argument in [Value::Dead, Value::Async(late)] {
+            let (results, _) = run_on(queue.clone(), &program, argument, Limits::default());
+            assert_eq!(results, ["Cancelled", "<<dead>>"]);
+        }
+    }
+
+    #[test]
     fn a_deadline_ends_an_execution() {
         let mut source = Source::new();
-        let mut x = 0;
-        for _ in 0..5000 {
-            x = source.kernel("add", &[x, 0]);
-        }
-        let program = source.load(&[x]);
-        let cancellation = crate::context::Cancellation::with_deadline(std::time::Instant::now());
+        let slow = source.kernel("slow", &[0]);
+        let next = source.kernel("add", &[slow, 0]);
+        let program = source.load(&[next]);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_millis(10);
+        let cancellation = crate::context::Cancellation::with_deadline(deadline);
         let request = Request { cancellation, ..Request::new(from_spec("s").unwrap()) };
         let context = ExecContext::new(Arc::new(request));
         let results =
