@@ -84,8 +84,21 @@ pub(super) fn number_range(span: Span, text: &str, ty: &str) -> Diagnostic {
     error("E0207", span, format!("{} does not fit in type {ty}", shorten(text)))
 }
 
+pub(super) fn count_range(span: Span, text: &str, what: &str) -> Diagnostic {
+    error("E0207", span, format!("{} is too great for {what}", shorten(text)))
+}
+
 pub(super) fn number_type(span: Span, what: &str, ty: &str) -> Diagnostic {
     error("E0208", span, format!("{what} cannot have type {ty}"))
+}
+
+pub(super) fn empty_op_name(span: Span) -> Diagnostic {
+    error("E0309", span, "the name of an operation cannot be empty")
+}
+
+pub(super) fn dotted_alias(span: Span, name: &str) -> Diagnostic {
+    error("E0219", span, format!("the name of the alias `{}` has a `.`", shorten(name)))
+        .help("names with a `.` are those of dialects")
 }
 
 pub(super) fn unknown_type(span: Span, name: &str) -> Diagnostic {

@@ -41,7 +41,7 @@ fn ty(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> TypeId {
             results: (0..c.below(3)).map(|_| ty(m, c, depth - 1)).collect(),
         },
         11 => {
-            let shape: Box<[i64]> = (0..c.below(3)).map(|_| c.below(5) as i64).collect();
+            let shape: Box<[i64]> = (0..c.below(3)).map(|_| 1 + c.below(4) as i64).collect();
             let scalable = shape.iter().map(|_| c.below(2) == 0).collect();
             TypeKind::Vector { shape, scalable, elem: KnownType::F32.id() }
         }

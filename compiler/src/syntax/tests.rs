@@ -351,6 +351,12 @@ fn number_errors() {
     check_errors(&attr("1 : f32"), &["1:14 E0208..1.0"]);
     check_errors(&attr("i0"), &["1:14 E0210"]);
     check_errors(&attr("i99999999999"), &["1:14 E0210"]);
+    check_errors(&attr("tensor<2xtensor<2xi32>>"), &["1:14 E0210"]);
+    check_errors(&attr("memref<2xnone>"), &["1:14 E0210"]);
+    check_errors(&attr("vector<2x!d.t>"), &["1:14 E0210"]);
+    check_errors(&attr("vector<0xf32>"), &["1:14 E0210"]);
+    check_errors("\"\"() : () -> ()", &["1:1 E0309"]);
+    check_errors("!t.x = i32", &["1:1 E0219"]);
     check_errors(&attr("tensor<99999999999999999999xi8>"), &["1:21 E0207"]);
     check_errors(&attr("foo"), &["1:14 E0211"]);
 }

@@ -95,7 +95,7 @@ impl Lower<'_> {
             ast::AttrKind::Distinct(id, of) => {
                 let text = self.text(*id);
                 let Ok(id_value) = text.parse() else {
-                    self.report(errors::number_range(id.span(), text, "a number (64 bits)"));
+                    self.report(errors::count_range(id.span(), text, "a number (64 bits)"));
                     return None;
                 };
                 let of = match of {

@@ -113,7 +113,7 @@ impl Lower<'_> {
             Ok(n) => Some(n),
             Err(_) => {
                 let text = self.text(tok);
-                self.report(errors::number_range(tok.span(), text, "line and column (32 bits)"));
+                self.report(errors::count_range(tok.span(), text, "line and column (32 bits)"));
                 None
             }
         }

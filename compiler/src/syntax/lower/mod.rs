@@ -142,6 +142,9 @@ impl<'a> Lower<'a> {
                 Item::Op(_) | Item::Label(_) | Item::Resource(_) | Item::Broken { .. } => continue,
             };
             let text = name.text(&self.source.text);
+            if text.contains('.') {
+                self.report(errors::dotted_alias(name.span(), text));
+            }
             match self.aliases.get(text) {
                 Some(first) => {
                     let first = first.span();

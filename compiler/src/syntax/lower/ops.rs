@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
                     Ok(n) if n > 0 => n,
                     _ => {
                         let text = self.text(*tok);
-                        self.report(errors::number_range(tok.span(), text, "a number of results"));
+                        self.report(errors::count_range(tok.span(), text, "a number of results"));
                         return;
                     }
                 },
@@ -298,6 +298,10 @@ impl<'a> Lower<'a> {
                 (id, self.m.cx.op_name_data(id).def)
             }
         };
+        if word == "\"\"" {
+            self.report(errors::empty_op_name(op.name.span()));
+            return None;
+        }
         if def.is_none() && !self.options.allow_unregistered {
             let text = self.m.cx.str(self.m.cx.op_name_data(name_id).name).to_owned();
             self.unknown(op.name.span(), &text);

@@ -133,7 +133,7 @@ impl<'a> Lower<'a> {
                 _ => match text.parse::<i64>() {
                     Ok(n) => shape.push(n),
                     Err(_) => {
-                        self.report(errors::number_range(dim.span(), text, "a dimension (63 bits)"));
+                        self.report(errors::count_range(dim.span(), text, "a dimension (63 bits)"));
                         return None;
                     }
                 },
@@ -151,11 +151,13 @@ impl<'a> Lower<'a> {
             Kind::Vector if unranked || shape.contains(&DYNAMIC) => {
                 Some("a vector type has fixed dimensions")
             }
+            Kind::Vector if shape.contains(&0) => Some("the dimensions of a vector type are greater than 0"),
             Kind::Tensor | Kind::MemRef if scalable.contains(&true) => {
                 Some("only vectors have scalable dimensions")
             }
             Kind::Tensor if extra.len() > 1 => Some("a tensor type has at most one encoding"),
             Kind::MemRef if extra.len() > 2 => Some("a memref type has at most a layout and a memory space"),
+            _ if !self.may_be_element(word.kind, elem) => Some("this type cannot be that of elements"),
             _ => None,
         };
         if let Some(why) = why {
@@ -171,5 +173,17 @@ impl<'a> Lower<'a> {
             (_, shape) => TypeKind::Tensor { shape, elem, encoding: extra.first().copied() },
         };
         Some(self.m.cx.type_id(kind))
+    }
+
+    /// May `elem` be the element type of a tensor, vector or memref? As in MLIR.
+    fn may_be_element(&self, shaped: Kind, elem: TypeId) -> bool {
+        match self.m.cx.ty(elem) {
+            TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Index => true,
+            TypeKind::Complex(_) | TypeKind::Vector { .. } | TypeKind::Opaque(_) => shaped != Kind::Vector,
+            TypeKind::MemRef { .. } => shaped == Kind::MemRef,
+            TypeKind::None | TypeKind::Tuple(_) | TypeKind::Function { .. } | TypeKind::Tensor { .. } => {
+                false
+            }
+        }
     }
 }
