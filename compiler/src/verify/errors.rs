@@ -188,3 +188,12 @@ pub(super) fn unregistered_placement(m: &Module, op: OpId) -> Diagnostic {
         format!("{} has successors, so it must be the last operation of its block", name(m, op)),
     )
 }
+
+pub(super) fn table_args(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0425", format!("the block of {} cannot have arguments", name(m, op)))
+}
+
+pub(super) fn visibility(m: &Module, op: OpId, found: &str) -> Diagnostic {
+    at_op(m, op, "E0426", format!("the visibility of {} is `{found}`", name(m, op)))
+        .help("a symbol is `public`, `private` or `nested`")
+}

@@ -7,7 +7,9 @@
 //! * blocks: a terminator at the end and nowhere else (not in modules), successors in the same region;
 //! * SSA: a value is visible where it is used (`isolated from above` is respected) and its definition dominates the
 //!   use; inside ops that are not registered, and directly in modules, only visibility is asked for;
-//! * symbols: unique in their table, references resolve, calls agree with the signatures of functions;
+//! * modules: one block without arguments;
+//! * symbols: a known visibility, unique in their table, references resolve, calls agree with the
+//!   signatures of functions;
 //! * functions: entry block arguments and returns agree with `function_type`;
 //! * whatever a definition's own verifier checks.
 //!
@@ -62,6 +64,9 @@ impl Verifier<'_> {
         self.table(op, def);
         if def.traits.has(Traits::SYMBOL_TABLE) {
             self.symbol_table(op);
+        }
+        if def.traits.has(Traits::SYMBOL) {
+            self.visibility(op);
         }
         if def.traits.has(Traits::FUNCTION) {
             self.function(op);
@@ -246,6 +251,11 @@ impl Verifier<'_> {
                 self.diags.push(errors::block_count(m, op, "at least one block", 0));
             }
         }
+        if def.is_some_and(|d| d.traits.has(Traits::SYMBOL_TABLE))
+            && blocks.first().is_some_and(|b| !m.args(*b).is_empty())
+        {
+            self.diags.push(errors::table_args(m, op));
+        }
         let free = def.is_none_or(|d| d.traits.has(Traits::NO_TERMINATOR));
         for &block in blocks {
             let last = m.last_op(block);
@@ -342,6 +352,16 @@ impl Verifier<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    fn visibility(&mut self, op: OpId) {
+        let m = self.m;
+        if let Some(AttrKind::Str { text, .. }) = m.attr(op, names::SYM_VISIBILITY).map(|a| m.cx.attr(a)) {
+            let found = m.cx.str(*text);
+            if !matches!(found, "public" | "private" | "nested") {
+                self.diags.push(errors::visibility(m, op, &short(found)));
             }
         }
     }

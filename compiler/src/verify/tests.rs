@@ -110,3 +110,12 @@ fn all_errors_are_reported_in_order() {
         &["2:6 E0401", "3:6 E0405", "4:1 E0413"],
     );
 }
+
+#[test]
+fn modules_and_visibility() {
+    check("\"builtin.module\"() ({\n^bb0(%a: i32):\n}) : () -> ()", &["1:1 E0425"]);
+    check(
+        "\"func.func\"() <{function_type = () -> (), sym_name = \"f\", sym_visibility = \"x\"}> ({}) : () -> ()",
+        &["1:1 E0426"],
+    );
+}
