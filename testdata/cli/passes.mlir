@@ -8,6 +8,9 @@
 // RUN: ir-opt %s | FileCheck %s --check-prefix=SAME
 // RUN: ir-opt %s --dce --timing 2>&1 >/dev/null | FileCheck %s --check-prefix=TIMING
 // RUN: ir-opt %s --dce --dce --print-ir-before-all --print-ir-after-change 2>&1 >/dev/null | FileCheck %s --check-prefix=DUMP
+// RUN: ir-opt %s --strip-debuginfo --dce --strip-debuginfo --print-ir-before-all 2>&1 >/dev/null | FileCheck %s --check-prefix=ORDER
+// RUN: not ir-opt %s --dce=x 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: ir-opt --help | FileCheck %s --check-prefix=HELP
 // RUN: ir-opt --list-passes | FileCheck %s --check-prefix=LIST
 
 // CHECK: func.func @f
@@ -23,6 +26,11 @@
 // DUMP-NOT: constant.i32 2
 // DUMP: // -----// IR Dump Before dce //----- //
 // DUMP-NOT: IR Dump After
+// ORDER: IR Dump Before strip-debuginfo
+// ORDER: IR Dump Before dce
+// ORDER: IR Dump Before strip-debuginfo
+// VALUE: error: unexpected value 'x' for '--dce'
+// HELP: {{^}} {{ *}}--dce {{ *}}removes
 // LIST: {{^}}dce {{.*}}removes
 // LIST: {{^}}strip-debuginfo {{.*}}locations
 func.func @f() -> i32 {

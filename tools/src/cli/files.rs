@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::failure::{Failure, not_written};
+use super::failure::{Failure, not_written, tell};
 
 /// What every BEF file begins with.
 const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
@@ -149,18 +149,18 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
-        Failure::Refused(format!("{}:{line}: not valid UTF-8 at byte {at}", place.name()))
+        let before = String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default());
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        tell(&format!("{}:{line}:{column}: error: not valid UTF-8 at byte {at}\n", place.name()));
+        Failure::Told
     })
 }
 
 /// Writes a file, all of it or nothing.
 pub(super) fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
-    write_or_nothing(path, parts).map_err(|error| {
-        // What the system says, without the name of the temporary file.
-        let error = error.raw_os_error().map_or(error, std::io::Error::from_raw_os_error);
-        Failure::Refused(format!("cannot write '{}': {error}", path.display()))
-    })
+    write_or_nothing(path, parts)
+        .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
 }
 
 fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
@@ -182,8 +182,13 @@ fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file =
-        tempfile::Builder::new().prefix(".befrost-").permissions(permissions).tempfile_in(directory)?;
+    // What the system says of the directory, and not of a file in it whose random name says nothing to the user.
+    std::fs::metadata(directory)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".befrost-")
+        .permissions(permissions)
+        .tempfile_in(directory)
+        .map_err(|error| std::io::Error::from(error.kind()))?;
     write_all(file.as_file_mut())?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())

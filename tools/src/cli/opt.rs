@@ -75,11 +75,8 @@ pub fn main() -> ExitCode {
             .help(pass.summary)
             .help_heading("Passes")
             .action(ArgAction::Append)
-            .num_args(0..=1)
-            .require_equals(true)
+            .num_args(0)
             .default_missing_value("")
-            .hide_possible_values(true)
-            .value_parser([""])
     });
     let matches = match parse(Args::command().args(flags), PLANNED) {
         Ok(matches) => matches,
