@@ -96,8 +96,8 @@ impl Runtime {
     /// # Errors
     /// If it cannot be read, is not a valid file, or uses kernels that this runtime does not have.
     pub fn load(&self, path: &Path) -> Result<Program, LoadError> {
-        let bytes = std::fs::read(path).map_err(LoadError::Io)?;
-        self.load_bytes(&bytes)
+        let program = befrost_host::Program::read(path, &self.registry)?;
+        Ok(Program { runtime: self.clone(), program })
     }
 
     /// [`Runtime::load`] of bytes that are in memory already; they are copied.

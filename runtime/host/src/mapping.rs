@@ -11,6 +11,7 @@
 #![allow(unsafe_code, reason = "mapping a file, and an image that refers to the bytes beside it")]
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,6 +78,21 @@ impl Mapped {
 }
 
 impl Program {
+    /// A program of a BEF file, which is read into memory.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`], or if the file cannot be read.
+    pub fn read(path: &Path, registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        let mut file = File::open(path)?;
+        let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        if len > isize::MAX as usize / 2 {
+            return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge).into());
+        }
+        let mut bytes = AlignedBytes::zeroed(len);
+        file.read_exact(&mut bytes)?;
+        Program::resolve(Mapped::new(Bytes::Owned(bytes))?, registry)
+    }
+
     /// A program of a BEF file, which is mapped: its tensors are used where they are.
     ///
     /// # Errors

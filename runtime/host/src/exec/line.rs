@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error};
+use super::{Limits, MAX_TRACE, blocking, callee, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
 use crate::kernel::{Call, KernelFrame, KernelRef, Outcome};
@@ -182,16 +182,17 @@ impl<'x> LineExecutor<'x> {
 
     /// Opens a frame for a call. What the call is the last to read moves into it.
     fn call(&mut self, call: Call, plan: &FunctionPlan, step: &Step, base: usize) -> Result<(), KernelError> {
-        let callee = self.program.plan(call.function.0);
+        let function = callee(call, &step.plan, &plan.lists)?;
+        let n_args = self.program.plan(function).n_args as usize;
         let operands = step.plan.operands.of(&plan.lists);
         let arguments = operands.get(call.first_operand as usize..).unwrap_or_default();
         let top = self.values.len();
-        for &register in arguments.iter().take(callee.n_args as usize) {
+        for &register in arguments.iter().take(n_args) {
             let value = self.values.get(base + register as usize).cloned().unwrap_or(Value::Chain);
             self.values.push(value);
         }
         retire(&mut self.values[base..top], plan, step);
-        let opened = self.push(call.function.0, top);
+        let opened = self.push(function, top);
         if opened.is_err() {
             self.values.truncate(top);
         }
@@ -250,6 +251,9 @@ fn blocked(program: &Program, at: KernelRef, registers: &[Value]) -> Option<Valu
 fn take_results(plan: &FunctionPlan, registers: &mut [Value], mut give: impl FnMut(Value)) {
     for &register in &plan.results {
         let register = &mut registers[register as usize];
-        give(if plan.repeats_results { register.clone() } else { std::mem::take(register) });
+        give(match if plan.repeats_results { register.clone() } else { std::mem::take(register) } {
+            Value::Empty => Value::Error(operand_error().into()),
+            value => value,
+        });
     }
 }

@@ -22,7 +22,8 @@ use self::frame::Frame;
 use self::line::LineExecutor;
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::program::Program;
+use crate::kernel::Call;
+use crate::program::{KernelPlan, Program};
 use crate::queue::Latch;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
@@ -183,6 +184,14 @@ fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
 fn cancelled(context: &ExecContext) -> Value {
     let error = context.request.cancellation.error().cloned();
     Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))
+}
+
+/// The function that a kernel asks for.
+fn callee(call: Call, plan: &KernelPlan, lists: &[u32]) -> Result<u32, KernelError> {
+    plan.functions.of(lists).get(call.function as usize).copied().ok_or_else(|| {
+        let message = format!("a kernel called its function #{}, which it does not have", call.function);
+        KernelError::new(ErrorCode::Internal, message)
+    })
 }
 
 /// A kernel could not read an operand although none is an error or dead, or it did not set a result.

@@ -10,7 +10,7 @@ use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 use super::{Limits, call};
 use crate::context::{ExecContext, Output, Request};
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Async, Completion, Kernel, Outcome, Rest, Signature, Site, caller};
+use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Outcome, Rest, Signature, Site, caller};
 use crate::program::Program;
 use crate::queue::WorkQueue;
 use crate::registry::Registry;
@@ -64,6 +64,14 @@ fn kernels(registry: &mut Registry) {
         frame.set_result(0, Value::I32(1));
         Outcome::error(KernelError::invalid("half"))
     }));
+}
+
+/// Kernels written by hand, and badly.
+fn bad_kernels(registry: &mut Registry) {
+    let signature = |completion| Signature { results: vec![&["i32"]], completion, ..Signature::default() };
+    registry.add(Kernel::new("forgets", signature(Completion::Sync), |_| Outcome::Done));
+    let calls = |_: &mut KernelFrame<'_>| Outcome::Call(Call { function: 7, first_operand: 0 });
+    registry.add(Kernel::new("misdials", signature(Completion::Calls), calls));
 }
 
 /// A program being written. `main` takes one i32.
@@ -155,7 +163,7 @@ impl Source {
 }
 
 fn load(bytes: &[u8]) -> Arc<Program> {
-    Program::from_bytes(bytes, &Registry::new().with(kernels)).unwrap()
+    Program::from_bytes(bytes, &Registry::new().with(kernels).with(bad_kernels)).unwrap()
 }
 
 #[derive(Default)]
@@ -399,6 +407,20 @@ mod plain {
                 };
                 assert_eq!(results, [format!("t:2:1: {message} < t:3:1")]);
             }
+        }
+    }
+
+    #[test]
+    fn what_bad_kernels_do_is_an_error() {
+        let mut source = Source::new();
+        let forgotten = source.kernel("forgets", &[]);
+        let misdialed = source.kernel("misdials", &[]);
+        let program = source.load(&[forgotten, misdialed]);
+        let late = AsyncRef::pending().1;
+        for argument in [Value::I32(1), Value::Async(late)] {
+            let (results, _) = run_on(from_spec("s").unwrap(), &program, argument, Limits::default());
+            assert!(results[0].contains("a result was not set"), "{results:?}");
+            assert_eq!(results[1], "t:2:1: a kernel called its function #7, which it does not have");
         }
     }
 

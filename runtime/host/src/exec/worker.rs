@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::frame::{Frame, Later, Ready, Running, Started};
 use super::line::LineExecutor;
-use super::{cancelled, operand_error};
+use super::{callee, cancelled, operand_error};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::{Call, KernelFrame, Outcome};
@@ -170,9 +170,13 @@ impl Worker {
         call: Call,
     ) -> Result<(), (Running, KernelError)> {
         let execution = &frame.execution;
-        let callee = execution.program.plan(call.function.0);
-        let n_operands =
-            self.scratch.len() - frame.plan().kernels[running.kernel() as usize].n_results as usize;
+        let plan = &frame.plan().kernels[running.kernel() as usize];
+        let function = match callee(call, plan, &frame.plan().lists) {
+            Ok(function) => function,
+            Err(error) => return Err((running, error)),
+        };
+        let callee = execution.program.plan(function);
+        let n_operands = self.scratch.len() - plan.n_results as usize;
         let first = (call.first_operand as usize).min(n_operands);
         let n_args = (callee.n_args as usize).min(n_operands - first);
         let arguments = self.scratch.drain(first..first + n_args);
@@ -181,7 +185,7 @@ impl Worker {
             let mut line =
                 LineExecutor::new(&execution.program, &execution.context, execution.left(frame.depth));
             let mut results = Vec::new();
-            line.run(call.function.0, arguments, &mut results, &|| frame.trace(kernel));
+            line.run(function, arguments, &mut results, &|| frame.trace(kernel));
             self.publish(running, results.into_iter(), true);
             return Ok(());
         }
@@ -189,8 +193,7 @@ impl Worker {
             drop(arguments);
             return Err((running, error));
         }
-        let started =
-            Frame::start(execution, call.function.0, arguments, Some((frame.clone(), kernel)), None);
+        let started = Frame::start(execution, function, arguments, Some((frame.clone(), kernel)), None);
         self.open(started, Some(running));
         Ok(())
     }

@@ -27,8 +27,8 @@ pub enum Outcome {
 /// Asks the executor to run a function on its own stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// The function.
-    pub function: FunctionId,
+    /// Which of the kernel's functions.
+    pub function: u32,
     /// The operand that is its first argument; the others follow.
     pub first_operand: u32,
 }

@@ -58,10 +58,7 @@ pub fn caller(name: &'static str) -> Kernel {
         completion: Completion::Calls,
         ..Signature::default()
     };
-    Kernel::new(name, signature, |frame| match frame.function(0) {
-        Some(function) => Outcome::Call(Call { function, first_operand: 0 }),
-        None => Outcome::Operand,
-    })
+    Kernel::new(name, signature, |_| Outcome::Call(Call { function: 0, first_operand: 0 }))
 }
 
 impl fmt::Debug for Kernel {
