@@ -34,6 +34,17 @@ func.func @sum(%a: i32, %b: i64) -> (i32 {bef.name = "twice"}, i64) {
 // SIZES: {{^}}error: argument 's' has type !ts.shape: expected the sizes as a vector of i64, got dtype i32, shape [2]
 // RUN: not bef-exec %s --functions tensors --input i32:1 --input i64[2]:1,-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: {{^}}error: argument 's' has type !ts.shape: {{.*}}-2
+
+// `-` is standard input and output; arrays on standard output stand alone there.
+// RUN: bef-exec %s --functions tensors --input f32[2x2]:1,2,3,4 --input i64[0]: --output=- > %t.o.npy && cmp %t.o.npy %t.t.npy
+// RUN: bef-exec %s --functions tensors --input t=- --input i64[0]: --expect 0=%t.t.npy < %t.t.npy | FileCheck %s --check-prefix=STDIN
+// RUN: bef-exec %s --functions tensors --input %t.t.npy --input i64[0]: --expect 0=- < %t.t.npy | FileCheck %s --check-prefix=STDIN
+// STDIN: --- Running 'tensors':
+// RUN: not bef-exec %s --functions tensors --input - --input i64[0]: --expect - < %t.t.npy 2>&1 | FileCheck %s --check-prefix=ONCE
+// RUN: not bef-exec - --input - < %s 2>&1 | FileCheck %s --check-prefix=ONCE
+// ONCE: {{^}}error: standard input can be read only once
+// RUN: printf 'no array' | not bef-exec %s --functions tensors --input - --input i64[0]: 2>&1 | FileCheck %s --check-prefix=NOSTDIN
+// NOSTDIN: {{^}}error: cannot read '<stdin>': not a .npy file
 // RUN: not bef-exec %s --functions tensors --input ch=i32:1 2>&1 | FileCheck %s --check-prefix=CHAIN
 // CHAIN: {{^}}error: argument 'ch' has type !tfrt.chain: no file and no text can stand for one
 // RUN: not bef-exec %s --functions tensors --input i32:1 --input i64[0]: --output 2=%t.npy 2>&1 | FileCheck %s --check-prefix=UNWRITABLE

@@ -70,7 +70,7 @@ fn wrong_usage_is_exit_code_2() {
     check(TRANSLATE, &["--bef-to-mlir", "--disable-optional-sections"], 2, "needs BEF as output");
     check(TRANSLATE, &["--bef-to-mlir", "--split-input-file"], 2, "needs text as input");
     check(TRANSLATE, &["--bef-to-mlir", "--verify-diagnostics"], 2, "needs text as input");
-    check(OPT, &[one, "--dce=1"], 2, "invalid value '1'");
+    check(OPT, &[one, "--dce=1"], 2, "unexpected value '1'");
     check(OPT, &[one, "--dce", "--pass-pipeline", "dce"], 2, "exclude each other");
     check(OPT, &["--help-dialects", "nothing"], 2, "there is no dialect");
     check(EXEC, &[], 2, "FILE");
@@ -163,7 +163,7 @@ fn binary_output_is_never_written_to_a_terminal() {
     let output = command(TRANSLATE, &[&one()]).stdout(theirs).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("BEF is binary and is not written to a terminal"), "{told}");
+    assert!(told.contains("binary output is not written to a terminal"), "{told}");
 
     // Text is.
     let (theirs, _ours) = terminal();

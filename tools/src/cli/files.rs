@@ -134,7 +134,7 @@ impl Place {
     /// Refuses a terminal as a place for what is no text.
     pub(super) fn expect_no_terminal(&self) -> Result<(), Failure> {
         if *self == Place::Std && std::io::stdout().is_terminal() {
-            let message = "BEF is binary and is not written to a terminal: give a file with -o, or a pipe";
+            let message = "binary output is not written to a terminal: give a file, or a pipe";
             return Err(Failure::Usage(message.to_owned()));
         }
         Ok(())
@@ -158,7 +158,7 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
 }
 
 /// Writes a file, all of it or nothing.
-pub(super) fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
+fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
     write_or_nothing(path, parts)
         .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
 }

@@ -64,11 +64,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "F,G", value_delimiter = ',')]
     functions: Vec<String>,
 
-    /// An argument: a .npy file, or written out as DTYPE[SHAPE]:v,v,... Without NAME: the next one
+    /// An argument: a .npy file (`-` is standard input), or written out as DTYPE[SHAPE]:v,v,... Without NAME: the next one
     #[arg(long, value_name = "[NAME=]FILE.npy|DTYPE[SHAPE]:v,v")]
     input: Vec<Named>,
 
-    /// Write a result to a .npy file
+    /// Write a result to a .npy file; `-` is standard output, where nothing is reported then
     #[arg(long, value_name = "[NAME=]FILE.npy")]
     output: Vec<Named>,
 
@@ -180,6 +180,12 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     if args.warmup > 0 && args.repeat.is_none() {
         return Err(Failure::Usage("--warmup is for --repeat".to_owned()));
     }
+    if args.reads_of_stdin() > 1 {
+        return Err(Failure::Usage("standard input can be read only once".to_owned()));
+    }
+    if args.writes_arrays_to_stdout() {
+        Place::Std.expect_no_terminal()?;
+    }
     let base: Arc<dyn Allocator> = match args.host_allocator {
         AllocatorKind::Malloc | AllocatorKind::LeakCheck => Malloc::shared(),
         AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
@@ -219,6 +225,17 @@ impl Args {
     /// Whether somebody asked for values, not merely for a run.
     fn wants_values(&self) -> bool {
         !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+    }
+
+    /// Whether standard output is to hold arrays, and nothing that would spoil them.
+    fn writes_arrays_to_stdout(&self) -> bool {
+        self.output.iter().any(|output| output.place() == Place::Std)
+    }
+
+    /// How often standard input is asked for.
+    fn reads_of_stdin(&self) -> usize {
+        let files = self.input.iter().chain(&self.expect).map(Named::place);
+        std::iter::once(self.file.clone()).chain(files).filter(|place| *place == Place::Std).count()
     }
 }
 

@@ -5,10 +5,10 @@
 //! --output [NAME=]FILE.npy        --expect [NAME=]FILE.npy
 //! ```
 //!
-//! NAME is the name of an argument or result, or its number. What has no name goes to those that are left, in order. Chains need no
+//! FILE.npy may be `-`, standard input or output. NAME is the name of an argument or result, or its number. What has no name goes to those that are left, in order. Chains need no
 //! input: they are there. A scalar is a tensor without dimensions, a shape a vector of i64.
 
-use std::path::Path;
+use std::ffi::OsString;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use befrost_tensor::mem::Allocator;
 use befrost_tensor::{Complex64, DType, Element, I1, bf16, f16, literal, npy};
 
 use crate::cli::failure::Failure;
+use crate::cli::files::Place;
 
 /// `[NAME=]TEXT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +44,8 @@ impl FromStr for Named {
 
 impl Named {
     /// The file that it names.
-    pub(super) fn path(&self) -> &Path {
-        Path::new(&self.text)
+    pub(super) fn place(&self) -> Place {
+        Place::from(OsString::from(&self.text))
     }
 
     /// The tensor that it names or writes out.
@@ -53,8 +54,12 @@ impl Named {
             return literal::parse(&self.text, allocator)
                 .map_err(|error| Failure::Usage(format!("'{}': {error}", excerpt(&self.text))));
         }
-        npy::read_file(self.path(), allocator)
-            .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", excerpt(&self.text))))
+        let place = self.place();
+        match &place {
+            Place::Std => npy::read(std::io::stdin().lock(), allocator),
+            Place::File(path) => npy::read_file(path, allocator),
+        }
+        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", excerpt(&place.name()))))
     }
 }
 

@@ -15,7 +15,6 @@ use super::Args;
 use super::ports::{ARGUMENT, CHAIN, RESULT, bind, port_name, to_datum, to_tensor};
 use super::timing::{Moment, Times};
 use crate::cli::failure::{Failure, not_written, print, tell};
-use crate::cli::files::write_file;
 
 /// One run of the program `bef-exec`.
 pub(super) struct Session<'a> {
@@ -102,9 +101,12 @@ impl<'a> Session<'a> {
         let outputs = bind(&self.args.output, &ports, RESULT, &signature)?;
         let expected = bind(&self.args.expect, &ports, RESULT, &signature)?;
 
-        print(&format!("--- Running '{name}':\n"))?;
+        let is_reported = !self.args.writes_arrays_to_stdout();
+        if is_reported {
+            print(&format!("--- Running '{name}':\n"))?;
+        }
         let called = self.call_as_often_as_asked(function, &arguments, resources)?;
-        let is_printed = |at: usize| !outputs.contains(&at) && !expected.contains(&at);
+        let is_printed = |at: usize| is_reported && !outputs.contains(&at) && !expected.contains(&at);
         self.print_results(function, &called, is_printed)?;
 
         let mut ok = called.timeout.is_none();
@@ -114,12 +116,12 @@ impl<'a> Session<'a> {
             for (output, &at) in self.args.output.iter().zip(&outputs) {
                 ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
                     let written = npy::to_bytes(&tensor).map_err(|error| Failure::Refused(error.to_string()));
-                    told(written.and_then(|bytes| write_file(output.path(), &[&bytes])))
+                    told(written.and_then(|bytes| output.place().write_binary(&[&bytes])))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {
                 ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
-                    let file = expect.path().display().to_string();
+                    let file = expect.place().name();
                     told(self.compare(&tensor, want, &port_name(&ports[at], at), &file))
                 });
             }
