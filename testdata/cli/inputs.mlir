@@ -43,6 +43,8 @@ func.func @sum(%a: i32, %b: i64) -> (i32 {bef.name = "twice"}, i64) {
 // RUN: not bef-exec %s --functions tensors --input - --input i64[0]: --expect - < %t.t.npy 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: not bef-exec - --input - < %s 2>&1 | FileCheck %s --check-prefix=ONCE
 // ONCE: {{^}}error: standard input can be read only once
+// RUN: not bef-exec %s --functions tensors --input i32:1 --input i64[0]: --output 0=%t.x.npy --output 1=%t.x.npy 2>&1 | FileCheck %s --check-prefix=ONEFILE
+// ONEFILE: {{^}}error: two results cannot both be written to {{.*}}.x.npy
 // RUN: printf 'no array' | not bef-exec %s --functions tensors --input - --input i64[0]: 2>&1 | FileCheck %s --check-prefix=NOSTDIN
 // NOSTDIN: {{^}}error: cannot read '<stdin>': not a .npy file
 // RUN: not bef-exec %s --functions tensors --input ch=i32:1 2>&1 | FileCheck %s --check-prefix=CHAIN

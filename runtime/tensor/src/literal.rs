@@ -152,10 +152,10 @@ literals! {
     i16: std_parse;
     i32: std_parse;
     i64: std_parse;
-    f32: std_parse;
-    f64: std_parse;
-    f16: |text| std_parse(text).map(f16::from_f64);
-    bf16: |text| std_parse(text).map(bf16::from_f64);
+    f32: |text| in_range(text, std_parse(text)?, f32::is_infinite);
+    f64: |text| in_range(text, std_parse(text)?, f64::is_infinite);
+    f16: |text| in_range(text, f16::from_f64(std_parse(text)?), f16::is_infinite);
+    bf16: |text| in_range(text, bf16::from_f64(std_parse(text)?), bf16::is_infinite);
     I1: truth_value;
     Complex64: |text| complex(text).map(|(re, im)| Complex64 { re, im });
     Complex128: |text| complex(text).map(|(re, im)| Complex128 { re, im });
@@ -163,6 +163,12 @@ literals! {
 
 fn std_parse<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
+}
+
+/// The number, unless it is infinite although the text names a finite one.
+fn in_range<T: Copy>(text: &str, value: T, is_infinite: fn(T) -> bool) -> Option<T> {
+    let names_infinity = text.to_ascii_lowercase().contains("inf");
+    (names_infinity || !is_infinite(value)).then_some(value)
 }
 
 fn truth_value(text: &str) -> Option<I1> {
@@ -223,6 +229,9 @@ mod tests {
     fn bad_literals_are_explained() {
         check("weights.npy", "error: expected DTYPE[SHAPE]:");
         check("float[2]:1,2", "error: unknown element type `float`");
+        check("f32[2]:1e40,0", "error: value #0, `1e40`, is not");
+        check("f16:70000", "error: value #0, `70000`, is not");
+        check("f32[2]:inf,-Infinity", "f32, shape = [2]");
         check("f32[2x]:1,2", "error: `[2x]` is not a shape");
         check("f32[-1]:1", "error: `[-1]` is not a shape");
         check("i32[3]:1,2", "error: 2 values are written, the shape has 3 elements");

@@ -183,6 +183,15 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     if args.reads_of_stdin() > 1 {
         return Err(Failure::Usage("standard input can be read only once".to_owned()));
     }
+    if let Some(twice) = args
+        .output
+        .iter()
+        .enumerate()
+        .find_map(|(i, output)| args.output[..i].iter().find(|before| before.place() == output.place()))
+    {
+        let message = format!("two results cannot both be written to {}", twice.place().name());
+        return Err(Failure::Usage(message));
+    }
     if args.writes_arrays_to_stdout() {
         Place::Std.expect_no_terminal()?;
     }
