@@ -164,7 +164,11 @@ impl Group {
         let mut process = std::process::Command::new(&command.program);
         process.args(&command.arguments).current_dir(directory);
         process.stdin(input).stdout(output.stdio()).stderr(errors.stdio());
-        process.env("LC_ALL", "C").env("NO_COLOR", "1").env_remove("FILECHECK_OPTS");
+        process
+            .env("LC_ALL", "C")
+            .env("NO_COLOR", "1")
+            .env("BEFROST_LEAK_CHECK", "1")
+            .env_remove("FILECHECK_OPTS");
         for (name, value) in &command.environment {
             match value {
                 Some(value) => process.env(name, value),
