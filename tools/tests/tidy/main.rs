@@ -25,11 +25,12 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the tools are in the repository")
 }
 
-/// Whether the file or directory is no part of the repository. `name` is a path from the root.
+/// Whether the file or directory is no part of the repository, as `.gitignore` has it. `name` is a path from the root.
 fn is_foreign(name: &str) -> bool {
     let top = !name.contains('/');
     let last = name.rsplit('/').next().unwrap_or(name);
-    (top && (last == ".git" || last == "target" || last.starts_with("target-"))) || last.ends_with(".orig")
+    let made = last == ".git" || last == "target" || last.starts_with("target-") || last.ends_with(".bef");
+    (top && made) || last.ends_with(".orig")
 }
 
 fn files() -> Vec<File> {
