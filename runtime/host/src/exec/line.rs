@@ -62,8 +62,8 @@ impl<'x> LineExecutor<'x> {
             let error = KernelError::of_panic(panic.as_ref());
             if let Some((plan, step, base)) = self.current() {
                 let error = Value::Error(self.located(error, outer));
-                fill(&mut self.values[base..], &step, &error);
-                retire(&mut self.values[base..], plan, &step);
+                fill(&mut self.values[base..], step, &error);
+                retire(&mut self.values[base..], plan, step);
             }
         }
         take_results(plan, &mut self.values, |value| results.push(value));
@@ -71,11 +71,14 @@ impl<'x> LineExecutor<'x> {
     }
 
     /// The step that is running, its function's plan, and where its registers start.
-    fn current(&self) -> Option<(&'x FunctionPlan, Step, usize)> {
+    fn current(&self) -> Option<(&'x FunctionPlan, &'x Step, usize)> {
         let frame = self.frames.last()?;
-        let plan = self.program.plan(frame.function);
-        let step = *plan.line.as_deref()?.get(frame.next.checked_sub(1)?)?;
-        Some((plan, step, frame.base))
+        Some((self.program.plan(frame.function), self.step(frame)?, frame.base))
+    }
+
+    /// The step that a frame is at.
+    fn step(&self, frame: &LineFrame) -> Option<&'x Step> {
+        self.program.plan(frame.function).line.as_deref()?.get(frame.next.checked_sub(1)?)
     }
 
     /// Opens a frame over the arguments at the top of the stack.
@@ -134,23 +137,17 @@ impl<'x> LineExecutor<'x> {
                 retire(registers, plan, step);
             }
             self.frames.pop();
-            match self.current() {
-                None => return,
-                Some((_, step, caller)) => {
-                    let (below, registers) = self.values.split_at_mut(base);
-                    let mut slots = below[caller + step.plan.first_result as usize..].iter_mut();
-                    take_results(plan, registers, |value| {
-                        if let Some(slot) = slots.next() {
-                            *slot = value;
-                        }
-                    });
-                    self.values.truncate(base);
-                    // What the call read last was given away when it began; a result that nobody wants is still there.
-                    if let Some((plan, step, base)) = self.current() {
-                        retire(&mut self.values[base..], plan, &step);
-                    }
+            let Some((caller_plan, step, caller)) = self.current() else { return };
+            let (below, registers) = self.values.split_at_mut(base);
+            let mut slots = below[caller + step.plan.first_result as usize..].iter_mut();
+            take_results(plan, registers, |value| {
+                if let Some(slot) = slots.next() {
+                    *slot = value;
                 }
-            }
+            });
+            self.values.truncate(base);
+            // What the call read last was given away when it began; a result that nobody wants is still there.
+            retire(&mut self.values[caller..], caller_plan, step);
         }
     }
 
@@ -203,13 +200,7 @@ impl<'x> LineExecutor<'x> {
     fn located(&self, error: KernelError, outer: &dyn Fn() -> Vec<String>) -> Error {
         let mut trace = Vec::new();
         for frame in self.frames.iter().rev().take(MAX_TRACE) {
-            let step = self
-                .program
-                .plan(frame.function)
-                .line
-                .as_deref()
-                .and_then(|steps| steps.get(frame.next.wrapping_sub(1)));
-            let at = step.map(|step| KernelRef { function: frame.function, kernel: step.kernel });
+            let at = self.step(frame).map(|step| KernelRef { function: frame.function, kernel: step.kernel });
             trace.extend(at.and_then(|at| self.program.location_string(at)));
         }
         if self.frames.len() <= MAX_TRACE {

@@ -55,12 +55,10 @@ impl Worker {
         let Started { frame, ready, later } = started;
         // The frame's first stream is the one of its first kernel.
         let stream = frame.general().streams.first().copied().unwrap_or(0);
-        let mut visit = Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 1, caller };
-        visit.add(ready);
         for (later, value) in later {
-            wait(&visit.frame, stream, later, &value, None);
+            wait(&frame, stream, later, &value, None);
         }
-        self.visits.push(visit);
+        self.visits.push(Visit { finished: 1, caller, ..Visit::new(frame, stream, ready) });
     }
 
     fn drain(&mut self) {
@@ -89,20 +87,12 @@ impl Worker {
             let mut ready = Vec::new();
             parent.complete(kernel, &mut ready);
             if !ready.is_empty() {
-                self.visit(parent.clone(), kernel, ready);
+                let stream = parent.general().streams[kernel as usize];
+                self.visits.push(Visit::new(parent.clone(), stream, ready));
             }
             frame = parent;
             n = 1;
         }
-    }
-
-    /// Opens another visit of a frame, for kernels that `kernel` made ready.
-    fn visit(&mut self, frame: Arc<Frame>, kernel: u32, ready: Vec<Ready>) {
-        let stream = frame.general().streams[kernel as usize];
-        let mut visit =
-            Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished: 0, caller: None };
-        visit.add(ready);
-        self.visits.push(visit);
     }
 
     /// Runs one kernel of the top visit.
@@ -119,8 +109,8 @@ impl Worker {
         let n_operands = self.scratch.len();
         context.request.cancellation.check_deadline();
         let instead = match instead {
-            None if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
-            Some(Value::Error(_)) if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
+            Some(Value::Dead) => Some(Value::Dead),
+            _ if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
             instead => instead,
         };
         if let Some(value) = instead {
@@ -248,16 +238,21 @@ fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, complet
         if ready.is_empty() {
             worker.finish(frame, finished);
         } else {
-            let mut visit =
-                Visit { frame, stream, inline: Vec::new(), outline: Vec::new(), finished, caller: None };
-            visit.add(ready);
-            worker.visits.push(visit);
+            worker.visits.push(Visit { finished, ..Visit::new(frame, stream, ready) });
         }
         worker.drain();
     });
 }
 
 impl Visit {
+    /// A visit for kernels that are ready.
+    fn new(frame: Arc<Frame>, stream: u32, ready: Vec<Ready>) -> Visit {
+        let (inline, outline) = (Vec::new(), Vec::new());
+        let mut visit = Visit { frame, stream, inline, outline, finished: 0, caller: None };
+        visit.add(ready);
+        visit
+    }
+
     /// Sorts kernels that have become ready into this visit's stream and the others.
     fn add(&mut self, ready: Vec<Ready>) {
         let streams = &self.frame.general().streams;
@@ -286,8 +281,8 @@ impl Visit {
             let inline = std::mem::replace(&mut outline, rest);
             let frame = self.frame.clone();
             self.frame.execution.context.queue().add_task(Box::new(move || {
-                let visit = Visit { frame, stream, inline, outline: Vec::new(), finished: 0, caller: None };
-                Worker { visits: vec![visit], ..Worker::default() }.drain();
+                let visits = vec![Visit::new(frame, stream, inline)];
+                Worker { visits, ..Worker::default() }.drain();
             }));
         }
     }

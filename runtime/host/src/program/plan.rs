@@ -124,15 +124,38 @@ impl Lists {
     }
 }
 
+/// Whom to tell of what.
+struct Listeners {
+    /// Per register: the kernels to tell when it is final, newest first.
+    users: Lists,
+    /// Per register: the kernels to tell when the kernel that writes it has completed.
+    after_users: Lists,
+}
+
+impl Listeners {
+    fn new(function: &FunctionView<'_, '_>) -> Listeners {
+        let mut users = Vec::new();
+        let mut after_users = Vec::new();
+        for (k, kernel) in function.kernels().enumerate() {
+            for (i, &register) in kernel.operands().iter().enumerate() {
+                match kernel.operand_mode(i as u32) {
+                    OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
+                    OperandMode::After => after_users.push((register, k as u32)),
+                    OperandMode::Lenient => {}
+                }
+            }
+        }
+        let lists = |pairs: &[_]| Lists::newest_first(function.n_registers(), pairs);
+        Listeners { users: lists(&users), after_users: lists(&after_users) }
+    }
+}
+
 /// How a function is executed when something may have to wait.
 pub(crate) struct General {
     /// How many events each kernel waits for.
     pub(crate) ready_counts: Box<[u32]>,
     pub(crate) streams: Box<[u32]>,
-    /// Per register: the kernels to tell when it is final, newest first.
-    users: Lists,
-    /// Per register: the kernels to tell when the kernel that writes it has completed.
-    after_users: Lists,
+    listeners: Listeners,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
     /// Per register: whether it may be read before its writer has finished.
@@ -146,22 +169,14 @@ pub(crate) struct General {
 impl General {
     fn new(function: &FunctionView<'_, '_>, image: &Image<'_>) -> General {
         let n_registers = function.n_registers();
-        let mut users = Vec::new();
-        let mut after = Vec::new();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
         let is_counted = |register: u32| !is_inline_type(image.type_name(function.register_type(register)));
-        for (k, kernel) in function.kernels().enumerate() {
+        for kernel in function.kernels() {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 let mode = kernel.operand_mode(i as u32);
-                match mode {
-                    OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
-                    OperandMode::After => after.push((register, k as u32)),
-                    OperandMode::Lenient => {
-                        if register >= function.n_args() {
-                            is_async[register as usize] = true;
-                        }
-                    }
+                if mode == OperandMode::Lenient && register >= function.n_args() {
+                    is_async[register as usize] = true;
                 }
                 if mode != OperandMode::After && is_counted(register) {
                     reads[register as usize] += 1;
@@ -177,12 +192,12 @@ impl General {
                 reads[register as usize] += 1;
             }
         }
+        let listeners = Listeners::new(function);
         General {
             ready_counts: function.kernels().map(|k| k.ready_count()).collect(),
             streams: function.kernels().map(|k| k.stream()).collect(),
-            has_after: !after.is_empty(),
-            users: Lists::newest_first(n_registers, &users),
-            after_users: Lists::newest_first(n_registers, &after),
+            has_after: !listeners.after_users.items.is_empty(),
+            listeners,
             reads: reads.into(),
             n_async: is_async.iter().map(|&is| u32::from(is)).sum(),
             is_async: is_async.into(),
@@ -191,12 +206,12 @@ impl General {
 
     /// The kernels to tell when `register` is final.
     pub(crate) fn users(&self, register: u32) -> &[u32] {
-        self.users.get(register)
+        self.listeners.users.get(register)
     }
 
     /// The kernels to tell when the kernel that writes `register` has completed.
     pub(crate) fn after_users(&self, register: u32) -> &[u32] {
-        self.after_users.get(register)
+        self.listeners.after_users.get(register)
     }
 }
 
@@ -280,24 +295,14 @@ fn line_order(function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> Optio
     let n = function.n_kernels();
     let first_stream = function.kernels().next().map(|kernel| kernel.stream());
     let mut left = Vec::with_capacity(n as usize);
-    let mut users = Vec::new();
-    let mut after = Vec::new();
-    for (k, kernel) in function.kernels().enumerate() {
+    for kernel in function.kernels() {
         let completion = resolved[kernel.code().index()].signature.completion;
         if completion == Completion::Async || kernel.is_any() || Some(kernel.stream()) != first_stream {
             return None;
         }
         left.push(kernel.ready_count());
-        for (i, &register) in kernel.operands().iter().enumerate() {
-            match kernel.operand_mode(i as u32) {
-                OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
-                OperandMode::After => after.push((register, k as u32)),
-                OperandMode::Lenient => {}
-            }
-        }
     }
-    let users = Lists::newest_first(function.n_registers(), &users);
-    let after = Lists::newest_first(function.n_registers(), &after);
+    let Listeners { users, after_users } = Listeners::new(function);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
@@ -310,7 +315,7 @@ fn line_order(function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> Optio
     }
     for argument in 0..function.n_args() {
         release(users.get(argument), &mut left, &mut stack);
-        release(after.get(argument), &mut left, &mut stack);
+        release(after_users.get(argument), &mut left, &mut stack);
     }
     let mut order = Vec::with_capacity(n as usize);
     let mut written = vec![false; function.n_registers() as usize];
@@ -330,7 +335,7 @@ fn line_order(function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> Optio
             release(users.get(register), &mut left, &mut stack);
         }
         for register in results {
-            release(after.get(register), &mut left, &mut stack);
+            release(after_users.get(register), &mut left, &mut stack);
         }
     }
     // Producers come first in the file and counts are validated, so every kernel becomes ready.
