@@ -92,14 +92,8 @@ impl Lower<'_> {
         Some(Elem { ty: number, bytes, complex, bool: ty == KnownType::I1.id() })
     }
 
-    fn list(
-        &mut self,
-        list: &[DenseBody],
-        span: Span,
-        shape: &[i64],
-        elem: Elem,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
+    /// Checks a nested list against the outermost dimension, and gives the others.
+    fn dimension<'s>(&mut self, list: &[DenseBody], span: Span, shape: &'s [i64]) -> Option<&'s [i64]> {
         let Some((&want, inner)) = shape.split_first() else {
             return self.dense_error(span, "more nested lists than the type has dimensions");
         };
@@ -109,6 +103,18 @@ impl Lower<'_> {
                 format!("expected {want} elements for this dimension, found {}", list.len()),
             );
         }
+        Some(inner)
+    }
+
+    fn list(
+        &mut self,
+        list: &[DenseBody],
+        span: Span,
+        shape: &[i64],
+        elem: Elem,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let inner = self.dimension(list, span, shape)?;
         for item in list {
             match item {
                 DenseBody::List(items, span) => self.list(items, *span, inner, elem, out)?,
@@ -250,15 +256,7 @@ impl Lower<'_> {
         shape: &[i64],
         out: &mut Vec<crate::ir::StrId>,
     ) -> Option<()> {
-        let Some((&want, inner)) = shape.split_first() else {
-            return self.dense_error(span, "more nested lists than the type has dimensions");
-        };
-        if list.len() as u64 != want as u64 {
-            return self.dense_error(
-                span,
-                format!("expected {want} elements for this dimension, found {}", list.len()),
-            );
-        }
+        let inner = self.dimension(list, span, shape)?;
         for item in list {
             match item {
                 DenseBody::List(items, span) => self.string_list(items, *span, inner, out)?,
