@@ -1,20 +1,11 @@
 //! The tree that the grammar builds: what was written, with spans, nothing resolved.
 //!
 //! Names stay text, numbers stay tokens, aliases stay names, custom forms stay [`Piece`]s; `lower` gives them meaning.
-//! Regions are numbers: region `n` holds the items that were found between its braces, in source order. A part that
-//! could not be read is simply missing; the error has been reported.
+//! Regions are numbers: the items of region `n` are read when they are needed. A tree is that of one item and is dropped
+//! once the item is IR.
 
 use super::token::{Kind, Tok};
 use crate::diag::Span;
-
-/// All of a text.
-#[derive(Debug, Default)]
-pub(super) struct Ast {
-    /// Items by region; region 0 is the top level.
-    pub(super) regions: Vec<Vec<Item>>,
-    /// Where each region opens.
-    pub(super) region_spans: Vec<Span>,
-}
 
 /// What stands in a region.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Text to IR.
 //!
 //! ```text
-//! text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Ast ──lower──▶ ir::Module
-//!       logos          brackets matched           lalrpop       names, types, custom forms
+//! text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Item ──lower──▶ ir::Module
+//!       logos          brackets matched           lalrpop  (one at a time)  names, types, custom forms
 //! ```
 //!
 //! Every stage goes on after an error, so that one run reports all that is wrong; the diagnostics come in source order.
@@ -61,9 +61,8 @@ pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult
     }
     let mut toks = lex::lex(text, &mut diagnostics);
     let regions = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
-    let ast = parse::parse(text, &toks, &regions, &mut diagnostics);
-    drop(toks);
-    let module = lower::lower(&ast, &source, options, &mut diagnostics);
+    let items = parse::Items::new(text, &toks, &regions, &diagnostics);
+    let module = lower::lower(&items, &source, options, &mut diagnostics);
     diag::sort(&mut diagnostics);
     let module = if diag::has_errors(&diagnostics) { None } else { Some(module) };
     ParseResult { module, diagnostics, source }

@@ -1,16 +1,16 @@
 //! Runs the grammar over a text and keeps it going over errors.
 //!
-//! Each region is one flat list of items. The parser reads items until something is wrong, which costs the item at
-//! hand; it is then started again at the next item that `shape` marked. So every broken operation gives one error, and
-//! the regions inside of a broken operation are read all the same.
+//! Each region is one flat list of items, and `shape` has marked where they begin. The parser reads one item when it is
+//! asked for the next, so no tree of the whole text ever exists: a region inside of an item is one token, whose items
+//! are read when `lower` comes to them. Something wrong costs the item at hand; the next is read from its mark. So
+//! every broken operation gives one error, and the regions inside of it are read all the same.
 
-use super::ast::{Ast, Item};
+use super::ast::Item;
 use super::errors;
 use super::shape::Region;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, Span};
 use lalrpop_util::ParseError;
-use std::cell::Cell;
 
 #[allow(
     clippy::all,
@@ -28,220 +28,231 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/grammar.rs"));
 }
 
-/// Receives finished items.
-#[derive(Default)]
-pub(super) struct Build {
-    items: Vec<Item>,
-}
-
-impl Build {
-    pub(super) fn push(&mut self, item: Item) {
-        self.items.push(item);
-    }
-}
-
 pub(super) fn span(start: u32, end: u32) -> Span {
     Span::new(start, end.max(start))
 }
 
-/// Parses all regions.
-pub(super) fn parse(source: &str, toks: &[Tok], regions: &[Region], diags: &mut Vec<Diagnostic>) -> Ast {
-    let mut ast = Ast::default();
-    // Where something was wrong already.
-    let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
-    earlier.sort_unstable();
-    let parser = generated::ItemsParser::new();
-    for region in regions {
-        let mut build = Build::default();
-        let mut at = region.first;
-        loop {
-            let pos = Cell::new(Position { at, marker: at, previous: at });
-            let stream = Stream { toks, regions, close: region.close, pending: false, pos: &pos };
-            match parser.parse(&mut build, stream) {
-                Ok(()) => break,
-                Err(error) => {
-                    let (first, next) =
-                        recover(source, toks, regions, region, pos.get(), error, &earlier, diags);
-                    build.push(broken(toks, regions, first, next.unwrap_or(region.close)));
-                    match next {
-                        Some(next) => at = next,
-                        None => break,
-                    }
-                }
-            }
-        }
-        ast.regions.push(build.items);
-        ast.region_spans.push(region.span);
-    }
-    ast
-}
-
-#[derive(Clone, Copy)]
-struct Position {
-    /// Next token to read.
-    at: u32,
-    /// The last item mark that was read.
-    marker: u32,
-    /// The one before.
-    previous: u32,
-}
-
-/// The tokens of one region, with nested regions as single tokens and marks as tokens of their own.
-struct Stream<'a> {
+/// The items of a text, read one at a time.
+pub(super) struct Items<'a> {
+    source: &'a str,
     toks: &'a [Tok],
     regions: &'a [Region],
-    close: u32,
-    /// The mark of the next token was given already.
-    pending: bool,
-    pos: &'a Cell<Position>,
+    parser: generated::ItemParser,
+    /// Where something was wrong already: bad characters and brackets, in source order.
+    earlier: Vec<u32>,
 }
 
-impl Iterator for Stream<'_> {
+/// A place between the items of a region.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The next token.
+    at: u32,
+    /// The end of the region.
+    close: u32,
+    region: u32,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn new(source: &'a str, toks: &'a [Tok], regions: &'a [Region], diags: &[Diagnostic]) -> Self {
+        let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
+        earlier.sort_unstable();
+        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier }
+    }
+
+    /// Before the first item of a region.
+    pub(super) fn start(&self, region: u32) -> Place {
+        let r = self.regions.get(region as usize);
+        let (at, close) = r.map_or((0, 0), |r| (r.first, r.close));
+        Place { at, close, region }
+    }
+
+    /// The names that are defined as aliases, with the places of their definitions.
+    pub(super) fn aliases(&self) -> Vec<(Tok, Place)> {
+        let mut found = Vec::new();
+        let mut place = self.start(0);
+        while let Some(tok) = self.tok(place) {
+            if tok.mark == Mark::Alias && tok.kind != Kind::Resource {
+                found.push((tok, place));
+            }
+            place.at = self.after(place.at, tok, place.close);
+        }
+        found
+    }
+
+    /// Goes past the definition of an alias, if one stands here.
+    pub(super) fn skip_alias(&self, place: &mut Place) -> bool {
+        let is_alias = self.tok(*place).is_some_and(|t| t.mark == Mark::Alias && t.kind != Kind::Resource);
+        if is_alias {
+            place.at = self.end_of_item(*place);
+        }
+        is_alias
+    }
+
+    /// The next item; nothing at the end of the region. What cannot be read is reported.
+    pub(super) fn next(&self, place: &mut Place, diags: &mut Vec<Diagnostic>) -> Option<Item> {
+        let first = *place;
+        self.tok(first)?;
+        let stream = Stream { items: self, place, started: false, marked: false };
+        match self.parser.parse(stream) {
+            Ok(item) => Some(item),
+            Err(error) => {
+                place.at = self.end_of_item(first);
+                self.report(first, place.at, error, diags);
+                Some(self.broken(first, place.at))
+            }
+        }
+    }
+
+    fn tok(&self, place: Place) -> Option<Tok> {
+        if place.at >= place.close { None } else { self.toks.get(place.at as usize).copied() }
+    }
+
+    /// The position after the token at `at`, regions being one token.
+    #[inline]
+    fn after(&self, at: u32, tok: Tok, close: u32) -> u32 {
+        match tok.kind {
+            Kind::RegionOpen => {
+                self.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
+            }
+            _ => at + 1,
+        }
+    }
+
+    /// Where the item at `place` ends: the next begins there.
+    fn end_of_item(&self, mut place: Place) -> u32 {
+        let first = place.at;
+        while let Some(tok) = self.tok(place) {
+            if place.at > first && is_item(tok.mark) {
+                break;
+            }
+            place.at = self.after(place.at, tok, place.close);
+        }
+        place.at.min(place.close)
+    }
+}
+
+fn is_item(mark: Mark) -> bool {
+    matches!(mark, Mark::Op | Mark::Label | Mark::Alias)
+}
+
+/// The tokens of one item, with regions as single tokens and its mark as a token of its own.
+struct Stream<'a, 'p> {
+    items: &'a Items<'a>,
+    place: &'p mut Place,
+    /// A token was given.
+    started: bool,
+    /// The mark was given.
+    marked: bool,
+}
+
+impl Iterator for Stream<'_, '_> {
     type Item = Result<(u32, Tok, u32), Diagnostic>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let mut pos = self.pos.get();
-        while pos.at < self.close {
-            let tok = *self.toks.get(pos.at as usize)?;
+        loop {
+            let tok = self.items.tok(*self.place)?;
             let mark = match tok.mark {
                 Mark::Nothing | Mark::Line => None,
                 Mark::Op => Some(Kind::OpMark),
                 Mark::Label => Some(Kind::LabelMark),
                 Mark::Alias => Some(Kind::AliasMark),
             };
-            if let Some(kind) = mark
-                && !self.pending
-            {
-                self.pending = true;
-                pos.previous = pos.marker;
-                pos.marker = pos.at;
-                self.pos.set(pos);
-                return Some(Ok((
-                    tok.start,
-                    Tok { kind, mark: Mark::Nothing, start: tok.start, end: tok.start },
-                    tok.start,
-                )));
+            if let Some(kind) = mark {
+                if self.started {
+                    return None;
+                }
+                if !self.marked {
+                    self.marked = true;
+                    let mark = Tok { kind, mark: Mark::Nothing, start: tok.start, end: tok.start };
+                    return Some(Ok((tok.start, mark, tok.start)));
+                }
             }
-            self.pending = false;
-            pos.at += 1;
-            let mut end = tok.end;
+            self.started = true;
+            let next = self.items.after(self.place.at, tok, self.place.close);
+            self.place.at = next;
             match tok.kind {
+                Kind::Skipped => {}
                 Kind::RegionOpen => {
-                    let inner = self.regions.get(tok.end as usize)?;
-                    pos.at = inner.close.saturating_add(1);
-                    end = self.toks.get(inner.close as usize).map_or(tok.start + 1, |t| t.end);
+                    let close = self.items.toks.get(next.saturating_sub(1) as usize);
+                    return Some(Ok((tok.start, tok, close.map_or(tok.start + 1, |t| t.end))));
                 }
-                Kind::Skipped => {
-                    self.pos.set(pos);
-                    continue;
-                }
-                _ => {}
+                _ => return Some(Ok((tok.start, tok, tok.end))),
             }
-            self.pos.set(pos);
-            return Some(Ok((tok.start, tok, end)));
         }
-        None
     }
 }
 
-/// Reports the error and finds the next item; says where the broken one began.
-#[allow(clippy::too_many_arguments, reason = "the whole state of the loop above, used once")]
-fn recover(
-    source: &str,
-    toks: &[Tok],
-    regions: &[Region],
-    region: &Region,
-    pos: Position,
-    error: ParseError<u32, Tok, Diagnostic>,
-    earlier: &[u32],
-    diags: &mut Vec<Diagnostic>,
-) -> (u32, Option<u32>) {
-    let mut first = pos.marker;
-    let item = toks.get(pos.marker as usize).map(|t| Span::new(t.start, head_end(toks, pos.marker)));
-    let mut resume = pos.at;
-    let diagnostic = match error {
-        ParseError::User { error } => error,
-        ParseError::InvalidToken { location } => {
-            errors::unexpected(Span::new(location, location + 1), "this", &[], None)
+impl Items<'_> {
+    /// Reports what is wrong with the item at `first`, which ends at token `end`.
+    fn report(
+        &self,
+        first: Place,
+        end: u32,
+        error: ParseError<u32, Tok, Diagnostic>,
+        diags: &mut Vec<Diagnostic>,
+    ) {
+        let start = self.tok(first).map_or(0, |t| t.start);
+        let next = self.toks.get(end as usize).copied();
+        // A bad character or bracket in the item has been reported: what follows from it is no news.
+        let known = self.earlier.partition_point(|at| *at < start);
+        if self.earlier.get(known).is_some_and(|at| next.is_none_or(|n| *at <= n.start)) {
+            return;
         }
-        ParseError::UnrecognizedEof { location, expected } => {
-            resume = region.close;
-            let what = if region.span.end == 0 { "the end of the text" } else { "the end of the region" };
-            let span = match toks.get(region.close as usize) {
-                Some(close) => Span::new(close.start, close.start + 1),
-                None => Span::new(location.saturating_sub(1), location),
-            };
-            errors::unexpected(span, what, &words(&expected), item)
-        }
-        ParseError::UnrecognizedToken { token: (l, tok, r), expected } => {
-            if matches!(tok.kind, Kind::OpMark | Kind::LabelMark | Kind::AliasMark) {
-                // The item before ended too early.
-                first = pos.previous;
-                resume = pos.marker;
-                let here = toks.get(pos.marker as usize).copied().unwrap_or(tok);
-                let span = Span::new(here.start, visible_end(here));
-                errors::unexpected(span, "the next operation", &words(&expected), None)
-            } else {
-                let found = describe(source, tok);
-                errors::unexpected(
-                    Span::new(l, if tok.kind == Kind::RegionOpen { l + 1 } else { r }),
-                    &found,
-                    &words(&expected),
-                    item,
-                )
+        let item = Some(Span::new(start, head_end(self.toks, first.at)));
+        diags.push(match error {
+            ParseError::User { error } => error,
+            ParseError::InvalidToken { location } => {
+                errors::unexpected(Span::new(location, location + 1), "this", &[], None)
             }
-        }
-        ParseError::ExtraToken { token: (l, tok, r) } => {
-            errors::unexpected(Span::new(l, r), &describe(source, tok), &[], item)
-        }
-    };
-    let mut next = None;
-    while resume < region.close
-        && let Some(tok) = toks.get(resume as usize)
-    {
-        if matches!(tok.mark, Mark::Op | Mark::Label | Mark::Alias) {
-            next = Some(resume);
-            break;
-        }
-        resume = match tok.kind {
-            Kind::RegionOpen => {
-                regions.get(tok.end as usize).map_or(region.close, |r| r.close.saturating_add(1))
+            ParseError::UnrecognizedEof { location, expected } => {
+                let expected = words(&expected);
+                match next {
+                    Some(next) if end < first.close => {
+                        // The item ended too early.
+                        let span = Span::new(next.start, visible_end(next));
+                        errors::unexpected(span, "the next operation", &expected, None)
+                    }
+                    next => {
+                        let what =
+                            if first.region == 0 { "the end of the text" } else { "the end of the region" };
+                        let span = match next {
+                            Some(close) => Span::new(close.start, close.start + 1),
+                            None => Span::new(location.saturating_sub(1), location),
+                        };
+                        errors::unexpected(span, what, &expected, item)
+                    }
+                }
             }
-            _ => resume + 1,
-        };
+            ParseError::UnrecognizedToken { token: (l, tok, r), expected } => {
+                let r = if tok.kind == Kind::RegionOpen { l + 1 } else { r };
+                errors::unexpected(Span::new(l, r), &describe(self.source, tok), &words(&expected), item)
+            }
+            ParseError::ExtraToken { token: (l, tok, r) } => {
+                errors::unexpected(Span::new(l, r), &describe(self.source, tok), &[], item)
+            }
+        });
     }
-    // A bad character or bracket in the item has been reported: what follows from it is no news.
-    let start = toks.get(first as usize).map_or(0, |t| t.start);
-    let end = next.or(Some(region.close)).and_then(|n| toks.get(n as usize)).map_or(u32::MAX, |t| t.start);
-    let known = earlier.partition_point(|at| *at < start);
-    if earlier.get(known).is_none_or(|at| *at > end) {
-        diags.push(diagnostic);
-    }
-    (first, next)
-}
 
-/// What can be saved of an item that was dropped: `first..end` are its tokens.
-fn broken(toks: &[Tok], regions: &[Region], first: u32, end: u32) -> Item {
-    let (mut results, mut inner) = (Vec::new(), Vec::new());
-    let mut at = first;
-    let mut names = true;
-    while at < end
-        && let Some(tok) = toks.get(at as usize)
-    {
-        at += 1;
-        match tok.kind {
-            Kind::Value if names => results.push(*tok),
-            Kind::Comma | Kind::Colon | Kind::Int if names => {}
-            Kind::RegionOpen => {
-                inner.push(tok.end);
-                at = regions.get(tok.end as usize).map_or(end, |r| r.close.saturating_add(1));
-                names = false;
+    /// What can be saved of an item that could not be read.
+    fn broken(&self, first: Place, end: u32) -> Item {
+        let (mut results, mut inner) = (Vec::new(), Vec::new());
+        let mut names = true;
+        let mut place = Place { close: end, ..first };
+        while let Some(tok) = self.tok(place) {
+            place.at = self.after(place.at, tok, end);
+            match tok.kind {
+                Kind::Value if names => results.push(tok),
+                Kind::Comma | Kind::Colon | Kind::Int if names => {}
+                Kind::RegionOpen => {
+                    inner.push(tok.end);
+                    names = false;
+                }
+                _ => names = false,
             }
-            _ => names = false,
         }
+        Item::Broken { results, regions: inner }
     }
-    Item::Broken { results, regions: inner }
 }
 
 fn visible_end(tok: Tok) -> u32 {

@@ -18,9 +18,9 @@ struct Args {
     any_attrs: bool,
 }
 
-impl<'a> Lower<'a> {
+impl Lower<'_> {
     /// `@name attributes {...} { ops }`
-    pub(super) fn module_form(&mut self, cursor: &mut Cursor<'a>) -> Option<Parts> {
+    pub(super) fn module_form(&mut self, cursor: &mut Cursor<'_>) -> Option<Parts> {
         let mut parts = Parts::default();
         if let Some(PieceKind::Symbol(path)) = cursor.peek().map(|p| &p.kind) {
             cursor.next();
@@ -36,7 +36,7 @@ impl<'a> Lower<'a> {
     }
 
     /// `private @name(%a: T {attrs}, ...) -> (U {attrs}, ...) attributes {...} { blocks }`
-    pub(super) fn function_form(&mut self, cursor: &mut Cursor<'a>) -> Option<Parts> {
+    pub(super) fn function_form(&mut self, cursor: &mut Cursor<'_>) -> Option<Parts> {
         let mut parts = Parts::default();
         for visibility in ["private", "public", "nested"] {
             if self.literal(visibility, cursor) {
@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
     /// `attributes {...}`, without what the form says itself.
     fn more_attrs(
         &mut self,
-        cursor: &mut Cursor<'a>,
+        cursor: &mut Cursor<'_>,
         attrs: &mut SmallVec<[(StrId, AttrId); 2]>,
     ) -> Option<()> {
         if !self.literal("attributes", cursor) {
@@ -126,7 +126,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The region that ends the form, if there is one.
-    fn body(&mut self, cursor: &mut Cursor<'a>) -> Option<RegionRef> {
+    fn body(&mut self, cursor: &mut Cursor<'_>) -> Option<RegionRef> {
         match cursor.peek()?.kind {
             PieceKind::Region(n) => {
                 cursor.next();
@@ -140,7 +140,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn args(&mut self, mut cursor: Cursor<'a>) -> Option<Args> {
+    fn args(&mut self, mut cursor: Cursor<'_>) -> Option<Args> {
         let mut args = Args::default();
         while !cursor.is_done() {
             if !args.types.is_empty() && cursor.eat(Kind::Comma).is_none() {
@@ -167,7 +167,7 @@ impl<'a> Lower<'a> {
         Some(args)
     }
 
-    fn result_list(&mut self, mut cursor: Cursor<'a>) -> Option<Args> {
+    fn result_list(&mut self, mut cursor: Cursor<'_>) -> Option<Args> {
         let mut results = Args::default();
         while !cursor.is_done() {
             if !results.types.is_empty() && cursor.eat(Kind::Comma).is_none() {
@@ -180,7 +180,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A type and the dictionary after it.
-    fn one(&mut self, list: &mut Args, ty: TypeId, cursor: &mut Cursor<'a>) -> Option<()> {
+    fn one(&mut self, list: &mut Args, ty: TypeId, cursor: &mut Cursor<'_>) -> Option<()> {
         let entries = self.piece_dict(cursor)?;
         list.any_attrs |= !entries.is_empty();
         list.types.push(ty);

@@ -86,8 +86,8 @@ struct Form {
     regions: Vec<(RegionRef, Vec<EntryArg>)>,
 }
 
-impl<'a> Lower<'a> {
-    pub(super) fn custom_op(&mut self, op: &'a Op, pieces: &'a [Piece]) -> Option<(OpNameId, Parts)> {
+impl Lower<'_> {
+    pub(super) fn custom_op(&mut self, op: &Op, pieces: &[Piece]) -> Option<(OpNameId, Parts)> {
         let (name, def) = self.op_word(self.text(op.name));
         let Some(def) = def else {
             let text = self.text(op.name);
@@ -155,7 +155,7 @@ impl<'a> Lower<'a> {
         &mut self,
         elements: &[Element],
         def: &'static OpDef,
-        cursor: &mut Cursor<'a>,
+        cursor: &mut Cursor<'_>,
         form: &mut Form,
     ) -> Option<()> {
         for (i, element) in elements.iter().enumerate() {
@@ -277,7 +277,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Does an optional group begin here?
-    fn is_present(&self, elements: &[Element], cursor: &Cursor<'a>) -> bool {
+    fn is_present(&self, elements: &[Element], cursor: &Cursor<'_>) -> bool {
         let Some(piece) = cursor.peek() else { return false };
         match elements.first() {
             Some(Element::Literal(text)) => match &piece.kind {
@@ -306,7 +306,7 @@ impl<'a> Lower<'a> {
         found
     }
 
-    fn operands(&mut self, cursor: &mut Cursor<'a>) -> Option<SmallVec<[Tok; 4]>> {
+    fn operands(&mut self, cursor: &mut Cursor<'_>) -> Option<SmallVec<[Tok; 4]>> {
         let mut toks = SmallVec::new();
         if let Some(first) = cursor.eat(Kind::Value) {
             toks.push(first);
@@ -406,7 +406,7 @@ impl<'a> Lower<'a> {
     // ---- attributes and types from pieces ----
 
     /// A dictionary, if one stands here.
-    pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'a>) -> Option<Vec<(StrId, AttrId)>> {
+    pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<(StrId, AttrId)>> {
         if let Some(PieceKind::Attr(attr)) = cursor.peek().map(|p| &p.kind)
             && let ast::AttrKind::Dict(entries) = &attr.kind
         {
@@ -422,7 +422,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn number_piece(&mut self, cursor: &mut Cursor<'a>) -> Option<Number> {
+    fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<Number> {
         let negative = match (cursor.tok(Kind::Minus), cursor.peek_second()) {
             (Some(_), Some(Piece { kind: PieceKind::Tok(t), .. })) if is_number(t.kind) => {
                 cursor.next();
@@ -440,12 +440,12 @@ impl<'a> Lower<'a> {
     }
 
     /// `: T` after an attribute, if it stands here.
-    fn of_type(&mut self, cursor: &mut Cursor<'a>) -> Option<Option<TypeId>> {
+    fn of_type(&mut self, cursor: &mut Cursor<'_>) -> Option<Option<TypeId>> {
         if cursor.eat(Kind::Colon).is_some() { self.piece_type(cursor).map(Some) } else { Some(None) }
     }
 
     /// `[1, 2]` or `[1 : i64, 2 : i64]`: numbers without a type get `elem`.
-    fn number_array(&mut self, cursor: &mut Cursor<'a>, elem: TypeId) -> Option<AttrId> {
+    fn number_array(&mut self, cursor: &mut Cursor<'_>, elem: TypeId) -> Option<AttrId> {
         let Some(mut inner) = cursor.eat_group(Kind::LBracket) else {
             // An alias, or something that the verifier will refuse.
             return self.piece_attr(cursor, None);
@@ -462,11 +462,11 @@ impl<'a> Lower<'a> {
 
     /// The attribute that begins here; `hint` is the type of a number without one, and then no type may follow a `:`
     /// that belongs to the form.
-    pub(super) fn piece_attr(&mut self, cursor: &mut Cursor<'a>, hint: Option<TypeId>) -> Option<AttrId> {
+    pub(super) fn piece_attr(&mut self, cursor: &mut Cursor<'_>, hint: Option<TypeId>) -> Option<AttrId> {
         self.nested(cursor.span(), |lower| lower.piece_attr_inside(cursor, hint))
     }
 
-    fn piece_attr_inside(&mut self, cursor: &mut Cursor<'a>, hint: Option<TypeId>) -> Option<AttrId> {
+    fn piece_attr_inside(&mut self, cursor: &mut Cursor<'_>, hint: Option<TypeId>) -> Option<AttrId> {
         if let Some(number) = self.number_piece(cursor) {
             let ty = self.of_type(cursor)?.or(hint);
             return self.number_attr(number, ty);
@@ -530,11 +530,11 @@ impl<'a> Lower<'a> {
     }
 
     /// The type that begins here.
-    pub(super) fn piece_type(&mut self, cursor: &mut Cursor<'a>) -> Option<TypeId> {
+    pub(super) fn piece_type(&mut self, cursor: &mut Cursor<'_>) -> Option<TypeId> {
         self.nested(cursor.span(), |lower| lower.piece_type_inside(cursor))
     }
 
-    fn piece_type_inside(&mut self, cursor: &mut Cursor<'a>) -> Option<TypeId> {
+    fn piece_type_inside(&mut self, cursor: &mut Cursor<'_>) -> Option<TypeId> {
         let Some(piece) = cursor.peek() else { return self.expected("a type", cursor) };
         match &piece.kind {
             PieceKind::Tok(tok) if tok.kind == Kind::Word => {
@@ -558,7 +558,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Types separated by commas, at least one.
-    fn piece_types(&mut self, cursor: &mut Cursor<'a>) -> Option<Vec<TypeId>> {
+    fn piece_types(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<TypeId>> {
         let mut types = vec![self.piece_type(cursor)?];
         while cursor.eat(Kind::Comma).is_some() {
             types.push(self.piece_type(cursor)?);
@@ -567,7 +567,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Types in parentheses, or none at all.
-    fn type_group(&mut self, mut inner: Cursor<'a>) -> Option<Vec<TypeId>> {
+    fn type_group(&mut self, mut inner: Cursor<'_>) -> Option<Vec<TypeId>> {
         if inner.is_done() {
             return Some(Vec::new());
         }
@@ -579,7 +579,7 @@ impl<'a> Lower<'a> {
     }
 
     /// `(T, U) -> V` or `(T) -> (U, V)`.
-    pub(super) fn piece_function(&mut self, cursor: &mut Cursor<'a>) -> Option<(Vec<TypeId>, Vec<TypeId>)> {
+    pub(super) fn piece_function(&mut self, cursor: &mut Cursor<'_>) -> Option<(Vec<TypeId>, Vec<TypeId>)> {
         let Some(inner) = cursor.eat_group(Kind::LParen) else {
             return self.expected("a function type", cursor);
         };

@@ -1,6 +1,6 @@
-//! The tree becomes IR: names are resolved, types and attributes interned, custom forms interpreted.
+//! Items become IR: names are resolved, types and attributes interned, custom forms interpreted.
 //!
-//! One pass in source order. A value used before its definition is a stand-in until the definition comes. Names live
+//! One pass in source order, an item at a time. A value used before its definition is a stand-in until the definition comes. Names live
 //! in the region that defines them and those inside; an op that is isolated from above starts an empty scope. What
 //! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
 //!
@@ -17,8 +17,9 @@ mod scope;
 mod types;
 
 use super::ParseOptions;
-use super::ast::{Ast, Attr, Item, Type};
+use super::ast::Item;
 use super::errors;
+use super::parse::{Items, Place};
 use super::token::Tok;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::dialects::OpDef;
@@ -27,8 +28,8 @@ use rustc_hash::FxHashMap;
 use scope::Scope;
 
 /// How far an alias has been read.
-enum Alias<'a> {
-    Unread(Definition<'a>, Span),
+enum Alias {
+    Unread(Place, Span),
     /// Being read: whoever asks now asks in a circle.
     Open(Span),
     Attr(AttrId, Size, Span),
@@ -46,19 +47,14 @@ struct Size {
     depth: usize,
 }
 
-enum Definition<'a> {
-    Attr(&'a Attr),
-    Type(&'a Type),
-}
-
 pub(super) struct Lower<'a> {
     m: Module,
     source: &'a Source,
-    ast: &'a Ast,
+    items: &'a Items<'a>,
     options: &'a ParseOptions,
     diags: &'a mut Vec<Diagnostic>,
     scope: Scope,
-    aliases: FxHashMap<&'a str, Alias<'a>>,
+    aliases: FxHashMap<&'a str, Alias>,
     /// Op names as written, in custom form.
     op_words: FxHashMap<&'a str, (OpNameId, Option<&'static OpDef>)>,
     /// Types by the word that names them.
@@ -81,9 +77,9 @@ const MAX_WEIGHT: u64 = 1 << 26;
 /// How deep attributes, types and locations may nest, aliases expanded.
 const MAX_NESTING: usize = 2 * super::lex::MAX_DEPTH;
 
-/// Builds the IR of `ast`. Complete exactly if nothing was reported.
+/// Builds the IR of `items`. Complete exactly if nothing was reported.
 pub(super) fn lower(
-    ast: &Ast,
+    items: &Items<'_>,
     source: &Source,
     options: &ParseOptions,
     diags: &mut Vec<Diagnostic>,
@@ -93,7 +89,7 @@ pub(super) fn lower(
     let lower = Lower {
         m,
         source,
-        ast,
+        items,
         options,
         diags,
         scope: Scope::new(),
@@ -112,18 +108,16 @@ pub(super) fn lower(
 
 impl<'a> Lower<'a> {
     fn run(mut self) -> Module {
-        let Some(top) = self.ast.regions.first() else { return self.m };
-        self.collect_aliases(top);
+        let aliases = self.items.aliases();
+        self.collect_aliases(&aliases);
         let loc = self.m.cx.loc_id(LocKind::File { file: self.file, line: 0, col: 0 });
         self.m.set_loc(self.m.top(), loc);
-        for item in top {
-            // In source order, so that definitions that refer to one another do not nest.
-            if let Item::AttrAlias { name, .. } | Item::TypeAlias { name, .. } = item {
-                self.alias(*name);
-            }
+        // In source order, so that definitions that refer to one another do not nest.
+        for (name, _) in aliases {
+            self.alias(name);
         }
         let body = self.m.body();
-        self.top_level(top, body);
+        self.top_level(body);
         let mut ops = self.m.ops_in(body);
         if let (Some(only), None) = (ops.next(), ops.next())
             && self.m.is(only, names::BUILTIN_MODULE)
@@ -134,13 +128,8 @@ impl<'a> Lower<'a> {
         self.m
     }
 
-    fn collect_aliases(&mut self, items: &'a [Item]) {
-        for item in items {
-            let (name, definition) = match item {
-                Item::AttrAlias { name, value } => (*name, Definition::Attr(value)),
-                Item::TypeAlias { name, value } => (*name, Definition::Type(value)),
-                Item::Op(_) | Item::Label(_) | Item::Resource(_) | Item::Broken { .. } => continue,
-            };
+    fn collect_aliases(&mut self, aliases: &[(Tok, Place)]) {
+        for &(name, definition) in aliases {
             let text = name.text(&self.source.text);
             if text.contains('.') {
                 self.report(errors::dotted_alias(name.span(), text));
@@ -191,14 +180,16 @@ impl<'a> Lower<'a> {
 
     fn read_alias(&mut self, text: &'a str) -> Option<AliasValue> {
         let span = self.aliases.get(text)?.span();
-        let Some(Alias::Unread(definition, _)) = self.aliases.insert(text, Alias::Open(span)) else {
+        let Some(Alias::Unread(mut place, _)) = self.aliases.insert(text, Alias::Open(span)) else {
             return None;
         };
+        let definition = self.items.next(&mut place, self.diags);
         let before = self.weight;
         let outer = std::mem::replace(&mut self.deepest, self.depth);
         let value = match definition {
-            Definition::Attr(attr) => self.attr(attr, None).map(AliasValue::Attr),
-            Definition::Type(ty) => self.ty(ty).map(AliasValue::Type),
+            Some(Item::AttrAlias { value, .. }) => self.attr(&value, None).map(AliasValue::Attr),
+            Some(Item::TypeAlias { value, .. }) => self.ty(&value).map(AliasValue::Type),
+            _ => None,
         };
         let size = Size {
             weight: self.weight.saturating_sub(before).max(1),
@@ -310,7 +301,7 @@ enum AliasValue {
     Type(TypeId),
 }
 
-impl Alias<'_> {
+impl Alias {
     fn span(&self) -> Span {
         match self {
             Alias::Unread(_, span)

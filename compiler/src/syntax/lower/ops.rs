@@ -42,11 +42,16 @@ pub(super) struct Parts {
     pub(super) regions: Vec<(RegionRef, Vec<EntryArg>)>,
 }
 
-impl<'a> Lower<'a> {
-    pub(super) fn top_level(&mut self, items: &'a [Item], body: BlockId) {
-        for item in items {
+impl Lower<'_> {
+    pub(super) fn top_level(&mut self, body: BlockId) {
+        let mut place = self.items.start(0);
+        loop {
+            if self.items.skip_alias(&mut place) {
+                continue;
+            }
+            let Some(item) = self.items.next(&mut place, self.diags) else { break };
             match item {
-                Item::Op(op) => self.op(op, body, &mut Blocks::default()),
+                Item::Op(op) => self.op(&op, body, &mut Blocks::default()),
                 Item::Label(label) => {
                     let span = label.name.span();
                     self.report(
@@ -54,9 +59,9 @@ impl<'a> Lower<'a> {
                             .help("blocks stand in regions"),
                     );
                 }
-                Item::Broken { results, regions } => self.broken(results, regions),
+                Item::Broken { results, regions } => self.broken(&results, &regions),
                 Item::Resource(tok) => {
-                    let text = self.text(*tok).to_owned();
+                    let text = self.text(tok).to_owned();
                     self.m.resources = Some(text);
                 }
                 Item::AttrAlias { .. } | Item::TypeAlias { .. } => {}
@@ -66,7 +71,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Something that could not be read: its names are taken, its regions are read for their own errors.
-    pub(super) fn broken(&mut self, results: &'a [Tok], regions: &[u32]) {
+    pub(super) fn broken(&mut self, results: &[Tok], regions: &[u32]) {
         self.quiet += 1;
         if !regions.is_empty() {
             let name = self.m.cx.str_id("");
@@ -90,14 +95,6 @@ impl<'a> Lower<'a> {
         args: &[EntryArg],
     ) -> RegionId {
         let region = self.m.add_region(op);
-        let ast = self.ast;
-        let (items, span): (&[Item], Span) = match from {
-            Some(n) => (
-                ast.regions.get(n as usize).map_or(&[], Vec::as_slice),
-                ast.region_spans.get(n as usize).copied().unwrap_or_default(),
-            ),
-            None => (&[], Span::default()),
-        };
         let mark = self.enter(isolated);
         let mut blocks = Blocks::default();
         let mut current = None;
@@ -109,25 +106,31 @@ impl<'a> Lower<'a> {
                 self.define(arg.name, value, 1);
             }
             current = Some(entry);
-            if let Some(Item::Label(label)) = items.first() {
+        }
+        let mut place = from.map(|n| self.items.start(n));
+        let mut first = true;
+        while let Some(item) = place.as_mut().and_then(|place| self.items.next(place, self.diags)) {
+            if let Item::Label(label) = &item
+                && std::mem::take(&mut first)
+                && !args.is_empty()
+            {
                 let span = label.name.span();
                 self.report(
                     errors::expected(span, "an operation", "a block label")
                         .help("the first block has its arguments from the operation"),
                 );
             }
-        }
-        for item in items {
+            first = false;
             match item {
                 Item::Op(op) => {
                     let block = match current {
                         Some(block) => block,
                         None => *current.insert(self.m.add_block(region)),
                     };
-                    self.op(op, block, &mut blocks);
+                    self.op(&op, block, &mut blocks);
                 }
-                Item::Label(label) => current = Some(self.label(label, region, &mut blocks)),
-                Item::Broken { results, regions } => self.broken(results, regions),
+                Item::Label(label) => current = Some(self.label(&label, region, &mut blocks)),
+                Item::Broken { results, regions } => self.broken(&results, &regions),
                 Item::AttrAlias { name, .. } | Item::TypeAlias { name, .. } => {
                     self.report(
                         errors::expected(name.span(), "an operation", "an alias")
@@ -139,7 +142,6 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        let _ = span;
         for (name, block) in &blocks.known {
             if block.defined.is_none() && self.quiet == 0 {
                 let text = self.m.cx.str(*name).to_owned();
@@ -168,7 +170,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn label(&mut self, label: &'a Label, region: RegionId, blocks: &mut Blocks) -> BlockId {
+    fn label(&mut self, label: &Label, region: RegionId, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(label.name);
         let span = label.name.span();
         let known = blocks.known.get(&name).map(|b| (b.block, b.defined));
@@ -201,7 +203,7 @@ impl<'a> Lower<'a> {
         block
     }
 
-    fn op(&mut self, op: &'a Op, block: BlockId, blocks: &mut Blocks) {
+    fn op(&mut self, op: &Op, block: BlockId, blocks: &mut Blocks) {
         let made = match &op.body {
             Body::Generic(generic) => self.generic(op, generic, blocks),
             Body::Custom(pieces) => self.custom_op(op, pieces),
@@ -246,7 +248,7 @@ impl<'a> Lower<'a> {
         self.name_results(op, id, results.len());
     }
 
-    fn name_results(&mut self, op: &'a Op, id: OpId, n_results: usize) {
+    fn name_results(&mut self, op: &Op, id: OpId, n_results: usize) {
         if op.results.is_empty() {
             return;
         }
@@ -283,12 +285,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn generic(
-        &mut self,
-        op: &'a Op,
-        generic: &'a Generic,
-        blocks: &mut Blocks,
-    ) -> Option<(OpNameId, Parts)> {
+    fn generic(&mut self, op: &Op, generic: &Generic, blocks: &mut Blocks) -> Option<(OpNameId, Parts)> {
         let word = self.text(op.name);
         let (name_id, def) = match word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
             Some(plain) if !plain.contains('\\') => self.op_word(plain),
