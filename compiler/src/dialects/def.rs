@@ -47,6 +47,16 @@ traits! {
     RETURN = 11 "return",
     /// Two applications are one.
     IDEMPOTENT = 12 "idempotent",
+    /// Its regions run any number of times, none included.
+    LOOP = 13 "loop",
+    /// A terminator that hands operands over to its successors: see [`Module::successor_operands`].
+    BRANCH = 14 "branch",
+    /// Gives its operands to the op around it.
+    YIELD = 15 "yield",
+    /// All operands have one type.
+    SAME_OPERANDS = 16 "same operand types",
+    /// Several declared operands are optional or variadic: `operandSegmentSizes` says how many values each one has.
+    OPERAND_SEGMENTS = 17 "operand segments",
 }
 
 impl Traits {
@@ -209,6 +219,19 @@ pub struct RegionDef {
     pub may_be_empty: bool,
 }
 
+/// A declared successor.
+#[derive(Clone, Debug)]
+pub struct SuccessorDef {
+    /// Its name in formats and documentation.
+    pub name: &'static str,
+    /// One or variadic.
+    pub arity: Arity,
+    /// The declared operand whose values become the arguments of the block.
+    pub operands: Option<usize>,
+    /// For a variadic successor: the attribute `array<i32: ...>` that says how many of those values each block gets.
+    pub counts: Option<&'static str>,
+}
+
 /// What an effect touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
@@ -312,8 +335,10 @@ pub struct OpDef {
     pub attrs: Vec<AttrDef>,
     /// Regions in order.
     pub regions: Vec<RegionDef>,
-    /// Number of successors.
-    pub n_successors: usize,
+    /// Successors in order. At most one is variadic.
+    pub successors: Vec<SuccessorDef>,
+    /// Ops that may hold this op directly; any if none is named.
+    pub parents: Vec<&'static str>,
     /// Traits.
     pub traits: Traits,
     /// Effects.
@@ -346,7 +371,8 @@ impl OpDef {
             results: Vec::new(),
             attrs: Vec::new(),
             regions: Vec::new(),
-            n_successors: 0,
+            successors: Vec::new(),
+            parents: Vec::new(),
             traits: Traits::NONE,
             effects: Effects::Unknown,
             format: None,
@@ -414,6 +440,40 @@ impl OpDef {
     #[must_use]
     pub fn region(mut self, name: &'static str, may_be_empty: bool) -> Self {
         self.regions.push(RegionDef { name, may_be_empty });
+        self
+    }
+
+    /// A successor whose arguments are the values of the declared operand `operands`.
+    ///
+    /// # Panics
+    /// If there is no such operand: definitions are part of the compiler.
+    #[must_use]
+    pub fn successor(self, name: &'static str, operands: &'static str) -> Self {
+        self.successor_with(name, Arity::One, operands, None)
+    }
+
+    /// Any successor.
+    ///
+    /// # Panics
+    /// If there is no such operand.
+    #[must_use]
+    pub fn successor_with(
+        mut self,
+        name: &'static str,
+        arity: Arity,
+        operands: &'static str,
+        counts: Option<&'static str>,
+    ) -> Self {
+        let index = self.operands.iter().position(|o| o.name == operands);
+        assert!(index.is_some(), "{}: `{operands}` is not declared", self.name);
+        self.successors.push(SuccessorDef { name, arity, operands: index, counts });
+        self
+    }
+
+    /// The op stands directly in one of these.
+    #[must_use]
+    pub fn parents(mut self, parents: &[&'static str]) -> Self {
+        self.parents.extend(parents);
         self
     }
 

@@ -12,6 +12,7 @@
 //! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module, functions), `tfrt`,
 //! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`.
 
+mod access;
 pub mod def;
 pub mod format;
 
@@ -26,7 +27,7 @@ mod ts;
 
 pub use def::{
     Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, Folded, KernelDef, MemorySpace, OpDef,
-    OperandDef, OperandMode, RegionDef, Resource, ResultDef, Traits, TypeConstraint,
+    OperandDef, OperandMode, RegionDef, Resource, ResultDef, SuccessorDef, Traits, TypeConstraint,
 };
 pub use format::Format;
 

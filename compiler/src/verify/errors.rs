@@ -70,8 +70,8 @@ pub(super) fn region_count(m: &Module, op: OpId, want: usize) -> Diagnostic {
     )
 }
 
-pub(super) fn successor_count(m: &Module, op: OpId, want: usize) -> Diagnostic {
-    at_op(m, op, "E0408", format!("{} has {want} successors, found {}", name(m, op), m.successors(op).len()))
+pub(super) fn successor_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
+    at_op(m, op, "E0408", format!("{} has {want}, found {}", name(m, op), m.successors(op).len()))
 }
 
 pub(super) fn no_terminator(m: &Module, parent: OpId, last: Option<OpId>) -> Diagnostic {
@@ -196,4 +196,17 @@ pub(super) fn table_args(m: &Module, op: OpId) -> Diagnostic {
 pub(super) fn visibility(m: &Module, op: OpId, found: &str) -> Diagnostic {
     at_op(m, op, "E0426", format!("the visibility of {} is `{found}`", name(m, op)))
         .help("a symbol is `public`, `private` or `nested`")
+}
+
+pub(super) fn same_operand_types(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0427", format!("operands of {} must have one type", name(m, op)))
+}
+
+pub(super) fn parent(m: &Module, op: OpId, parents: &[&str]) -> Diagnostic {
+    let list = parents.iter().map(|p| format!("`{p}`")).collect::<Vec<_>>().join(" or ");
+    let d = at_op(m, op, "E0428", format!("{} must stand directly in {list}", name(m, op)));
+    match m.parent_op(op) {
+        Some(parent) => d.note(m.op_spans.at(parent).copied(), format!("it stands in {}", name(m, parent))),
+        None => d,
+    }
 }

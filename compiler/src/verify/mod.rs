@@ -128,6 +128,14 @@ impl Verifier<'_> {
                 self.diags.push(errors::same_types(m, op));
             }
         }
+        if def.traits.has(Traits::SAME_OPERANDS) && !all_equal(m.operands(op).map(|v| m.value_type(v))) {
+            self.diags.push(errors::same_operand_types(m, op));
+        }
+        if !def.parents.is_empty()
+            && !m.parent_op(op).is_some_and(|p| def.parents.contains(&m.op_name_str(p)))
+        {
+            self.diags.push(errors::parent(m, op, &def.parents));
+        }
         self.attrs(op, def);
         if m.regions_of(op).len() != def.regions.len() {
             self.diags.push(errors::region_count(m, op, def.regions.len()));
@@ -223,9 +231,12 @@ impl Verifier<'_> {
     fn successors(&mut self, op: OpId, def: Option<&OpDef>) {
         let m = self.m;
         if let Some(def) = def
-            && m.successors(op).len() != def.n_successors
+            && let found = m.successors(op).len()
+            && let fixed = def.successors.iter().filter(|s| s.arity == Arity::One).count()
+            && (found < fixed || found > fixed && def.variadic_successor().is_none())
         {
-            self.diags.push(errors::successor_count(m, op, def.n_successors));
+            let want = amount(fixed, def.variadic_successor().is_some(), "successor");
+            self.diags.push(errors::successor_count(m, op, &want));
         }
         if m.successors(op).is_empty() {
             return;
