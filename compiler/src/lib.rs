@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! [`rewrite`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
 
 #![forbid(unsafe_code)]
 
@@ -17,5 +17,6 @@ pub mod ir;
 pub mod pass;
 pub mod print;
 pub mod raise;
+pub mod rewrite;
 pub mod syntax;
 pub mod verify;

@@ -3,6 +3,7 @@
 use super::format::Format;
 use crate::diag::Diagnostic;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
+use crate::rewrite::Pattern;
 
 /// Properties of an op that passes and the verifier rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -349,6 +350,8 @@ pub struct OpDef {
     pub verifier: Option<Verifier>,
     /// Constant folding.
     pub folder: Option<Folder>,
+    /// Canonicalization, by falling benefit.
+    pub patterns: Vec<Pattern>,
     /// Shape inference.
     pub shape: Option<ShapeFn>,
     /// Differentiation.
@@ -378,6 +381,7 @@ impl OpDef {
             format: None,
             verifier: None,
             folder: None,
+            patterns: Vec::new(),
             shape: None,
             gradient: None,
             kernels: Vec::new(),
@@ -542,6 +546,21 @@ impl OpDef {
     #[must_use]
     pub fn verifier(mut self, verifier: Verifier) -> Self {
         self.verifier = Some(verifier);
+        self
+    }
+
+    /// Constant folding.
+    #[must_use]
+    pub fn folder(mut self, folder: Folder) -> Self {
+        self.folder = Some(folder);
+        self
+    }
+
+    /// A canonicalization pattern.
+    #[must_use]
+    pub fn pattern(mut self, pattern: Pattern) -> Self {
+        let at = self.patterns.partition_point(|p| p.benefit >= pattern.benefit);
+        self.patterns.insert(at, pattern);
         self
     }
 

@@ -138,6 +138,24 @@ impl Module {
         self.regions[region].blocks.push(block);
     }
 
+    /// Puts a block that is in no region right after another.
+    pub fn insert_block_after(&mut self, block: BlockId, after: BlockId) {
+        let Some(region) = self.blocks[after].parent.get() else { panic!("{after:?} is in no region") };
+        self.append_block(region, block);
+        let blocks = &mut self.regions[region].blocks;
+        if let Some(at) = blocks.iter().position(|b| *b == after) {
+            blocks[at + 1..].rotate_right(1);
+        }
+    }
+
+    /// Takes a block out of its region, keeping what it holds.
+    pub fn detach_block(&mut self, block: BlockId) {
+        if let Some(region) = self.blocks[block].parent.get() {
+            self.regions[region].blocks.retain(|b| *b != block);
+            self.blocks[block].parent = Packed::NONE;
+        }
+    }
+
     /// Adds an argument at the end of a block's arguments.
     pub fn add_arg(&mut self, block: BlockId, ty: TypeId) -> ValueId {
         let index = self.blocks[block].args.len() as u32;
@@ -435,10 +453,7 @@ impl Module {
         while let Some(op) = self.last_op(block) {
             self.erase(op);
         }
-        if let Some(region) = self.blocks[block].parent.get() {
-            self.regions[region].blocks.retain(|b| *b != block);
-            self.blocks[block].parent = Packed::NONE;
-        }
+        self.detach_block(block);
     }
 }
 

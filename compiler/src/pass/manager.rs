@@ -1,7 +1,7 @@
 //! Runs pipelines.
 
 use super::pipeline::{self, Step};
-use super::{Change, Pass, Rewriter};
+use super::{Change, OptionValue, Pass, PassCx, Rewriter};
 use crate::diag::{self, Diagnostic};
 use crate::ir::{Module, OpId};
 use crate::verify::verify;
@@ -120,8 +120,14 @@ impl PassManager {
             observer(Event::Before(pass), module, root);
         }
         let start = Instant::now();
-        let change = (pass.run)(&mut Rewriter::new(module, root));
+        let values: Vec<OptionValue> = pass.options.iter().map(|o| o.kind.default_value()).collect();
+        let cx = PassCx::new(pass, &values);
+        let change = (pass.run)(&mut Rewriter::new(module, root), &cx);
         let spent = start.elapsed();
+        let (_, said, _) = cx.finish();
+        if diag::has_errors(&said) {
+            return Err(said);
+        }
         match self.timings.iter_mut().find(|(name, _)| *name == pass.name) {
             Some((_, total)) => *total += spent,
             None => self.timings.push((pass.name, spent)),

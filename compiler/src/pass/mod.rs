@@ -7,6 +7,7 @@
 //!
 //! The list of passes is [`passes`]; a new pass is one entry there.
 
+mod cx;
 mod dce;
 mod manager;
 mod pipeline;
@@ -14,111 +15,70 @@ mod strip;
 #[cfg(test)]
 mod tests;
 
+pub use cx::{OptionValue, PassCx};
 pub use manager::{Event, PassManager, RunOptions};
 
-use crate::ir::{LocId, Module, OpId, ValueId};
-
-/// Did a pass change anything?
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The IR is as it was.
-    Unchanged,
-    /// The IR is different.
-    Changed,
-}
-
-impl Change {
-    /// Changed if either is.
-    pub fn or(self, other: Change) -> Change {
-        if self == Change::Changed { self } else { other }
-    }
-}
+pub use crate::rewrite::{Change, Rewriter};
 
 /// A pass as the user knows it.
 #[derive(Clone, Copy)]
 pub struct Pass {
     /// Name in pipelines, and flag of `ir-opt`.
     pub name: &'static str,
+    /// Name in reports, as upstream's.
+    pub title: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// What can be set in the pipeline: `name{a=b c=d}`.
+    pub options: &'static [PassOption],
+    /// What it counts: name and explanation.
+    pub statistics: &'static [(&'static str, &'static str)],
     /// What it does to the op that the rewriter is for.
-    pub run: fn(&mut Rewriter<'_>) -> Change,
+    pub run: fn(&mut Rewriter<'_>, &PassCx<'_>) -> Change,
+}
+
+/// Something that can be set.
+#[derive(Clone, Copy, Debug)]
+pub struct PassOption {
+    /// Its name.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// What it may be, and its default.
+    pub kind: OptionKind,
+}
+
+/// What an option may be; each with its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(&'static str),
+    /// One of the words.
+    Word(&'static str, &'static [&'static str]),
+}
+
+impl OptionKind {
+    /// The value if nothing is said.
+    pub fn default_value(self) -> OptionValue {
+        match self {
+            OptionKind::Flag(on) => OptionValue::Flag(on),
+            OptionKind::Number(n) => OptionValue::Number(n),
+            OptionKind::Text(text) | OptionKind::Word(text, _) => OptionValue::Text(text.to_owned()),
+        }
+    }
 }
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[
-        Pass {
-            name: "dce",
-            summary: "removes operations whose results nobody uses and that have no effects",
-            run: dce::run,
-        },
-        Pass { name: "strip-debuginfo", summary: "makes all locations unknown", run: strip::run },
-    ];
+    const PASSES: &[Pass] = &[dce::PASS, strip::PASS];
     PASSES
 }
 
 /// The pass called `name`.
 pub fn find(name: &str) -> Option<&'static Pass> {
     passes().iter().find(|p| p.name == name)
-}
-
-/// The only way in which a pass changes the IR.
-pub struct Rewriter<'m> {
-    module: &'m mut Module,
-    root: OpId,
-    change: Change,
-}
-
-impl<'m> Rewriter<'m> {
-    /// For changes inside of `root`.
-    pub fn new(module: &'m mut Module, root: OpId) -> Self {
-        Rewriter { module, root, change: Change::Unchanged }
-    }
-
-    /// The IR, to look at.
-    pub fn ir(&self) -> &Module {
-        self.module
-    }
-
-    /// The op that the pass runs on.
-    pub fn root(&self) -> OpId {
-        self.root
-    }
-
-    /// Was anything changed so far?
-    pub fn change(&self) -> Change {
-        self.change
-    }
-
-    /// Erases an op, whose results must be unused.
-    pub fn erase(&mut self, op: OpId) {
-        self.module.erase(op);
-        self.change = Change::Changed;
-    }
-
-    /// Makes every user of `old` use `new`.
-    pub fn replace(&mut self, old: ValueId, new: ValueId) {
-        if !self.module.is_unused(old) {
-            self.module.replace_all_uses(old, new);
-            self.change = Change::Changed;
-        }
-    }
-
-    /// Changes the location of an op.
-    pub fn set_loc(&mut self, op: OpId, loc: LocId) {
-        if self.module.loc(op) != loc {
-            self.module.set_loc(op, loc);
-            self.change = Change::Changed;
-        }
-    }
-
-    /// Changes the location of a block argument.
-    pub fn set_arg_loc(&mut self, arg: ValueId, loc: LocId) {
-        if self.module.value_locs.at(arg).copied().unwrap_or(LocId::UNKNOWN) != loc {
-            self.module.value_locs.set(arg, loc);
-            self.change = Change::Changed;
-        }
-    }
 }

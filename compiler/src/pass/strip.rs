@@ -1,9 +1,18 @@
 //! `strip-debuginfo`: forgets where operations and arguments came from.
 
-use super::{Change, Rewriter};
+use super::{Change, Pass, PassCx, Rewriter};
 use crate::ir::{LocId, OpId, ValueId};
 
-pub(super) fn run(rewriter: &mut Rewriter<'_>) -> Change {
+pub(super) const PASS: Pass = Pass {
+    name: "strip-debuginfo",
+    title: "StripDebugInfo",
+    summary: "makes all locations unknown",
+    options: &[],
+    statistics: &[],
+    run,
+};
+
+fn run(rewriter: &mut Rewriter<'_>, _: &PassCx<'_>) -> Change {
     let ops: Vec<OpId> = rewriter.ir().walk(rewriter.root()).collect();
     for op in ops {
         rewriter.set_loc(op, LocId::UNKNOWN);

@@ -1,0 +1,102 @@
+//! What a pass has besides the IR: its options, its counters, and a place to say something.
+
+use super::{OptionKind, Pass};
+use crate::diag::Diagnostic;
+use std::cell::{Cell, RefCell};
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A number.
+    Number(i64),
+    /// A text, maybe empty.
+    Text(String),
+}
+
+/// What is given to a pass for one run.
+pub struct PassCx<'a> {
+    pass: &'static Pass,
+    options: &'a [OptionValue],
+    counters: Vec<Cell<u64>>,
+    said: RefCell<Vec<Diagnostic>>,
+    printed: RefCell<String>,
+}
+
+impl<'a> PassCx<'a> {
+    /// For one run of a pass; `options` in the order of the pass's table.
+    pub(super) fn new(pass: &'static Pass, options: &'a [OptionValue]) -> Self {
+        PassCx {
+            pass,
+            options,
+            counters: vec![Cell::new(0); pass.statistics.len()],
+            said: RefCell::default(),
+            printed: RefCell::default(),
+        }
+    }
+
+    fn option(&self, name: &str, is: fn(OptionKind) -> bool) -> &OptionValue {
+        match self.pass.options.iter().zip(self.options).find(|(o, _)| o.name == name && is(o.kind)) {
+            Some((_, value)) => value,
+            None => panic!("the table of {} has no such option: {name}", self.pass.name),
+        }
+    }
+
+    /// An option that is on or off.
+    ///
+    /// # Panics
+    /// If the pass's table has no such option.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.option(name, |k| matches!(k, OptionKind::Flag(_))), OptionValue::Flag(true))
+    }
+
+    /// An option that is a number.
+    ///
+    /// # Panics
+    /// If the pass's table has no such option.
+    pub fn number(&self, name: &str) -> i64 {
+        match self.option(name, |k| matches!(k, OptionKind::Number(_))) {
+            OptionValue::Number(n) => *n,
+            OptionValue::Flag(_) | OptionValue::Text(_) => 0,
+        }
+    }
+
+    /// An option that is a text, or one of several words.
+    ///
+    /// # Panics
+    /// If the pass's table has no such option.
+    pub fn text(&self, name: &str) -> &str {
+        match self.option(name, |k| matches!(k, OptionKind::Text(_) | OptionKind::Word(..))) {
+            OptionValue::Text(text) => text,
+            OptionValue::Flag(_) | OptionValue::Number(_) => "",
+        }
+    }
+
+    /// Adds to a statistic.
+    ///
+    /// # Panics
+    /// If the pass's table has no such statistic.
+    pub fn count(&self, name: &str, n: u64) {
+        match self.pass.statistics.iter().zip(&self.counters).find(|(s, _)| s.0 == name) {
+            Some((_, counter)) => counter.set(counter.get() + n),
+            None => panic!("the table of {} has no such statistic: {name}", self.pass.name),
+        }
+    }
+
+    /// Says something about the program. An error makes the pass fail.
+    pub fn say(&self, diagnostic: Diagnostic) {
+        self.said.borrow_mut().push(diagnostic);
+    }
+
+    /// Shows text to the user: what a pass that only looks has found.
+    pub fn print(&self, text: &str) {
+        self.printed.borrow_mut().push_str(text);
+    }
+
+    /// What the run left: counters in the order of the table, diagnostics, text.
+    pub(super) fn finish(self) -> (Vec<u64>, Vec<Diagnostic>, String) {
+        let counters = self.counters.into_iter().map(Cell::into_inner).collect();
+        (counters, self.said.into_inner(), self.printed.into_inner())
+    }
+}

@@ -1,0 +1,42 @@
+//! What an op does besides computing its results.
+
+use crate::dialects::{Access, Effects, Resource, Traits};
+use crate::ir::{Module, OpId};
+
+/// True if nobody uses the results of `op`, and nobody would miss it.
+pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
+    m.results(op).all(|r| m.is_unused(r)) && would_be_trivially_dead(m, op)
+}
+
+/// True if `op` could go if nobody used its results: it has no effects, or only reads, or only allocates what it
+/// returns, and so do the ops inside of it. (That a kernel may fail is no effect: errors are values.) Terminators,
+/// symbols and ops that are not registered stay.
+pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
+    let stays =
+        |op: OpId| m.def(op).is_none_or(|d| d.traits.has(Traits::TERMINATOR) || d.traits.has(Traits::SYMBOL));
+    if stays(op) {
+        return false;
+    }
+    let mut todo = vec![op];
+    while let Some(op) = todo.pop() {
+        let Some(def) = m.def(op) else { return false };
+        match &def.effects {
+            Effects::Pure => {}
+            Effects::Unknown => return false,
+            Effects::Recursive => {
+                let inside = m.regions_of(op).iter().flat_map(|r| m.blocks_of(*r));
+                todo.extend(inside.flat_map(|b| m.ops_in(*b)));
+            }
+            Effects::List(effects) => {
+                let harmless = effects.iter().all(|e| match (e.access, e.on) {
+                    (Access::Read, _) | (Access::Alloc, Resource::Result(_)) => true,
+                    (Access::Write | Access::Alloc | Access::Free, _) => false,
+                });
+                if !harmless {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}

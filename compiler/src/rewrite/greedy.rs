@@ -1,0 +1,249 @@
+//! The greedy driver: folds and rewrites until nothing changes.
+//!
+//! An iteration puts every op on a worklist, then takes them off one by one: an op that nobody would miss is erased; one
+//! that folds is replaced by what it folds to; else its patterns are tried, those of most benefit first. Whatever that
+//! touches goes on the worklist again. When it is empty, the regions are simplified (`simplify.rs`). Iterations go on
+//! until one changes nothing, or the budget ends, which [`Outcome::converged`] tells. The order is that of the program,
+//! so that the same program gives the same result.
+
+use super::constants::{Constants, constant_value};
+use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify};
+use crate::dialects::Folded;
+use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
+use rustc_hash::FxHashSet;
+
+/// Computes what the results of an op are, or changes it in place (an empty answer). Nothing if it can do neither.
+pub type Fold = fn(&mut Module, OpId) -> Option<Vec<Folded>>;
+/// Makes a constant before an op, for a user of this dialect.
+pub type Materialize = fn(&mut Rewriter<'_>, OpId, &str, AttrId, TypeId) -> Option<ValueId>;
+
+/// How to run the driver.
+#[derive(Clone, Copy)]
+pub struct Greedy {
+    /// Start with the first op of the program, not with the last.
+    pub top_down: bool,
+    /// Iterations over everything.
+    pub max_iterations: Option<u64>,
+    /// Folds and rewrites altogether.
+    pub max_rewrites: Option<u64>,
+    /// Remove unreachable blocks, dead code and unused block arguments after each iteration.
+    pub simplify_regions: bool,
+    /// Folds one op.
+    pub fold: Fold,
+    /// Makes constants of what was folded.
+    pub materialize: Materialize,
+    /// Which patterns may be used.
+    pub allowed: fn(&Pattern) -> bool,
+}
+
+impl Default for Greedy {
+    fn default() -> Self {
+        Greedy {
+            top_down: true,
+            max_iterations: Some(10),
+            max_rewrites: None,
+            simplify_regions: true,
+            fold: fold_with_table,
+            materialize: |_, _, _, _, _| None,
+            allowed: |_| true,
+        }
+    }
+}
+
+/// How it went.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Did anything change?
+    pub change: Change,
+    /// False if there was more to do when the budget ended.
+    pub converged: bool,
+    /// Folds and rewrites.
+    pub n_rewrites: u64,
+}
+
+/// Folds an op by the folder of its definition.
+pub fn fold_with_table(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    let folder = m.def(op)?.folder?;
+    let constants: Vec<Option<AttrId>> =
+        m.operands(op).map(|v| m.defining_op(v).and_then(|d| constant_value(m, d))).collect();
+    folder(m, op, &constants)
+}
+
+/// Folds and rewrites all ops inside of the rewriter's root.
+pub fn greedy(r: &mut Rewriter<'_>, config: &Greedy) -> Outcome {
+    let before = std::mem::replace(&mut r.change, Change::Unchanged);
+    r.touched = Some(Vec::new());
+    let root = r.root;
+    let mut driver = Driver { r, config, root, work: Worklist::default(), n_rewrites: 0 };
+    let converged = driver.run();
+    let n_rewrites = driver.n_rewrites;
+    r.touched = None;
+    let change = r.change;
+    r.change = before.or(change);
+    Outcome { change, converged, n_rewrites }
+}
+
+/// Last in, first out; an op is in it once.
+#[derive(Default)]
+struct Worklist {
+    list: Vec<OpId>,
+    inside: FxHashSet<OpId>,
+}
+
+impl Worklist {
+    fn push(&mut self, op: OpId) {
+        if self.inside.insert(op) {
+            self.list.push(op);
+        }
+    }
+
+    fn pop(&mut self) -> Option<OpId> {
+        let op = self.list.pop()?;
+        self.inside.remove(&op);
+        Some(op)
+    }
+}
+
+struct Driver<'a, 'm> {
+    r: &'a mut Rewriter<'m>,
+    config: &'a Greedy,
+    root: OpId,
+    work: Worklist,
+    n_rewrites: u64,
+}
+
+impl Driver<'_, '_> {
+    /// Returns whether an iteration was reached that changes nothing.
+    fn run(&mut self) -> bool {
+        let mut n = 0;
+        loop {
+            if self.config.max_iterations.is_some_and(|max| n >= max) || self.is_spent() {
+                return false;
+            }
+            n += 1;
+            self.fill();
+            let mut again = self.process();
+            if self.config.simplify_regions {
+                again = again.or(simplify::regions(self.r, self.root));
+            }
+            if again == Change::Unchanged {
+                return true;
+            }
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.config.max_rewrites.is_some_and(|max| self.n_rewrites >= max)
+    }
+
+    /// Puts all ops on the worklist; constants go to their places first.
+    fn fill(&mut self) {
+        let root = self.root;
+        let ops: Vec<OpId> = self.r.module.walk(root).filter(|op| *op != root).collect();
+        let mut constants = Constants::default();
+        let mut kept: Vec<OpId> = Vec::with_capacity(ops.len());
+        for op in ops {
+            if constants.note(self.r, op) {
+                kept.push(op);
+            }
+        }
+        if self.config.top_down {
+            kept.reverse();
+        }
+        self.work = Worklist::default();
+        kept.into_iter().for_each(|op| self.work.push(op));
+        if let Some(touched) = &mut self.r.touched {
+            touched.clear();
+        }
+    }
+
+    fn process(&mut self) -> Change {
+        let mut change = Change::Unchanged;
+        while !self.is_spent()
+            && let Some(op) = self.work.pop()
+        {
+            if self.r.module.is_erased(op) {
+                continue;
+            }
+            let changed = self.step(op);
+            self.follow();
+            if changed == Change::Changed {
+                self.n_rewrites += 1;
+            }
+            change = change.or(changed);
+        }
+        change
+    }
+
+    fn step(&mut self, op: OpId) -> Change {
+        if is_trivially_dead(self.r.module, op) {
+            self.r.erase(op);
+            return Change::Changed;
+        }
+        if constant_value(self.r.module, op).is_none() && self.fold(op) == Change::Changed {
+            return Change::Changed;
+        }
+        self.rewrite(op)
+    }
+
+    fn fold(&mut self, op: OpId) -> Change {
+        let Some(folded) = (self.config.fold)(self.r.module, op) else { return Change::Unchanged };
+        if folded.is_empty() {
+            self.r.touch(op);
+            return Change::Changed;
+        }
+        let dialect = self.r.module.def(op).map_or("", |d| d.dialect());
+        let mut values = Vec::with_capacity(folded.len());
+        let mut made = Vec::new();
+        for (i, part) in folded.into_iter().enumerate() {
+            let ty = self.r.module.value_type(self.r.module.result(op, i));
+            match part {
+                Folded::Value(value) => values.push(value),
+                Folded::Attr(attr) => match (self.config.materialize)(self.r, op, dialect, attr, ty) {
+                    Some(value) => {
+                        values.push(value);
+                        made.extend(self.r.module.defining_op(value));
+                    }
+                    None => {
+                        made.into_iter().for_each(|op| self.r.erase(op));
+                        return Change::Unchanged;
+                    }
+                },
+            }
+        }
+        self.r.replace_op(op, &values);
+        Change::Changed
+    }
+
+    fn rewrite(&mut self, op: OpId) -> Change {
+        let Some(def) = self.r.module.def(op) else { return Change::Unchanged };
+        for pattern in def.patterns.iter().filter(|p| (self.config.allowed)(p)) {
+            if (pattern.rewrite)(self.r, op) == Change::Changed {
+                return Change::Changed;
+            }
+        }
+        Change::Unchanged
+    }
+
+    /// What was touched goes on the worklist, with the ops around it.
+    fn follow(&mut self) {
+        let Some(touched) = self.r.touched.as_mut().map(std::mem::take) else { return };
+        let mut path = Vec::new();
+        for op in touched {
+            let mut at = Some(op);
+            while let Some(op) = at
+                && op != self.root
+                && !self.r.module.is_erased(op)
+            {
+                path.push(op);
+                at = self.r.module.parent_op(op);
+            }
+            // Only what lies inside of the root.
+            if at == Some(self.root) {
+                path.iter().for_each(|op| self.work.push(*op));
+            }
+            path.clear();
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Changing programs: the [`Rewriter`], [`Pattern`]s, and a driver that applies them.
+//!
+//! ```text
+//! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       every change of a pass goes this way
+//!             │ touched ops
+//!             ▼
+//!     greedy driver ──▶ folders, then patterns of each op by benefit, until nothing changes or the budget ends
+//! ```
+//!
+//! A [`Rewriter`] is a view of the module for changes inside of one op. Its methods keep use lists and the order of ops
+//! right (that is `ir/edit.rs`'s work) and note whose surroundings changed, so that the driver's worklist can follow.
+//! A pattern looks at one op, and either changes the program through the rewriter and answers [`Change::Changed`], or
+//! leaves everything as it was. Which patterns an op has is a column of its definition.
+//!
+//! Not here: what is folded and which patterns there are (`fold`, `dialects`), and passes (`pass`).
+
+mod blocks;
+mod constants;
+mod effects;
+mod greedy;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+pub use effects::{is_trivially_dead, would_be_trivially_dead};
+pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
+
+use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, ValueId};
+
+/// Did anything change?
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The IR is as it was.
+    Unchanged,
+    /// The IR is different.
+    Changed,
+}
+
+impl Change {
+    /// Changed if either is.
+    pub fn or(self, other: Change) -> Change {
+        if self == Change::Changed { self } else { other }
+    }
+}
+
+/// A rewrite of one op. It either does all of what it is for, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// Its name, by which the user can switch it off.
+    pub name: &'static str,
+    /// Patterns with more benefit are tried first; of equal ones the one that was added first.
+    pub benefit: u16,
+    /// Looks at an op and maybe changes it, or what is around it.
+    pub rewrite: fn(&mut Rewriter<'_>, OpId) -> Change,
+}
+
+/// A place for an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// Right before an op.
+    Before(OpId),
+    /// Right after an op.
+    After(OpId),
+    /// First in a block.
+    Start(BlockId),
+    /// Last in a block.
+    End(BlockId),
+}
+
+/// The only way in which passes and patterns change the IR.
+pub struct Rewriter<'m> {
+    module: &'m mut Module,
+    root: OpId,
+    change: Change,
+    /// Ops that a driver should look at (again); none if nobody listens. Erased ones may be among them.
+    touched: Option<Vec<OpId>>,
+}
+
+impl<'m> Rewriter<'m> {
+    /// For changes inside of `root`.
+    pub fn new(module: &'m mut Module, root: OpId) -> Self {
+        Rewriter { module, root, change: Change::Unchanged, touched: None }
+    }
+
+    /// The IR, to look at.
+    pub fn ir(&self) -> &Module {
+        self.module
+    }
+
+    /// The interned strings, types, attributes and locations, to add to them.
+    pub fn cx(&mut self) -> &mut Context {
+        &mut self.module.cx
+    }
+
+    /// The op that the pass runs on.
+    pub fn root(&self) -> OpId {
+        self.root
+    }
+
+    /// Was anything changed so far?
+    pub fn change(&self) -> Change {
+        self.change
+    }
+
+    fn touch(&mut self, op: OpId) {
+        self.change = Change::Changed;
+        if let Some(touched) = &mut self.touched {
+            touched.push(op);
+        }
+    }
+
+    /// Those who use a value have reason to be looked at.
+    fn touch_users(&mut self, value: ValueId) {
+        self.change = Change::Changed;
+        if let Some(touched) = &mut self.touched {
+            touched.extend(self.module.users(value).map(|(user, _)| user));
+        }
+    }
+
+    /// Those who define the operands of `op`, which is about to let go of them.
+    fn touch_producers(&mut self, op: OpId) {
+        self.change = Change::Changed;
+        if let Some(touched) = &mut self.touched {
+            touched.extend(self.module.operands(op).filter_map(|v| self.module.defining_op(v)));
+        }
+    }
+
+    // ---- ops ----
+
+    /// Makes an op at a place.
+    pub fn create(&mut self, at: At, new: NewOp<'_>) -> OpId {
+        let op = self.module.create(new);
+        self.place(op, at);
+        self.touch(op);
+        op
+    }
+
+    /// Makes an op from texts at a place.
+    pub fn create_named(
+        &mut self,
+        at: At,
+        loc: LocId,
+        name: &str,
+        operands: &[ValueId],
+        results: &[crate::ir::TypeId],
+        attrs: &[(&str, AttrId)],
+    ) -> OpId {
+        let op = self.module.create_named(name, operands, results, attrs);
+        self.module.set_loc(op, loc);
+        self.place(op, at);
+        self.touch(op);
+        op
+    }
+
+    fn place(&mut self, op: OpId, at: At) {
+        match at {
+            At::Before(other) => self.module.insert_before(op, other),
+            At::After(other) => self.module.insert_after(op, other),
+            At::End(block) => self.module.append(block, op),
+            At::Start(block) => match self.module.first_op(block) {
+                Some(first) => self.module.insert_before(op, first),
+                None => self.module.append(block, op),
+            },
+        }
+    }
+
+    /// Adds an empty region to an op.
+    pub fn add_region(&mut self, op: OpId) -> RegionId {
+        self.touch(op);
+        self.module.add_region(op)
+    }
+
+    /// Moves an op to another place.
+    pub fn move_to(&mut self, op: OpId, at: At) {
+        if matches!(at, At::Before(other) | At::After(other) if other == op) {
+            return;
+        }
+        self.module.detach(op);
+        self.place(op, at);
+        self.touch(op);
+    }
+
+    /// Moves an op right before another.
+    pub fn move_before(&mut self, op: OpId, before: OpId) {
+        self.move_to(op, At::Before(before));
+    }
+
+    /// Erases an op, whose results must be unused.
+    pub fn erase(&mut self, op: OpId) {
+        if self.touched.is_some() {
+            let inside: Vec<OpId> = self.module.walk(op).collect();
+            for op in inside {
+                self.touch_producers(op);
+            }
+        }
+        self.module.erase(op);
+        self.change = Change::Changed;
+    }
+
+    /// Makes everybody use `values` for the results of `op`, which goes.
+    pub fn replace_op(&mut self, op: OpId, values: &[ValueId]) {
+        for (old, &new) in self.module.results(op).zip(values) {
+            self.replace(old, new);
+        }
+        self.erase(op);
+    }
+
+    /// Makes every user of `old` use `new`.
+    pub fn replace(&mut self, old: ValueId, new: ValueId) {
+        if old != new && !self.module.is_unused(old) {
+            self.touch_users(old);
+            self.module.replace_all_uses(old, new);
+            if let Some(producer) = self.module.defining_op(old) {
+                self.touch(producer);
+            }
+        }
+    }
+
+    /// Replaces one operand.
+    pub fn set_operand(&mut self, op: OpId, i: usize, value: ValueId) {
+        let old = self.module.operand(op, i);
+        if old != value {
+            self.module.set_operand(op, i, value);
+            self.touch(op);
+            if let Some(producer) = self.module.defining_op(old) {
+                self.touch(producer);
+            }
+        }
+    }
+
+    /// Replaces all operands.
+    pub fn set_operands(&mut self, op: OpId, operands: &[ValueId]) {
+        if !self.module.operands(op).eq(operands.iter().copied()) {
+            self.touch_producers(op);
+            self.module.set_operands(op, operands);
+            self.touch(op);
+        }
+    }
+
+    /// Replaces the successors of an op.
+    pub fn set_successors(&mut self, op: OpId, successors: &[BlockId]) {
+        if self.module.successors(op) != successors {
+            self.module.set_successors(op, successors);
+            self.touch(op);
+        }
+    }
+
+    /// Sets an attribute, replacing one of the same name.
+    pub fn set_attr(&mut self, op: OpId, name: StrId, value: AttrId) {
+        if self.module.attr(op, name) != Some(value) {
+            self.module.set_attr(op, name, value);
+            self.touch(op);
+        }
+    }
+
+    /// Removes an attribute, if it is there.
+    pub fn remove_attr(&mut self, op: OpId, name: StrId) {
+        if self.module.remove_attr(op, name) {
+            self.touch(op);
+        }
+    }
+
+    /// Changes the location of an op.
+    pub fn set_loc(&mut self, op: OpId, loc: LocId) {
+        if self.module.loc(op) != loc {
+            self.module.set_loc(op, loc);
+            self.change = Change::Changed;
+        }
+    }
+
+    /// Changes the location of a block argument.
+    pub fn set_arg_loc(&mut self, arg: ValueId, loc: LocId) {
+        if self.module.value_locs.at(arg).copied().unwrap_or(LocId::UNKNOWN) != loc {
+            self.module.value_locs.set(arg, loc);
+            self.change = Change::Changed;
+        }
+    }
+}
