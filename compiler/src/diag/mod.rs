@@ -9,15 +9,9 @@
 
 pub mod factory;
 
-/// Which text a [`Span`] points into: an index that the tools give to the sources they read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct FileId(pub u32);
-
 /// A range of bytes of a source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
-    /// Which text.
-    pub file: FileId,
     /// First byte.
     pub start: u32,
     /// After the last byte.
@@ -25,14 +19,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// Bytes `start..end` of file 0.
+    /// Bytes `start..end`.
     pub fn new(start: u32, end: u32) -> Self {
-        Span { file: FileId(0), start, end }
+        Span { start, end }
     }
 
     /// The smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
@@ -174,8 +168,7 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 
 /// Puts diagnostics into the order of the text; those without a place come last, equal ones keep their order.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
-    diagnostics
-        .sort_by_key(|d| d.span.map_or((u32::MAX, u32::MAX, u32::MAX), |s| (s.file.0, s.start, s.end)));
+    diagnostics.sort_by_key(|d| d.span.map_or((u32::MAX, u32::MAX), |s| (s.start, s.end)));
 }
 
 /// A text with its name and its lines.

@@ -5,6 +5,7 @@
 //! hands out ids in order; [`SideTable`] holds facts that may be absent (spans, names) and grows on demand.
 //! Ids are never reused: erasing an entity leaves an unreachable row.
 
+use crate::diag::Span;
 use std::marker::PhantomData;
 
 /// An index into one particular table.
@@ -32,6 +33,10 @@ macro_rules! entity {
             fn index(self) -> usize {
                 self.0 as usize
             }
+        }
+
+        impl $crate::ir::entity::Absent for $name {
+            const ABSENT: Self = $name(u32::MAX);
         }
 
         impl std::fmt::Debug for $name {
@@ -143,10 +148,24 @@ impl<K: EntityId, V> std::ops::IndexMut<K> for Arena<K, V> {
     }
 }
 
+/// A fact that has a value to spare, which says that there is none: an `Option` without a byte of its own.
+pub trait Absent: Clone + PartialEq {
+    /// Never the value of a fact.
+    const ABSENT: Self;
+}
+
+impl Absent for u32 {
+    const ABSENT: Self = u32::MAX;
+}
+
+impl Absent for Span {
+    const ABSENT: Self = Span { start: u32::MAX, end: u32::MAX };
+}
+
 /// Facts about entities that may be absent.
 #[derive(Clone)]
 pub struct SideTable<K, V> {
-    rows: Vec<Option<V>>,
+    rows: Vec<V>,
     key: PhantomData<K>,
 }
 
@@ -156,31 +175,41 @@ impl<K, V> Default for SideTable<K, V> {
     }
 }
 
-impl<K: EntityId, V: Clone> SideTable<K, V> {
+impl<K: EntityId, V: Absent> SideTable<K, V> {
     /// Records `value` for `id`, replacing what was there.
     #[inline]
     pub fn set(&mut self, id: K, value: V) {
-        if id.index() >= self.rows.len() {
-            self.rows.resize(id.index() + 1, None);
+        let at = id.index();
+        if at == self.rows.len() {
+            self.rows.push(value);
+            return;
         }
-        self.rows[id.index()] = Some(value);
+        if at > self.rows.len() {
+            self.rows.resize(at + 1, V::ABSENT);
+        }
+        self.rows[at] = value;
     }
 
     /// What was recorded for `id`.
     #[inline]
     pub fn at(&self, id: K) -> Option<&V> {
-        self.rows.get(id.index()).and_then(Option::as_ref)
+        self.rows.get(id.index()).filter(|v| **v != V::ABSENT)
     }
 
     /// Forgets what was recorded for `id`.
     pub fn unset(&mut self, id: K) {
         if let Some(row) = self.rows.get_mut(id.index()) {
-            *row = None;
+            *row = V::ABSENT;
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.rows.clear();
+    }
+
+    /// Makes room for rows up to `n` ids.
+    pub fn reserve(&mut self, n: usize) {
+        self.rows.reserve(n.saturating_sub(self.rows.len()));
     }
 }

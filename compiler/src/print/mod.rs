@@ -13,9 +13,8 @@ mod text;
 pub(crate) use text::{Typed, write_attr, write_type};
 pub use text::{attr_text, loc_text, type_text};
 
-use crate::ir::entity::SideTable;
 use crate::ir::{AttrId, BlockId, Context, LocId, LocKind, Module, OpId, RegionId, StrId, ValueDef, ValueId};
-use names::{Name, Names};
+use names::{Called, Names};
 use rustc_hash::FxHashMap;
 use text::{put, write_list};
 
@@ -49,7 +48,7 @@ pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
         cx: &module.cx,
         options: *options,
         names: names::assign(module, op, options.keep_names),
-        preds: SideTable::default(),
+        preds: FxHashMap::default(),
         aliases: LocAliases::default(),
         out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
         indent: 0,
@@ -102,7 +101,7 @@ struct Printer<'m> {
     options: PrintOptions,
     names: Names,
     /// Blocks that branch to a block, in order.
-    preds: SideTable<BlockId, Vec<BlockId>>,
+    preds: FxHashMap<BlockId, Vec<BlockId>>,
     aliases: LocAliases,
     out: String,
     indent: usize,
@@ -163,7 +162,7 @@ impl Printer<'_> {
 
     /// Do all results of an op with several have names of their own?
     fn named_apart(&self, op: OpId) -> bool {
-        self.m.results(op).skip(1).all(|r| self.names.values.at(r).is_some())
+        self.m.results(op).skip(1).all(|r| self.names.is_named(r))
     }
 
     fn value(&mut self, value: ValueId) {
@@ -177,10 +176,10 @@ impl Printer<'_> {
     }
 
     fn name(&mut self, value: ValueId) {
-        match self.names.values.at(value) {
-            Some(Name::Number(n)) => put!(self.out, "%{n}"),
-            Some(Name::Arg(n)) => put!(self.out, "%arg{n}"),
-            Some(Name::Text(text)) => put!(self.out, "%{text}"),
+        match self.names.value(value) {
+            Some(Called::Number(n)) => put!(self.out, "%{n}"),
+            Some(Called::Arg(n)) => put!(self.out, "%arg{n}"),
+            Some(Called::Text(text)) => put!(self.out, "%{text}"),
             None => put!(self.out, "%<<UNKNOWN {value:?}>>"),
         }
     }
@@ -263,7 +262,7 @@ impl Printer<'_> {
         let blocks = self.m.blocks_of(region);
         self.find_preds(blocks);
         for (i, &block) in blocks.iter().enumerate() {
-            let has_preds = self.preds.at(block).is_some_and(|p| !p.is_empty());
+            let has_preds = self.preds.contains_key(&block);
             let empty = self.m.first_op(block).is_none() && self.m.args(block).is_empty();
             let header = i > 0
                 || has_preds
@@ -290,9 +289,7 @@ impl Printer<'_> {
             // Only the last op may branch, but what is not verified must print as well.
             for op in self.m.ops_in(block) {
                 for &successor in self.m.successors(op) {
-                    let mut preds = self.preds.at(successor).cloned().unwrap_or_default();
-                    preds.push(block);
-                    self.preds.set(successor, preds);
+                    self.preds.entry(successor).or_default().push(block);
                 }
             }
         }
@@ -315,7 +312,7 @@ impl Printer<'_> {
             self.out.push(')');
         }
         self.out.push(':');
-        match self.preds.at(block).map(Vec::as_slice) {
+        match self.preds.get(&block).map(Vec::as_slice) {
             None | Some([]) if entry => {}
             None | Some([]) => self.out.push_str("  // no predecessors"),
             Some(preds) => {

@@ -5,26 +5,64 @@
 //! its parent's region ended with, and so does its sibling. With `keep_names` a value keeps its source name, made
 //! unique within the function by a number if need be.
 
-use crate::ir::entity::SideTable;
+use crate::ir::entity::{Absent, SideTable};
 use crate::ir::{BlockId, Module, OpId, RegionId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// A value's name.
-#[derive(Clone, Debug)]
-pub(super) enum Name {
+/// A value's name, in four bytes: the kind in the low two bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name(u32);
+
+impl Absent for Name {
+    const ABSENT: Self = Name(u32::MAX);
+}
+
+/// What a name says.
+pub(super) enum Called<'n> {
     /// `%7`
     Number(u32),
     /// `%arg7`
     Arg(u32),
     /// `%text`
-    Text(Box<str>),
+    Text(&'n str),
+}
+
+impl Name {
+    fn number(n: u32) -> Name {
+        Name(n << 2)
+    }
+
+    fn arg(n: u32) -> Name {
+        Name(n << 2 | 1)
+    }
 }
 
 /// The names of everything in an op.
 #[derive(Default)]
 pub(super) struct Names {
-    pub(super) values: SideTable<ValueId, Name>,
+    values: SideTable<ValueId, Name>,
     pub(super) blocks: SideTable<BlockId, u32>,
+    texts: Vec<Box<str>>,
+}
+
+impl Names {
+    pub(super) fn value(&self, value: ValueId) -> Option<Called<'_>> {
+        let Name(bits) = *self.values.at(value)?;
+        Some(match bits & 3 {
+            0 => Called::Number(bits >> 2),
+            1 => Called::Arg(bits >> 2),
+            _ => Called::Text(self.texts.get((bits >> 2) as usize)?),
+        })
+    }
+
+    pub(super) fn is_named(&self, value: ValueId) -> bool {
+        self.values.at(value).is_some()
+    }
+
+    fn text(&mut self, text: &str) -> Name {
+        self.texts.push(text.into());
+        Name((self.texts.len() as u32 - 1) << 2 | 2)
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -40,13 +78,13 @@ pub(super) fn assign(module: &Module, root: OpId, keep_names: bool) -> Names {
     let results = |op: OpId, next: &mut Counters, used: &mut FxHashSet<Box<str>>, names: &mut Names| {
         let mut results = module.results(op);
         if let Some(first) = results.next() {
-            let kept = keep_names.then(|| kept_name(module, first, used)).flatten();
-            let name = kept.unwrap_or_else(|| number(&mut next.value, keep_names, used, Name::Number));
+            let kept = keep_names.then(|| kept_name(module, first, used, names)).flatten();
+            let name = kept.unwrap_or_else(|| number(&mut next.value, keep_names, used, Name::number));
             names.values.set(first, name);
             // Results that were named one by one keep their names; else they are `%first#i`.
             if keep_names && results.clone().all(|r| module.value_names.at(r).is_some()) {
                 for result in results {
-                    if let Some(name) = kept_name(module, result, used) {
+                    if let Some(name) = kept_name(module, result, used, names) {
                         names.values.set(result, name);
                     }
                 }
@@ -60,12 +98,12 @@ pub(super) fn assign(module: &Module, root: OpId, keep_names: bool) -> Names {
         for (i, &block) in module.blocks_of(region).iter().enumerate() {
             names.blocks.set(block, i as u32);
             for &arg in module.args(block) {
-                let kept = keep_names.then(|| kept_name(module, arg, &mut used)).flatten();
+                let kept = keep_names.then(|| kept_name(module, arg, &mut used, &mut names)).flatten();
                 let name = kept.unwrap_or_else(|| {
                     if i == 0 {
-                        number(&mut next.arg, keep_names, &mut used, Name::Arg)
+                        number(&mut next.arg, keep_names, &mut used, Name::arg)
                     } else {
-                        number(&mut next.value, keep_names, &mut used, Name::Number)
+                        number(&mut next.value, keep_names, &mut used, Name::number)
                     }
                 });
                 names.values.set(arg, name);
@@ -99,29 +137,28 @@ fn number(counter: &mut u32, keep: bool, used: &mut FxHashSet<Box<str>>, name: f
         if !keep {
             return made;
         }
-        let text = match made {
-            Name::Arg(n) => format!("arg{n}"),
-            _ => n.to_string(),
-        };
+        let text = if made == Name::arg(n) { format!("arg{n}") } else { n.to_string() };
         if used.insert(text.into()) {
             return made;
         }
     }
 }
 
-fn kept_name(module: &Module, value: ValueId, used: &mut FxHashSet<Box<str>>) -> Option<Name> {
+fn kept_name(
+    module: &Module,
+    value: ValueId,
+    used: &mut FxHashSet<Box<str>>,
+    names: &mut Names,
+) -> Option<Name> {
     let base = module.cx.str(*module.value_names.at(value)?);
     if base.is_empty() {
         return None;
     }
     if used.insert(base.into()) {
-        return Some(Name::Text(base.into()));
+        return Some(names.text(base));
     }
     // `%7` must not become `%7_0`, which is no number and no name.
     let stem =
         if base.starts_with(|c: char| c.is_ascii_digit()) { format!("_{base}") } else { base.to_owned() };
-    (0u32..)
-        .map(|i| format!("{stem}_{i}"))
-        .find(|n| used.insert(n.as_str().into()))
-        .map(|n| Name::Text(n.into()))
+    (0u32..).map(|i| format!("{stem}_{i}")).find(|n| used.insert(n.as_str().into())).map(|n| names.text(&n))
 }

@@ -14,6 +14,8 @@ mod ast;
 mod errors;
 mod lex;
 mod lower;
+#[cfg(test)]
+mod mistakes;
 mod parse;
 #[cfg(test)]
 mod properties;

@@ -5,7 +5,7 @@
 //! are read when `lower` comes to them. Something wrong costs the item at hand; the next is read from its mark. So
 //! every broken operation gives one error, and the regions inside of it are read all the same.
 
-use super::ast::Item;
+use super::ast::{Body, Item, Op, Piece, PieceKind};
 use super::errors;
 use super::shape::Region;
 use super::token::{Kind, Mark, Tok};
@@ -92,6 +92,14 @@ impl<'a> Items<'a> {
     pub(super) fn next(&self, place: &mut Place, diags: &mut Vec<Diagnostic>) -> Option<Item> {
         let first = *place;
         self.tok(first)?;
+        if !self.earlier.is_empty() && self.is_bad(first) {
+            // A bad character or bracket has been reported: what follows from it is no news.
+            place.at = self.end_of_item(first);
+            return Some(self.broken(first, place.at));
+        }
+        if let Some(op) = self.plain(place) {
+            return Some(Item::Op(op));
+        }
         let stream = Stream { items: self, place, started: false, marked: false };
         match self.parser.parse(stream) {
             Ok(item) => Some(item),
@@ -101,6 +109,47 @@ impl<'a> Items<'a> {
                 Some(self.broken(first, place.at))
             }
         }
+    }
+
+    /// An operation in custom form whose pieces are single tokens, as most are: it needs no grammar. Nothing if it is
+    /// something else, or wrong.
+    fn plain(&self, place: &mut Place) -> Option<Box<Op>> {
+        let toks = self.toks.get(place.at as usize..place.close as usize)?;
+        let (first, _) = toks.split_first()?;
+        if first.mark != Mark::Op {
+            return None;
+        }
+        let mut results = Vec::new();
+        let mut at = 0;
+        while first.kind == Kind::Value {
+            let name = toks.get(at).filter(|t| t.kind == Kind::Value)?;
+            let count = match toks.get(at + 1)?.kind {
+                Kind::Colon => {
+                    at += 2;
+                    Some(*toks.get(at).filter(|t| t.kind == Kind::Int)?)
+                }
+                _ => None,
+            };
+            results.push((*name, count));
+            at += 2;
+            match toks.get(at - 1)?.kind {
+                Kind::Comma => {}
+                Kind::Eq => break,
+                _ => return None,
+            }
+        }
+        let name = *toks.get(at).filter(|t| t.kind == Kind::Word)?;
+        let rest = toks.get(at + 1..)?;
+        let n = rest.iter().position(|t| is_item(t.mark)).unwrap_or(rest.len());
+        let mut pieces = Vec::with_capacity(n);
+        for tok in rest.get(..n)? {
+            if !is_piece(tok.kind) {
+                return None;
+            }
+            pieces.push(Piece { span: tok.span(), kind: PieceKind::Tok(*tok) });
+        }
+        place.at += (at + 1 + n) as u32;
+        Some(Box::new(Op { results, name, body: Body::Custom(pieces), loc: None }))
     }
 
     fn tok(&self, place: Place) -> Option<Tok> {
@@ -118,6 +167,28 @@ impl<'a> Items<'a> {
         }
     }
 
+    /// Was something in the item at `place` reported already, not counting the regions inside?
+    fn is_bad(&self, mut place: Place) -> bool {
+        let first = place.at;
+        let Some(mut from) = self.tok(place).map(|t| t.start) else { return false };
+        let bad = |from: u32, to: u32| {
+            self.earlier.get(self.earlier.partition_point(|at| *at < from)).is_some_and(|at| *at < to)
+        };
+        while let Some(tok) = self.tok(place) {
+            if place.at > first && is_item(tok.mark) {
+                return bad(from, tok.start);
+            }
+            place.at = self.after(place.at, tok, place.close);
+            if tok.kind == Kind::RegionOpen {
+                if bad(from, tok.start + 1) {
+                    return true;
+                }
+                from = self.toks.get(place.at.saturating_sub(1) as usize).map_or(u32::MAX, |t| t.start);
+            }
+        }
+        bad(from, self.toks.get(place.close as usize).map_or(u32::MAX, |t| t.start))
+    }
+
     /// Where the item at `place` ends: the next begins there.
     fn end_of_item(&self, mut place: Place) -> u32 {
         let first = place.at;
@@ -129,6 +200,33 @@ impl<'a> Items<'a> {
         }
         place.at.min(place.close)
     }
+}
+
+/// Can a token of this kind be a piece of a custom form by itself, whatever stands around it?
+fn is_piece(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Value
+            | Kind::Word
+            | Kind::Caret
+            | Kind::Int
+            | Kind::Hex
+            | Kind::Float
+            | Kind::Str
+            | Kind::Hash
+            | Kind::HashBody
+            | Kind::Bang
+            | Kind::BangBody
+            | Kind::Comma
+            | Kind::Colon
+            | Kind::Eq
+            | Kind::Arrow
+            | Kind::Minus
+            | Kind::Plus
+            | Kind::Question
+            | Kind::Star
+            | Kind::Bar
+    )
 }
 
 fn is_item(mark: Mark) -> bool {
@@ -194,11 +292,6 @@ impl Items<'_> {
     ) {
         let start = self.tok(first).map_or(0, |t| t.start);
         let next = self.toks.get(end as usize).copied();
-        // A bad character or bracket in the item has been reported: what follows from it is no news.
-        let known = self.earlier.partition_point(|at| *at < start);
-        if self.earlier.get(known).is_some_and(|at| next.is_none_or(|n| *at <= n.start)) {
-            return;
-        }
         let item = Some(Span::new(start, head_end(self.toks, first.at)));
         diags.push(match error {
             ParseError::User { error } => error,
@@ -208,9 +301,9 @@ impl Items<'_> {
             ParseError::UnrecognizedEof { location, expected } => {
                 let expected = words(&expected);
                 match next {
-                    Some(next) if end < first.close => {
-                        // The item ended too early.
-                        let span = Span::new(next.start, visible_end(next));
+                    Some(_) if end < first.close => {
+                        // Right behind what there is of it.
+                        let span = Span::new(location.saturating_sub(1), location);
                         errors::unexpected(span, "the next operation", &expected, None)
                     }
                     next => {

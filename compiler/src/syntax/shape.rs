@@ -9,8 +9,10 @@
 //!   or the name of a known op, not followed by `=`. Elsewhere on a line only where `%x = name` or the dotted name of
 //!   a known op stands. Never after `=` or `,`.
 //! * A label is `^name:` or `^name(...):` at such a place.
-//! * `{` opens a region if an operation or a label follows, never after `attributes` or `=`. Where both are possible
-//!   (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
+//! * `{` never opens a region after `attributes` or `=`. In generic form it does after `(`, and after `,` if the list
+//!   began with a region. In the custom form of a known op it does not if the op has no regions, and it does if the op
+//!   is a function or a symbol table, which write their dictionary after `attributes`. Else it does if an operation or
+//!   a label follows; where both are possible (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
 //!
 //! Brackets are matched here once and for all, so the parser proper sees only balanced text: what does not balance
 //! is reported, and a line that surely begins an operation closes whatever brackets are still open.
@@ -19,7 +21,7 @@ use super::errors;
 use super::lex::MAX_DEPTH;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, Span};
-use crate::dialects::Registry;
+use crate::dialects::{Registry, Traits};
 
 /// The tokens between the braces of a region: `open < first..close`.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,8 @@ struct Frame {
     kind: Kind,
     region: u32,
     seen: Seen,
+    /// The name of the operation at hand.
+    name: u32,
 }
 
 /// Marks the tokens and returns the regions; number 0 is the whole text.
@@ -73,8 +77,18 @@ pub(super) fn shape(
     diags: &mut Vec<Diagnostic>,
 ) -> Vec<Region> {
     let whole = Region { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
-    let mut s =
-        Shaper { source, toks, registry, diags, regions: vec![whole], stack: Vec::new(), n_errors: 0 };
+    let bad = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
+    let mut s = Shaper {
+        source,
+        toks,
+        registry,
+        diags,
+        bad,
+        regions: vec![whole],
+        stack: Vec::new(),
+        item: 0,
+        n_errors: 0,
+    };
     s.run();
     s.regions
 }
@@ -84,12 +98,16 @@ struct Shaper<'a> {
     toks: &'a mut Vec<Tok>,
     registry: &'a Registry,
     diags: &'a mut Vec<Diagnostic>,
+    /// Where there are characters that make no token, in source order.
+    bad: Vec<u32>,
     regions: Vec<Region>,
     stack: Vec<Frame>,
+    /// Where the last item began.
+    item: u32,
     n_errors: usize,
 }
 
-const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom };
+const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom, name: 0 };
 
 fn closer(open: Kind) -> Kind {
     match open {
@@ -116,6 +134,19 @@ impl Shaper<'_> {
         }
     }
 
+    /// Is there a bad character from `start` to `end`, for which a bracket may have been lost?
+    fn is_bad(&self, start: u32, end: u32) -> bool {
+        self.bad.get(self.bad.partition_point(|at| *at < start)).is_some_and(|at| *at <= end)
+    }
+
+    fn unclosed(&mut self, frame: Frame, before: u32) {
+        let open = self.toks[frame.open as usize];
+        if !self.is_bad(open.start, before) {
+            let bracket = open.text(self.source).to_owned();
+            self.report(errors::unclosed(open.span(), &bracket));
+        }
+    }
+
     fn run(&mut self) {
         let mut base = BASE;
         let mut i = 0;
@@ -129,25 +160,18 @@ impl Shaper<'_> {
                     && top.kind != Kind::RegionOpen
                 {
                     self.stack.pop();
-                    let open = self.toks[top.open as usize];
-                    let bracket = open.text(self.source).to_owned();
-                    self.report(errors::unclosed(open.span(), &bracket));
+                    self.unclosed(top, tok.start);
                 }
                 self.mark(i, Mark::Op, &mut base);
             }
             match tok.kind {
                 Kind::LParen | Kind::LBracket | Kind::LAngle => self.open(i, tok.kind),
-                Kind::LBrace if self.is_region(i) => {
+                Kind::LBrace if self.is_region(i, &base) => {
                     let region = self.regions.len() as u32;
                     self.regions.push(Region { first: i as u32 + 1, close: 0, span: tok.span() });
                     self.toks[i].kind = Kind::RegionOpen;
                     self.toks[i].end = region;
-                    self.stack.push(Frame {
-                        open: i as u32,
-                        kind: Kind::RegionOpen,
-                        region,
-                        seen: Seen::Custom,
-                    });
+                    self.stack.push(Frame { open: i as u32, region, ..BASE });
                 }
                 Kind::LBrace => self.open(i, Kind::LBrace),
                 Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok, &mut base),
@@ -164,14 +188,12 @@ impl Shaper<'_> {
         }
         let end = self.toks.len() as u32;
         while let Some(frame) = self.stack.pop() {
-            let open = self.toks[frame.open as usize];
             if frame.kind == Kind::RegionOpen {
                 self.regions[frame.region as usize].close = end;
                 let span = self.regions[frame.region as usize].span;
                 self.report(errors::unclosed(span, "{"));
             } else {
-                let bracket = open.text(self.source).to_owned();
-                self.report(errors::unclosed(open.span(), &bracket));
+                self.unclosed(frame, u32::MAX);
             }
         }
         self.regions[0].close = end;
@@ -186,14 +208,18 @@ impl Shaper<'_> {
     }
 
     fn mark(&mut self, i: usize, mark: Mark, base: &mut Frame) {
-        self.toks[i].mark = mark;
+        let Some(tok) = self.toks.get_mut(i) else { return };
+        tok.mark = mark;
+        self.item = tok.start;
         let seen = match (mark, self.kind(i)) {
             (Mark::Op, Some(Kind::Str)) => Seen::Name,
             (Mark::Op, Some(Kind::Value)) => Seen::Start,
             (Mark::Label, _) => Seen::Label,
             _ => Seen::Custom,
         };
-        self.region_frame(base).seen = seen;
+        let frame = self.region_frame(base);
+        frame.seen = seen;
+        frame.name = i as u32;
     }
 
     fn at_region_level(&mut self, i: usize, tok: Tok, base: &mut Frame) {
@@ -202,7 +228,13 @@ impl Shaper<'_> {
         let first = matches!(prev, None | Some(Kind::RegionOpen));
         let labelled = seen == Seen::LabelEnd;
         let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
-        let held = !first && matches!(prev, Some(Kind::Eq | Kind::Comma | Kind::Arrow | Kind::ColonColon));
+        // `%a, %b = ...` may go on on the next line, but after the name of an op a value before `=` begins another.
+        let begun = matches!(seen, Seen::Start | Seen::Label);
+        let held = match prev {
+            Some(Kind::Comma) => begun || !(tok.mark == Mark::Line && self.surely_begins_op(i, false)),
+            Some(Kind::Eq | Kind::Arrow | Kind::ColonColon) => true,
+            _ => false,
+        };
         if seen == Seen::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
             self.mark(i, Mark::Op, base);
             return;
@@ -221,6 +253,9 @@ impl Shaper<'_> {
         // In the middle of a line, only what cannot be part of a custom form.
         if !held && self.surely_begins_op(i, false) {
             return self.mark(i, Mark::Op, base);
+        }
+        if seen == Seen::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
+            self.region_frame(base).name = i as u32;
         }
         self.advance(tok, seen, base);
     }
@@ -279,6 +314,8 @@ impl Shaper<'_> {
             }
             match self.kind(i)? {
                 Kind::Eq => return Some(i + 1),
+                // `%x, =` can be meant for nothing else.
+                Kind::Comma if self.kind(i + 1)? == Kind::Eq => return Some(i + 2),
                 Kind::Comma => i += 1,
                 _ => return None,
             }
@@ -301,16 +338,19 @@ impl Shaper<'_> {
 
     /// `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no brackets hold.
     fn surely_begins_op(&self, i: usize, in_brackets: bool) -> bool {
-        if i > 0 && self.kind(i - 1) == Some(Kind::Comma) {
-            return false;
-        }
+        let listed = i > 0 && self.kind(i - 1) == Some(Kind::Comma);
         match self.kind(i) {
-            Some(Kind::Value) => {
-                self.results_end(i).is_some_and(|n| matches!(self.kind(n), Some(Kind::Str | Kind::Word)))
-            }
+            Some(_) if listed && self.toks[i].mark != Mark::Line => false,
+            Some(Kind::Value) => self.results_end(i).is_some_and(|n| {
+                // In the middle of a line, `%x, ⏎ %y = ...` is the end of one op and the results of the next.
+                let whole = self.toks[i].mark == Mark::Line
+                    || self.toks[i + 1..n].iter().all(|t| t.mark == Mark::Nothing);
+                whole && matches!(self.kind(n), Some(Kind::Str | Kind::Word))
+            }),
             Some(Kind::Word) => {
                 let name = self.text(i);
-                name.contains('.')
+                !listed
+                    && name.contains('.')
                     && !matches!(self.kind(i + 1), Some(Kind::Eq))
                     // These would end an entry of a dictionary.
                     && !(in_brackets && matches!(self.kind(i + 1), Some(Kind::Comma | Kind::RBrace)))
@@ -320,13 +360,45 @@ impl Shaper<'_> {
         }
     }
 
-    fn is_region(&self, i: usize) -> bool {
-        match i.checked_sub(1).and_then(|p| self.kind(p)) {
+    fn is_region(&self, i: usize, base: &Frame) -> bool {
+        let prev = i.checked_sub(1).and_then(|p| self.kind(p));
+        match prev {
             Some(Kind::Eq) => return false,
             Some(Kind::Word) if self.text(i - 1) == "attributes" => return false,
             _ => {}
         }
-        match (self.kind(i + 1), self.kind(i + 2)) {
+        let inside = (self.kind(i + 1), self.kind(i + 2));
+        if inside.0 == Some(Kind::RBrace) {
+            // Nothing: the grammar takes it for either.
+            return false;
+        }
+        let region = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen).unwrap_or(base);
+        if region.seen == Seen::Custom {
+            let def = self.registry.find(self.registry.full_name(self.text(region.name as usize)));
+            let at_level = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
+            match def {
+                Some(def) if def.regions.is_empty() => return false,
+                // These write their dictionary after the word `attributes`.
+                Some(def)
+                    if at_level
+                        && (def.traits.has(Traits::FUNCTION) || def.traits.has(Traits::SYMBOL_TABLE)) =>
+                {
+                    return true;
+                }
+                _ => {}
+            }
+        } else {
+            // Generic form: regions stand in `({...}, {...})` and nowhere else.
+            let Some(open) = self.stack.last().filter(|f| f.kind == Kind::LParen) else { return false };
+            return match prev {
+                Some(Kind::LParen) => true,
+                Some(Kind::Comma) => {
+                    matches!(self.kind(open.open as usize + 1), Some(Kind::RegionOpen | Kind::LBrace))
+                }
+                _ => false,
+            };
+        }
+        match inside {
             (Some(Kind::Caret | Kind::Value), _) | (Some(Kind::Str), Some(Kind::LParen)) => true,
             (Some(Kind::Word), Some(Kind::Eq | Kind::Comma)) => false,
             (Some(Kind::Word), Some(Kind::RBrace) | None) => self.registry.is_op_name(self.text(i + 1)),
@@ -336,7 +408,7 @@ impl Shaper<'_> {
     }
 
     fn open(&mut self, i: usize, kind: Kind) {
-        self.stack.push(Frame { open: i as u32, kind, region: 0, seen: Seen::Custom });
+        self.stack.push(Frame { open: i as u32, kind, ..BASE });
     }
 
     fn close(&mut self, i: usize, tok: Tok, base: &mut Frame) {
@@ -354,17 +426,17 @@ impl Shaper<'_> {
             depth = at;
         };
         let Some(at) = found else {
-            let bracket = tok.text(self.source).to_owned();
-            self.report(errors::unmatched(tok.span(), &bracket));
+            if !self.is_bad(self.item, tok.start) {
+                let bracket = tok.text(self.source).to_owned();
+                self.report(errors::unmatched(tok.span(), &bracket));
+            }
             self.toks[i].kind = Kind::Skipped;
             return;
         };
         while self.stack.len() > at + 1
             && let Some(frame) = self.stack.pop()
         {
-            let open = self.toks[frame.open as usize];
-            let bracket = open.text(self.source).to_owned();
-            self.report(errors::unclosed(open.span(), &bracket));
+            self.unclosed(frame, tok.start);
         }
         if let Some(frame) = self.stack.pop() {
             if frame.kind == Kind::RegionOpen {

@@ -316,7 +316,7 @@ fn names_are_kept_on_request() {
 fn token_errors() {
     check_errors("\u{1}", &["1:1 E0101..U+0001"]);
     check_errors("\"t.x\"() : () -> () ~", &["1:20 E0101"]);
-    check_errors("\"t.x\"() {a = \"b} : () -> ()", &["1:9 E0201", "1:14 E0102"]);
+    check_errors("\"t.x\"() {a = \"b} : () -> ()", &["1:14 E0102"]);
     check_errors("%", &["1:1 E0104"]);
     check_errors("\"t.x\"() {a = \"\\q\"} : () -> ()", &["1:14 E0109"]);
     check_errors("{-# x", &["1:1 E0105"]);
