@@ -1,8 +1,10 @@
 //! What a definition of an op says. See the essay in `mod.rs`.
 
-use super::format::Format;
+use super::enums::{EnumDef, FlagsDef};
+use super::format::{Format, Of};
+use super::types::{ElementKind, TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
-use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
+use crate::ir::{AttrId, Context, KnownType, Module, OpId, TypeId, TypeKind, ValueId};
 use crate::rewrite::Pattern;
 
 /// Properties of an op that passes and the verifier rely on.
@@ -87,6 +89,10 @@ pub enum TypeConstraint {
     AnyInteger,
     /// A float type.
     AnyFloat,
+    /// A scalar of this kind, or a vector or tensor of it.
+    Like(ElementKind),
+    /// The same, or a memref of it.
+    LikeOrMemRef(ElementKind),
 }
 
 impl TypeConstraint {
@@ -94,7 +100,26 @@ impl TypeConstraint {
     pub fn only(self) -> Option<TypeId> {
         match self {
             TypeConstraint::Is(known) => Some(known.id()),
-            TypeConstraint::Any | TypeConstraint::AnyInteger | TypeConstraint::AnyFloat => None,
+            TypeConstraint::Any
+            | TypeConstraint::AnyInteger
+            | TypeConstraint::AnyFloat
+            | TypeConstraint::Like(_)
+            | TypeConstraint::LikeOrMemRef(_) => None,
+        }
+    }
+
+    /// May a value have this type?
+    pub fn holds(self, cx: &Context, ty: TypeId) -> bool {
+        match self {
+            TypeConstraint::Any => true,
+            TypeConstraint::Is(known) => ty == known.id(),
+            TypeConstraint::AnyInteger => matches!(cx.ty(ty), TypeKind::Integer { .. } | TypeKind::Index),
+            TypeConstraint::AnyFloat => matches!(cx.ty(ty), TypeKind::Float(_)),
+            TypeConstraint::Like(kind) => kind.holds(cx, cx.element(ty)),
+            TypeConstraint::LikeOrMemRef(kind) => match cx.ty(ty) {
+                TypeKind::MemRef { elem, .. } => kind.holds(cx, *elem),
+                _ => kind.holds(cx, cx.element(ty)),
+            },
         }
     }
 }
@@ -198,6 +223,12 @@ pub enum AttrConstraint {
     FunctionType,
     /// `dense<...>` or another constant tensor.
     Dense,
+    /// Anything that has a type.
+    Typed,
+    /// A choice of one word.
+    Enum(&'static EnumDef),
+    /// A set of words.
+    Flags(&'static FlagsDef),
 }
 
 /// A declared attribute.
@@ -342,6 +373,8 @@ pub struct OpDef {
     pub parents: Vec<&'static str>,
     /// Traits.
     pub traits: Traits,
+    /// Types that follow from others.
+    pub type_rules: Vec<TypeRule>,
     /// Effects.
     pub effects: Effects,
     /// Custom form; without one the op prints in generic form.
@@ -377,6 +410,7 @@ impl OpDef {
             successors: Vec::new(),
             parents: Vec::new(),
             traits: Traits::NONE,
+            type_rules: Vec::new(),
             effects: Effects::Unknown,
             format: None,
             verifier: None,
@@ -437,6 +471,37 @@ impl OpDef {
     fn push_attr(mut self, attr: AttrDef) -> Self {
         let at = self.attrs.partition_point(|a| a.name < attr.name);
         self.attrs.insert(at, attr);
+        self
+    }
+
+    /// The type of the operand or result `of` follows from that of the operand, result or attribute `from`.
+    ///
+    /// # Panics
+    /// If a name is not declared: definitions are part of the compiler.
+    #[must_use]
+    pub fn type_from(mut self, of: &str, from: &str, by: TypeFn) -> Self {
+        let attr = self.attrs.iter().position(|a| a.name == from);
+        let (of, value) = (self.value_named(of), self.value_named(from));
+        let source = value.map(TypeSource::Value).or(attr.map(TypeSource::Attr));
+        match (of, source) {
+            (Some(of), Some(from)) => self.type_rules.push(TypeRule { of, from, by }),
+            _ => panic!("type rule of {}: a name is not declared", self.name),
+        }
+        self
+    }
+
+    /// The type of the operand or result `of` is this one unless the form says another.
+    ///
+    /// # Panics
+    /// If the name is not declared: definitions are part of the compiler.
+    #[must_use]
+    pub fn type_default(mut self, of: &str, ty: KnownType) -> Self {
+        match self.value_named(of) {
+            Some(of) => {
+                self.type_rules.push(TypeRule { of, from: TypeSource::Default(ty), by: TypeFn::Same });
+            }
+            None => panic!("type rule of {}: `{of}` is not declared", self.name),
+        }
         self
     }
 
@@ -614,6 +679,35 @@ impl OpDef {
     /// Mode of actual operand `i` of `n`: what is not declared (an implicit chain) is required.
     pub fn operand_mode(&self, i: usize, n: usize) -> OperandMode {
         self.operand_def(i, n).map_or(OperandMode::Required, |o| o.mode)
+    }
+
+    /// The operand or result called `name`.
+    pub fn value_named(&self, name: &str) -> Option<Of> {
+        let operand = self.operands.iter().position(|o| o.name == name).map(Of::Operand);
+        operand.or_else(|| self.results.iter().position(|r| r.name == name).map(Of::Result))
+    }
+
+    /// The name of a declared operand or result.
+    pub fn value_name(&self, of: Of) -> Option<&'static str> {
+        match of {
+            Of::Operand(i) => self.operands.get(i).map(|o| o.name),
+            Of::Result(i) => self.results.get(i).map(|r| r.name),
+            Of::Operands | Of::Results => None,
+        }
+    }
+
+    /// The only type that an operand or result may have, if there is one.
+    pub fn only_type(&self, of: Of) -> Option<TypeId> {
+        match of {
+            Of::Operand(i) => self.operands.get(i).and_then(|o| o.ty.only()),
+            Of::Result(i) => self.results.get(i).and_then(|r| r.ty.only()),
+            Of::Operands | Of::Results => None,
+        }
+    }
+
+    /// The rule for the type of an operand or result.
+    pub fn type_rule(&self, of: Of) -> Option<&TypeRule> {
+        self.type_rules.iter().find(|r| r.of == of)
     }
 
     /// The declared attribute called `name`.

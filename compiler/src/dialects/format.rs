@@ -12,11 +12,15 @@
 //! custom<module> custom<function>               the two forms of builtin ops that this language cannot say
 //! ```
 //!
+//! An attribute of a kind that is a choice of words is written as its word, a set of flags as `<a, b>`. A group that
+//! begins with the type of an operand that has a default type (`(type($c)^ `,`)?`) is written if the type is another.
+//!
 //! One format drives parser (`syntax::custom`) and printer (`print::custom`), so they cannot disagree. An attribute
 //! of a declared numeric type is written without its type. Operands or results whose types are not written must be
-//! declared with exactly one type; [`Format::parse`] checks that, as it checks names.
+//! declared with exactly one type or follow from others; [`Format::parse`] checks that, as it checks names.
 
 use super::def::{Arity, OpDef};
+use super::types::TypeSource;
 
 /// Whose types or values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,14 +120,25 @@ impl Format {
             Element::Types(of) => single.push(*of),
             _ => {}
         });
+        let said = |of: Of| match of {
+            Of::Operand(_) if operands => true,
+            Of::Result(_) if results => true,
+            of => single.contains(&of),
+        };
+        let follows = |of: Of| {
+            def.type_rule(of).is_some_and(|rule| match rule.from {
+                TypeSource::Value(source) => said(source),
+                TypeSource::Attr(_) | TypeSource::Default(_) => true,
+            })
+        };
         for (i, o) in def.operands.iter().enumerate() {
-            if !operands && o.ty.only().is_none() && !single.contains(&Of::Operand(i)) {
+            if !said(Of::Operand(i)) && o.ty.only().is_none() && !follows(Of::Operand(i)) {
                 return Err(format!("the type of operand `{}` is not written", o.name));
             }
         }
         for (i, r) in def.results.iter().enumerate() {
-            let written = results || single.contains(&Of::Result(i));
-            if !written && (r.ty.only().is_none() || r.arity != Arity::One) {
+            let known = r.arity == Arity::One && (r.ty.only().is_some() || follows(Of::Result(i)));
+            if !said(Of::Result(i)) && !known {
                 return Err(format!("the type of result `{}` is not written", r.name));
             }
         }

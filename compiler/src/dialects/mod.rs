@@ -10,12 +10,14 @@
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Tests make their own
 //! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module, functions), `tfrt`,
-//! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`.
+//! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `arith`.
 
 mod access;
 pub mod def;
+pub mod enums;
 pub mod format;
 
+pub mod arith;
 mod builtin;
 mod cpu;
 #[cfg(test)]
@@ -24,12 +26,15 @@ mod tfrt;
 mod tfrt_dht;
 mod tfrt_test;
 mod ts;
+pub mod types;
 
 pub use def::{
     Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, Folded, KernelDef, MemorySpace, OpDef,
     OperandDef, OperandMode, RegionDef, Resource, ResultDef, SuccessorDef, Traits, TypeConstraint,
 };
+pub use enums::{EnumDef, FlagsDef};
 pub use format::Format;
+pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -60,6 +65,7 @@ impl Registry {
                 .with(tfrt_dht::ops)
                 .with(ts::ops)
                 .with(cpu::ops)
+                .with(arith::ops)
         })
     }
 

@@ -23,6 +23,7 @@ pub mod context;
 mod edit;
 pub mod entity;
 pub mod locs;
+mod shaped;
 pub mod symbols;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use super::Printer;
 use super::text::{self, Typed, put, write_attr, write_list, write_type};
 use crate::dialects::format::{Custom, Element, Of};
+use crate::dialects::types::declared_type;
 use crate::dialects::{Arity, AttrConstraint, OpDef};
 use crate::ir::{AttrId, AttrKind, OpId, StrId, TypeKind, ValueId, names};
 
@@ -54,7 +55,9 @@ impl Printer<'_> {
         let operand_types = |i: usize, v: ValueId| {
             let Some(declared) = def.operand_def(i, n) else { return false };
             let index = def.operands.iter().position(|o| std::ptr::eq(o, declared)).unwrap_or(0);
-            spelled(&[Of::Operands, Of::Operand(index)]) || declared.ty.only() == Some(self.m.value_type(v))
+            spelled(&[Of::Operands, Of::Operand(index)])
+                || declared.ty.only() == Some(self.m.value_type(v))
+                || self.follows(op, def, Of::Operand(index))
         };
         if !self.m.operands(op).enumerate().all(|(i, v)| operand_types(i, v)) {
             return false;
@@ -62,9 +65,11 @@ impl Printer<'_> {
         if !spelled(&[Of::Results]) {
             let results = def.results.iter().zip(self.m.results(op));
             if self.m.n_results(op) != def.results.len()
-                || !results
-                    .enumerate()
-                    .all(|(i, (r, v))| spelled(&[Of::Result(i)]) || r.ty.only() == Some(self.m.value_type(v)))
+                || !results.enumerate().all(|(i, (r, v))| {
+                    spelled(&[Of::Result(i)])
+                        || r.ty.only() == Some(self.m.value_type(v))
+                        || self.follows(op, def, Of::Result(i))
+                })
             {
                 return false;
             }
@@ -72,7 +77,10 @@ impl Printer<'_> {
         let names = &self.cx.op_name_data(self.m.op_name(op)).attr_names;
         let attrs = format.written_attrs().into_iter().all(|i| {
             let attr = names.get(i).and_then(|name| self.m.attr(op, *name));
-            attr.is_some_and(|attr| self.fits_attr(attr, def.attrs[i].kind))
+            match attr {
+                Some(attr) => self.fits_attr(attr, def.attrs[i].kind),
+                None => !def.attrs[i].required,
+            }
         });
         // A pack of optional operands before others would be ambiguous; no definition has that.
         attrs && self.m.regions_of(op).len() == def.regions.len()
@@ -80,6 +88,14 @@ impl Printer<'_> {
             && self.m.properties(op).is_none()
             // Arguments of an entry block that the form does not print would be lost.
             && self.m.regions_of(op).iter().all(|r| self.m.entry(*r).is_none_or(|b| self.m.args(b).is_empty()))
+    }
+
+    /// Does the type follow from others by the definition's rule?
+    fn follows(&self, op: OpId, def: &OpDef, of: Of) -> bool {
+        def.type_rule(of).is_some_and(|rule| {
+            let types = declared_type(self.m, op, of).zip(rule.source(self.m, op));
+            types.is_some_and(|(ty, from)| rule.by.holds(self.cx, from, ty))
+        })
     }
 
     /// Does an attribute read back as itself where a form expects this kind?
@@ -104,6 +120,12 @@ impl Printer<'_> {
                     | AttrKind::DenseResource { .. }
                     | AttrKind::Sparse { .. }
             ),
+            AttrConstraint::Enum(words) => words.word(cx, attr).is_some(),
+            AttrConstraint::Flags(flags) => flags.bits(cx, attr).is_some_and(|bits| bits != 0),
+            AttrConstraint::Typed => {
+                let implicit = matches!(cx.attr(attr), AttrKind::Str { .. } | AttrKind::Opaque { .. });
+                !implicit && cx.attr_type(attr).is_some()
+            }
             AttrConstraint::Any
             | AttrConstraint::Unit
             | AttrConstraint::Array
@@ -168,7 +190,17 @@ impl Printer<'_> {
                 Element::Attr(index) => {
                     let name = self.cx.op_name_data(self.m.op_name(op)).attr_names.get(*index).copied();
                     if let Some(attr) = name.and_then(|n| self.m.attr(op, n)) {
+                        if let AttrConstraint::Flags(flags) = def.attrs[*index].kind {
+                            let bits = flags.bits(self.cx, attr).unwrap_or(0);
+                            self.out.push_str(&flags.text(bits));
+                            *space = Space { wanted: true, punctuation: false };
+                            continue;
+                        }
                         self.before_value(space);
+                        if let AttrConstraint::Enum(words) = def.attrs[*index].kind {
+                            self.out.push_str(words.word(self.cx, attr).unwrap_or_default());
+                            continue;
+                        }
                         let typed = match def.attrs[*index].kind {
                             AttrConstraint::Int(_) | AttrConstraint::Float(_) | AttrConstraint::Bool => {
                                 Typed::Never
@@ -234,6 +266,9 @@ impl Printer<'_> {
     fn is_present(&self, op: OpId, def: &OpDef, element: &Element) -> bool {
         match element {
             Element::Operands | Element::Types(Of::Operands) => self.m.n_operands(op) > 0,
+            Element::Types(of) if def.type_rule(*of).is_some_and(|r| r.is_default()) => {
+                !self.follows(op, def, *of)
+            }
             Element::Operand(i) | Element::Types(Of::Operand(i)) => !self.declared(op, def, *i).is_empty(),
             Element::Types(Of::Results | Of::Result(_)) => self.m.n_results(op) > 0,
             Element::Attr(i) => {

@@ -2,7 +2,8 @@
 
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
-use crate::ir::{LocId, Module, OpId, ValueId};
+use crate::dialects::{OpDef, TypeFn, TypeRule, TypeSource};
+use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
 use crate::print::{loc_text, type_text};
 
 /// An error about an op: at its place in the text, or else with its location as a note.
@@ -209,4 +210,31 @@ pub(super) fn parent(m: &Module, op: OpId, parents: &[&str]) -> Diagnostic {
         Some(parent) => d.note(m.op_spans.at(parent).copied(), format!("it stands in {}", name(m, parent))),
         None => d,
     }
+}
+
+pub(super) fn type_rule(
+    m: &Module,
+    op: OpId,
+    def: &OpDef,
+    rule: &TypeRule,
+    found: TypeId,
+    from: TypeId,
+) -> Diagnostic {
+    let (found, from) = (type_text(&m.cx, found), type_text(&m.cx, from));
+    let want = match rule.by {
+        TypeFn::Same => "the same type as",
+        TypeFn::I1Like => "i1 in the shape of",
+    };
+    let of = def.value_name(rule.of).unwrap_or_default();
+    let source = match rule.from {
+        TypeSource::Value(of) => def.value_name(of).unwrap_or_default(),
+        TypeSource::Attr(i) => def.attrs.get(i).map_or("", |a| a.name),
+        TypeSource::Default(known) => known.name(),
+    };
+    at_op(
+        m,
+        op,
+        "E0435",
+        format!("`{of}` of {} has type {found}, expected {want} `{source}`: {from}", name(m, op)),
+    )
 }

@@ -21,6 +21,7 @@ mod errors;
 mod tests;
 
 use crate::diag::{self, Diagnostic};
+use crate::dialects::types::declared_type;
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeConstraint};
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{
@@ -101,7 +102,7 @@ impl Verifier<'_> {
             for i in 0..n {
                 // What is not declared is the implicit chain.
                 if let Some(operand) = def.operand_def(i, n)
-                    && !self.has_type(m.value_type(m.operand(op, i)), operand.ty)
+                    && !operand.ty.holds(&m.cx, m.value_type(m.operand(op, i)))
                 {
                     self.diags.push(errors::operand_type(m, op, i, operand.name, &type_name(operand.ty)));
                 }
@@ -115,7 +116,7 @@ impl Verifier<'_> {
         } else {
             for i in 0..n {
                 if let Some(result) = def.result_def(i, n)
-                    && !self.has_type(m.value_type(m.result(op, i)), result.ty)
+                    && !result.ty.holds(&m.cx, m.value_type(m.result(op, i)))
                 {
                     self.diags.push(errors::result_type(m, op, i, result.name, &type_name(result.ty)));
                 }
@@ -137,19 +138,24 @@ impl Verifier<'_> {
             self.diags.push(errors::parent(m, op, &def.parents));
         }
         self.attrs(op, def);
+        self.type_rules(op, def);
         if m.regions_of(op).len() != def.regions.len() {
             self.diags.push(errors::region_count(m, op, def.regions.len()));
         }
     }
 
-    fn has_type(&self, ty: TypeId, want: TypeConstraint) -> bool {
-        match want {
-            TypeConstraint::Any => true,
-            TypeConstraint::Is(known) => ty == known.id(),
-            TypeConstraint::AnyInteger => {
-                matches!(self.m.cx.ty(ty), TypeKind::Integer { .. } | TypeKind::Index)
+    /// Types that follow from others. A default is not asked for: a form may say another type.
+    fn type_rules(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        for rule in &def.type_rules {
+            if rule.is_default() {
+                continue;
             }
-            TypeConstraint::AnyFloat => matches!(self.m.cx.ty(ty), TypeKind::Float(_)),
+            if let (Some(found), Some(from)) = (declared_type(m, op, rule.of), rule.source(m, op))
+                && !rule.by.holds(&m.cx, from, found)
+            {
+                self.diags.push(errors::type_rule(m, op, def, rule, found, from));
+            }
         }
     }
 
@@ -223,6 +229,9 @@ impl Verifier<'_> {
                     | AttrKind::DenseResource { .. }
                     | AttrKind::Sparse { .. }
             ),
+            AttrConstraint::Typed => cx.attr_type(attr).is_some(),
+            AttrConstraint::Enum(def) => def.word(cx, attr).is_some(),
+            AttrConstraint::Flags(def) => def.bits(cx, attr).is_some(),
         }
     }
 
@@ -487,6 +496,10 @@ pub fn type_name(ty: TypeConstraint) -> String {
         TypeConstraint::Is(known) => known.name().into(),
         TypeConstraint::AnyInteger => "an integer type".into(),
         TypeConstraint::AnyFloat => "a float type".into(),
+        TypeConstraint::Like(kind) => format!("{}, or a vector or tensor of such", kind.name()),
+        TypeConstraint::LikeOrMemRef(kind) => {
+            format!("{}, or a vector, tensor or memref of such", kind.name())
+        }
     }
 }
 
@@ -509,5 +522,10 @@ pub fn attr_name(kind: AttrConstraint) -> String {
         AttrConstraint::Type => "a type".into(),
         AttrConstraint::FunctionType => "a function type".into(),
         AttrConstraint::Dense => "a constant tensor `dense<...>`".into(),
+        AttrConstraint::Typed => "a constant with a type".into(),
+        AttrConstraint::Enum(def) => {
+            format!("{}, an integer of type {} below {}", def.what, def.ty.name(), def.words.len())
+        }
+        AttrConstraint::Flags(def) => format!("`#{}<...>` of {}", def.name, def.words.join(", ")),
     }
 }

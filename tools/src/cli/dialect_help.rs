@@ -110,6 +110,7 @@ fn suffix(arity: Arity) -> &'static str {
 
 fn type_of(ty: TypeConstraint) -> &'static str {
     match ty {
+        TypeConstraint::Like(kind) | TypeConstraint::LikeOrMemRef(kind) => kind.name(),
         TypeConstraint::Any => "any",
         TypeConstraint::Is(known) => known.name(),
         TypeConstraint::AnyInteger => "any integer",
@@ -135,6 +136,9 @@ fn kind_of(kind: AttrConstraint) -> String {
         AttrConstraint::Type => "type".to_owned(),
         AttrConstraint::FunctionType => "function type".to_owned(),
         AttrConstraint::Dense => "constant tensor".to_owned(),
+        AttrConstraint::Typed => "any constant".to_owned(),
+        AttrConstraint::Enum(words) => words.words.join("|"),
+        AttrConstraint::Flags(flags) => format!("<{}>", flags.words.join(flags.separator)),
     }
 }
 

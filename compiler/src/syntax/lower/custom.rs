@@ -7,7 +7,7 @@ use super::ops::{EntryArg, Parts};
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::dialects::format::{Custom, Element, Of};
-use crate::dialects::{Arity, AttrConstraint, OpDef};
+use crate::dialects::{Arity, AttrConstraint, EnumDef, FlagsDef, OpDef, TypeSource};
 use crate::ir::{AttrId, OpNameId, StrId, TypeId};
 use crate::syntax::ast::{self, Number, Op, Piece, PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
@@ -60,6 +60,11 @@ impl<'p> Cursor<'p> {
         let tok = self.tok(kind)?;
         self.at += 1;
         Some(tok)
+    }
+
+    /// True if a token of this kind stands somewhere before the end.
+    fn has(&self, kind: Kind) -> bool {
+        self.pieces[self.at..].iter().any(|p| matches!(p.kind, PieceKind::Tok(tok) if tok.kind == kind))
     }
 
     /// The contents of the next piece if it is a group in these brackets.
@@ -222,6 +227,12 @@ impl Lower<'_> {
                         AttrConstraint::NumberArray(k) | AttrConstraint::IntArray(k) => {
                             self.number_array(cursor, k.id())?
                         }
+                        AttrConstraint::Enum(words) => self.enum_word(words, cursor)?,
+                        AttrConstraint::Flags(flags) => {
+                            let Some(attr) = self.flags(flags, cursor)? else { continue };
+                            attr
+                        }
+                        AttrConstraint::Typed => self.typed_attr(cursor)?,
                         _ => self.piece_attr(cursor, hint)?,
                     };
                     let name = self.m.cx.str_id(attr.name);
@@ -289,6 +300,8 @@ impl Lower<'_> {
             },
             Some(Element::Operands | Element::Operand(_)) => cursor.tok(Kind::Value).is_some(),
             Some(Element::Region(_)) => matches!(piece.kind, PieceKind::Region(_) | PieceKind::EmptyBraces),
+            // A type that is left out if it is the default one: then no comma follows the type that stands here.
+            Some(Element::Types(_)) => cursor.has(Kind::Comma),
             Some(Element::Attr(_)) => !matches!(piece.kind, PieceKind::Region(_) | PieceKind::EmptyBraces),
             _ => true,
         }
@@ -324,7 +337,7 @@ impl Lower<'_> {
     fn finish(&mut self, form: Form, def: &'static OpDef, op: &Op) -> Option<Parts> {
         let Form { all_operands, mut operands, operand_types, result_types, types, attrs, regions } = form;
         operands.sort_by_key(|(i, _)| *i);
-        let mut parts = Parts { attrs, regions, ..Parts::default() };
+        let mut parts = Parts { regions, ..Parts::default() };
         let whole = operands.is_empty();
         let toks: SmallVec<[Tok; 4]> =
             if whole { all_operands } else { operands.iter().flat_map(|(_, t)| t.iter().copied()).collect() };
@@ -347,7 +360,7 @@ impl Lower<'_> {
                         Some((_, written)) => {
                             wanted.push(*written.get(i - index.unwrap_or(0)).or(written.last())?);
                         }
-                        None => wanted.push(def.operand_def(i, n)?.ty.only()?),
+                        None => wanted.push(self.implied(Of::Operand(index?), def, &types, &attrs)?),
                     }
                 }
                 wanted
@@ -366,7 +379,7 @@ impl Lower<'_> {
                         }
                         // No operands, so no types either.
                         None if toks.is_empty() => {}
-                        None => match def.operands[*index].ty.only() {
+                        None => match self.implied(Of::Operand(*index), def, &types, &attrs) {
                             Some(ty) => wanted.extend(toks.iter().map(|_| ty)),
                             None => {
                                 let what = format!("types for `{}`", def.operands[*index].name);
@@ -391,19 +404,104 @@ impl Lower<'_> {
             Some(types) => types.into(),
             None => {
                 let mut results: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(def.results.len());
-                for (i, result) in def.results.iter().enumerate() {
+                for i in 0..def.results.len() {
                     match types.iter().find(|(of, _)| *of == Of::Result(i)) {
                         Some((_, written)) => results.extend_from_slice(written),
-                        None => results.push(result.ty.only()?),
+                        None => results.push(self.implied(Of::Result(i), def, &types, &attrs)?),
                     }
                 }
                 results
             }
         };
+        parts.attrs = attrs;
         Some(parts)
     }
 
+    /// The type of an operand or result whose type is not written.
+    fn implied(
+        &mut self,
+        of: Of,
+        def: &OpDef,
+        types: &[(Of, Vec<TypeId>)],
+        attrs: &[(StrId, AttrId)],
+    ) -> Option<TypeId> {
+        let Some(rule) = def.type_rule(of) else { return def.only_type(of) };
+        let from = match rule.from {
+            TypeSource::Value(source) => {
+                let written = types.iter().find(|(of, _)| *of == source);
+                written.and_then(|(_, t)| t.first().copied()).or_else(|| def.only_type(source))?
+            }
+            TypeSource::Attr(i) => {
+                let name = def.attrs.get(i)?.name;
+                let attr = attrs.iter().find(|(n, _)| self.m.cx.str(*n) == name)?.1;
+                self.m.cx.attr_type(attr)?
+            }
+            TypeSource::Default(known) => known.id(),
+        };
+        Some(rule.by.apply(&mut self.m.cx, from))
+    }
+
     // ---- attributes and types from pieces ----
+
+    /// One of the words of a choice.
+    fn enum_word(&mut self, words: &EnumDef, cursor: &mut Cursor<'a>) -> Option<AttrId> {
+        let word = cursor.tok(Kind::Word).map(|tok| self.text(tok));
+        match word.and_then(|word| words.attr(&mut self.m.cx, word)) {
+            Some(attr) => {
+                cursor.next();
+                Some(attr)
+            }
+            None => self.expected(&format!("{} ({})", words.what, words.words.join(", ")), cursor),
+        }
+    }
+
+    /// `<a, b>`; nothing for the empty set.
+    fn flags(&mut self, flags: &FlagsDef, cursor: &mut Cursor<'a>) -> Option<Option<AttrId>> {
+        let Some(mut inner) = cursor.eat_group(Kind::LAngle) else {
+            return self.expected(&format!("`<` and some of {}", flags.words.join(", ")), cursor);
+        };
+        let mut set = 0;
+        loop {
+            match inner.tok(Kind::Word).and_then(|tok| flags.bits_of(self.text(tok))) {
+                Some(bits) => set |= bits,
+                None => return self.expected(&format!("one of {}", flags.words.join(", ")), &inner),
+            }
+            inner.next();
+            if inner.is_done() {
+                return Some(flags.attr(&mut self.m.cx, set));
+            }
+            if inner.eat(Kind::Comma).is_none() {
+                return self.expected("`,` or `>`", &inner);
+            }
+        }
+    }
+
+    /// An attribute that has a type.
+    fn typed_attr(&mut self, cursor: &mut Cursor<'a>) -> Option<AttrId> {
+        let span = cursor.span();
+        let attr = self.piece_attr(cursor, None)?;
+        if self.m.cx.attr_type(attr).is_none() {
+            let found = format!("`{}`", errors::shorten(self.span_text(span)));
+            self.report(errors::expected(span, "a constant with a type", &found));
+            return None;
+        }
+        Some(attr)
+    }
+
+    /// Sets of flags as ops keep them.
+    pub(super) fn canonical_flags(&mut self, name: OpNameId, attrs: &mut SmallVec<[(StrId, AttrId); 2]>) {
+        let data = self.m.cx.op_name_data(name);
+        let Some(def) = data.def else { return };
+        for (i, attr) in def.attrs.iter().enumerate() {
+            let AttrConstraint::Flags(flags) = attr.kind else { continue };
+            let name = self.m.cx.op_name_data(name).attr_names.get(i).copied();
+            let Some(at) = attrs.iter().position(|(n, _)| Some(*n) == name) else { continue };
+            match flags.canonical(&mut self.m.cx, attrs[at].1) {
+                Some(attr) => attrs[at].1 = attr,
+                None => drop(attrs.remove(at)),
+            }
+        }
+    }
 
     /// A dictionary, if one stands here.
     pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<(StrId, AttrId)>> {

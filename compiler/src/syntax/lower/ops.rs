@@ -221,7 +221,8 @@ impl Lower<'_> {
             return;
         };
         let loc = self.loc_or_place(op.loc.as_deref(), op.name.span());
-        let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = parts;
+        let Parts { operands, operand_spans, results, mut attrs, properties, successors, regions } = parts;
+        self.canonical_flags(name, &mut attrs);
         let id = self.m.create(NewOp {
             name,
             loc,
