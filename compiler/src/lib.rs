@@ -6,13 +6,14 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`rewrite`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! [`fold`], [`rewrite`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
 
 #![forbid(unsafe_code)]
 
 pub mod diag;
 pub mod dialects;
 pub mod emit;
+pub mod fold;
 pub mod ir;
 pub mod pass;
 pub mod print;

@@ -705,6 +705,23 @@ impl OpDef {
         }
     }
 
+    /// How many values a declared operand or result stands for.
+    pub fn arity(&self, of: Of) -> Option<Arity> {
+        match of {
+            Of::Operand(i) => self.operands.get(i).map(|o| o.arity),
+            Of::Result(i) => self.results.get(i).map(|r| r.arity),
+            Of::Operands | Of::Results => None,
+        }
+    }
+
+    /// The words of a declared attribute that is a choice of words.
+    pub fn enum_attr(&self, i: usize) -> Option<&'static EnumDef> {
+        match self.attrs.get(i)?.kind {
+            AttrConstraint::Enum(words) => Some(words),
+            _ => None,
+        }
+    }
+
     /// The rule for the type of an operand or result.
     pub fn type_rule(&self, of: Of) -> Option<&TypeRule> {
         self.type_rules.iter().find(|r| r.of == of)

@@ -4,6 +4,7 @@ use super::short::*;
 use super::{
     Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
 };
+use crate::fold::tfrt as fold;
 use crate::ir::KnownType as K;
 
 pub(super) fn ops(r: &mut Registry) {
@@ -43,7 +44,7 @@ pub(super) fn ops(r: &mut Registry) {
         binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
         compare(r, "equal", k, "true if both are equal", Traits::COMMUTATIVE, true);
         compare(r, "lessequal", k, "true if the first is not greater than the second", Traits::NONE, false);
-        r.add(
+        r.add(folded(
             OpDef::new(
                 format!("tfrt.div.{}", k.name()),
                 "quotient and remainder, rounded toward zero; an error if the divisor is 0",
@@ -56,7 +57,9 @@ pub(super) fn ops(r: &mut Registry) {
             .format("operands attr-dict")
             .kernel()
             .cost(1),
-        );
+            "div",
+            k,
+        ));
     }
     for k in FLOATS {
         binary(r, "add", k, "the sum", Traits::COMMUTATIVE, true);
@@ -64,7 +67,7 @@ pub(super) fn ops(r: &mut Registry) {
         binary(r, "minimum", k, "the smaller one", Traits::COMMUTATIVE.and(Traits::IDEMPOTENT), false);
         binary(r, "div", k, "the quotient; an error if the divisor is 0", Traits::NONE, false);
     }
-    r.add(
+    r.add(folded(
         OpDef::new("tfrt.and.i1", "true if both are")
             .operand("lhs", I1)
             .operand("rhs", I1)
@@ -74,7 +77,9 @@ pub(super) fn ops(r: &mut Registry) {
             .format("operands attr-dict")
             .kernel()
             .cost(1),
-    );
+        "and",
+        K::I1,
+    ));
 }
 
 fn calls(r: &mut Registry) {
@@ -113,6 +118,7 @@ fn chains(r: &mut Registry) {
             .result("chain", CHAIN)
             .pure()
             .format("$inputs attr-dict (`:` type($inputs)^)?")
+            .folder(fold::merge_chains)
             .kernel()
             .cost(1),
     );
@@ -128,7 +134,8 @@ fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trait
         .traits(traits.and(Traits::SAME_TYPE))
         .kernel()
         .cost(1);
-    r.add(if form { def.format("operands attr-dict") } else { def });
+    let def = if form { def.format("operands attr-dict") } else { def };
+    r.add(folded(def, op, k));
 }
 
 /// Two operands of one type and a truth value.
@@ -141,5 +148,14 @@ fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trai
         .traits(traits)
         .kernel()
         .cost(1);
-    r.add(if form { def.format("operands attr-dict") } else { def });
+    let def = if form { def.format("operands attr-dict") } else { def };
+    r.add(folded(def, op, k));
+}
+
+/// The op with the folder that computes what its kernel does.
+fn folded(def: OpDef, op: &str, k: K) -> OpDef {
+    match fold::folder(op, k) {
+        Some(folder) => def.folder(folder),
+        None => def,
+    }
 }

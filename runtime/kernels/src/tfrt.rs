@@ -1,9 +1,10 @@
 //! `tfrt`: scalars, chains, printing, calls.
 //!
-//! Integer arithmetic wraps around, as in TFRT; so does the quotient that does not fit, which there is undefined.
+//! What the ops on numbers compute is in `befrost_tensor::scalar`.
 
 use befrost_host::kernel::{Attr, Ignored, caller};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_tensor::scalar::{Float, Integer};
 
 /// Adds the kernels of the `tfrt` dialect.
 pub fn tfrt(registry: &mut Registry) {
@@ -17,20 +18,21 @@ pub fn tfrt(registry: &mut Registry) {
     prints(registry);
 }
 
+fn divide_by_zero() -> KernelError {
+    KernelError::invalid("Divide by zero")
+}
+
 macro_rules! integer_kernels {
     ($registry:ident, $($ty:ident)*) => {$(
         $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
-        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_add(b)));
-        $registry.add(kernel!(concat!("tfrt.minus.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_sub(b)));
-        $registry.add(kernel!(concat!("tfrt.mul.", stringify!($ty)), |a: $ty, b: $ty| a.wrapping_mul(b)));
-        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| a.min(b)));
-        $registry.add(kernel!(concat!("tfrt.equal.", stringify!($ty)), |a: $ty, b: $ty| a == b));
-        $registry.add(kernel!(concat!("tfrt.lessequal.", stringify!($ty)), |a: $ty, b: $ty| a <= b));
+        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| Integer::add(a, b)));
+        $registry.add(kernel!(concat!("tfrt.minus.", stringify!($ty)), |a: $ty, b: $ty| Integer::minus(a, b)));
+        $registry.add(kernel!(concat!("tfrt.mul.", stringify!($ty)), |a: $ty, b: $ty| Integer::mul(a, b)));
+        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| Integer::minimum(a, b)));
+        $registry.add(kernel!(concat!("tfrt.equal.", stringify!($ty)), |a: $ty, b: $ty| Integer::equal(a, b)));
+        $registry.add(kernel!(concat!("tfrt.lessequal.", stringify!($ty)), |a: $ty, b: $ty| Integer::less_equal(a, b)));
         $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| {
-            if b == 0 {
-                return Err(KernelError::invalid("Divide by zero"));
-            }
-            Ok((a.wrapping_div(b), a.wrapping_rem(b)))
+            Integer::div(a, b).ok_or_else(divide_by_zero)
         }));
     )*};
 }
@@ -42,16 +44,12 @@ fn integers(registry: &mut Registry) {
 macro_rules! float_kernels {
     ($registry:ident, $($ty:ident)*) => {$(
         $registry.add(kernel!(concat!("tfrt.constant.", stringify!($ty)), |value: Attr<$ty>| value.0));
-        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| a + b));
-        $registry.add(kernel!(concat!("tfrt.multiply.", stringify!($ty)), |a: $ty, b: $ty| a * b));
+        $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| Float::add(a, b)));
+        $registry.add(kernel!(concat!("tfrt.multiply.", stringify!($ty)), |a: $ty, b: $ty| Float::multiply(a, b)));
         $registry.add(kernel!(concat!("tfrt.div.", stringify!($ty)), |a: $ty, b: $ty| {
-            if b == 0.0 {
-                return Err(KernelError::invalid("Divide by zero"));
-            }
-            Ok(a / b)
+            Float::div(a, b).ok_or_else(divide_by_zero)
         }));
-        // The second only if it is smaller, so a NaN in the first place stays.
-        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| if b < a { b } else { a }));
+        $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| Float::minimum(a, b)));
     )*};
 }
 

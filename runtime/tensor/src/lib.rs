@@ -10,6 +10,7 @@
 //! * [`ops`] is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
 //!   be the same tensor where the mathematics does.
 //! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
+//! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!
 //! Everything from outside (shapes, files, literals) is checked before it is used or allocated for; the answer to bad input is a
@@ -30,6 +31,7 @@ pub mod npy;
 pub mod ops;
 pub mod print;
 pub mod reference;
+pub mod scalar;
 mod shape;
 mod tensor;
 

@@ -5,12 +5,14 @@
 //! at compile time. An op without `fastmath` or `overflowFlags` has none of these flags; the attribute with the empty
 //! set is dropped when it is read.
 //!
-//! Here is the table; `verify.rs` has the checks, `crate::fold::arith` the folders.
+//! Here is the table; `verify.rs` has the checks, `crate::fold` the folders.
 
 mod verify;
 
+use super::def::{Folder, Verifier};
 use super::types::{ElementKind as E, TypeFn};
 use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, TypeConstraint as T};
+use crate::fold::{arith, casts, compare, floats};
 use crate::ir::KnownType;
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
@@ -82,34 +84,35 @@ fn integers(r: &mut Registry) {
     let commutative = Traits::COMMUTATIVE;
     let lattice = Traits::COMMUTATIVE.and(Traits::IDEMPOTENT);
     let plain = Traits::NONE;
-    for (name, summary, traits, flags) in [
-        ("addi", "the sum, wrapping around", commutative, Flags::Overflow),
-        ("subi", "the difference, wrapping around", plain, Flags::Overflow),
-        ("muli", "the product, wrapping around", commutative, Flags::Overflow),
-        ("divsi", "the signed quotient, rounded toward zero", plain, Flags::None),
-        ("divui", "the unsigned quotient", plain, Flags::None),
-        ("ceildivsi", "the signed quotient, rounded up", plain, Flags::None),
-        ("ceildivui", "the unsigned quotient, rounded up", plain, Flags::None),
-        ("floordivsi", "the signed quotient, rounded down", plain, Flags::None),
+    for (name, summary, traits, flags, folder) in [
+        ("addi", "the sum, wrapping around", commutative, Flags::Overflow, arith::addi as Folder),
+        ("subi", "the difference, wrapping around", plain, Flags::Overflow, arith::subi),
+        ("muli", "the product, wrapping around", commutative, Flags::Overflow, arith::muli),
+        ("divsi", "the signed quotient, rounded toward zero", plain, Flags::None, arith::divsi),
+        ("divui", "the unsigned quotient", plain, Flags::None, arith::divui),
+        ("ceildivsi", "the signed quotient, rounded up", plain, Flags::None, arith::ceildivsi),
+        ("ceildivui", "the unsigned quotient, rounded up", plain, Flags::None, arith::ceildivui),
+        ("floordivsi", "the signed quotient, rounded down", plain, Flags::None, arith::floordivsi),
         (
             "remsi",
             "the remainder of the signed division, with the sign of the first operand",
             plain,
             Flags::None,
+            arith::remsi,
         ),
-        ("remui", "the remainder of the unsigned division", plain, Flags::None),
-        ("andi", "bitwise and", lattice, Flags::None),
-        ("ori", "bitwise or", lattice, Flags::None),
-        ("xori", "bitwise exclusive or", commutative, Flags::None),
-        ("shli", "shifted to the left", plain, Flags::Overflow),
-        ("shrsi", "shifted to the right, keeping the sign", plain, Flags::None),
-        ("shrui", "shifted to the right, filled with zeros", plain, Flags::None),
-        ("maxsi", "the greater one, signed", lattice, Flags::None),
-        ("maxui", "the greater one, unsigned", lattice, Flags::None),
-        ("minsi", "the smaller one, signed", lattice, Flags::None),
-        ("minui", "the smaller one, unsigned", lattice, Flags::None),
+        ("remui", "the remainder of the unsigned division", plain, Flags::None, arith::remui),
+        ("andi", "bitwise and", lattice, Flags::None, arith::andi),
+        ("ori", "bitwise or", lattice, Flags::None, arith::ori),
+        ("xori", "bitwise exclusive or", commutative, Flags::None, arith::xori),
+        ("shli", "shifted to the left", plain, Flags::Overflow, arith::shli),
+        ("shrsi", "shifted to the right, keeping the sign", plain, Flags::None, arith::shrsi),
+        ("shrui", "shifted to the right, filled with zeros", plain, Flags::None, arith::shrui),
+        ("maxsi", "the greater one, signed", lattice, Flags::None, arith::maxsi),
+        ("maxui", "the greater one, unsigned", lattice, Flags::None, arith::maxui),
+        ("minsi", "the smaller one, signed", lattice, Flags::None, arith::minsi),
+        ("minui", "the smaller one, unsigned", lattice, Flags::None, arith::minui),
     ] {
-        let def = binary(name, summary, E::IntegerOrIndex).traits(traits);
+        let def = binary(name, summary, E::IntegerOrIndex).traits(traits).folder(folder);
         r.add(match flags {
             Flags::None => def.format("$lhs `,` $rhs attr-dict `:` type($result)"),
             Flags::Overflow => def
@@ -129,11 +132,16 @@ fn integers(r: &mut Registry) {
             .pure()
             .traits(Traits::COMMUTATIVE)
             .format("$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)")
+            .folder(arith::addui_extended)
             .cost(1),
     );
-    for (name, summary) in [
-        ("mulsi_extended", "the low and the high half of the signed product"),
-        ("mului_extended", "the low and the high half of the unsigned product"),
+    for (name, summary, folder) in [
+        (
+            "mulsi_extended",
+            "the low and the high half of the signed product",
+            arith::mulsi_extended as Folder,
+        ),
+        ("mului_extended", "the low and the high half of the unsigned product", arith::mului_extended),
     ] {
         r.add(
             OpDef::new(format!("arith.{name}"), summary)
@@ -147,6 +155,7 @@ fn integers(r: &mut Registry) {
                 .pure()
                 .traits(Traits::COMMUTATIVE)
                 .format("$lhs `,` $rhs attr-dict `:` type($lhs)")
+                .folder(folder)
                 .cost(1),
         );
     }
@@ -154,21 +163,22 @@ fn integers(r: &mut Registry) {
 
 fn floats(r: &mut Registry) {
     let lattice = Traits::COMMUTATIVE.and(Traits::IDEMPOTENT);
-    for (name, summary, traits) in [
-        ("addf", "the sum", Traits::COMMUTATIVE),
-        ("subf", "the difference", Traits::NONE),
-        ("mulf", "the product", Traits::COMMUTATIVE),
-        ("divf", "the quotient", Traits::NONE),
-        ("remf", "the remainder, with the sign of the first operand", Traits::NONE),
-        ("maximumf", "the greater one; NaN if either is; -0.0 is less than +0.0", lattice),
-        ("minimumf", "the smaller one; NaN if either is; -0.0 is less than +0.0", lattice),
-        ("maxnumf", "the greater one; the other one if one is NaN", lattice),
-        ("minnumf", "the smaller one; the other one if one is NaN", lattice),
+    for (name, summary, traits, folder) in [
+        ("addf", "the sum", Traits::COMMUTATIVE, floats::addf as Folder),
+        ("subf", "the difference", Traits::NONE, floats::subf),
+        ("mulf", "the product", Traits::COMMUTATIVE, floats::mulf),
+        ("divf", "the quotient", Traits::NONE, floats::divf),
+        ("remf", "the remainder, with the sign of the first operand", Traits::NONE, floats::remf),
+        ("maximumf", "the greater one; NaN if either is; -0.0 is less than +0.0", lattice, floats::maximumf),
+        ("minimumf", "the smaller one; NaN if either is; -0.0 is less than +0.0", lattice, floats::minimumf),
+        ("maxnumf", "the greater one; the other one if one is NaN", lattice, floats::maxnumf),
+        ("minnumf", "the smaller one; the other one if one is NaN", lattice, floats::minnumf),
     ] {
         r.add(
             binary(name, summary, E::Float)
                 .optional_attr("fastmath", A::Flags(&FASTMATH))
                 .traits(traits)
+                .folder(folder)
                 .format("$lhs `,` $rhs (`fastmath` $fastmath^)? attr-dict `:` type($result)"),
         );
     }
@@ -179,6 +189,7 @@ fn floats(r: &mut Registry) {
             .result("result", T::Like(E::Float))
             .type_from("operand", "result", TypeFn::Same)
             .pure()
+            .folder(floats::negf)
             .format("$operand (`fastmath` $fastmath^)? attr-dict `:` type($result)")
             .cost(1),
     );
@@ -195,6 +206,7 @@ fn comparisons(r: &mut Registry) {
             .type_from("result", "lhs", TypeFn::I1Like)
             .pure()
             .format("$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)")
+            .folder(compare::cmpi)
             .cost(1),
     );
     r.add(
@@ -208,6 +220,7 @@ fn comparisons(r: &mut Registry) {
             .type_from("result", "lhs", TypeFn::I1Like)
             .pure()
             .format("$predicate `,` $lhs `,` $rhs (`fastmath` $fastmath^)? attr-dict `:` type($lhs)")
+            .folder(compare::cmpf)
             .cost(1),
     );
     r.add(
@@ -222,56 +235,68 @@ fn comparisons(r: &mut Registry) {
             .pure()
             .format("$condition `,` $true_value `,` $false_value attr-dict `:` (type($condition)^ `,`)? type($result)")
             .verifier(verify::select)
+            .folder(compare::select)
             .cost(1),
     );
 }
 
 fn casts(r: &mut Registry) {
     let plain = "$in attr-dict `:` type($in) `to` type($out)";
-    for (name, summary, from, to, verifier) in [
-        (
-            "extsi",
-            "wider, filled with the sign",
-            E::Integer,
-            E::Integer,
-            verify::wider as super::def::Verifier,
-        ),
-        ("extui", "wider, filled with zeros", E::Integer, E::Integer, verify::wider),
-        ("trunci", "the low bits", E::Integer, E::Integer, verify::narrower),
-        ("extf", "the same number in a wider format", E::Float, E::Float, verify::wider),
-        ("sitofp", "the float nearest to a signed integer", E::Integer, E::Float, verify::same_shape),
-        ("uitofp", "the float nearest to an unsigned integer", E::Integer, E::Float, verify::same_shape),
-        (
-            "fptosi",
-            "a float rounded toward zero, as a signed integer",
-            E::Float,
-            E::Integer,
-            verify::same_shape,
-        ),
-        (
-            "fptoui",
-            "a float rounded toward zero, as an unsigned integer",
-            E::Float,
-            E::Integer,
-            verify::same_shape,
-        ),
-    ] {
-        r.add(cast(name, summary, T::Like(from), T::Like(to)).format(plain).verifier(verifier));
-    }
-    for (name, summary) in [
-        ("index_cast", "between index and integers, signed"),
-        ("index_castui", "between index and integers, unsigned"),
-    ] {
-        let ty = T::LikeOrMemRef(E::IntegerOrIndex);
-        r.add(cast(name, summary, ty, ty).format(plain).verifier(verify::index_cast));
-    }
-    let ty = T::LikeOrMemRef(E::IntegerOrFloat);
-    r.add(cast("bitcast", "the same bits as another type", ty, ty).format(plain).verifier(verify::bitcast));
-    r.add(
-        cast("truncf", "the nearest number in a narrower format", T::Like(E::Float), T::Like(E::Float))
+    let (int, float) = (T::Like(E::Integer), T::Like(E::Float));
+    let mut add = |def: OpDef, verifier: Verifier, folder: Folder| {
+        r.add(def.verifier(verifier).folder(folder));
+    };
+    add(cast("extsi", "wider, filled with the sign", int, int).format(plain), verify::wider, casts::extsi);
+    add(cast("extui", "wider, filled with zeros", int, int).format(plain), verify::wider, casts::extui);
+    add(cast("trunci", "the low bits", int, int).format(plain), verify::narrower, casts::trunci);
+    add(
+        cast("extf", "the same number in a wider format", float, float).format(plain),
+        verify::wider,
+        casts::extf,
+    );
+    add(
+        cast("truncf", "the nearest number in a narrower format", float, float)
             .optional_attr("roundingmode", A::Enum(&ROUNDING))
-            .format("$in ($roundingmode^)? attr-dict `:` type($in) `to` type($out)")
-            .verifier(verify::narrower),
+            .format("$in ($roundingmode^)? attr-dict `:` type($in) `to` type($out)"),
+        verify::narrower,
+        casts::truncf,
+    );
+    add(
+        cast("sitofp", "the float nearest to a signed integer", int, float).format(plain),
+        verify::same_shape,
+        casts::sitofp,
+    );
+    add(
+        cast("uitofp", "the float nearest to an unsigned integer", int, float).format(plain),
+        verify::same_shape,
+        casts::uitofp,
+    );
+    add(
+        cast("fptosi", "a float rounded toward zero, as a signed integer", float, int).format(plain),
+        verify::same_shape,
+        casts::fptosi,
+    );
+    add(
+        cast("fptoui", "a float rounded toward zero, as an unsigned integer", float, int).format(plain),
+        verify::same_shape,
+        casts::fptoui,
+    );
+    let index = T::LikeOrMemRef(E::IntegerOrIndex);
+    add(
+        cast("index_cast", "between index and integers, signed", index, index).format(plain),
+        verify::index_cast,
+        casts::index_cast,
+    );
+    add(
+        cast("index_castui", "between index and integers, unsigned", index, index).format(plain),
+        verify::index_cast,
+        casts::index_castui,
+    );
+    let any = T::LikeOrMemRef(E::IntegerOrFloat);
+    add(
+        cast("bitcast", "the same bits as another type", any, any).format(plain),
+        verify::bitcast,
+        casts::bitcast,
     );
 }
 

@@ -252,7 +252,9 @@ impl Lower<'_> {
                     }
                 }
                 Element::Types(of) => {
-                    let types = self.piece_types(cursor)?;
+                    let single = def.arity(*of) == Some(Arity::One);
+                    let types =
+                        if single { vec![self.piece_type(cursor)?] } else { self.piece_types(cursor)? };
                     match of {
                         Of::Operands => form.operand_types = Some(types),
                         Of::Results => form.result_types = Some(types),
@@ -277,7 +279,7 @@ impl Lower<'_> {
                     form.regions.push((region, Vec::new()));
                 }
                 Element::Optional { elements, .. } => {
-                    if self.is_present(elements, cursor) {
+                    if self.is_present(elements, def, cursor) {
                         self.elements(elements, def, cursor, form)?;
                     }
                 }
@@ -288,9 +290,13 @@ impl Lower<'_> {
     }
 
     /// Does an optional group begin here?
-    fn is_present(&self, elements: &[Element], cursor: &Cursor<'_>) -> bool {
+    fn is_present(&self, elements: &[Element], def: &OpDef, cursor: &Cursor<'_>) -> bool {
         let Some(piece) = cursor.peek() else { return false };
         match elements.first() {
+            Some(Element::Attr(i)) if def.enum_attr(*i).is_some() => {
+                let word = cursor.tok(Kind::Word).map_or("", |tok| self.text(tok));
+                def.enum_attr(*i).is_some_and(|words| words.words.contains(&word))
+            }
             Some(Element::Literal(text)) => match &piece.kind {
                 PieceKind::Tok(tok) => self.text(*tok) == text,
                 PieceKind::Group(open, _) => {
@@ -444,7 +450,7 @@ impl Lower<'_> {
     // ---- attributes and types from pieces ----
 
     /// One of the words of a choice.
-    fn enum_word(&mut self, words: &EnumDef, cursor: &mut Cursor<'a>) -> Option<AttrId> {
+    fn enum_word(&mut self, words: &EnumDef, cursor: &mut Cursor<'_>) -> Option<AttrId> {
         let word = cursor.tok(Kind::Word).map(|tok| self.text(tok));
         match word.and_then(|word| words.attr(&mut self.m.cx, word)) {
             Some(attr) => {
@@ -456,7 +462,7 @@ impl Lower<'_> {
     }
 
     /// `<a, b>`; nothing for the empty set.
-    fn flags(&mut self, flags: &FlagsDef, cursor: &mut Cursor<'a>) -> Option<Option<AttrId>> {
+    fn flags(&mut self, flags: &FlagsDef, cursor: &mut Cursor<'_>) -> Option<Option<AttrId>> {
         let Some(mut inner) = cursor.eat_group(Kind::LAngle) else {
             return self.expected(&format!("`<` and some of {}", flags.words.join(", ")), cursor);
         };
@@ -477,7 +483,7 @@ impl Lower<'_> {
     }
 
     /// An attribute that has a type.
-    fn typed_attr(&mut self, cursor: &mut Cursor<'a>) -> Option<AttrId> {
+    fn typed_attr(&mut self, cursor: &mut Cursor<'_>) -> Option<AttrId> {
         let span = cursor.span();
         let attr = self.piece_attr(cursor, None)?;
         if self.m.cx.attr_type(attr).is_none() {

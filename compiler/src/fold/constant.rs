@@ -1,0 +1,197 @@
+//! Constants as numbers: attributes in, attributes out.
+//!
+//! A scalar, a splat and a list of elements are read the same way; an operation on them works element by element. Lists
+//! of more than [`MAX_ELEMENTS`] are left alone: folding is to make programs smaller and faster, not to fill the
+//! compiler's memory.
+
+use super::float::Float;
+use super::int::Int;
+use crate::ir::{AttrId, AttrKind, Blob, Context, FloatKind, TypeId, TypeKind};
+
+/// Lists of more elements are not computed with. (Splats are, however many elements they stand for.)
+pub const MAX_ELEMENTS: usize = 1024;
+
+/// One number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    /// An integer or `index`.
+    Int(Int),
+    /// A float.
+    Float(Float),
+}
+
+/// The kind of numbers in a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elem {
+    /// Integers of a width; `index` has 64 bits.
+    Int(u32),
+    /// Floats of a format.
+    Float(FloatKind),
+}
+
+impl Elem {
+    /// Of the elements of a type.
+    pub fn of(cx: &Context, ty: TypeId) -> Option<Elem> {
+        match *cx.ty(cx.element(ty)) {
+            TypeKind::Integer { width, .. } => Some(Elem::Int(width)),
+            TypeKind::Index => Some(Elem::Int(64)),
+            TypeKind::Float(kind) => Some(Elem::Float(kind)),
+            _ => None,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Elem::Int(width) => (width as usize).div_ceil(8),
+            Elem::Float(kind) => kind.bits() as usize / 8,
+        }
+    }
+
+    fn read(self, bytes: &[u8]) -> Option<Scalar> {
+        let mut wide = [0; 16];
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        self.scalar(u128::from_le_bytes(wide))
+    }
+
+    fn scalar(self, bits: u128) -> Option<Scalar> {
+        match self {
+            Elem::Int(width) => Int::new(width, bits).map(Scalar::Int),
+            Elem::Float(kind) => Float::new(kind, bits as u64).map(Scalar::Float),
+        }
+    }
+}
+
+/// A constant's numbers: all of them, or the one that stands for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    splat: bool,
+    values: Vec<Scalar>,
+}
+
+impl Constant {
+    /// The numbers of an attribute, if it is a constant of numbers that are computed with.
+    pub fn read(cx: &Context, attr: AttrId) -> Option<Constant> {
+        let one = |value: Scalar| Some(Constant::of(value));
+        match cx.attr(attr) {
+            AttrKind::Bool(b) => one(Scalar::Int(Int::new(1, u128::from(*b))?)),
+            AttrKind::Int { ty, value } => one(Elem::of(cx, *ty)?.scalar(*value as u128)?),
+            AttrKind::WideInt { ty, text } => {
+                let text = cx.str(*text);
+                let bits = text.parse::<i128>().map(|v| v as u128).or_else(|_| text.parse::<u128>()).ok()?;
+                one(Elem::of(cx, *ty)?.scalar(bits)?)
+            }
+            AttrKind::Float { ty, bits } => one(Elem::of(cx, *ty)?.scalar(u128::from(*bits))?),
+            AttrKind::Dense { ty, splat, data } => {
+                let elem = Elem::of(cx, *ty)?;
+                let size = elem.bytes();
+                if size == 0 || data.0.len() / size > MAX_ELEMENTS {
+                    return None;
+                }
+                let values = data.0.chunks_exact(size).map(|b| elem.read(b)).collect::<Option<Vec<_>>>()?;
+                (!values.is_empty()).then_some(Constant { splat: *splat, values })
+            }
+            _ => None,
+        }
+    }
+
+    /// One number, which stands for all.
+    pub fn of(value: Scalar) -> Constant {
+        Constant { splat: true, values: vec![value] }
+    }
+
+    /// The number, if it is one or stands for all.
+    pub fn single(&self) -> Option<Scalar> {
+        if self.splat { self.values.first().copied() } else { None }
+    }
+
+    /// `f` of each number.
+    pub fn map(&self, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<Constant> {
+        let values = self.values.iter().map(|v| f(*v)).collect::<Option<Vec<_>>>()?;
+        Some(Constant { splat: self.splat, values }.tidy())
+    }
+
+    /// `f` of the numbers at the same place.
+    pub fn zip(&self, other: &Constant, f: impl Fn(Scalar, Scalar) -> Option<Scalar>) -> Option<Constant> {
+        let n = self.common(other)?;
+        let values = (0..n).map(|i| f(self.at(i), other.at(i))).collect::<Option<Vec<_>>>()?;
+        Some(Constant { splat: self.splat && other.splat, values }.tidy())
+    }
+
+    /// Where `self` is true that of `a`, else that of `b`.
+    pub fn choose(&self, a: &Constant, b: &Constant) -> Option<Constant> {
+        let n = self.common(a)?.max(self.common(b)?);
+        a.common(b)?;
+        let value = |i| match self.at(i) {
+            Scalar::Int(truth) => Some(if truth.is_zero() { b.at(i) } else { a.at(i) }),
+            Scalar::Float(_) => None,
+        };
+        let values = (0..n).map(value).collect::<Option<Vec<_>>>()?;
+        Some(Constant { splat: self.splat && a.splat && b.splat, values }.tidy())
+    }
+
+    fn common(&self, other: &Constant) -> Option<usize> {
+        match (self.splat, other.splat) {
+            (true, _) => Some(other.values.len()),
+            (false, true) => Some(self.values.len()),
+            (false, false) => (self.values.len() == other.values.len()).then_some(self.values.len()),
+        }
+    }
+
+    fn at(&self, i: usize) -> Scalar {
+        self.values[if self.splat { 0 } else { i }]
+    }
+
+    /// Equal elements are a splat, as the parser has them.
+    fn tidy(mut self) -> Constant {
+        if !self.splat && self.values.windows(2).all(|w| w[0] == w[1]) {
+            self.splat = true;
+            self.values.truncate(1);
+        }
+        self
+    }
+
+    /// The attribute of type `ty` with these numbers. Nothing if the type is not of this kind and size.
+    pub fn write(&self, cx: &mut Context, ty: TypeId) -> Option<AttrId> {
+        let elem = Elem::of(cx, ty)?;
+        let fits = |v: &Scalar| match (elem, v) {
+            (Elem::Int(width), Scalar::Int(int)) => int.width() == width,
+            (Elem::Float(kind), Scalar::Float(float)) => float.kind() == kind,
+            (Elem::Int(_), Scalar::Float(_)) | (Elem::Float(_), Scalar::Int(_)) => false,
+        };
+        if !self.values.iter().all(fits) {
+            return None;
+        }
+        if cx.is_container(ty) {
+            let scalable = matches!(cx.ty(ty), TypeKind::Vector { scalable, .. } if scalable.contains(&true));
+            if !(scalable && self.splat) {
+                let n = cx.n_elements(ty)?;
+                if n == 0 || !self.splat && n != self.values.len() as u64 {
+                    return None;
+                }
+            }
+            let mut data = Vec::with_capacity(self.values.len() * elem.bytes());
+            for value in &self.values {
+                let bits = match value {
+                    Scalar::Int(int) => signed_bits(*int),
+                    Scalar::Float(float) => u128::from(float.bits()),
+                };
+                data.extend_from_slice(&bits.to_le_bytes()[..elem.bytes()]);
+            }
+            return Some(cx.attr_id(AttrKind::Dense { ty, splat: self.splat, data: Blob(data.into()) }));
+        }
+        match self.values.as_slice() {
+            [Scalar::Int(int)] if int.width() <= 64 => Some(cx.int_attr(ty, int.signed() as i64)),
+            [Scalar::Int(int)] => {
+                let text = cx.str_id(&int.signed().to_string());
+                Some(cx.attr_id(AttrKind::WideInt { ty, text }))
+            }
+            [Scalar::Float(float)] => Some(cx.attr_id(AttrKind::Float { ty, bits: float.bits() })),
+            _ => None,
+        }
+    }
+}
+
+/// The bits with which the parser fills the bytes of an element: with the sign, but a truth value is 0 or 1.
+fn signed_bits(int: Int) -> u128 {
+    if int.width() == 1 { int.unsigned() } else { int.signed() as u128 }
+}

@@ -1,0 +1,249 @@
+//! Floats in the formats whose values are held as bits: f16, bf16, f32, f64.
+//!
+//! The three narrow formats compute in f64 and round once more to their own; f64 has more than twice their digits, so
+//! that gives the nearest result, as IEEE 754 demands. A NaN that comes from NaNs is the first of them, made quiet; one
+//! that comes from numbers is the positive quiet NaN without payload: the same on every machine.
+
+use crate::ir::FloatKind;
+use std::cmp::Ordering;
+
+/// The bits of a float in one of the four formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Float {
+    kind: FloatKind,
+    bits: u64,
+}
+
+/// Where the parts of a format are.
+struct Layout {
+    sign: u64,
+    infinity: u64,
+    quiet: u64,
+}
+
+impl Float {
+    /// Nothing for the formats that are only stored.
+    pub fn new(kind: FloatKind, bits: u64) -> Option<Float> {
+        kind.has_bits().then_some(Float { kind, bits })
+    }
+
+    /// The number nearest to `value`.
+    pub fn from_f64(kind: FloatKind, value: f64) -> Option<Float> {
+        let bits = match kind {
+            FloatKind::F64 => value.to_bits(),
+            FloatKind::F32 => u64::from((value as f32).to_bits()),
+            FloatKind::F16 => u64::from(half::f16::from_f64(value).to_bits()),
+            FloatKind::BF16 => u64::from(half::bf16::from_f64(value).to_bits()),
+            _ => return None,
+        };
+        let float = Float { kind, bits };
+        Some(if value.is_nan() { float.nan() } else { float })
+    }
+
+    /// The format.
+    pub fn kind(self) -> FloatKind {
+        self.kind
+    }
+
+    /// The bits.
+    pub fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// The value, exactly.
+    pub fn value(self) -> f64 {
+        match self.kind {
+            FloatKind::F64 => f64::from_bits(self.bits),
+            FloatKind::F32 => f64::from(f32::from_bits(self.bits as u32)),
+            FloatKind::F16 => half::f16::from_bits(self.bits as u16).to_f64(),
+            _ => half::bf16::from_bits(self.bits as u16).to_f64(),
+        }
+    }
+
+    fn layout(self) -> Layout {
+        let (width, mantissa) = match self.kind {
+            FloatKind::F64 => (64, 52),
+            FloatKind::F32 => (32, 23),
+            FloatKind::F16 => (16, 10),
+            _ => (16, 7),
+        };
+        let sign = 1u64 << (width - 1);
+        Layout { sign, infinity: (sign - 1) >> mantissa << mantissa, quiet: 1 << (mantissa - 1) }
+    }
+
+    /// The NaN that stands for an undefined result.
+    fn nan(self) -> Float {
+        let Layout { infinity, quiet, .. } = self.layout();
+        Float { bits: infinity | quiet, ..self }
+    }
+
+    fn quieted(self) -> Float {
+        Float { bits: self.bits | self.layout().quiet, ..self }
+    }
+
+    /// Not a number?
+    pub fn is_nan(self) -> bool {
+        let Layout { sign, infinity, .. } = self.layout();
+        self.bits & (sign - 1) > infinity
+    }
+
+    /// 0.0 or -0.0?
+    pub fn is_zero(self) -> bool {
+        self.bits & (self.layout().sign - 1) == 0
+    }
+
+    /// Exactly 0.0?
+    pub fn is_positive_zero(self) -> bool {
+        self.bits == 0
+    }
+
+    /// Exactly -0.0?
+    pub fn is_negative_zero(self) -> bool {
+        self.bits == self.layout().sign
+    }
+
+    /// Is the sign bit set?
+    pub fn is_negative(self) -> bool {
+        self.bits & self.layout().sign != 0
+    }
+
+    /// An infinity of this sign?
+    pub fn is_infinity(self, negative: bool) -> bool {
+        self.bits == self.layout().infinity | if negative { self.layout().sign } else { 0 }
+    }
+
+    fn compute(self, other: Float, f: fn(f64, f64) -> f64) -> Float {
+        if self.is_nan() {
+            return self.quieted();
+        }
+        if other.is_nan() {
+            return other.quieted();
+        }
+        Float::from_f64(self.kind, f(self.value(), other.value())).unwrap_or(self)
+    }
+
+    /// The sum.
+    pub fn add(self, other: Float) -> Float {
+        self.compute(other, |a, b| a + b)
+    }
+
+    /// The difference.
+    pub fn sub(self, other: Float) -> Float {
+        self.compute(other, |a, b| a - b)
+    }
+
+    /// The product.
+    pub fn mul(self, other: Float) -> Float {
+        self.compute(other, |a, b| a * b)
+    }
+
+    /// The quotient.
+    pub fn div(self, other: Float) -> Float {
+        self.compute(other, |a, b| a / b)
+    }
+
+    /// The remainder, with the sign of `self`, as C's `fmod`.
+    pub fn rem(self, other: Float) -> Float {
+        self.compute(other, |a, b| a % b)
+    }
+
+    /// The other sign, of a NaN, too.
+    pub fn neg(self) -> Float {
+        Float { bits: self.bits ^ self.layout().sign, ..self }
+    }
+
+    /// How two numbers are ordered if -0.0 is less than 0.0; NaNs are not asked.
+    fn order(self, other: Float) -> Ordering {
+        let by_value = self.value().partial_cmp(&other.value()).unwrap_or(Ordering::Equal);
+        by_value.then(other.is_negative().cmp(&self.is_negative()))
+    }
+
+    /// The greater one; NaN if either is.
+    pub fn maximum(self, other: Float) -> Float {
+        match (self.is_nan(), other.is_nan()) {
+            (true, _) => self.quieted(),
+            (false, true) => other.quieted(),
+            (false, false) => {
+                if self.order(other) == Ordering::Less {
+                    other
+                } else {
+                    self
+                }
+            }
+        }
+    }
+
+    /// The smaller one; NaN if either is.
+    pub fn minimum(self, other: Float) -> Float {
+        match (self.is_nan(), other.is_nan()) {
+            (true, _) => self.quieted(),
+            (false, true) => other.quieted(),
+            (false, false) => {
+                if self.order(other) == Ordering::Greater {
+                    other
+                } else {
+                    self
+                }
+            }
+        }
+    }
+
+    /// The greater one; the other one if one is NaN.
+    pub fn max_num(self, other: Float) -> Float {
+        match (self.is_nan(), other.is_nan()) {
+            (true, _) => other,
+            (false, true) => self,
+            (false, false) => self.maximum(other),
+        }
+    }
+
+    /// The smaller one; the other one if one is NaN.
+    pub fn min_num(self, other: Float) -> Float {
+        match (self.is_nan(), other.is_nan()) {
+            (true, _) => other,
+            (false, true) => self,
+            (false, false) => self.minimum(other),
+        }
+    }
+
+    /// How two floats compare; nothing if one is NaN.
+    pub fn compare(self, other: Float) -> Option<Ordering> {
+        self.value().partial_cmp(&other.value())
+    }
+
+    /// The same number in another format, if that has it. NaNs keep what fits of their payload.
+    pub fn convert_exactly(self, kind: FloatKind) -> Option<Float> {
+        if self.is_nan() {
+            return None;
+        }
+        let other = Float::from_f64(kind, self.value())?;
+        (other.value() == self.value()).then_some(other)
+    }
+
+    /// The nearest number to a signed integer.
+    pub fn from_signed(kind: FloatKind, value: i128) -> Option<Float> {
+        // One rounding from the integer itself; f64 holds integers of the narrow formats' range only up to 2^53.
+        match kind {
+            FloatKind::F64 => Float::from_f64(kind, value as f64),
+            FloatKind::F32 => Float::new(kind, u64::from((value as f32).to_bits())),
+            _ if value.unsigned_abs() < 1 << 53 => Float::from_f64(kind, value as f64),
+            _ => None,
+        }
+    }
+
+    /// The nearest number to an unsigned integer.
+    pub fn from_unsigned(kind: FloatKind, value: u128) -> Option<Float> {
+        match kind {
+            FloatKind::F64 => Float::from_f64(kind, value as f64),
+            FloatKind::F32 => Float::new(kind, u64::from((value as f32).to_bits())),
+            _ if value < 1 << 53 => Float::from_f64(kind, value as f64),
+            _ => None,
+        }
+    }
+
+    /// Rounded toward zero, if it is a number below 2^127 in size.
+    pub fn truncated(self) -> Option<i128> {
+        let value = self.value().trunc();
+        (value.abs() < 2f64.powi(127)).then_some(value as i128)
+    }
+}

@@ -1,0 +1,148 @@
+//! Constant folding: what an op computes, computed by the compiler.
+//!
+//! ```text
+//! op + constants of its operands ──folder (op table)──▶ attributes or values ──materialize──▶ constant ops
+//!         │ AttrId                                              ▲
+//!         └──constant.rs──▶ numbers ──int.rs, float.rs──────────┘        scalars, splats, short lists
+//! ```
+//!
+//! Numbers of `arith` are computed by `int.rs` and `float.rs`, those of `tfrt` by the functions of
+//! `befrost_tensor::scalar` that the kernels call. A folder gives a constant, or a value that is there already; an empty
+//! answer says that it changed the op in place. It never gives what running the op would not: where upstream's result is
+//! undefined or poison, and where a kernel of `tfrt` ends with an error, the op stays. `x + 0.0` stays, since it turns
+//! -0.0 into 0.0. An op of `tfrt` stays if an operand that the result no longer depends on could be an error.
+//!
+//! [`fold`] is what passes call: it knows what follows from traits, then asks the table. Not here: patterns, which make
+//! new ops (`canonicalize`), and the driver (`rewrite`).
+
+pub mod arith;
+pub mod casts;
+pub mod compare;
+pub mod constant;
+pub mod float;
+pub mod floats;
+pub mod int;
+pub mod tfrt;
+
+use crate::dialects::{Folded, Traits};
+use crate::ir::{AttrId, Module, NewOp, OpId, TypeId, ValueId, names};
+use crate::rewrite::{At, Rewriter, fold_with_table};
+use constant::{Constant, Scalar};
+use int::Int;
+
+/// What a folder answers.
+type Answer = Option<Vec<Folded>>;
+
+/// Computes what the results of `op` are, or changes it in place (an empty answer). Nothing if it can do neither.
+pub fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    if let Some(def) = m.def(op)
+        && def.operands.len() == 2
+        && m.n_operands(op) >= 2
+    {
+        let (a, b) = (m.operand(op, 0), m.operand(op, 1));
+        if def.traits.has(Traits::IDEMPOTENT) && a == b && m.n_operands(op) == 2 && m.n_results(op) == 1 {
+            return value(a);
+        }
+        if def.traits.has(Traits::COMMUTATIVE) && constant_of(m, a).is_some() && constant_of(m, b).is_none() {
+            m.set_operand(op, 0, b);
+            m.set_operand(op, 1, a);
+            return Some(fold_with_table(m, op).unwrap_or_default());
+        }
+    }
+    fold_with_table(m, op)
+}
+
+/// The attribute of the constant that a value is.
+pub fn constant_of(m: &Module, value: ValueId) -> Option<AttrId> {
+    let op = m.defining_op(value)?;
+    m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
+}
+
+/// Makes a constant before `before` for a user of a dialect: `tfrt.constant.T` for the kernel dialects, else
+/// `arith.constant`. Nothing if there is none of this type.
+pub fn materialize(
+    r: &mut Rewriter<'_>,
+    before: OpId,
+    dialect: &str,
+    attr: AttrId,
+    ty: TypeId,
+) -> Option<ValueId> {
+    let cx = r.cx();
+    if cx.attr_type(attr) != Some(ty) {
+        return None;
+    }
+    let name = match dialect {
+        "tfrt" | "tfrt_test" | "tfrt_dht" | "ts" | "cpu" => {
+            format!("tfrt.constant.{}", crate::print::type_text(cx, ty))
+        }
+        _ => "arith.constant".to_owned(),
+    };
+    cx.registry().find(&name)?;
+    let name = cx.str_id(&name);
+    let name = cx.op_name(name);
+    let loc = r.ir().loc(before);
+    let new = NewOp { loc, results: &[ty], attrs: &[(names::VALUE, attr)], ..NewOp::new(name) };
+    let op = r.create(At::Before(before), new);
+    Some(r.ir().result(op, 0))
+}
+
+// ---- for folders and patterns ----
+
+/// One result: a value.
+fn value(value: ValueId) -> Answer {
+    Some(vec![Folded::Value(value)])
+}
+
+/// One result: a constant.
+fn attr(attr: Option<AttrId>) -> Answer {
+    attr.map(|attr| vec![Folded::Attr(attr)])
+}
+
+/// The constant of operand `i`.
+fn read(m: &Module, constants: &[Option<AttrId>], i: usize) -> Option<Constant> {
+    constants.get(i).copied().flatten().and_then(|attr| Constant::read(&m.cx, attr))
+}
+
+/// The integer that operand `i` is, or that stands for all its elements.
+fn int(m: &Module, constants: &[Option<AttrId>], i: usize) -> Option<Int> {
+    match read(m, constants, i)?.single()? {
+        Scalar::Int(int) => Some(int),
+        Scalar::Float(_) => None,
+    }
+}
+
+/// The integer that a value is, or that stands for all its elements.
+pub fn int_value(m: &Module, value: ValueId) -> Option<Int> {
+    match constant_of(m, value).and_then(|attr| Constant::read(&m.cx, attr))?.single()? {
+        Scalar::Int(int) => Some(int),
+        Scalar::Float(_) => None,
+    }
+}
+
+/// The op called `name` that defines a value.
+pub fn defined_by(m: &Module, value: ValueId, name: &str) -> Option<OpId> {
+    m.defining_op(value).filter(|op| m.op_name_str(*op) == name)
+}
+
+/// The two operands of the op called `name` that defines a value.
+pub fn operands_of(m: &Module, value: ValueId, name: &str) -> Option<(ValueId, ValueId)> {
+    let op = defined_by(m, value, name)?;
+    (m.n_operands(op) == 2).then(|| (m.operand(op, 0), m.operand(op, 1)))
+}
+
+/// A constant of a type, all of whose elements are `bits`.
+pub fn int_attr(m: &mut Module, ty: TypeId, bits: i128) -> Option<AttrId> {
+    let constant::Elem::Int(width) = constant::Elem::of(&m.cx, ty)? else { return None };
+    let int = Int::new(width, bits as u128)?;
+    Constant::of(Scalar::Int(int)).write(&mut m.cx, ty)
+}
+
+/// Both operands, of an op that has two.
+fn pair(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
+    (m.n_operands(op) == 2).then(|| (m.operand(op, 0), m.operand(op, 1)))
+}
+
+/// The type of the first result.
+fn result_type(m: &Module, op: OpId) -> Option<TypeId> {
+    m.results(op).next().map(|r| m.value_type(r))
+}

@@ -1,0 +1,209 @@
+//! Folders of `tfrt`: the functions that the kernels call, on constants.
+//!
+//! A value may be an error or dead at run time, and an op passes that on. So `x * 0` stays, and so does an op with a
+//! chain as its last operand: only what still depends on `x` may replace it. A division by zero is an error at run time
+//! and stays, too.
+
+use super::{Answer, attr, value};
+use crate::dialects::Folded;
+use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId};
+use befrost_tensor::scalar::{Float, Integer};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+type Constants<'a> = &'a [Option<AttrId>];
+
+/// A type of the scalar ops.
+trait Number: Copy {
+    fn read(cx: &Context, attr: AttrId) -> Option<Self>;
+    fn write(self, cx: &mut Context) -> AttrId;
+}
+
+macro_rules! integer {
+    ($ty:ident $known:ident) => {
+        impl Number for $ty {
+            fn read(cx: &Context, attr: AttrId) -> Option<Self> {
+                match *cx.attr(attr) {
+                    AttrKind::Int { ty, value } if ty == KnownType::$known.id() => $ty::try_from(value).ok(),
+                    _ => None,
+                }
+            }
+            fn write(self, cx: &mut Context) -> AttrId {
+                cx.int_attr(KnownType::$known.id(), i64::from(self))
+            }
+        }
+    };
+}
+integer!(i32 I32);
+integer!(i64 I64);
+
+impl Number for f32 {
+    fn read(cx: &Context, attr: AttrId) -> Option<Self> {
+        match *cx.attr(attr) {
+            AttrKind::Float { ty, bits } if ty == KnownType::F32.id() => Some(f32::from_bits(bits as u32)),
+            _ => None,
+        }
+    }
+    fn write(self, cx: &mut Context) -> AttrId {
+        cx.f32_attr(if self.is_nan() { f32::NAN } else { self })
+    }
+}
+
+impl Number for f64 {
+    fn read(cx: &Context, attr: AttrId) -> Option<Self> {
+        match *cx.attr(attr) {
+            AttrKind::Float { ty, bits } if ty == KnownType::F64.id() => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+    fn write(self, cx: &mut Context) -> AttrId {
+        cx.f64_attr(if self.is_nan() { f64::NAN } else { self })
+    }
+}
+
+impl Number for bool {
+    fn read(cx: &Context, attr: AttrId) -> Option<Self> {
+        match *cx.attr(attr) {
+            AttrKind::Bool(b) => Some(b),
+            _ => None,
+        }
+    }
+    fn write(self, cx: &mut Context) -> AttrId {
+        cx.bool_attr(self)
+    }
+}
+
+/// The operands of an op that has no chain besides.
+fn plain(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
+    super::pair(m, op)
+}
+
+fn number<T: Number>(m: &Module, c: Constants<'_>, i: usize) -> Option<T> {
+    T::read(&m.cx, c.get(i).copied().flatten()?)
+}
+
+/// Computes with two constants.
+fn compute<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T, T) -> U) -> Answer {
+    plain(m, op)?;
+    let result = f(number(m, c, 0)?, number(m, c, 1)?);
+    attr(Some(result.write(&mut m.cx)))
+}
+
+/// The first operand if the second one is a number that changes nothing.
+fn neutral<T: Number>(m: &Module, op: OpId, c: Constants<'_>, is: fn(T) -> bool) -> Answer {
+    let (a, _) = plain(m, op)?;
+    if number(m, c, 1).is_some_and(is) { value(a) } else { None }
+}
+
+/// The folder of `tfrt.<op>.<type>`.
+pub fn folder(op: &str, ty: KnownType) -> Option<crate::dialects::def::Folder> {
+    Some(match (op, ty) {
+        ("add", KnownType::I32) => add::<i32>,
+        ("add", KnownType::I64) => add::<i64>,
+        ("minus", KnownType::I32) => minus::<i32>,
+        ("minus", KnownType::I64) => minus::<i64>,
+        ("mul", KnownType::I32) => mul::<i32>,
+        ("mul", KnownType::I64) => mul::<i64>,
+        ("div", KnownType::I32) => div::<i32>,
+        ("div", KnownType::I64) => div::<i64>,
+        ("minimum", KnownType::I32) => |m, op, c| compute(m, op, c, <i32 as Integer>::minimum),
+        ("minimum", KnownType::I64) => |m, op, c| compute(m, op, c, <i64 as Integer>::minimum),
+        ("equal", KnownType::I32) => |m, op, c| compute(m, op, c, <i32 as Integer>::equal),
+        ("equal", KnownType::I64) => |m, op, c| compute(m, op, c, <i64 as Integer>::equal),
+        ("lessequal", KnownType::I32) => |m, op, c| compute(m, op, c, <i32 as Integer>::less_equal),
+        ("lessequal", KnownType::I64) => |m, op, c| compute(m, op, c, <i64 as Integer>::less_equal),
+        ("add", KnownType::F32) => |m, op, c| {
+            neutral(m, op, c, |x: f32| x.to_bits() == (-0.0f32).to_bits())
+                .or_else(|| compute(m, op, c, <f32 as Float>::add))
+        },
+        ("add", KnownType::F64) => |m, op, c| {
+            neutral(m, op, c, |x: f64| x.to_bits() == (-0.0f64).to_bits())
+                .or_else(|| compute(m, op, c, <f64 as Float>::add))
+        },
+        ("multiply", KnownType::F32) => |m, op, c| {
+            neutral(m, op, c, |x: f32| x == 1.0).or_else(|| compute(m, op, c, <f32 as Float>::multiply))
+        },
+        ("multiply", KnownType::F64) => |m, op, c| {
+            neutral(m, op, c, |x: f64| x == 1.0).or_else(|| compute(m, op, c, <f64 as Float>::multiply))
+        },
+        ("div", KnownType::F32) => {
+            |m, op, c| neutral(m, op, c, |x: f32| x == 1.0).or_else(|| float_div::<f32>(m, op, c))
+        }
+        ("div", KnownType::F64) => {
+            |m, op, c| neutral(m, op, c, |x: f64| x == 1.0).or_else(|| float_div::<f64>(m, op, c))
+        }
+        ("minimum", KnownType::F32) => |m, op, c| compute(m, op, c, <f32 as Float>::minimum),
+        ("minimum", KnownType::F64) => |m, op, c| compute(m, op, c, <f64 as Float>::minimum),
+        ("and", KnownType::I1) => {
+            |m, op, c| neutral(m, op, c, |x: bool| x).or_else(|| compute(m, op, c, |a: bool, b| a && b))
+        }
+        _ => return None,
+    })
+}
+
+/// `x + 0`.
+fn add<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+    neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::add))
+}
+
+/// `x - 0`.
+fn minus<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+    neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::minus))
+}
+
+/// `x * 1`.
+fn mul<T: Number + Integer + From<bool>>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+    neutral(m, op, c, |x: T| x == T::from(true)).or_else(|| compute(m, op, c, T::mul))
+}
+
+fn div<T: Number + Integer>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+    plain(m, op)?;
+    let (q, r) = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
+    Some(vec![Folded::Attr(q.write(&mut m.cx)), Folded::Attr(r.write(&mut m.cx))])
+}
+
+fn float_div<T: Number + Float>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+    plain(m, op)?;
+    let quotient = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
+    attr(Some(quotient.write(&mut m.cx)))
+}
+
+/// One chain is what it merges to. Chains that are ready anyway, repeated ones and merges of merges are not waited for
+/// one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
+pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
+    let chain = KnownType::Chain.id();
+    let operands: Vec<ValueId> = m.operands(op).collect();
+    if let [one] = operands.as_slice()
+        && m.value_type(*one) == chain
+    {
+        return value(*one);
+    }
+    let mut kept: IndexSet<ValueId, FxBuildHasher> = IndexSet::default();
+    for &operand in &operands {
+        let inner = m.defining_op(operand);
+        let parts: Vec<ValueId> = match inner.map(|op| m.op_name_str(op)) {
+            // Only a merge that has no other user: else it would be waited for twice.
+            Some("tfrt.merge.chains") if m.users(operand).take(2).count() == 1 => match inner {
+                Some(inner) if m.n_operands(inner) > 0 => m.operands(inner).collect(),
+                _ => vec![operand],
+            },
+            _ => vec![operand],
+        };
+        kept.extend(parts);
+    }
+    let is_ready = |v: &ValueId| {
+        m.defining_op(*v).is_some_and(|op| m.op_name_str(op) == "tfrt.new.chain" && m.n_operands(op) == 0)
+    };
+    let first = kept.first().copied();
+    kept.retain(|v| !is_ready(v));
+    if kept.is_empty() {
+        // All are ready: one of them will do.
+        return first.and_then(value);
+    }
+    let kept: Vec<ValueId> = kept.into_iter().collect();
+    if kept == operands {
+        return None;
+    }
+    m.set_operands(op, &kept);
+    Some(Vec::new())
+}
