@@ -33,7 +33,17 @@ pub struct Command {
 ///
 /// # Errors
 /// Says what is wrong with them.
-pub fn parse_arguments(arguments: &[String]) -> Result<Command, String> {
+pub fn parse_arguments(arguments: &[String]) -> Result<Command, Failure> {
+    let shown = |message: &str| format!("FileCheck: {message}\n{USAGE}");
+    let command = understand(arguments).map_err(|message| Failure::Usage(shown(&message)))?;
+    if command.check_file.is_empty() {
+        // To LLVM this is no mistake of the command line.
+        return Err(Failure::Invalid(shown("no check file was given")));
+    }
+    Ok(command)
+}
+
+fn understand(arguments: &[String]) -> Result<Command, String> {
     let mut command = Command::default();
     let mut check_file = None;
     let mut input_file = None;
@@ -92,7 +102,7 @@ pub fn parse_arguments(arguments: &[String]) -> Result<Command, String> {
             _ => return Err(format!("unknown option '{argument}'")),
         }
     }
-    command.check_file = check_file.ok_or("no check file was given")?;
+    command.check_file = check_file.unwrap_or_default();
     command.input_file = input_file.filter(|file| file != "-");
     Ok(command)
 }

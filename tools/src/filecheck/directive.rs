@@ -14,6 +14,7 @@
 
 use std::collections::BTreeSet;
 
+use super::numeric::{self, Mode, Names};
 use super::pattern::{Kind, Pattern, PatternError, Place, Variables, variable_name};
 use super::source::{Severity, Text};
 use super::{Options, Source};
@@ -71,7 +72,8 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
     let check_prefixes = prefixes(&options.check_prefixes, &["CHECK"]);
     let comment_prefixes = prefixes(&options.comment_prefixes, &["COM", "RUN"]);
     validate_prefixes(options)?;
-    let variables = define(&options.defines)?;
+    let mut names = Names::default();
+    let mut variables = define(&options.defines, &mut names)?;
 
     let mut texts = vec![Text::canonical(source.name, source.bytes, options.strict_whitespace)];
     let mut implicit = Vec::new();
@@ -80,7 +82,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         let shown = format!("{before}{pattern}'");
         texts.push(Text { name: "command line".to_owned(), bytes: shown.into_bytes() });
         let place = Place { prefix: "IMPLICIT-CHECK", at: before.len(), line: 0 };
-        let parsed = Pattern::parse(Kind::Not, false, pattern.as_bytes(), place, options);
+        let parsed = Pattern::parse(Kind::Not, false, pattern.as_bytes(), place, options, &mut names);
         let text = texts.len() - 1;
         let pattern = parsed.map_err(|e| located(&texts[text], &e))?;
         implicit.push(Attached { pattern, prefix: "IMPLICIT-CHECK".to_owned(), text });
@@ -113,7 +115,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         counted = prefix_at;
         let (start, end) = line_text;
         let place = Place { prefix, at: start, line };
-        let pattern = Pattern::parse(kind, literal, &file.bytes[start..end], place, options)
+        let pattern = Pattern::parse(kind, literal, &file.bytes[start..end], place, options, &mut names)
             .map_err(|e| located(file, &e))?;
         let name = kind.name(prefix);
         match kind {
@@ -149,6 +151,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         let prefix = check_prefixes.first().copied().unwrap_or_default().to_owned();
         checks.push(Check { pattern, prefix, before });
     }
+    variables.local_numbers = names.locals();
     Ok(CheckFile { texts, checks, variables })
 }
 
@@ -192,20 +195,33 @@ fn validate_prefixes(options: &Options) -> Result<(), String> {
 }
 
 /// The variables of `-D`. The first definition of a name counts, as in LLVM.
-fn define(definitions: &[String]) -> Result<Variables, String> {
-    let mut variables = Variables::new();
+fn define(definitions: &[String], names: &mut Names) -> Result<Variables, String> {
+    let mut variables = Variables::default();
     for definition in definitions {
         let fail = |what: &str| Err(format!("error: {what} in command-line definition '-D{definition}'\n"));
         let Some((name, value)) = definition.split_once('=') else {
             return fail("missing equal sign");
         };
-        if name.starts_with('#') {
-            return fail("numeric variables are not supported");
+        if let Some(name) = name.strip_prefix('#') {
+            let block = format!("{name}:{value}");
+            let mode = Mode { legacy: false, line: None };
+            let block = match numeric::parse(block.as_bytes(), 0, mode, names) {
+                Ok(block) => block,
+                Err(error) => return fail(&error.message),
+            };
+            if let Err(errors) = variables.numbers.define_by(&block) {
+                let messages: Vec<&str> = errors.iter().map(|e| e.message.as_str()).collect();
+                return fail(&messages.join(", "));
+            }
+            continue;
         }
         let Some(name) = variable_name(name.as_bytes()) else {
             return fail(if name.is_empty() { "missing variable name" } else { "invalid variable name" });
         };
-        variables.entry(name).or_insert_with(|| value.as_bytes().to_vec());
+        if !names.define_string(&name) {
+            return fail(&format!("numeric variable with name '{name}' already exists"));
+        }
+        variables.strings.entry(name).or_insert_with(|| value.as_bytes().to_vec());
     }
     Ok(variables)
 }

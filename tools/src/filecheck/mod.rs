@@ -11,7 +11,8 @@
 //!
 //! Known differences, all towards refusing more:
 //!
-//! * Numeric variables and expressions other than `@LINE+n` are errors (`[[#N:]]`, `-D#N=1`).
+//! * Numbers beyond 8,192 bits, precisions beyond 4,096 and expressions nested beyond 100 parentheses are errors.
+//! * A block with a `[` too many ends with exit code 2, like every other fault of the check file; with LLVM's it is 1.
 //! * A directive whose colon ends the file is an empty check, hence an error (`directive.rs`).
 //! * An `--implicit-check-not` that cannot be read ends the run; LLVM prints an error and goes on without it.
 //! * A pattern of nothing but empty variables is an error, also in a CHECK-NOT; LLVM never finds it.
@@ -23,6 +24,8 @@
 
 mod cli;
 mod directive;
+mod number;
+mod numeric;
 mod pattern;
 mod regex;
 mod run;
@@ -67,10 +70,28 @@ pub struct Options {
 /// Why the check did not pass. The text is ready to print and ends with a newline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The check file, the options or an empty input: nothing was compared (exit code 2).
+    /// The command line is not understood.
+    Usage(String),
+    /// The check file, a definition or an empty input: nothing was compared.
     Invalid(String),
-    /// The input does not hold what the check file asks for (exit code 1).
+    /// The input does not hold what the check file asks for.
     Mismatch(String),
+}
+
+impl Failure {
+    /// The command's exit code, as in LLVM.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) | Failure::Mismatch(_) => 1,
+            Failure::Invalid(_) => 2,
+        }
+    }
+
+    /// Why the check did not pass, ready to print.
+    pub fn report(&self) -> &str {
+        let (Failure::Usage(report) | Failure::Invalid(report) | Failure::Mismatch(report)) = self;
+        report
+    }
 }
 
 /// Checks `input` against the directives in `check_file`.

@@ -5,20 +5,18 @@
 //! {{a|b}}        a regular expression
 //! [[X:re]]       the same, and the text it took becomes variable X
 //! [[X]]          the text of X: from an earlier line, from `-D`, or from earlier on this line
-//! [[#@LINE+1]]   a line number; `[[@LINE+1]]` is the older spelling
+//! [[#%x,N:N+1]]  a number, perhaps computed, perhaps kept (`numeric.rs`); `[[@LINE+1]]` is an older spelling
 //! ```
 //!
 //! A pattern with only fixed text is searched for as such. Otherwise its parts are joined to one regular
 //! expression when it is matched, because only then the variables' values are known. The numbering of groups
 //! is LLVM's, which `\1` in an expression can see: a variable is a group, and so is `{{..}}` if a `|` stands
 //! anywhere behind its beginning.
-//!
-//! Other numeric expressions (`[[#N:]]`, `[[#N+1]]`, formats) are refused: a pattern that is half understood
-//! could pass where it should not.
 
 use std::collections::BTreeMap;
 
 use super::Options;
+use super::numeric::{self, Block, Mode, Names, Numbers, Slot};
 use super::regex::{Node, Regex, parse};
 
 /// What kind of directive a pattern belongs to.
@@ -68,16 +66,33 @@ enum Body {
     Fixed(Vec<u8>),
     EmptyLine,
     EndOfFile,
-    Parts { parts: Vec<Part>, n_groups: u32, definitions: Vec<(String, u32)>, line: usize },
+    Parts { parts: Vec<Part>, n_groups: u32, definitions: Vec<Definition>, line: usize, example: Vec<u8> },
+}
+
+/// A variable that the pattern defines.
+#[derive(Clone, Debug)]
+struct Definition {
+    name: String,
+    /// The group whose text it takes.
+    group: u32,
+    number: Option<numeric::Definition>,
 }
 
 /// A piece of a pattern that has more than fixed text.
 #[derive(Clone, Debug)]
 enum Part {
     Regex(Node),
-    Variable(String),
-    /// The directive's line plus this.
-    Line(i64),
+    Variable {
+        name: String,
+        at: usize,
+    },
+    /// The value of an expression, with the text of its block.
+    Number {
+        block: Block,
+        text: String,
+        /// The group it is, if it is kept in a variable.
+        group: Option<u32>,
+    },
 }
 
 /// Something wrong in the check file, at a byte of it.
@@ -88,14 +103,39 @@ pub(crate) struct PatternError {
 }
 
 /// Where a pattern matched, relative to the searched text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Match {
     pub(crate) start: usize,
     pub(crate) end: usize,
+    /// The variables that took a value, in the order of the text, and what they took.
+    pub(crate) captures: Vec<(String, usize, usize)>,
+}
+
+impl Match {
+    fn plain(start: usize, end: usize) -> Match {
+        Match { start, end, captures: Vec::new() }
+    }
 }
 
 /// The variables' values.
-pub(crate) type Variables = BTreeMap<String, Vec<u8>>;
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    pub(crate) strings: BTreeMap<String, Vec<u8>>,
+    pub(crate) numbers: Numbers,
+    /// The numbers that end at the next label.
+    pub(crate) local_numbers: Vec<Slot>,
+}
+
+impl Variables {
+    /// Forgets all but the variables with `$`. Numbers are forgotten only the first time: as in LLVM, what is
+    /// defined between later labels stays.
+    pub(crate) fn clear_locals(&mut self) {
+        self.strings.retain(|name, _| name.starts_with('$'));
+        for slot in std::mem::take(&mut self.local_numbers) {
+            self.numbers.clear(slot);
+        }
+    }
+}
 
 /// Where a pattern stands.
 #[derive(Clone, Copy)]
@@ -124,6 +164,7 @@ impl Pattern {
         text: &[u8],
         place: Place<'_>,
         options: &Options,
+        names: &mut Names,
     ) -> Result<Pattern, PatternError> {
         let Place { prefix, at, line } = place;
         let exact_lines = options.match_full_lines && options.strict_whitespace;
@@ -147,10 +188,13 @@ impl Pattern {
         let mut reader = Reader {
             text,
             base: at,
+            line,
+            names,
             ignore_case: options.ignore_case,
             next_group: 1,
             parts: Vec::new(),
             definitions: Vec::new(),
+            example: Vec::new(),
         };
         let border = if options.strict_whitespace { "" } else { " *" };
         if full_line {
@@ -160,27 +204,37 @@ impl Pattern {
         if full_line {
             reader.push_own(&format!("{border}$"))?;
         }
-        let Reader { parts, next_group, definitions, text: _, base: _, ignore_case: _ } = reader;
-        Ok(pattern(Body::Parts { parts, n_groups: next_group, definitions, line }))
+        let Reader { parts, next_group: n_groups, mut definitions, example, .. } = reader;
+        // LLVM's order, which shows where two captures begin at the same byte.
+        definitions.sort_by(|a, b| (a.number.is_some(), &a.name).cmp(&(b.number.is_some(), &b.name)));
+        Ok(pattern(Body::Parts { parts, n_groups, definitions, line, example }))
     }
 
-    /// Whether the pattern defines or uses a variable or a line number.
+    /// Whether the pattern uses a variable or an expression, or defines a variable that is no number.
     pub(crate) fn has_variable(&self) -> bool {
+        let Body::Parts { parts, definitions, .. } = &self.body else { return false };
+        definitions.iter().any(|d| d.number.is_none()) || parts.iter().any(|p| !matches!(p, Part::Regex(_)))
+    }
+
+    /// The fixed text, or the regular expression without the variables' values.
+    pub(crate) fn example(&self) -> &[u8] {
         match &self.body {
-            Body::Fixed(_) | Body::EmptyLine | Body::EndOfFile => false,
-            Body::Parts { parts, definitions, n_groups: _, line: _ } => {
-                !definitions.is_empty()
-                    || parts.iter().any(|p| matches!(p, Part::Variable(_) | Part::Line(_)))
-            }
+            Body::Fixed(fixed) => fixed,
+            Body::Parts { example, .. } => example,
+            Body::EmptyLine => b"(\n$)",
+            Body::EndOfFile => b"",
         }
     }
 
-    /// The variables that the pattern takes from elsewhere, with their values, for notes.
-    pub(crate) fn uses<'a>(&'a self, variables: &'a Variables) -> Vec<(&'a str, &'a [u8])> {
-        let Body::Parts { parts, .. } = &self.body else { return Vec::new() };
-        let value = |p: &'a Part| match p {
-            Part::Variable(name) => Some((name.as_str(), variables.get(name)?.as_slice())),
-            Part::Regex(_) | Part::Line(_) => None,
+    /// What the pattern takes from elsewhere, with its present value, for notes.
+    pub(crate) fn uses(&self, variables: &Variables) -> Vec<(&str, Vec<u8>)> {
+        let Body::Parts { parts, line, .. } = &self.body else { return Vec::new() };
+        let value = |part| match part {
+            &Part::Regex(_) => None,
+            Part::Variable { name, at: _ } => Some((name.as_str(), variables.strings.get(name)?.clone())),
+            Part::Number { block, text, group: _ } => {
+                Some((text.as_str(), block.text(&variables.numbers, *line).ok()?.into_bytes()))
+            }
         };
         parts.iter().filter_map(value).collect()
     }
@@ -188,53 +242,86 @@ impl Pattern {
     /// The first match in `text`, whose ends count as line ends. Variables that the pattern defines get their values.
     ///
     /// # Errors
-    /// If the pattern uses an undefined variable, a negative line number, or cannot be searched for within bounds.
-    pub(crate) fn find(&self, text: &[u8], variables: &mut Variables) -> Result<Option<Match>, PatternError> {
-        let error = |message: String| PatternError { at: self.at, message };
+    /// If the pattern uses variables without a value, or cannot be searched for within bounds.
+    pub(crate) fn find(
+        &self,
+        text: &[u8],
+        variables: &mut Variables,
+    ) -> Result<Option<Match>, Vec<PatternError>> {
+        let error = |message: &str| vec![PatternError { at: self.at, message: message.to_owned() }];
         let (parts, n_groups, definitions, line) = match &self.body {
-            Body::EndOfFile => return Ok(Some(Match { start: text.len(), end: text.len() })),
+            Body::EndOfFile => return Ok(Some(Match::plain(text.len(), text.len()))),
             Body::Fixed(fixed) => {
                 let start = position(text, fixed, self.ignore_case);
-                return Ok(start.map(|start| Match { start, end: start + fixed.len() }));
+                return Ok(start.map(|start| Match::plain(start, start + fixed.len())));
             }
             Body::EmptyLine => {
                 let newline = (0..text.len())
                     .find(|&i| text[i] == b'\n' && text.get(i + 1).is_none_or(|&next| next == b'\n'));
-                return Ok(newline.map(|i| Match { start: i + 1, end: i + 1 }));
+                return Ok(newline.map(|i| Match::plain(i + 1, i + 1)));
             }
-            Body::Parts { parts, n_groups, definitions, line } => (parts, *n_groups, definitions, *line),
+            Body::Parts { parts, n_groups, definitions, line, example: _ } => {
+                (parts, *n_groups, definitions, *line)
+            }
         };
-        let mut nodes = Vec::with_capacity(parts.len());
-        for part in parts {
-            nodes.push(match part {
-                Part::Regex(node) => node.clone(),
-                Part::Variable(name) => {
-                    let value =
-                        variables.get(name).ok_or_else(|| error(format!("undefined variable: {name}")))?;
-                    Node::literal(value, self.ignore_case)
-                }
-                Part::Line(offset) => {
-                    let number = i64::try_from(line).ok().and_then(|line| line.checked_add(*offset));
-                    let number = number
-                        .filter(|n| *n >= 0)
-                        .ok_or_else(|| error("the line number is negative or too large".to_owned()))?;
-                    Node::literal(number.to_string().as_bytes(), self.ignore_case)
-                }
-            });
-        }
+        let nodes = self.nodes(parts, line, variables)?;
         if nodes.iter().all(|n| matches!(n, Node::Concat(inside) if inside.is_empty())) {
-            return Err(error("the pattern is empty, because its variables are".to_owned()));
+            return Err(error("the pattern is empty, because its variables are"));
         }
-        let too_complex = |_| error("the back-references of this pattern need too much search".to_owned());
+        let too_complex = |_| error("the back-references of this pattern need too much search");
         let regex = Regex::new(Node::Concat(nodes), n_groups).map_err(too_complex)?;
         let Some(found) = regex.find(text).map_err(too_complex)? else {
             return Ok(None);
         };
-        for (name, group) in definitions {
-            let taken = found.groups.get(*group as usize).copied().flatten().unwrap_or((0, 0));
-            variables.insert(name.clone(), text[taken.0..taken.1].to_vec());
+        let mut captures = Vec::new();
+        for Definition { name, group, number } in definitions {
+            let (start, end) = found.groups.get(*group as usize).copied().flatten().unwrap_or((0, 0));
+            let value = &text[start..end];
+            match number {
+                None => _ = variables.strings.insert(name.clone(), value.to_vec()),
+                Some(number) => variables.numbers.define(number, value).map_err(|message| error(&message))?,
+            }
+            captures.push((name.clone(), start, end));
         }
-        Ok(Some(Match { start: found.start, end: found.end }))
+        captures.sort_by_key(|(_, start, _)| *start);
+        Ok(Some(Match { start: found.start, end: found.end, captures }))
+    }
+
+    /// The parts with the values of now, or all that has none.
+    fn nodes(
+        &self,
+        parts: &[Part],
+        line: usize,
+        variables: &Variables,
+    ) -> Result<Vec<Node>, Vec<PatternError>> {
+        let mut nodes = Vec::with_capacity(parts.len());
+        let mut errors = Vec::new();
+        for part in parts {
+            match part {
+                Part::Regex(node) => nodes.push(node.clone()),
+                Part::Variable { name, at } => match variables.strings.get(name) {
+                    Some(value) => nodes.push(Node::literal(value, self.ignore_case)),
+                    None => {
+                        errors.push(PatternError { at: *at, message: format!("undefined variable: {name}") })
+                    }
+                },
+                Part::Number { block, text: _, group } => match block.text(&variables.numbers, line) {
+                    Ok(value) => {
+                        let node = Node::literal(value.as_bytes(), self.ignore_case);
+                        nodes.push(in_group(*group, node));
+                    }
+                    Err(why) => errors.extend(why),
+                },
+            }
+        }
+        if errors.is_empty() { Ok(nodes) } else { Err(errors) }
+    }
+}
+
+fn in_group(group: Option<u32>, node: Node) -> Node {
+    match group {
+        Some(group) => Node::Group(group, Box::new(node)),
+        None => node,
     }
 }
 
@@ -267,17 +354,21 @@ fn without_trailing_blanks(text: &[u8]) -> &[u8] {
 }
 
 /// Reads a pattern's blocks.
-struct Reader<'a> {
+struct Reader<'a, 'n> {
     text: &'a [u8],
     /// Offset of `text` in the check file.
     base: usize,
+    line: usize,
+    names: &'n mut Names,
     ignore_case: bool,
     next_group: u32,
     parts: Vec<Part>,
-    definitions: Vec<(String, u32)>,
+    definitions: Vec<Definition>,
+    /// The whole as a regular expression, without values.
+    example: Vec<u8>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn error<T>(&self, at: usize, message: impl Into<String>) -> Result<T, PatternError> {
         Err(PatternError { at: self.base + at, message: message.into() })
     }
@@ -285,6 +376,7 @@ impl Reader<'_> {
     /// Adds an expression of our own, without groups.
     fn push_own(&mut self, expression: &str) -> Result<(), PatternError> {
         let node = self.expression(expression.as_bytes(), 0)?;
+        self.example.extend(expression.bytes());
         self.parts.push(Part::Regex(node));
         Ok(())
     }
@@ -316,6 +408,7 @@ impl Reader<'_> {
                 let node = if alternation { Node::Group(group, Box::new(node)) } else { node };
                 self.check_references(&node, at + 2)?;
                 self.parts.push(Part::Regex(node));
+                self.push_example(&text[at + 2..end], alternation);
                 at = end + 2;
             } else if rest.starts_with(b"[[") && !rest.starts_with(b"[[[") {
                 let end = self.block_end(at + 2)?;
@@ -325,6 +418,10 @@ impl Reader<'_> {
                 let next = [find_from(text, b"{{", at + 1), find_from(text, b"[[", at + 1)];
                 let end = next.into_iter().flatten().min().unwrap_or(text.len());
                 self.parts.push(Part::Regex(Node::literal(&text[at..end], self.ignore_case)));
+                for byte in &text[at..end] {
+                    self.example.extend(br"()^$|*+?.[]\{}".contains(byte).then_some(b'\\'));
+                    self.example.push(*byte);
+                }
                 at = end;
             }
         }
@@ -356,16 +453,7 @@ impl Reader<'_> {
     fn block(&mut self, start: usize, end: usize) -> Result<(), PatternError> {
         let inside = &self.text[start..end];
         if let [b'#', expression @ ..] = inside {
-            return match line_expression(expression) {
-                Some(offset) => {
-                    self.parts.push(Part::Line(offset));
-                    Ok(())
-                }
-                None => self.error(
-                    start,
-                    "numeric variables and expressions other than @LINE+n and @LINE-n are not supported",
-                ),
-            };
+            return self.number(expression, start + 1, false);
         }
         let colon = inside.iter().position(|&b| b == b':');
         let head = &inside[..colon.unwrap_or(inside.len())];
@@ -373,19 +461,19 @@ impl Reader<'_> {
             return self.error(start + blank, "unexpected whitespace");
         }
         if head.first() == Some(&b'@') {
-            return match line_expression(inside) {
-                Some(offset) => {
-                    self.parts.push(Part::Line(offset));
-                    Ok(())
-                }
-                None => self.error(start, "not a line number: expected @LINE, @LINE+n or @LINE-n"),
-            };
+            if colon.is_some() {
+                return self.error(start, "invalid name in string variable definition");
+            }
+            return self.number(inside, start, true);
         }
         let Some(name) = variable_name(head) else {
             let problem = if head.is_empty() { "empty variable name" } else { "invalid variable name" };
             return self.error(start, problem);
         };
         if colon.is_some() {
+            if !self.names.define_string(&name) {
+                return self.error(start, format!("numeric variable with name '{name}' already exists"));
+            }
             let group = self.next_group;
             self.next_group += 1;
             let expression = &inside[head.len() + 1..];
@@ -398,17 +486,56 @@ impl Reader<'_> {
             let node = Node::Group(group, Box::new(node));
             self.check_references(&node, at)?;
             self.parts.push(Part::Regex(node));
-            self.definitions.retain(|(defined, _)| *defined != name);
-            self.definitions.push((name, group));
-        } else if let Some((_, group)) = self.definitions.iter().find(|(defined, _)| *defined == name) {
-            if *group > 9 {
+            self.push_example(expression, true);
+            self.define(Definition { name, group, number: None });
+        } else if let Some(definition) =
+            self.definitions.iter().find(|d| d.number.is_none() && d.name == name)
+        {
+            let group = definition.group;
+            if group > 9 {
                 return self.error(start, "cannot refer back to more than 9 groups of the same line");
             }
-            self.parts.push(Part::Regex(Node::BackReference(*group)));
+            self.parts.push(Part::Regex(Node::BackReference(group)));
+            self.example.extend(format!("\\{group}").bytes());
         } else {
-            self.parts.push(Part::Variable(name));
+            self.parts.push(Part::Variable { name, at: self.base + start });
         }
         Ok(())
+    }
+
+    /// The numeric block with `inside`, which stands at `start`.
+    fn number(&mut self, inside: &[u8], start: usize, legacy: bool) -> Result<(), PatternError> {
+        let mode = Mode { legacy, line: Some(self.line) };
+        let block = numeric::parse(inside, self.base + start, mode, self.names)?;
+        let definition = block.definition.clone();
+        let group = definition.is_some().then_some(self.next_group);
+        self.next_group += u32::from(group.is_some());
+        if block.expression.is_some() {
+            let text = String::from_utf8_lossy(inside).into_owned();
+            self.push_example(b"", group.is_some());
+            self.parts.push(Part::Number { block, text, group });
+        } else {
+            let wildcard = block.format.wildcard();
+            self.push_example(wildcard.as_bytes(), group.is_some());
+            let node = self.expression(wildcard.as_bytes(), start)?;
+            self.parts.push(Part::Regex(in_group(group, node)));
+        }
+        if let (Some(number), Some(group)) = (definition, group) {
+            self.define(Definition { name: number.name.clone(), group, number: Some(number) });
+        }
+        Ok(())
+    }
+
+    /// The last definition of a name counts.
+    fn define(&mut self, definition: Definition) {
+        self.definitions.retain(|d| d.name != definition.name);
+        self.definitions.push(definition);
+    }
+
+    fn push_example(&mut self, expression: &[u8], group: bool) {
+        self.example.extend(group.then_some(b'('));
+        self.example.extend(expression);
+        self.example.extend(group.then_some(b')'));
     }
 
     /// A `\n` counts the groups of the whole line. If it then names a group that is still open around it,
@@ -444,25 +571,4 @@ pub(crate) fn variable_name(text: &[u8]) -> Option<String> {
     let valid = (first.is_ascii_alphabetic() || *first == b'_')
         && rest.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
     valid.then(|| String::from_utf8_lossy(text).into_owned())
-}
-
-/// The offset of `@LINE`, `@LINE+n` or `@LINE-n`, blanks allowed between the parts.
-fn line_expression(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?;
-    let blank = [' ', '\t'];
-    let rest = text.trim_matches(blank).strip_prefix("@LINE")?.trim_start_matches(blank);
-    if rest.is_empty() {
-        return Some(0);
-    }
-    let (negative, digits) = match (rest.strip_prefix('+'), rest.strip_prefix('-')) {
-        (Some(digits), _) => (false, digits),
-        (_, Some(digits)) => (true, digits),
-        _ => return None,
-    };
-    let digits = digits.trim_start_matches(blank);
-    // A leading 0 would be another base to LLVM.
-    let decimal =
-        digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
-    let value: i64 = if decimal { digits.parse().ok()? } else { return None };
-    Some(if negative { -value } else { value })
 }

@@ -62,7 +62,7 @@ impl Run<'_> {
                 }
             };
             if first != 0 && self.options.enable_var_scope {
-                self.variables.retain(|name, _| name.starts_with('$'));
+                self.variables.clear_locals();
             }
             for check in &checks[first..next] {
                 match self.check(check, region) {
@@ -81,10 +81,16 @@ impl Run<'_> {
     }
 
     /// Finds `pattern` in `region`, in offsets of the input.
-    fn find(&mut self, pattern: &Pattern, region: Region) -> Result<Option<Match>, PatternError> {
+    fn find(&mut self, pattern: &Pattern, region: Region) -> Result<Option<Match>, Vec<PatternError>> {
         let text = &self.input.bytes[region.start..region.end];
-        let found = pattern.find(text, &mut self.variables)?;
-        Ok(found.map(|m| Match { start: region.start + m.start, end: region.start + m.end }))
+        let Some(mut found) = pattern.find(text, &mut self.variables)? else { return Ok(None) };
+        found.start += region.start;
+        found.end += region.start;
+        for (_, start, end) in &mut found.captures {
+            *start += region.start;
+            *end += region.start;
+        }
+        Ok(Some(found))
     }
 
     /// The check with all that belongs before it; answers where the rest begins.
@@ -98,9 +104,9 @@ impl Run<'_> {
     }
 
     /// The check's own pattern, as often as it asks for.
-    fn repeated(&mut self, check: &Check, region: Region) -> Result<Match, Failed> {
+    fn repeated(&mut self, check: &Check, region: Region) -> Result<Region, Failed> {
         let count = if let Kind::Plain(count) = check.pattern.kind { count } else { 1 };
-        let mut all: Option<Match> = None;
+        let mut all: Option<Region> = None;
         let mut rest = region;
         for number in 1..=count {
             let found = match self.find(&check.pattern, rest) {
@@ -116,18 +122,18 @@ impl Run<'_> {
                 }
                 Err(error) => return Err(self.bad_pattern(0, &error)),
             };
-            all = Some(Match { start: all.map_or(found.start, |all| all.start), end: found.end });
+            all = Some(Region { start: all.map_or(found.start, |all| all.start), end: found.end });
             if found.start == rest.start && found.end == rest.start {
                 // An empty match here is found as often as anyone asks.
                 break;
             }
             rest.start = found.end;
         }
-        Ok(all.unwrap_or(Match { start: region.start, end: region.start }))
+        Ok(all.unwrap_or(Region { start: region.start, end: region.start }))
     }
 
     /// CHECK-NEXT, CHECK-EMPTY and CHECK-SAME: how many lines lie between the matches.
-    fn line_distance(&mut self, check: &Check, skipped: Region, found: Match) -> Result<(), Failed> {
+    fn line_distance(&mut self, check: &Check, skipped: Region, found: Region) -> Result<(), Failed> {
         let newlines = count_newlines(&self.input.bytes[skipped.start..skipped.end]);
         let problem = match (check.pattern.kind, newlines) {
             (Kind::Next | Kind::Empty, 0) => "is on the same line as previous match",
@@ -220,8 +226,10 @@ impl Run<'_> {
         outcome
     }
 
-    fn bad_pattern(&mut self, text: usize, error: &PatternError) -> Failed {
-        self.error(text, error.at, &error.message);
+    fn bad_pattern(&mut self, text: usize, errors: &[PatternError]) -> Failed {
+        for error in errors {
+            self.error(text, error.at, &error.message);
+        }
         Failed
     }
 
@@ -241,11 +249,12 @@ impl Run<'_> {
         self.error(text, pattern.at, &format!("{name}: expected string not found in input{number}"));
         self.note(region.start, "scanning from here");
         for (name, value) in pattern.uses(&self.variables) {
-            let note = format!("with \"{name}\" equal to \"{}\"", printable(value).escape_debug());
+            let note = format!("with \"{name}\" equal to \"{}\"", printable(&value).escape_debug());
             self.input.message(&mut self.report, region.start, Severity::Note, &note);
         }
-        if let Some(likely) = self.likely_line(pattern, text, region) {
-            self.note(likely, "possible intended match here");
+        let searched = &self.input.bytes[region.start..region.end];
+        if let Some(likely) = fuzzy_match(searched, pattern.example()) {
+            self.note(region.start + likely, "possible intended match here");
         }
         Failed
     }
@@ -257,28 +266,47 @@ impl Run<'_> {
     fn note(&mut self, at: usize, message: &str) {
         self.input.message(&mut self.report, at, Severity::Note, message);
     }
+}
 
-    /// The line of `region` that shares most of the pattern's words, if that is at least half of them: a hint, nothing more.
-    fn likely_line(&self, pattern: &Pattern, text: usize, region: Region) -> Option<usize> {
-        let source = &self.file.texts[text].bytes;
-        let line = source[pattern.at..].split(|b| matches!(b, b'\n' | b'\r')).next()?;
-        let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
-            let parts = bytes.split(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')));
-            parts.filter(|w| w.len() > 1).map(<[u8]>::to_vec).collect()
-        };
-        let wanted = words(line);
-        let mut best: Option<(usize, usize)> = None;
-        let mut at = region.start;
-        for line in self.input.bytes[region.start..region.end].split(|&b| b == b'\n').take(1000) {
-            let have = words(line);
-            let shared = wanted.iter().filter(|w| have.contains(w)).count();
-            if shared * 2 >= wanted.len().max(1) && best.is_none_or(|(most, _)| shared > most) {
-                best = Some((shared, at));
-            }
-            at += line.len() + 1;
-        }
-        best.map(|(_, at)| at)
+/// How many bytes behind the beginning of a search are looked at for what may have been meant.
+const MAX_FUZZY: usize = 4096;
+
+/// Where in `text` a line begins that differs least from `example`: a hint, nothing more, in LLVM's measure.
+fn fuzzy_match(text: &[u8], example: &[u8]) -> Option<usize> {
+    let n_starts = text.len().min(MAX_FUZZY);
+    if MAX_FUZZY * 2048 < n_starts * example.len() {
+        return None;
     }
+    let mut n_lines = 0;
+    let mut best: Option<(f64, usize)> = None;
+    for (at, byte) in text[..n_starts].iter().enumerate() {
+        n_lines += u32::from(*byte == b'\n');
+        if matches!(byte, b' ' | b'\t') {
+            continue;
+        }
+        let rest = &text[at..text.len().min(at + example.len())];
+        let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
+        let quality = f64::from(edit_distance(line, example)) + f64::from(n_lines) / 100.0;
+        if best.is_none_or(|(least, _)| quality < least) {
+            best = Some((quality, at));
+        }
+    }
+    best.filter(|&(quality, at)| at != 0 && quality < 50.0).map(|(_, at)| at)
+}
+
+/// How many bytes must be inserted, removed or replaced to make `a` of `b`.
+fn edit_distance(a: &[u8], b: &[u8]) -> u32 {
+    let mut row: Vec<u32> = (0..).take(b.len() + 1).collect();
+    for x in a {
+        let mut diagonal = row[0];
+        row[0] += 1;
+        for (i, y) in b.iter().enumerate() {
+            let replaced = diagonal + u32::from(x != y);
+            diagonal = row[i + 1];
+            row[i + 1] = replaced.min(diagonal.min(row[i]) + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 /// Line ends; `\r\n` and `\n\r` are one.
