@@ -79,7 +79,12 @@ fn pools(image: &Image<'_>, out: &mut dyn Write) -> fmt::Result {
         for id in (0..image.n_locations()).map(LocationId) {
             match image.location(id) {
                 LocationView::Unknown => writeln!(out, "  {id:?} unknown")?,
-                LocationView::File { file, line, col } => writeln!(out, "  {id:?} {file}:{line}:{col}")?,
+                LocationView::File { file, line, col, end: None } => {
+                    writeln!(out, "  {id:?} {file}:{line}:{col}")?;
+                }
+                LocationView::File { file, line, col, end: Some((end_line, end_col)) } => {
+                    writeln!(out, "  {id:?} {file}:{line}:{col} to {end_line}:{end_col}")?;
+                }
                 LocationView::Name { name, child } => {
                     writeln!(out, "  {id:?} name {name:?} {}", or_none(&child))?;
                 }

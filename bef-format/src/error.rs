@@ -3,7 +3,7 @@
 //! One type for all refusals: which section, at which byte of the file, and what was found there and expected.
 //! Validation stops at the first error, since a list of errors would only help whoever forged the file.
 
-use crate::layout::{MAJOR, SectionId};
+use crate::layout::{MAJOR, MINOR, SectionId};
 
 /// A refused file: the place and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl std::fmt::Display for FormatErrorKind {
             K::Version { major, minor } => {
                 write!(
                     f,
-                    "format version {major}.{minor} is newer than {MAJOR}.x, the newest that can be read"
+                    "format version {major}.{minor} is newer than {MAJOR}.{MINOR}, the newest that this reader knows"
                 )
             }
             K::Features { unknown } => write!(f, "the file needs unknown features {unknown:#x}"),

@@ -19,8 +19,9 @@ use bytemuck::Pod;
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::layout::{
-    AttrId, AttrRec, FunctionId, FunctionLocationRec, FunctionRec, Header, KernelCode, KernelRec, LocationId,
-    LocationRec, NONE, PAYLOAD_ALIGN, RegisterRec, SectionId, StringId, TABLE_ALIGN, TypeId,
+    AttrId, AttrRec, FunctionId, FunctionLocationRec, FunctionRec, Header, KernelCode, KernelRec,
+    LocationEndRec, LocationId, LocationRec, NONE, PAYLOAD_ALIGN, RegisterRec, SectionId, StringId,
+    TABLE_ALIGN, TypeId,
 };
 use crate::view::FunctionView;
 
@@ -107,6 +108,7 @@ pub struct Image<'a> {
     pub(crate) aux_names: &'a [StringId],
     pub(crate) ssa_names: &'a [u32],
     pub(crate) ssa_name_bytes: &'a [u8],
+    pub(crate) location_ends: &'a [LocationEndRec],
     pub(crate) payload: &'a [u8],
 }
 
@@ -139,6 +141,7 @@ impl<'a> Image<'a> {
             aux_names: cx.section(SectionId::AuxNames)?,
             ssa_names: cx.section(SectionId::SsaNames)?,
             ssa_name_bytes: cx.section(SectionId::SsaNameBytes)?,
+            location_ends: cx.section(SectionId::LocationEnds)?,
             payload: cx.section(SectionId::Payload)?,
             tables,
         })

@@ -22,7 +22,7 @@ pub const MAGIC: [u8; 2] = [0x0B, 0xEF];
 /// Format version that this crate reads and writes; a larger one in a file is refused.
 pub const MAJOR: u8 = 1;
 /// Minor version that this crate writes; a larger one in a file is accepted.
-pub const MINOR: u8 = 0;
+pub const MINOR: u8 = 1;
 /// The feature bits that this crate understands; any other bit in a file is refused.
 pub const KNOWN_FEATURES: u64 = 0;
 /// "No such thing", wherever an id may be absent.
@@ -179,6 +179,8 @@ sections! {
     SsaNames = 38, optional, u32;
     /// All SSA names, without separators; an empty name is none.
     SsaNameBytes = 39, optional, u8;
+    /// Where the locations that are ranges end; since version 1.1.
+    LocationEnds = 40, optional, LocationEndRec;
     /// Tensor bytes, each tensor 64-byte aligned, identical ones stored once.
     Payload = 64, mandatory, u8;
 }
@@ -438,6 +440,18 @@ byte_enum! {
     }
 }
 
+/// The end of a location that is a range in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct LocationEndRec {
+    /// Location id of the start, of kind [`LocationKind::File`].
+    pub location: u32,
+    /// Line of the end.
+    pub line: u32,
+    /// Column of the end.
+    pub col: u32,
+}
+
 /// The locations of one function, or of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -497,6 +511,7 @@ const _: () = {
     assert!(size_of::<OperandInfo>() == 4 && align_of::<OperandInfo>() == 4);
     assert!(size_of::<RegisterRec>() == 8 && align_of::<RegisterRec>() == 4);
     assert!(size_of::<LocationRec>() == 12 && align_of::<LocationRec>() == 4);
+    assert!(size_of::<LocationEndRec>() == 12 && align_of::<LocationEndRec>() == 4);
     assert!(size_of::<FunctionLocationRec>() == 8 && align_of::<FunctionLocationRec>() == 4);
     assert!(
         cfg!(target_endian = "little"),

@@ -399,6 +399,8 @@ pub enum LocationView<'a> {
         line: u32,
         /// The column in the line, from 1.
         col: u32,
+        /// Line and column of the end, if it is a range.
+        end: Option<(u32, u32)>,
     },
     /// A name, maybe with a place.
     Name {
@@ -487,7 +489,10 @@ impl<'a> Image<'a> {
         match kind {
             None | Some(LocationKind::Unknown) => LocationView::Unknown,
             Some(LocationKind::File) => {
-                LocationView::File { file: self.string(StringId(a)), line: rec.b, col: rec.c }
+                // Ids ascend.
+                let end = self.location_ends.binary_search_by_key(&id.0, |end| end.location).ok();
+                let end = end.and_then(|i| self.location_ends.get(i)).map(|end| (end.line, end.col));
+                LocationView::File { file: self.string(StringId(a)), line: rec.b, col: rec.c, end }
             }
             Some(LocationKind::Name) => {
                 LocationView::Name { name: self.string(StringId(a)), child: some(rec.b).map(LocationId) }
@@ -510,7 +515,7 @@ impl<'a> Image<'a> {
         while let Some(id) = at {
             at = match self.location(id) {
                 LocationView::Unknown => None,
-                LocationView::File { file, line, col } => return format!("{file}:{line}:{col}"),
+                LocationView::File { file, line, col, end: _ } => return format!("{file}:{line}:{col}"),
                 LocationView::Name { name: found, child } => {
                     name = name.or(Some(found));
                     child

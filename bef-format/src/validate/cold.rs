@@ -3,7 +3,7 @@
 use super::{Checker, pools};
 use crate::error::{FormatError, FormatErrorKind as Kind};
 use crate::layout::{
-    KERNEL_OPERAND_INFO, LOCATION_KIND_BITS, LocationKind, LocationRec, MAX_LOCATION_DEPTH,
+    KERNEL_OPERAND_INFO, LOCATION_KIND_BITS, LocationEndRec, LocationKind, LocationRec, MAX_LOCATION_DEPTH,
     MAX_LOCATION_NODES, NONE, SectionId,
 };
 
@@ -11,6 +11,7 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     let image = cx.image;
     let has = |section| cx.tables().section(section).is_some();
     locations(cx)?;
+    ends(cx)?;
 
     let n_locations = image.locations.len();
     let check_ids = |section: SectionId, ids: &mut dyn Iterator<Item = u32>, per_record: usize| {
@@ -98,6 +99,24 @@ fn locations(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     }
     let (found, expected) = (u64::from(extra), image.location_extra.len() as u64);
     cx.equal(SectionId::LocationExtra, 0, "number of entries", expected, found)
+}
+
+/// Checks the ends of ranges: each of another place in a file, in their order.
+fn ends(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
+    let section = SectionId::LocationEnds;
+    let mut next = 0;
+    for (i, rec) in cx.image.location_ends.iter().enumerate() {
+        let LocationEndRec { location, line: _, col: _ } = *rec;
+        cx.index(section, i, "location", location, cx.image.locations.len())?;
+        if location < next {
+            return Err(cx.refuse(section, i, Kind::Order { what: "starts of ranges" }));
+        }
+        next = location + 1;
+        let kind = cx.image.locations[location as usize].kind_a & ((1 << LOCATION_KIND_BITS) - 1);
+        let file = LocationKind::File as u64;
+        cx.equal(section, i, "a place in a file, location kind", u64::from(kind), file)?;
+    }
+    Ok(())
 }
 
 /// Checks one location; its depth and number of nodes. `extra` is the end of the children of fused locations so far.

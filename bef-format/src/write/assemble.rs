@@ -4,11 +4,11 @@ use bytemuck::{NoUninit, Zeroable};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::pool::SortedStrings;
-use super::{FunctionBuilder, WriteError, Writer};
+use super::{FunctionBuilder, LocationKey, WriteError, Writer};
 use crate::layout::{
     AttrId, AttrKind, AttrRec, DictEntry, FunctionKind, FunctionLocationRec, FunctionRec, Header, KernelRec,
-    LOCATION_KIND_BITS, LocationId, LocationKind, LocationRec, MAGIC, MAJOR, MINOR, NONE, PAYLOAD_ALIGN,
-    RETURN, RegisterRec, SECTION_OPTIONAL, SectionId, SectionRec, StringId, TABLE_ALIGN,
+    LOCATION_KIND_BITS, LocationEndRec, LocationId, LocationKind, LocationRec, MAGIC, MAJOR, MINOR, NONE,
+    PAYLOAD_ALIGN, RETURN, RegisterRec, SECTION_OPTIONAL, SectionId, SectionRec, StringId, TABLE_ALIGN,
 };
 
 /// The file in two parts: everything before the tensor bytes, and these.
@@ -67,12 +67,14 @@ pub(super) fn assemble(writer: Writer) -> Result<(Vec<u8>, Vec<u8>), WriteError>
     sections.add(SectionId::Registers, &code.registers);
     sections.add(SectionId::Users, &code.users);
     sections.add(SectionId::Results, &code.results);
+    let mut ends = Vec::new();
     if !locations.items().is_empty() {
         let mut extra: Vec<LocationId> = Vec::new();
         let mut recs = Vec::with_capacity(locations.items().len());
-        for (rec, parts) in locations.items() {
+        for (i, LocationKey { rec, parts, end }) in locations.items().iter().enumerate() {
             recs.push(strings.location(*rec, parts, extra.len())?);
             extra.extend_from_slice(parts);
+            ends.extend(end.map(|(line, col)| LocationEndRec { location: i as u32, line, col }));
         }
         sections.add(SectionId::Locations, &recs);
         sections.add(SectionId::LocationExtra, &extra);
@@ -93,6 +95,9 @@ pub(super) fn assemble(writer: Writer) -> Result<(Vec<u8>, Vec<u8>), WriteError>
     if !code.ssa_bytes.is_empty() {
         sections.add(SectionId::SsaNames, &code.ssa_index);
         sections.add(SectionId::SsaNameBytes, &code.ssa_bytes);
+    }
+    if !ends.is_empty() {
+        sections.add(SectionId::LocationEnds, &ends);
     }
     let header = Header {
         magic: MAGIC,

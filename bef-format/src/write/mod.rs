@@ -74,8 +74,16 @@ pub struct Writer {
     error: Option<WriteError>,
 }
 
-/// What makes a location unique: its record (without the place of its parts), and its parts.
-type LocationKey = (LocationRec, Box<[LocationId]>);
+/// What makes a location unique.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct LocationKey {
+    /// Without the place of its parts.
+    rec: LocationRec,
+    /// Of a fused location.
+    parts: Box<[LocationId]>,
+    /// Line and column of a range's end.
+    end: Option<(u32, u32)>,
+}
 
 impl Default for Writer {
     fn default() -> Writer {
@@ -408,7 +416,11 @@ impl Writer {
         }
         let rec = LocationRec { kind_a: kind as u32 | a << LOCATION_KIND_BITS, b, c };
         let parts = if kind == LocationKind::Fused { children.into() } else { Box::default() };
-        let id = self.locations.id((rec, parts));
+        self.intern_location(LocationKey { rec, parts, end: None }, depth, n_nodes)
+    }
+
+    fn intern_location(&mut self, key: LocationKey, depth: u8, n_nodes: u32) -> LocationId {
+        let id = self.locations.id(key);
         if id as usize == self.location_trees.len() {
             self.location_trees.push((depth, n_nodes));
         }
@@ -424,6 +436,14 @@ impl Writer {
     pub fn location_file(&mut self, file: &str, line: u32, col: u32) -> LocationId {
         let file = self.strings.id(file);
         self.location(LocationKind::File, file.0, line, col, &[])
+    }
+
+    /// A range in a file, from line and column to line and column.
+    pub fn location_range(&mut self, file: &str, start: (u32, u32), end: (u32, u32)) -> LocationId {
+        let start = self.location_file(file, start.0, start.1);
+        let Some(key) = self.locations.items().get(start.index()) else { return start };
+        let key = LocationKey { end: Some(end), ..key.clone() };
+        self.intern_location(key, 0, 1)
     }
 
     /// A name, maybe with a place.

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use bef_format::layout::{
     self, AttrKind, AttrRec, DenseRec, DictEntry, FunctionKind, FunctionLocationRec, FunctionRec, Header,
-    KernelRec, LocationKind, LocationRec, OperandInfo, OperandMode, RegisterRec, SectionRec,
+    KernelRec, LocationEndRec, LocationKind, LocationRec, OperandInfo, OperandMode, RegisterRec, SectionRec,
 };
 use bef_format::{DType, SectionId};
 
@@ -49,6 +49,7 @@ fn records() {
     record!(OperandInfo: mode, space, reserved);
     record!(RegisterRec: ty, first_user);
     record!(LocationRec: kind_a, b, c);
+    record!(LocationEndRec: location, line, col);
     record!(FunctionLocationRec: function, ret);
 }
 

@@ -1,10 +1,11 @@
 //! Files of earlier versions of this crate load for ever after, and say the same.
 //!
-//! `testdata/bef/golden/NAME.bef` is a sample as version 1.0 first wrote it, `NAME.txt` its dump. `UPDATE_GOLDEN=1` writes
-//! those that are missing; it never replaces one.
+//! `testdata/bef/golden/v1_0_NAME.bef` is a sample as version 1.0 first wrote it, `v1_0_NAME.txt` its dump, and so on for each version. `UPDATE_GOLDEN=1`
+//! writes those that are missing; it never replaces one.
 
 use std::path::{Path, PathBuf};
 
+use bef_format::layout::{MAJOR, MINOR};
 use bef_format::{AlignedBytes, dump::dump, validate};
 
 use crate::samples;
@@ -34,13 +35,13 @@ fn golden_files_load() {
 #[test]
 fn what_is_written_today_is_what_was_written_then() {
     for (name, bytes) in samples::all() {
-        let path = folder().join(format!("v1_0_{name}.bef"));
+        let path = folder().join(format!("v{MAJOR}_{MINOR}_{name}.bef"));
         if !path.exists() && std::env::var_os("UPDATE_GOLDEN").is_some() {
             std::fs::write(&path, &*bytes).expect("writable");
             let image = validate(&bytes).expect("valid");
             std::fs::write(path.with_extension("txt"), dump(&image)).expect("writable");
         }
         let golden = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert!(golden == *bytes, "{name}: the writer gives other bytes than version 1.0 did");
+        assert!(golden == *bytes, "{name}: the writer gives other bytes than before: raise the version");
     }
 }

@@ -4,6 +4,7 @@ mod patch;
 mod samples;
 mod walk;
 
+mod broken;
 mod corrupt;
 mod format_md;
 mod golden;

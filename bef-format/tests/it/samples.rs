@@ -93,6 +93,8 @@ pub(crate) fn everything() -> AlignedBytes {
     let call = w.location_call_site(named, bare);
     let fused = w.location_fused(&[call, file, unknown], Some(unit));
     let text = w.location_text("opaque");
+    let range = w.location_range("x.mlir", (3, 4), (5, 6));
+    let next = w.location_range("x.mlir", (3, 4), (5, 7));
     w.set_module_location(fused);
 
     let main = w.declare();
@@ -109,7 +111,7 @@ pub(crate) fn everything() -> AlignedBytes {
     f.set_location(named);
     f.set_return_location(text);
     let a = f.arg(i32t, w.string("a"), Some(file));
-    let c = f.arg(i1, w.string(""), None);
+    let c = f.arg(i1, w.string(""), Some(range));
     f.name_register(a, "a");
     f.name_register(c, "cond");
     let names = [w.string("value"), w.string("_tfrt_cost")];
@@ -159,7 +161,28 @@ pub(crate) fn everything() -> AlignedBytes {
     f.set_attrs(empty[1]);
     w.define(body, f);
     let mut f = FunctionBuilder::new(w.string("unused"), FunctionKind::Async);
+    f.set_location(next);
     f.kernel(&KernelSpec { code: w.kernel_name("test.empty"), attrs: &empty, ..Default::default() });
     w.add(f);
+    finish(w)
+}
+
+/// A file of an attribute in `depth` arrays, and no functions.
+pub(crate) fn nested_arrays(depth: u32) -> AlignedBytes {
+    let mut w = Writer::new();
+    let mut last = w.attr_unit();
+    for _ in 0..depth {
+        last = w.attr_array(&[last]);
+    }
+    finish(w)
+}
+
+/// A file of `n` named locations around the first one, which is unknown, and no functions.
+pub(crate) fn named_locations(n: usize) -> AlignedBytes {
+    let mut w = Writer::new();
+    let unknown = w.location_unknown();
+    for i in 0..n {
+        w.location_name(&format!("name{i}"), Some(unknown));
+    }
     finish(w)
 }

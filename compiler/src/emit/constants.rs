@@ -215,7 +215,7 @@ impl Constants {
         match cx.loc(loc) {
             LocKind::Unknown => w.location_unknown(),
             LocKind::File { file, line, col } => w.location_file(cx.str(*file), *line, *col),
-            LocKind::Range { .. } => w.location_text(&print::loc_text(cx, loc)),
+            LocKind::Range { file, start, end } => w.location_range(cx.str(*file), *start, *end),
             LocKind::Name { name, child } => {
                 let child = (*child != LocId::UNKNOWN).then(|| known(*child));
                 w.location_name(cx.str(*name), child)

@@ -172,7 +172,12 @@ impl Constants {
     fn convert_location(&self, m: &mut Module, view: LocationView<'_>) -> LocId {
         let kind = match view {
             LocationView::Unknown | LocationView::Text(_) => LocKind::Unknown,
-            LocationView::File { file, line, col } => LocKind::File { file: m.cx.str_id(file), line, col },
+            LocationView::File { file, line, col, end: None } => {
+                LocKind::File { file: m.cx.str_id(file), line, col }
+            }
+            LocationView::File { file, line, col, end: Some(end) } => {
+                LocKind::Range { file: m.cx.str_id(file), start: (line, col), end }
+            }
             LocationView::Name { name, child } => LocKind::Name {
                 name: m.cx.str_id(name),
                 child: child.map_or(LocId::UNKNOWN, |id| self.loc(id)),
