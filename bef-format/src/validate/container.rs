@@ -30,14 +30,13 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
         return Err(refuse(at as u64, Kind::Checksum { stored: header.checksum, computed }));
     }
 
-    let directory: &[SectionRec] = bytemuck::try_cast_slice(directory)
-        .map_err(|_| refuse(size_of::<Header>() as u64, Kind::Unaligned { align: TABLE_ALIGN }))?;
+    let directory = directory.chunks_exact(size_of::<SectionRec>()).map(bytemuck::pod_read_unaligned);
     let mut sections = [None; N_SECTIONS];
     let mut end = head_len as u64;
     let mut last_id = 0;
-    for (i, rec) in directory.iter().enumerate() {
+    for (i, rec) in directory.enumerate() {
         let at = (size_of::<Header>() + i * size_of::<SectionRec>()) as u64;
-        let SectionRec { id, flags, offset, len, checksum } = *rec;
+        let SectionRec { id, flags, offset, len, checksum } = rec;
         if id <= last_id {
             return Err(refuse(
                 at,
@@ -46,7 +45,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
         }
         last_id = id;
         let known = SectionId::ALL.iter().position(|&section| section as u32 == id);
-        check_extent(bytes, at, rec, &mut end, known.map(|i| SectionId::ALL[i]))?;
+        check_extent(bytes, at, &rec, &mut end, known.map(|i| SectionId::ALL[i]))?;
         let is_optional = flags & SECTION_OPTIONAL != 0;
         if flags & !SECTION_OPTIONAL != 0 {
             return Err(refuse(at, Kind::Directory(format!("unknown flags {flags:#x} of section {id}"))));
@@ -113,8 +112,10 @@ fn header(bytes: &[u8]) -> Result<Header, FormatError> {
         _ => {}
     }
     let want = size_of::<Header>() as u64;
-    let start = bytes.get(..size_of::<Header>()).ok_or_else(|| refuse(0, Kind::Truncated { want, have }))?;
-    let header: Header = bytemuck::try_pod_read_unaligned(start).map_err(|_| refuse(0, Kind::NotBef))?;
+    let Some(start) = bytes.first_chunk::<{ size_of::<Header>() }>() else {
+        return Err(refuse(0, Kind::Truncated { want, have }));
+    };
+    let header: Header = bytemuck::cast(*start);
     let Header {
         magic: _,
         major: _,

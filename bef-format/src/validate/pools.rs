@@ -127,14 +127,14 @@ fn attribute(
     data: &mut DataCursor<'_, '_, '_>,
     nodes: &[u32],
 ) -> Result<u32, FormatError> {
-    let refuse = |kind| Err(cx.refuse(SectionId::Attributes, i, kind));
+    let refuse = |kind| cx.refuse(SectionId::Attributes, i, kind);
     let AttrRec { kind, dtype, depth, flags, ty, value } = *rec;
     let Some(kind) = AttrKind::from_code(kind) else {
-        return refuse(Kind::Code { what: "attribute kind", found: u64::from(kind) });
+        return Err(refuse(Kind::Code { what: "attribute kind", found: u64::from(kind) }));
     };
     let element = DType::from_code(dtype);
     if dtype != 0 && element.is_none() {
-        return refuse(Kind::Code { what: "element type", found: u64::from(dtype) });
+        return Err(refuse(Kind::Code { what: "element type", found: u64::from(dtype) }));
     }
     let allowed_flags = match kind {
         AttrKind::Scalars => ATTR_DENSE_ARRAY,
@@ -143,7 +143,7 @@ fn attribute(
         _ => 0,
     };
     if flags & !allowed_flags != 0 {
-        return refuse(Kind::Code { what: "combination of attribute flags", found: u64::from(flags) });
+        return Err(refuse(Kind::Code { what: "combination of attribute flags", found: u64::from(flags) }));
     }
     let (wants_ty, dtype_ok) = match kind {
         AttrKind::Int => (true, element.is_none_or(DType::is_int)),
@@ -152,19 +152,19 @@ fn attribute(
         _ => (false, element.is_none()),
     };
     if !dtype_ok {
-        return refuse(Kind::Code {
+        return Err(refuse(Kind::Code {
             what: "element type of this kind of attribute",
             found: u64::from(dtype),
-        });
+        }));
     }
     if wants_ty {
         cx.index(SectionId::Attributes, i, "type", ty, cx.image.types.len())?;
     } else if ty != NONE {
-        return refuse(Kind::Mismatch {
+        return Err(refuse(Kind::Mismatch {
             what: "type of an attribute without one to be",
             found: u64::from(ty),
             expected: u64::from(NONE),
-        });
+        }));
     }
 
     let string = |limit: usize, what| {
@@ -210,7 +210,7 @@ fn attribute(
                 cx.index(SectionId::Attributes, i, "string", entry.key.0, n_strings)?;
                 // Strings are sorted, so ids compare as the strings do.
                 if last.is_some_and(|last| entry.key <= last) {
-                    return refuse(Kind::Order { what: "dictionary keys" });
+                    return Err(refuse(Kind::Order { what: "dictionary keys" }));
                 }
                 last = Some(entry.key);
                 tree.child(entry.value)?;
@@ -222,7 +222,7 @@ fn attribute(
             let size = element.map_or(1, DType::size);
             cx.equal(SectionId::Attributes, i, "size of the last element", (bytes.len() % size) as u64, 0)?;
             if element == Some(DType::I1) && bytes.iter().any(|&byte| byte > 1) {
-                return refuse(Kind::Code { what: "boolean", found: 2 });
+                return Err(refuse(Kind::Code { what: "boolean", found: 2 }));
             }
         }
         AttrKind::Shape if flags & ATTR_UNRANKED != 0 => inline_limit(1)?,
@@ -230,7 +230,7 @@ fn attribute(
             let dims: &[i64] = data.records(i, value)?;
             rank(cx, i, dims.len() as u64)?;
             if let Some(&dim) = dims.iter().find(|&&dim| dim < -1) {
-                return refuse(Kind::Code { what: "dimension", found: dim as u64 });
+                return Err(refuse(Kind::Code { what: "dimension", found: dim as u64 }));
             }
         }
         AttrKind::Dense => dense(cx, i, rec, data.bytes(i, value)?)?,
@@ -268,14 +268,14 @@ fn rank(cx: &Checker<'_, '_>, i: usize, found: u64) -> Result<(), FormatError> {
 
 /// Checks a dense attribute: its dimensions, and that its elements lie in the payload.
 fn dense(cx: &Checker<'_, '_>, i: usize, rec: &AttrRec, bytes: &[u8]) -> Result<(), FormatError> {
-    let refuse = |kind| Err(cx.refuse(SectionId::Attributes, i, kind));
+    let refuse = |kind| cx.refuse(SectionId::Attributes, i, kind);
     let head_len = size_of::<DenseRec>();
     if bytes.len() < head_len {
-        return refuse(Kind::Truncated { want: head_len as u64, have: bytes.len() as u64 });
+        return Err(refuse(Kind::Truncated { want: head_len as u64, have: bytes.len() as u64 }));
     }
     let (DenseRec { rank: n_dims, reserved, offset, len }, dims) = dense_parts(bytes);
     if reserved != 0 {
-        return refuse(Kind::NotZero { what: "the reserved field of a dense attribute" });
+        return Err(refuse(Kind::NotZero { what: "the reserved field of a dense attribute" }));
     }
     rank(cx, i, u64::from(n_dims))?;
     let expected = head_len as u64 + u64::from(n_dims) * 8;
@@ -284,25 +284,25 @@ fn dense(cx: &Checker<'_, '_>, i: usize, rec: &AttrRec, bytes: &[u8]) -> Result<
     let mut n_elements = Some(1u64);
     for &dim in dims {
         let Ok(dim) = u64::try_from(dim) else {
-            return refuse(Kind::Code { what: "dimension of a dense attribute", found: dim as u64 });
+            return Err(refuse(Kind::Code { what: "dimension of a dense attribute", found: dim as u64 }));
         };
         n_elements = n_elements.and_then(|n| n.checked_mul(dim));
     }
     let Some(n_bytes) = n_elements.and_then(|n| n.checked_mul(size)).filter(|&n| i64::try_from(n).is_ok())
     else {
         let kind = Kind::Limit { what: "size of a tensor in bytes", found: u64::MAX, limit: i64::MAX as u64 };
-        return refuse(kind);
+        return Err(refuse(kind));
     };
     let is_splat = rec.flags & ATTR_SPLAT != 0;
     let n_stored = if is_splat { size } else { n_bytes };
     cx.equal(SectionId::Attributes, i, "tensor bytes", len, n_stored)?;
     let limit = cx.image.payload.len() as u64;
     if offset > limit || len > limit - offset {
-        return refuse(Kind::Truncated { want: offset.saturating_add(len), have: limit });
+        return Err(refuse(Kind::Truncated { want: offset.saturating_add(len), have: limit }));
     }
     let is_placed = offset % PAYLOAD_ALIGN as u64 == 0 && (len != 0 || offset == 0);
     if !is_placed {
-        return refuse(Kind::Unaligned { align: PAYLOAD_ALIGN });
+        return Err(refuse(Kind::Unaligned { align: PAYLOAD_ALIGN }));
     }
     Ok(())
 }

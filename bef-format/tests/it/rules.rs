@@ -6,7 +6,7 @@ use bef_format::layout::{Header, MAJOR, MINOR, SectionRec};
 use bef_format::write::{Writer, update_checksums};
 use bef_format::{AlignedBytes, LocationView, SectionId as S, validate, validate::verify_payload};
 
-use crate::patch::{at, changed, directory_at, put};
+use crate::patch::{at, changed, directory_at, put, relaid};
 use crate::samples;
 
 #[track_caller]
@@ -102,6 +102,34 @@ fn deep_and_wide_attributes_are_refused() {
     nested(65, 1).expect_err("65 are too many");
     nested(21, 2).expect("2^22 nodes are allowed");
     nested(22, 2).expect_err("more are too many");
+}
+
+/// Kernels name devices by 16 bits; a file of more is too large to stand among the broken ones.
+#[test]
+fn too_many_devices_are_refused() {
+    let with = |n: u32| {
+        let mut bytes = samples::empty().to_vec();
+        relaid(&mut bytes, |id, contents| {
+            // The empty string and n - 1 others, in order; each names a device.
+            if id == S::StringIndex as u32 {
+                let ends = std::iter::once(0).chain((0..n).map(|i| i * 5));
+                *contents = ends.flat_map(u32::to_le_bytes).collect();
+            } else if id == S::StringBytes as u32 {
+                *contents = (1..n).flat_map(|i| format!("{i:05}").into_bytes()).collect();
+            } else if id == S::Devices as u32 {
+                *contents = (0..n).flat_map(u32::to_le_bytes).collect();
+            }
+            true
+        });
+        update_checksums(&mut bytes);
+        let bytes = AlignedBytes::copy_of(&bytes);
+        validate(&bytes).map(|image| image.n_devices()).map_err(|error| error.to_string())
+    };
+    assert_eq!(with(65535), Ok(65535));
+    expect(
+        &with(65536).expect_err("one more"),
+        &["section Devices", "number of devices is 65536: expected at most 65535"],
+    );
 }
 
 /// The helper must be able to fail: a file whose checksums are made right again is accepted.

@@ -1,13 +1,16 @@
 //! Chores of the repository: `cargo run -p xtask -- CHORE`.
 //!
 //! ```text
-//! loom    the models of our concurrent code, run through every order of their threads
+//! loom               the models of our concurrent code, run through every order of their threads
+//! mutate-validate    the checks of BEF files, disabled one at a time: each must be missed by a test
 //! ```
 //!
 //! A chore is here if its command line is too long to remember or its success needs more than an exit code.
 #![forbid(unsafe_code)]
 
-use std::path::Path;
+mod mutate;
+
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// The crates that have loom tests; each must run at least one.
@@ -17,8 +20,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["loom"] => loom(),
+        ["mutate-validate"] => mutate::run(&root(), &target()),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- loom");
+            eprintln!("usage: cargo run -p xtask -- loom|mutate-validate");
             return ExitCode::from(2);
         }
     };
@@ -31,16 +35,25 @@ fn main() -> ExitCode {
     }
 }
 
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Where things are built.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
 /// Runs the tests called `loom_*`, compiled for loom into a target directory of their own.
 fn loom() -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let (root, target) = (root(), target());
     for package in LOOM_CRATES {
         let output = Command::new("cargo")
             .args(["test", "--release", "--lib", "-p", package, "loom_"])
             .current_dir(&root)
             .env("RUSTFLAGS", "--cfg loom")
-            .env("CARGO_TARGET_DIR", Path::new(&target).join("loom"))
+            .env("CARGO_TARGET_DIR", target.join("loom"))
             // Compiling for speed between crates costs more here than it gives.
             .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .stderr(Stdio::inherit())

@@ -246,15 +246,13 @@ impl List {
                 true
             });
         });
-        // The last attribute with data has none any more, so its data belongs to nobody.
         self.edit("attr_data_surplus", |bytes| {
-            let n = validate(bytes).expect("valid").n_attrs() as usize;
-            let start = at(bytes, S::Attributes, 0);
-            let value_at = |i: usize| start + i * size_of::<AttrRec>() + offset_of!(AttrRec, value);
-            let len = |bytes: &[u8], i| bytes[value_at(i) + 4..value_at(i) + 8] != [0; 4];
-            let is_data = |bytes: &[u8], i: usize| matches!(bytes[start + i * 16], 7..=11) && len(bytes, i);
-            let last = (0..n).rev().find(|&i| is_data(bytes, i)).expect("there is one");
-            bytes[value_at(last) + 4] -= 8;
+            relaid(bytes, |id, contents| {
+                if id == S::AttrData as u32 {
+                    contents.extend([0; 8]);
+                }
+                true
+            });
         });
     }
 
@@ -325,7 +323,6 @@ impl List {
         bad("functions_name", 0, offset_of!(FunctionRec, name), &word(9999));
         bad("functions_kind", 0, offset_of!(FunctionRec, kind), &[3]);
         bad("functions_native_kernels", 0, offset_of!(FunctionRec, kind), &[1]);
-        bad("functions_native_registers", 1, offset_of!(FunctionRec, kind), &[1]);
         bad("functions_native_name", 2, offset_of!(FunctionRec, name), &word(0));
         bad("functions_reserved", 0, offset_of!(FunctionRec, reserved), &[1]);
         bad("functions_attrs", 0, offset_of!(FunctionRec, attrs), &word(9999));
@@ -345,6 +342,12 @@ impl List {
         bad("functions_end_of_kernels", n, offset_of!(FunctionRec, first_kernel), &word(99));
         bad("functions_end_of_registers", n, offset_of!(FunctionRec, first_register), &word(99));
         bad("functions_end_of_results", n, offset_of!(FunctionRec, first_result), &word(99));
+        // The body of a region has a register and no kernels.
+        self.edit("functions_native_registers", |bytes| {
+            let body = at(bytes, S::Functions, 1);
+            put(bytes, body, &word(2));
+            put(bytes, body + offset_of!(FunctionRec, kind), &[1]);
+        });
         self.edit("functions_duplicate_name", |bytes| {
             let (first, third) = (at(bytes, S::Functions, 0), at(bytes, S::Functions, 2));
             bytes.copy_within(first..first + 4, third);
@@ -426,10 +429,18 @@ impl List {
             put(bytes, first, &word(1));
             put(bytes, first + 4, &word(NONE));
         });
-        // The last list has an entry more than there are uses.
-        self.push("users_surplus", samples::adds(3, false), |bytes| {
-            let results = at(bytes, S::Results, 0);
-            bytes[results] -= 1;
+        // The first list has an entry more than there are uses.
+        self.edit("users_surplus", |bytes| {
+            relaid(bytes, |id, contents| {
+                if id == S::Users as u32 {
+                    contents.splice(0..0, word(NONE));
+                } else if id == S::Registers as u32 {
+                    for rec in bytemuck::cast_slice_mut::<u8, RegisterRec>(contents).iter_mut().skip(1) {
+                        rec.first_user += 1;
+                    }
+                }
+                true
+            });
         });
         self.entry("results_register", S::Results, 0, 0, &word(99));
         self.entry("results_users", S::Results, 0, 0, &word(2));

@@ -166,8 +166,13 @@ fn broken_files_are_refused_with_their_error() {
     let mut wrong = Vec::new();
     for (name, text) in files {
         let (bytes, expected) = parse(&text);
-        match validate(&bytes) {
-            Ok(_) => wrong.push(format!("{name}: accepted")),
+        let judge = || validate(&bytes).map(|_| ());
+        let Ok(result) = std::panic::catch_unwind(judge) else {
+            wrong.push(format!("{name}: panics"));
+            continue;
+        };
+        match result {
+            Ok(()) => wrong.push(format!("{name}: accepted")),
             Err(error) if error.to_string() == expected => {}
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
