@@ -1,14 +1,15 @@
 //! A file as text, section by section, for humans who debug.
 //!
-//! Everything is printed: sections with offsets and sizes, the pools, and for each function its registers with their
+//! Of a valid file everything is printed: sections with offsets and sizes, the pools, and for each function its registers with their
 //! users and its kernels with all fields. Ids are those of the file, so that a dump can be compared with its bytes.
-//! The text is for reading; nothing parses it, and it may change.
+//! Of a broken one [`container`] prints what can be followed. The text is for reading; nothing parses it, and it may change.
 
 use std::fmt::{self, Write};
 
 use crate::image::Image;
 use crate::layout::{
-    AttrId, FunctionKind, KernelCode, LocationId, OperandMode, RETURN, SectionId, StringId, TypeId,
+    AttrId, FunctionKind, Header, KernelCode, LocationId, MAX_SECTIONS, OperandMode, RETURN,
+    SECTION_OPTIONAL, SectionId, SectionRec, StringId, TypeId,
 };
 use crate::view::{AttrView, FunctionView, KernelView, LocationView};
 
@@ -47,6 +48,46 @@ pub fn write(image: &Image<'_>, out: &mut dyn Write) -> fmt::Result {
     pools(image, out)?;
     for function in image.functions() {
         self::function(image, function, out)?;
+    }
+    Ok(())
+}
+
+/// What can be told of a file that may be broken: its header, and the directory as far as it can be followed, with what is wrong with each section.
+/// Never fails, however broken the bytes are.
+pub fn container(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_container(bytes, &mut out);
+    out
+}
+
+fn write_container(bytes: &[u8], out: &mut dyn Write) -> fmt::Result {
+    let Some(head) = bytes.first_chunk::<{ size_of::<Header>() }>() else {
+        return writeln!(out, "{} bytes, too few for a header", bytes.len());
+    };
+    let header: Header = bytemuck::cast(*head);
+    let Header { magic, major, minor, n_sections, file_len, features, .. } = header;
+    writeln!(out, "BEF {major}.{minor}, magic {:02x}{:02x}, {} bytes", magic[0], magic[1], bytes.len())?;
+    writeln!(out, "header: {file_len} bytes, {n_sections} sections, features {features:#x}")?;
+    writeln!(out, "\nsections:      id     offset      bytes")?;
+    let directory = bytes[size_of::<Header>()..].chunks_exact(size_of::<SectionRec>());
+    for record in directory.take(n_sections.min(MAX_SECTIONS) as usize) {
+        let SectionRec { id, flags, offset, len, checksum } = bytemuck::pod_read_unaligned(record);
+        let known = SectionId::ALL.iter().find(|&&section| section as u32 == id);
+        let name = known.map_or("(unknown)", |section| section.name());
+        write!(out, "  {name:18}{id:3} {offset:#10x} {len:10}")?;
+        if flags & SECTION_OPTIONAL != 0 {
+            write!(out, " optional")?;
+        }
+        let end = offset.checked_add(len).and_then(|end| usize::try_from(end).ok());
+        let found = end.zip(usize::try_from(offset).ok()).and_then(|(end, start)| bytes.get(start..end));
+        match found {
+            None => writeln!(out, " beyond the end of the file")?,
+            Some(section) if xxhash_rust::xxh3::xxh3_64(section) != checksum => {
+                writeln!(out, " wrong checksum")?
+            }
+            Some(_) => writeln!(out)?,
+        }
     }
     Ok(())
 }

@@ -34,6 +34,8 @@ pub(crate) const N_SECTIONS: usize = SectionId::ALL.len();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
     pub(crate) header: Header,
+    /// What the directory says of the payload; not compared with it.
+    pub(crate) payload_checksum: u64,
     /// Offset and length per section, in the order of [`SectionId::ALL`]; none if the file lacks the section.
     pub(crate) sections: [Option<(usize, usize)>; N_SECTIONS],
 }

@@ -60,13 +60,13 @@ fn wrong_usage_is_exit_code_2() {
         check(tool, &[one, "-O3"], 2, "'3'");
     }
     check(TRANSLATE, &[one, "--from", "text"], 2, "possible values: mlir, bef, graphdef, onnx");
-    check(TRANSLATE, &[one, "--to", "onnx"], 2, "possible values: mlir, bef");
+    check(TRANSLATE, &[one, "--to", "onnx"], 2, "possible values: mlir, bef, dump");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--bef-to-mlir"], 2, "cannot be used with");
     check(TRANSLATE, &[one, "--mlir-to-bef", "--to", "mlir"], 2, "cannot be used with");
     check(TRANSLATE, &["model.txt"], 2, "use --from");
     check(TRANSLATE, &[one, "-o", "model.onnx"], 2, "models are read, not written");
-    check(TRANSLATE, &[one, "--generic"], 2, "'--generic' needs text as output");
-    check(TRANSLATE, &[one, "--keep-names"], 2, "'--keep-names' needs text as output");
+    check(TRANSLATE, &[one, "--generic"], 2, "'--generic' needs MLIR as output");
+    check(TRANSLATE, &[one, "--keep-names"], 2, "'--keep-names' needs MLIR as output");
     check(TRANSLATE, &["--bef-to-mlir", "--disable-optional-sections"], 2, "needs BEF as output");
     check(TRANSLATE, &["--bef-to-mlir", "--split-input-file"], 2, "needs text as input");
     check(TRANSLATE, &["--bef-to-mlir", "--verify-diagnostics"], 2, "needs text as input");

@@ -34,6 +34,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
     let mut sections = [None; N_SECTIONS];
     let mut end = head_len as u64;
     let mut last_id = 0;
+    let mut payload_checksum = 0;
     for (i, rec) in directory.enumerate() {
         let at = (size_of::<Header>() + i * size_of::<SectionRec>()) as u64;
         let SectionRec { id, flags, offset, len, checksum } = rec;
@@ -74,7 +75,9 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
             return Err(refuse(at, Kind::Directory(text)));
         }
         sections[known] = Some((start, len));
-        if section != SectionId::Payload {
+        if section == SectionId::Payload {
+            payload_checksum = checksum;
+        } else {
             let computed = bytes.get(start..start + len).map_or(0, xxh3_64);
             if computed != checksum {
                 return Err(FormatError::new(
@@ -94,7 +97,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
             return Err(FormatError::new(Some(section), 0, Kind::MissingSection));
         }
     }
-    Ok(Tables { header, sections })
+    Ok(Tables { header, payload_checksum, sections })
 }
 
 /// Checks the fixed start of the file, most telling mistakes first.
@@ -183,16 +186,6 @@ fn check_extent(
     }
     *end = offset + len;
     Ok(())
-}
-
-/// The directory's record of a section, from bytes whose directory was checked.
-pub(super) fn directory_entry(bytes: &[u8], section: SectionId) -> Option<SectionRec> {
-    let header = header(bytes).ok()?;
-    let records = bytes.get(size_of::<Header>()..)?.chunks_exact(size_of::<SectionRec>());
-    records
-        .take(header.n_sections as usize)
-        .filter_map(|record| bytemuck::try_pod_read_unaligned::<SectionRec>(record).ok())
-        .find(|record| record.id == section as u32)
 }
 
 fn refuse(at: u64, kind: Kind) -> FormatError {

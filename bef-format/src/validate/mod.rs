@@ -47,9 +47,8 @@ pub fn validate(bytes: &[u8]) -> Result<Image<'_>, FormatError> {
 }
 
 /// Checks the checksum of the tensor bytes, which `validate` leaves alone so that it need not read them.
-pub fn verify_payload(image: &Image<'_>, bytes: &[u8]) -> Result<(), FormatError> {
-    let rec = container::directory_entry(bytes, SectionId::Payload);
-    let stored = rec.map_or(0, |rec| rec.checksum);
+pub fn verify_payload(image: &Image<'_>) -> Result<(), FormatError> {
+    let stored = image.tables.payload_checksum;
     let computed = xxhash_rust::xxh3::xxh3_64(image.payload());
     if stored == computed {
         return Ok(());

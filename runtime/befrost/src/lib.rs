@@ -17,6 +17,8 @@
 //! thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
 //! does not take the others with it.
 
+//! A program can be part of the executable; see [`include_bef!`].
+
 mod datum;
 mod program;
 mod runtime;
@@ -27,6 +29,34 @@ pub use befrost_host::kernel::Kernel;
 pub use befrost_host::{Limits, LoadError, Registry, Value, kernel};
 pub use befrost_kernels::registry;
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
+
+/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and its tensors where they are.
+///
+/// The path is that of [`include_bytes!`]: relative to the file in which the macro stands.
+///
+/// ```
+/// use befrost::{Datum, Runtime, Value};
+///
+/// static ADDS: &[u8] = befrost::include_bef!("../../../testdata/bef/golden/v1_0_adds.bef");
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().work_queue("s").build()?;
+/// let program = runtime.load_static(ADDS)?;
+/// // Five times doubled.
+/// let results = program.function("main")?.call([Datum::from(3i32)])?;
+/// assert!(matches!(results[0].value(), Value::I32(96)));
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! include_bef {
+    ($path:expr) => {{
+        #[repr(C, align(64))]
+        struct Aligned<T: ?Sized>(T);
+        static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
+        &FILE.0
+    }};
+}
 
 pub use datum::Datum;
 pub use program::{CallOptions, Function, Port, Program};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bef_format::FunctionId;
 use befrost_host::context::{Cancellation, Output, Resources, Stdout};
-use befrost_host::{Error, ErrorCode, ExecContext, Request, call};
+use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
 
 use crate::datum::Datum;
 use crate::runtime::Runtime;
@@ -73,6 +73,14 @@ impl Program {
     /// All functions that can be called, in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.program.functions().map(|view| Function { owner: self.clone(), id: FunctionId(view.index()) })
+    }
+
+    /// Compares the tensors with their checksum, which loading does not, so that it need not read them.
+    ///
+    /// # Errors
+    /// If they are not those that were written.
+    pub fn verify_checksums(&self) -> Result<(), LoadError> {
+        bef_format::validate::verify_payload(self.program.image()).map_err(LoadError::Format)
     }
 
     /// The runtime's view of it.

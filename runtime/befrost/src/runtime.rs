@@ -1,6 +1,7 @@
 //! The runtime: what programs run on.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -109,17 +110,43 @@ impl Runtime {
         Ok(Program { runtime: self.clone(), program })
     }
 
+    /// [`Runtime::load`] of a file that is part of the running program, see [`include_bef!`](crate::include_bef). It is used in place if it
+    /// lies at a multiple of 64, as that macro makes it; only else is it copied.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`].
+    pub fn load_static(&self, bytes: &'static [u8]) -> Result<Program, LoadError> {
+        let program = befrost_host::Program::from_static(bytes, &self.registry)?;
+        Ok(Program { runtime: self.clone(), program })
+    }
+
     /// [`Runtime::load`] without reading: the file is mapped, its tensors are used where they are.
     ///
     /// # Errors
     /// As [`Runtime::load`].
     ///
     /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives.
+    /// As [`Runtime::map_file`].
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
     pub unsafe fn map(&self, path: &Path) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.
         let program = unsafe { befrost_host::Program::map(path, &self.registry) }?;
+        Ok(Program { runtime: self.clone(), program })
+    }
+
+    /// [`Runtime::map`] of a file that is open. It stays open, and keeps the locks that the caller took on it, as long as it is mapped.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`].
+    ///
+    /// # Safety
+    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its length. Reading beyond the end of a file
+    /// that became shorter kills the process (SIGBUS), and bytes that change are a data race. A file that is replaced (another one is
+    /// renamed to its name) does not change: the old one lives on.
+    #[allow(unsafe_code, reason = "passes the contract of mapping on")]
+    pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
+        // SAFETY: the caller's contract is the same.
+        let program = unsafe { befrost_host::Program::map_file(file, &self.registry) }?;
         Ok(Program { runtime: self.clone(), program })
     }
 }

@@ -22,7 +22,7 @@ use befrost_mem::{Allocator, Malloc};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::queue::WorkQueue;
 
-/// Stops an execution, from any thread, at any time. Clones share one state.
+/// Stops an execution, from any thread, at any time: by hand, at a deadline, or after so many kernels. Clones share one state.
 #[derive(Clone, Default)]
 pub struct Cancellation(Arc<CancelState>);
 
@@ -32,12 +32,28 @@ struct CancelState {
     cancelled: AtomicBool,
     error: OnceLock<Error>,
     deadline: Option<Instant>,
+    /// How many kernels may still start.
+    fuel: Option<AtomicU64>,
+    /// Whether there is a deadline or a bound on kernels: what is asked before every kernel.
+    is_limited: bool,
 }
 
 impl Cancellation {
     /// A cancellation that happens by itself when `deadline` has passed.
     pub fn with_deadline(deadline: Instant) -> Cancellation {
-        Cancellation(Arc::new(CancelState { deadline: Some(deadline), ..CancelState::default() }))
+        Cancellation::limited(Some(deadline), None)
+    }
+
+    /// A cancellation that happens by itself when `kernels` kernels have started. So a program ends that would call itself for ever.
+    pub fn with_fuel(kernels: u64) -> Cancellation {
+        Cancellation::limited(None, Some(kernels))
+    }
+
+    /// [`Cancellation::with_deadline`] and [`Cancellation::with_fuel`], or one of them.
+    pub fn limited(deadline: Option<Instant>, kernels: Option<u64>) -> Cancellation {
+        let is_limited = deadline.is_some() || kernels.is_some();
+        let fuel = kernels.map(AtomicU64::new);
+        Cancellation(Arc::new(CancelState { deadline, fuel, is_limited, ..CancelState::default() }))
     }
 
     /// Asks the execution to stop: kernels that have not started yield an error.
@@ -57,6 +73,27 @@ impl Cancellation {
     pub fn is_cancelled(&self) -> bool {
         // Relaxed: a hint to stop early; who acts on it reads the error by `error`.
         self.0.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Counts a kernel that is about to start, and looks at the clock.
+    #[inline]
+    pub(crate) fn before_kernel(&self) {
+        if self.0.is_limited {
+            self.count_kernel();
+        }
+    }
+
+    #[cold]
+    fn count_kernel(&self) {
+        // Relaxed: a count that guards no data.
+        let take = |fuel: &AtomicU64| {
+            fuel.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        };
+        if !self.is_cancelled() && self.0.fuel.as_ref().is_some_and(|fuel| !take(fuel)) {
+            let message = "Out of fuel: as many kernels have started as may";
+            self.cancel_with(Error::new(ErrorCode::ResourceExhausted, message, Vec::new()));
+        }
+        self.check_deadline();
     }
 
     /// Looks at the clock: cancels if the deadline has passed.
@@ -267,6 +304,19 @@ mod tests {
         assert!(!cancellation.is_cancelled());
         cancellation.check_deadline();
         assert_eq!(cancellation.error().map(Error::code), Some(ErrorCode::DeadlineExceeded));
+    }
+
+    #[test]
+    fn fuel_is_spent_kernel_by_kernel() {
+        let cancellation = Cancellation::with_fuel(2);
+        cancellation.before_kernel();
+        cancellation.before_kernel();
+        assert!(!cancellation.is_cancelled());
+        cancellation.before_kernel();
+        assert_eq!(cancellation.error().map(Error::code), Some(ErrorCode::ResourceExhausted));
+        let endless = Cancellation::default();
+        (0..10).for_each(|_| endless.before_kernel());
+        assert!(!endless.is_cancelled());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The bytes of a program, and the proof that they are one.
 //!
 //! ```text
-//! file ──map (unsafe: nobody may change it)──▶ ┐
-//! bytes ──read (safe: copied to aligned memory)─┴▶ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//! file ──map (unsafe: nobody may change it)─────▶ ┐
+//! bytes ──copy to aligned memory────────────────▶ ├ Bytes ──validate──▶ Mapped { Image, Arc<Bytes> }
+//! bytes in the program (static, aligned): no copy ┘
 //! ```
 //!
 //! [`Mapped`] keeps the bytes alive and lends the [`Image`] that was validated from them, so that nothing is validated or sliced again per
@@ -15,6 +16,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use bef_format::layout::PAYLOAD_ALIGN;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_mem::{Buffer, ViewError};
 use memmap2::Mmap;
@@ -24,15 +26,18 @@ use crate::registry::Registry;
 
 /// Where the bytes of a program are. Once behind an `Arc`, they neither move nor change.
 enum Bytes {
-    Mapped(Mmap),
+    /// The file stays open, and with it any lock on it.
+    Mapped(Mmap, #[allow(dead_code, reason = "held, not read")] File),
     Owned(AlignedBytes),
+    Static(&'static [u8]),
 }
 
 impl AsRef<[u8]> for Bytes {
     fn as_ref(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(map, _) => map,
             Bytes::Owned(bytes) => bytes,
+            Bytes::Static(bytes) => bytes,
         }
     }
 }
@@ -52,10 +57,16 @@ impl Mapped {
         Mapped::new(Bytes::Owned(AlignedBytes::copy_of(bytes)))
     }
 
+    /// Validates bytes that are there for ever; copies them only if they are not aligned.
+    pub(crate) fn of_static(bytes: &'static [u8]) -> Result<Mapped, FormatError> {
+        let is_aligned = bytes.as_ptr().addr().is_multiple_of(PAYLOAD_ALIGN);
+        if is_aligned { Mapped::new(Bytes::Static(bytes)) } else { Mapped::copy_of(bytes) }
+    }
+
     fn new(bytes: Bytes) -> Result<Mapped, FormatError> {
         let bytes = Arc::new(bytes);
         let slice: &[u8] = (*bytes).as_ref();
-        // SAFETY: the slice lies in a map or a box that `bytes` owns; neither moves or changes while the `Arc` lives, which is as long as
+        // SAFETY: the slice lies in a map or a box that `bytes` owns, or is static; neither moves or changes while the `Arc` lives, which is as long as
         // the image does, since `Mapped` holds both and lends the image no longer than itself.
         let slice: &'static [u8] = unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) };
         let image = bef_format::validate(slice)?;
@@ -99,15 +110,29 @@ impl Program {
     /// As [`Program::from_bytes`], or if the file cannot be read.
     ///
     /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives.
+    /// As [`Program::map_file`].
     pub unsafe fn map(path: &Path, registry: &Registry) -> Result<Arc<Program>, LoadError> {
-        let file = File::open(path)?;
+        // SAFETY: the caller's contract is the same.
+        unsafe { Program::map_file(File::open(path)?, registry) }
+    }
+
+    /// [`Program::map`] of a file that is open. It stays open, and keeps the locks that the caller took on it, as long as it is mapped.
+    ///
+    /// # Errors
+    /// As [`Program::map`].
+    ///
+    /// # Safety
+    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its length. Reading beyond the end of a file
+    /// that became shorter kills the process (SIGBUS), and bytes that change are a data race. A file that is replaced (another one is
+    /// renamed to its name) does not change: the old one lives on. Who writes files in place takes a lock (`flock`) and so does who maps them:
+    /// `bef-exec` takes a shared one.
+    pub unsafe fn map_file(file: File, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         if file.metadata()?.len() == 0 {
             // An empty map is an error of the system's; ours says more.
             return Program::from_bytes(&[], registry);
         }
         // SAFETY: the caller's contract.
         let map = unsafe { Mmap::map(&file) }?;
-        Program::resolve(Mapped::new(Bytes::Mapped(map))?, registry)
+        Program::resolve(Mapped::new(Bytes::Mapped(map, file))?, registry)
     }
 }

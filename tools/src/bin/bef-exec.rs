@@ -8,10 +8,10 @@ fn main() -> std::process::ExitCode {
     befrost_tools::cli::exec::main(map)
 }
 
-/// Maps a file.
+/// Maps a file that is open and locked.
 #[allow(unsafe_code, reason = "mapping is unsafe, and a command-line tool maps what it is told to")]
-fn map(runtime: &befrost::Runtime, path: &std::path::Path) -> Result<befrost::Program, befrost::LoadError> {
-    // SAFETY: the contract, that nobody changes the file meanwhile, is handed on to the user: `--help` says so. A file that is written by our
-    // own tools is replaced, never changed.
-    unsafe { runtime.map(path) }
+fn map(runtime: &befrost::Runtime, file: std::fs::File) -> Result<befrost::Program, befrost::LoadError> {
+    // SAFETY: the contract, that nobody changes the file meanwhile, is handed on to the user: `--help` says so. Who writes files in place and takes a
+    // lock finds ours; a file that is written by our own tools is replaced, never changed.
+    unsafe { runtime.map_file(file) }
 }

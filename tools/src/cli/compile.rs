@@ -10,7 +10,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use bef_format::AlignedBytes;
+use bef_format::validate::verify_payload;
+use bef_format::{AlignedBytes, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::ir::Module;
@@ -42,13 +43,10 @@ impl Unit {
         Unit { source, said: diagnostics, module }.verified()
     }
 
-    /// Reads and verifies BEF.
-    pub(super) fn raise(name: &str, bytes: &[u8]) -> Result<Unit, Failure> {
+    /// Reads and verifies BEF, its tensors only if asked to.
+    pub(super) fn raise(name: &str, bytes: &[u8], verify_checksums: bool) -> Result<Unit, Failure> {
         let bytes = AlignedBytes::copy_of(bytes);
-        let image = bef_format::validate(&bytes).map_err(|error| {
-            tell(&format!("{name}: error: {error}\n"));
-            Failure::Told
-        })?;
+        let image = validated(name, &bytes, verify_checksums)?;
         let (module, said) = match raise(&image) {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
@@ -106,6 +104,20 @@ impl Unit {
         report::show(&self.said, &self.source);
         if has_errors(&self.said) { Err(Failure::Told) } else { Ok(()) }
     }
+}
+
+/// A BEF file that is valid, its tensors as well if that is asked for.
+pub(super) fn validated<'a>(
+    name: &str,
+    bytes: &'a AlignedBytes,
+    verify_checksums: bool,
+) -> Result<Image<'a>, Failure> {
+    let checked = |image: &Image<'_>| if verify_checksums { verify_payload(image) } else { Ok(()) };
+    let image = bef_format::validate(bytes).and_then(|image| checked(&image).map(|()| image));
+    image.map_err(|error| {
+        tell(&format!("{name}: error: {error}\n"));
+        Failure::Told
+    })
 }
 
 /// Compiles text in memory.

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use bef_format::AlignedBytes;
 use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::print::PrintOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::compile::{Unit, pipeline};
+use super::compile::{self, Unit, pipeline};
 use super::failure::{Failure, conclude, parse};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
@@ -18,6 +19,8 @@ Examples:
       text to BEF
   ir-translate model.bef
       BEF to text, on standard output
+  ir-translate model.bef --to dump
+      what is in the file: sections, offsets, sizes, and each function's registers and kernels; of a broken file what can be followed
   ir-translate --mlir-to-bef --disable-optional-sections model.mlir -o small.bef
       without locations and names
   ir-translate bad.mlir --mlir-to-bef --split-input-file --verify-diagnostics
@@ -57,6 +60,10 @@ struct Args {
     #[arg(long)]
     disable_optional_sections: bool,
 
+    /// Compare the tensors of a BEF file with their checksum, which reading a file does not
+    #[arg(long)]
+    verify_checksums: bool,
+
     #[command(flatten)]
     level: LevelArgs,
     #[command(flatten)]
@@ -74,6 +81,8 @@ struct Args {
 enum Target {
     Mlir,
     Bef,
+    /// All of a BEF file as text that people read
+    Dump,
 }
 
 /// What the contract of the command line names and part A does not have.
@@ -118,7 +127,7 @@ impl Args {
             (None, Some(Format::Mlir)) => Ok(Target::Mlir),
             (None, Some(Format::Bef)) => Ok(Target::Bef),
             (None, Some(Format::GraphDef | Format::Onnx)) => {
-                Err(Failure::Usage("models are read, not written: --to is mlir or bef".to_owned()))
+                Err(Failure::Usage("models are read, not written: --to is mlir, bef or dump".to_owned()))
             }
             (None, None) if from == Format::Bef => Ok(Target::Mlir),
             (None, None) => Ok(Target::Bef),
@@ -129,8 +138,8 @@ impl Args {
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
         let text_only = [("--generic", self.text.generic), ("--keep-names", self.text.keep_names)];
         let useless = match to {
-            Target::Bef => {
-                text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "text as output"))
+            Target::Bef | Target::Dump => {
+                text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
             }
             Target::Mlir => {
                 self.disable_optional_sections.then_some(("--disable-optional-sections", "BEF as output"))
@@ -142,6 +151,9 @@ impl Args {
         ];
         let not_text = parts.iter().find(|(_, given)| *given && from != Format::Mlir);
         let useless = useless.or(not_text.map(|(name, _)| (*name, "text as input")));
+        let useless = useless
+            .or((self.verify_checksums && from != Format::Bef)
+                .then_some(("--verify-checksums", "BEF as input")));
         match useless {
             Some((option, need)) => Err(Failure::Usage(format!("'{option}' needs {need}"))),
             None => Ok(()),
@@ -167,8 +179,11 @@ fn run(args: &Args) -> Result<(), Failure> {
     }
     let name = args.input.name();
     let bytes = args.input.read()?;
+    if from == Format::Bef && to == Target::Dump {
+        return dump(args, &name, &bytes);
+    }
     let mut units = if from == Format::Bef {
-        vec![Unit::raise(&name, &bytes)?]
+        vec![Unit::raise(&name, &bytes, args.verify_checksums)?]
     } else {
         let text = text(&args.input, bytes)?;
         let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
@@ -184,7 +199,7 @@ fn run(args: &Args) -> Result<(), Failure> {
                 let TextArgs { generic, keep_names } = args.text;
                 unit.print(&PrintOptions { generic, keep_names, locations: false }).map(Product::Text)
             }
-            Target::Bef => {
+            Target::Bef | Target::Dump => {
                 let options = EmitOptions { strip_debug: args.disable_optional_sections };
                 unit.emit(&options).map(|(tables, payload)| Product::Bef(tables, payload))
             }
@@ -199,6 +214,18 @@ fn run(args: &Args) -> Result<(), Failure> {
     write(args, products, n_units)
 }
 
+/// Shows what a BEF file holds, or what can be told of a broken one, which is then refused.
+fn dump(args: &Args, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let bytes = AlignedBytes::copy_of(bytes);
+    match compile::validated(name, &bytes, args.verify_checksums) {
+        Ok(image) => args.output.write_text(&bef_format::dump::dump(&image)),
+        Err(failure) => {
+            args.output.write_text(&bef_format::dump::container(&bytes))?;
+            Err(failure)
+        }
+    }
+}
+
 fn write(args: &Args, products: Vec<Product>, n_units: usize) -> Result<(), Failure> {
     let mut texts = Vec::new();
     let mut files = Vec::new();
@@ -211,6 +238,9 @@ fn write(args: &Args, products: Vec<Product>, n_units: usize) -> Result<(), Fail
     match &files[..] {
         [] if texts.is_empty() => Ok(()),
         [] => args.output.write_text(&texts.join(&format!("{MARKER}\n"))),
+        [(tables, payload)] if n_units == 1 && args.to == Some(Target::Dump) => {
+            dump(args, &args.input.name(), &[&tables[..], payload].concat())
+        }
         [(tables, payload)] if n_units == 1 => args.output.write_binary(&[tables, payload]),
         // Several parts are checked, not kept.
         _ if args.parts.verify_diagnostics => Ok(()),

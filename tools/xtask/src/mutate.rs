@@ -40,7 +40,7 @@ impl Default for Header {
     fn default() -> Header { bytemuck::Zeroable::zeroed() }
 }
 impl Default for Tables {
-    fn default() -> Tables { Tables { header: Header::default(), sections: [None; N_SECTIONS] } }
+    fn default() -> Tables { Tables { header: Header::default(), payload_checksum: 0, sections: [None; N_SECTIONS] } }
 }
 impl Default for &FunctionRec {
     fn default() -> Self { &BLANK }

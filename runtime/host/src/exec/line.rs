@@ -101,7 +101,7 @@ impl<'x> LineExecutor<'x> {
             let registers = &mut self.values[base..];
             while let Some(step) = plan.line.as_deref().and_then(|steps| steps.get(frame.next)) {
                 frame.next += 1;
-                context.request.cancellation.check_deadline();
+                context.request.cancellation.before_kernel();
                 let at = KernelRef { function, kernel: step.kernel };
                 let checked = step.plan.checked.of(&plan.lists);
                 if context.request.cancellation.is_cancelled() {

@@ -107,7 +107,7 @@ impl Worker {
         let plan = &frame.plan().kernels[kernel as usize];
         let n_results = plan.n_results as usize;
         let n_operands = self.scratch.len();
-        context.request.cancellation.check_deadline();
+        context.request.cancellation.before_kernel();
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
             _ if context.request.cancellation.is_cancelled() => Some(cancelled(context)),

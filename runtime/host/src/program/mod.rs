@@ -100,6 +100,15 @@ impl Program {
         Program::resolve(Mapped::copy_of(bytes)?, registry)
     }
 
+    /// [`Program::from_bytes`] of bytes that are part of the running program. They are used in place, and their tensors with them, if they lie at a
+    /// multiple of 64; only else are they copied.
+    ///
+    /// # Errors
+    /// As [`Program::from_bytes`].
+    pub fn from_static(bytes: &'static [u8], registry: &Registry) -> Result<Arc<Program>, LoadError> {
+        Program::resolve(Mapped::of_static(bytes)?, registry)
+    }
+
     pub(crate) fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;

@@ -16,6 +16,7 @@ mod ports;
 mod session;
 mod timing;
 
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use ports::Named;
 use session::{Files, Session};
 
 /// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
-pub type Map = fn(&Runtime, &Path) -> Result<Program, LoadError>;
+pub type Map = fn(&Runtime, File) -> Result<Program, LoadError>;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +50,7 @@ Examples:
 
 Exit codes: 0 all right; 1 the input was refused, the execution failed or a comparison differed; 2 wrong usage.
 An error that a function returns is printed as its result; it makes the exit code 1 with --input, --output or --expect.
-A .bef file is mapped: it must not change while the program runs.";
+A .bef file is mapped, with a shared lock (flock): it must not change while the program runs. To replace it, rename another one to its name.";
 
 /// Execute a program: BEF, or text that is compiled in memory
 #[derive(Parser)]
@@ -99,6 +100,14 @@ pub(super) struct Args {
     /// Cancel the execution after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
+
+    /// Cancel a call when so many kernels have started
+    #[arg(long, value_name = "KERNELS")]
+    fuel: Option<u64>,
+
+    /// Compare the tensors of a BEF file with their checksum, which loading does not
+    #[arg(long)]
+    verify_checksums: bool,
 
     /// Report AsyncValues and tensors that are alive at exit, and fail if there are any; BEFROST_LEAK_CHECK=1 in the environment
     /// says the same
@@ -288,11 +297,15 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
     format.expect_built(place)?;
     if format == Format::Bef {
         let loaded = match (place, bytes) {
-            (Place::File(path), None) => map(runtime, path),
+            (Place::File(path), None) => map(runtime, locked(path)?),
             (_, Some(bytes)) => runtime.load_bytes(&bytes),
             (Place::Std, None) => runtime.load_bytes(&place.read()?),
         };
-        return loaded.map_err(|error| refused(place, &error));
+        let verified = loaded.and_then(|program| match args.verify_checksums {
+            true => program.verify_checksums().map(|()| program),
+            false => Ok(program),
+        });
+        return verified.map_err(|error| refused(place, &error));
     }
     let bytes = match bytes {
         Some(bytes) => bytes,
@@ -301,6 +314,21 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
     let compiled =
         compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
     runtime.load_bytes(&compiled).map_err(|error| refused(place, &error))
+}
+
+/// An open file under a shared lock, which it keeps as long as it is open: who would write it in place and asks first waits, or goes another way.
+fn locked(path: &Path) -> Result<File, Failure> {
+    let file = File::open(path)
+        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            let message =
+                format!("cannot read '{}': another process has locked it, to write it", path.display());
+            Err(Failure::Refused(message))
+        }
+        // Not every file system has locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
 }
 
 fn refused(place: &Place, error: &LoadError) -> Failure {

@@ -26,13 +26,15 @@ pub(super) struct Session<'a> {
 /// When all calls must have ended.
 struct Deadline {
     at: Instant,
+    /// How many kernels each call may start.
+    fuel: Option<u64>,
     /// The cancellation of the call that is running.
     current: Arc<Mutex<Cancellation>>,
 }
 
 impl Deadline {
     /// Watches the clock in a thread of its own: calls look at it, but not while they wait for something.
-    fn new(at: Instant) -> Deadline {
+    fn new(at: Instant, fuel: Option<u64>) -> Deadline {
         let current = Arc::new(Mutex::new(Cancellation::default()));
         let watched = current.clone();
         std::thread::spawn(move || {
@@ -41,12 +43,12 @@ impl Deadline {
             }
             watched.lock().unwrap_or_else(PoisonError::into_inner).check_deadline();
         });
-        Deadline { at, current }
+        Deadline { at, fuel, current }
     }
 
     /// The cancellation of the next call.
     fn next(&self) -> Cancellation {
-        let cancellation = Cancellation::with_deadline(self.at);
+        let cancellation = Cancellation::limited(Some(self.at), self.fuel);
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = cancellation.clone();
         // The thread may have looked at the one before for the last time.
         cancellation.check_deadline();
@@ -59,7 +61,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(args: &'a Args, allocator: &'a Arc<dyn Allocator>) -> Session<'a> {
         // A time too far away to be one is no deadline.
         let at = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Session { args, allocator, deadline: at.map(Deadline::new) }
+        Session { args, allocator, deadline: at.map(|at| Deadline::new(at, args.fuel)) }
     }
 
     /// Whether time has run out.
@@ -109,7 +111,7 @@ impl<'a> Session<'a> {
         let is_printed = |at: usize| is_reported && !outputs.contains(&at) && !expected.contains(&at);
         self.print_results(function, &called, is_printed)?;
 
-        let mut ok = called.timeout.is_none();
+        let mut ok = called.limit.is_none();
         if wants_values {
             ok &= called.has_values();
             let results = &called.results;
@@ -178,7 +180,7 @@ impl<'a> Session<'a> {
             if i >= u64::from(self.args.warmup) {
                 times.add(start);
             }
-            if called.timeout.is_some() {
+            if called.limit.is_some() {
                 return Ok(called);
             }
         }
@@ -193,15 +195,20 @@ impl<'a> Session<'a> {
         resources: &Resources,
     ) -> Result<Called, Failure> {
         let options = CallOptions {
-            cancellation: self.deadline.as_ref().map(Deadline::next).unwrap_or_default(),
+            cancellation: match &self.deadline {
+                Some(deadline) => deadline.next(),
+                None => Cancellation::limited(None, self.args.fuel),
+            },
             resources: resources.clone(),
             ..CallOptions::default()
         };
         let results = function.call_with(arguments, &options);
         let results = results.map_err(|error| Failure::Refused(error.to_string()))?;
-        let timeout =
-            options.cancellation.error().filter(|error| error.code() == ErrorCode::DeadlineExceeded);
-        Ok(Called { results, timeout: timeout.cloned() })
+        let is_limit = |error: &&Error| {
+            matches!(error.code(), ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted)
+        };
+        let limit = options.cancellation.error().filter(is_limit);
+        Ok(Called { results, limit: limit.cloned() })
     }
 
     /// The protocol's line, and each error with its places on standard error.
@@ -211,9 +218,9 @@ impl<'a> Session<'a> {
         called: &Called,
         is_printed: impl Fn(usize) -> bool,
     ) -> Result<(), Failure> {
-        let Called { results, timeout } = called;
+        let Called { results, limit } = called;
         let mut told: Vec<&Error> = Vec::new();
-        for error in results.iter().filter_map(Datum::error).chain(timeout) {
+        for error in results.iter().filter_map(Datum::error).chain(limit) {
             if !told.iter().any(|one| one.same(error)) {
                 tell(&located(error));
                 told.push(error);
@@ -266,14 +273,14 @@ pub(super) struct Files {
 #[derive(Default)]
 struct Called {
     results: Vec<Datum>,
-    /// Why it was cut short.
-    timeout: Option<Error>,
+    /// The limit that cut it short, of time or of kernels.
+    limit: Option<Error>,
 }
 
 impl Called {
     /// Whether no result is an error.
     fn has_values(&self) -> bool {
-        self.timeout.is_none() && self.results.iter().all(|result| result.ok().is_ok())
+        self.limit.is_none() && self.results.iter().all(|result| result.ok().is_ok())
     }
 }
 

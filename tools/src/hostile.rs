@@ -1,0 +1,130 @@
+//! Running files that nobody trusts, for tests and fuzzers: whatever the bytes are, [`Sandbox::run`] comes back.
+//!
+//! ```text
+//! bytes ──validate──▶ Program ──arguments made from the types──▶ every function, with little fuel, memory and depth, output nowhere
+//! ```
+//!
+//! The kernels are those of the shipped runtime, none of which touches anything outside of the process but its output, which goes nowhere here. What
+//! comes back is how many functions ran, so that a test can see that it tests something. The same bytes go through
+//! `dump` and the accessors, which must not fail either.
+
+use std::sync::Arc;
+
+use bef_format::write::update_checksums;
+use bef_format::{AlignedBytes, validate};
+use befrost::{CallOptions, Cancellation, Datum, HostTensor, Limits, Output, Runtime, Value};
+use befrost_compiler::diag::has_errors;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::raise::raise;
+use befrost_compiler::verify::verify;
+use befrost_tensor::mem::{Limited, Malloc};
+use befrost_tensor::{DType, Shape};
+
+/// How many kernels a call may start.
+const FUEL: u64 = 2_000;
+/// How many bytes its tensors may take.
+const MEMORY: usize = 1 << 16;
+
+/// A runtime for files that nobody trusts.
+pub struct Sandbox {
+    runtime: Runtime,
+}
+
+/// Takes what kernels print.
+struct Nowhere;
+
+impl Output for Nowhere {
+    fn write(&self, _text: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Default for Sandbox {
+    fn default() -> Sandbox {
+        Sandbox::new()
+    }
+}
+
+impl Sandbox {
+    /// A runtime with one thread.
+    ///
+    /// # Panics
+    /// If it cannot be built, which needs nothing.
+    pub fn new() -> Sandbox {
+        let runtime = Runtime::builder()
+            .work_queue("s")
+            .allocator(Arc::new(Limited::new(Malloc::shared(), MEMORY)))
+            .limits(Limits { depth: 1 << 10, values: 1 << 16 })
+            .build();
+        Sandbox { runtime: runtime.expect("a runtime of one thread needs nothing") }
+    }
+
+    /// Loads a file and calls all its functions; how many.
+    pub fn run(&self, bytes: &[u8]) -> usize {
+        let Ok(program) = self.runtime.load_bytes(bytes) else { return 0 };
+        let mut n = 0;
+        for function in program.functions() {
+            let arguments: Option<Vec<Datum>> =
+                function.arguments().iter().map(|port| self.argument(&port.ty)).collect();
+            let Some(arguments) = arguments else { continue };
+            let options = CallOptions {
+                cancellation: Cancellation::with_fuel(FUEL),
+                output: Arc::new(Nowhere),
+                ..CallOptions::default()
+            };
+            if let Ok(results) = function.call_with(arguments, &options) {
+                results.iter().for_each(|result| _ = result.to_string());
+                n += 1;
+            }
+        }
+        n
+    }
+
+    /// [`Sandbox::run`] of a copy whose checksums are right.
+    pub fn run_resealed(&self, bytes: &[u8]) -> usize {
+        let mut copy = AlignedBytes::copy_of(bytes);
+        update_checksums(&mut copy);
+        self.run(&copy)
+    }
+
+    /// Some value of a type; none for types of which values are only made by kernels.
+    fn argument(&self, ty: &str) -> Option<Datum> {
+        Some(match ty {
+            "i1" => Datum::from(true),
+            "i32" => Datum::from(3i32),
+            "i64" => Datum::from(3i64),
+            "f32" => Datum::from(1.5f32),
+            "f64" => Datum::from(1.5f64),
+            "!tfrt.chain" => Datum::from(Value::Chain),
+            "!t.tensor" => {
+                let shape = Shape::new(&[2, 2]).ok()?;
+                HostTensor::allocate(DType::F32, shape, self.runtime.allocator()).ok()?.into()
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Reads all that a file says, and what it means as IR; whether it means something. If it does, it survives the way back.
+///
+/// # Panics
+/// If a program that makes sense does not come back as it was: then the compiler is wrong.
+pub fn round_trip(bytes: &[u8]) -> bool {
+    let bytes = AlignedBytes::copy_of(bytes);
+    bef_format::dump::container(&bytes);
+    let Ok(image) = validate(&bytes) else { return false };
+    bef_format::dump::dump(&image);
+    let Ok(module) = raise(&image) else { return false };
+    if has_errors(&verify(&module)) {
+        return false;
+    }
+    let options = PrintOptions { generic: true, keep_names: true, locations: true };
+    let text = print(&module, &options);
+    let Ok(emitted) = emit(&module, &EmitOptions::default()) else { return false };
+    let emitted = AlignedBytes::copy_of(&emitted);
+    let again = validate(&emitted).expect("what is emitted is valid");
+    let again = raise(&again).expect("what is emitted can be raised");
+    assert_eq!(print(&again, &options), text, "what is raised comes back as it was");
+    true
+}

@@ -1,0 +1,72 @@
+//! Damaged files are refused, or load and run to an end: no panic, no endless call, no wild access.
+//!
+//! Calls get little fuel, little memory and few frames, and print nowhere. What a fuzzer does with `tools/fuzz/bef_execute` is done here with every byte
+//! of the golden files, and with many random changes.
+
+use befrost_tools::hostile::Sandbox;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::files::golden;
+
+#[test]
+fn golden_files_run() {
+    let sandbox = Sandbox::new();
+    let ran: Vec<(String, usize)> =
+        golden().iter().map(|(name, bytes)| (name.clone(), sandbox.run(bytes))).collect();
+    assert!(ran.iter().any(|(name, n)| name == "v1_1_program" && *n == 5), "{ran:?}");
+    assert!(ran.iter().any(|(name, n)| name == "v1_0_adds" && *n == 1), "{ran:?}");
+}
+
+#[test]
+fn every_changed_byte_does_no_harm() {
+    let sandbox = Sandbox::new();
+    let mut n_ran = 0;
+    let mut n = 0;
+    for (name, bytes) in golden() {
+        let mut copy = bytes.clone();
+        for at in 0..bytes.len() {
+            let was = bytes[at];
+            for value in [was ^ 1, was.wrapping_add(1), was.wrapping_sub(1), was ^ 0x80, !was, 0, 0xFF] {
+                copy[at] = value;
+                n += 1;
+                // As it is, which checksums refuse, and then with right checksums.
+                sandbox.run(&copy);
+                n_ran += sandbox.run_resealed(&copy);
+            }
+            copy[at] = was;
+        }
+        assert_eq!(*copy, *bytes, "{name}");
+    }
+    println!("{n} changes, {n_ran} calls of functions in changed files");
+    assert!(n_ran > 1000, "only {n_ran} functions of changed files ran");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_changes_do_no_harm(
+        file in any::<Index>(),
+        bytes in proptest::collection::vec((any::<Index>(), any::<u8>()), 0..4),
+        words in proptest::collection::vec((any::<Index>(), 0..24u32), 0..6),
+        copies in proptest::collection::vec((any::<Index>(), any::<Index>(), 1..5usize), 0..3),
+    ) {
+        let mut file = golden().swap_remove(file.index(golden().len())).1;
+        for (at, value) in bytes {
+            let at = at.index(file.len());
+            file[at] = value;
+        }
+        for (at, value) in words {
+            let at = at.index(file.len() / 4) * 4;
+            file[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        for (from, to, n) in copies {
+            let words = file.len() / 4 - n;
+            let (from, to) = (from.index(words) * 4, to.index(words) * 4);
+            file.copy_within(from..from + 4 * n, to);
+        }
+        let sandbox = Sandbox::new();
+        sandbox.run_resealed(&file);
+    }
+}

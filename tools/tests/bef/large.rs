@@ -1,0 +1,142 @@
+//! Files of more than 4 GiB, files of which most is never read, and files that others write.
+#![allow(unsafe_code, reason = "maps files that only this test changes")]
+
+use std::fs::File;
+use std::mem::offset_of;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::process::Command;
+
+use bef_format::layout::{AttrRec, DenseRec, Header, SectionRec};
+use bef_format::write::update_checksums;
+use bef_format::{AlignedBytes, SectionId, validate};
+use befrost::Runtime;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::syntax::{ParseOptions, parse};
+
+const EXEC: &str = env!("CARGO_BIN_EXE_bef-exec");
+
+const PROGRAM: &str = "
+func.func @main() -> !t.tensor {
+  %t = \"cpu.constant\"() {value = dense<[1.0, 2.5]> : tensor<2xf32>} : () -> !t.tensor
+  tfrt.return %t : !t.tensor
+}";
+
+fn compiled() -> AlignedBytes {
+    let module = parse("large.mlir", PROGRAM, &ParseOptions::default()).module.expect("the program is right");
+    AlignedBytes::copy_of(&emit(&module, &EmitOptions::default()).expect("it has a form"))
+}
+
+/// Writes the program with its tensor 5 GiB into the payload, all before it a hole that takes no place on disk.
+fn write_large(path: &Path) -> u64 {
+    let mut bytes = compiled();
+    let image = validate(&bytes).expect("valid");
+    let (tables, data) = (image.tables(), image.payload().to_vec());
+    let at = |section| tables.section(section).expect("it is there").0;
+    let (payload, attributes) = (at(SectionId::Payload), at(SectionId::Attributes));
+    let offset = 5u64 << 30;
+    let dense = (0..image.n_attrs() as usize)
+        .map(|i| attributes + i * size_of::<AttrRec>())
+        .map(|at| bytemuck::pod_read_unaligned::<AttrRec>(&bytes[at..at + size_of::<AttrRec>()]))
+        .find(|rec| rec.kind == bef_format::layout::AttrKind::Dense as u8)
+        .expect("it has a tensor");
+    let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    put(at(SectionId::AttrData) + dense.value as u32 as usize + offset_of!(DenseRec, offset), offset);
+    let len = offset + data.len() as u64;
+    let directory = size_of::<Header>();
+    let n_sections = SectionId::ALL.iter().filter(|&&id| tables.section(id).is_some()).count();
+    // The payload is the last section.
+    put(directory + (n_sections - 1) * size_of::<SectionRec>() + offset_of!(SectionRec, len), len);
+    put(offset_of!(Header, file_len), payload as u64 + len);
+    update_checksums(&mut bytes);
+    let file = File::create(path).expect("a file can be written");
+    file.write_all_at(&bytes[..payload], 0).expect("a file can be written");
+    file.write_all_at(&data, payload as u64 + offset).expect("a file can be written");
+    payload as u64 + len
+}
+
+/// Resident bytes of the maps of a file in this process.
+fn resident(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").expect("the system tells");
+    let name = path.to_str().expect("its name is UTF-8");
+    let mut is_ours = false;
+    let mut sum = 0;
+    for line in maps.lines() {
+        if line.contains('-') && line.as_bytes()[0].is_ascii_hexdigit() && !line.contains(": ") {
+            is_ours = line.ends_with(name);
+        }
+        if let (true, Some(rest)) = (is_ours, line.strip_prefix("Rss:")) {
+            sum += rest.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024;
+        }
+    }
+    sum
+}
+
+/// A tensor behind the first 4 GiB is found, and nothing but it and the tables is ever read.
+#[test]
+fn files_of_more_than_4_gib() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join("large.bef");
+    let len = write_large(&path);
+    let metadata = std::fs::metadata(&path).expect("it is there");
+    assert!(metadata.len() == len && len > 5 << 30);
+    assert!(metadata.blocks() * 512 < 1 << 20, "the file has no holes: {} blocks", metadata.blocks());
+
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread");
+    let file = File::open(&path).expect("it is there");
+    // SAFETY: nobody else knows of the file.
+    let program = unsafe { runtime.map_file(file) }.expect("it is valid");
+    let loaded = resident(&path);
+    assert!(loaded > 0 && loaded < 1 << 20, "loading made {loaded} bytes resident");
+    let results = program.function("main").and_then(|main| main.call([])).expect("it runs");
+    let text = results[0].to_string();
+    assert!(text.contains("2.5"), "{text}");
+    let executed = resident(&path);
+    assert!(executed < 2 << 20, "execution made {executed} bytes resident");
+    drop((results, program));
+    assert_eq!(resident(&path), 0, "the map goes with the program");
+
+    let output = Command::new(EXEC).arg(&path).output().expect("it starts");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && printed.contains("2.5"), "{printed}");
+}
+
+/// Loading reads no tensor: here there are none, the file ends where they would begin.
+#[test]
+fn tensors_are_not_read_before_they_are_used() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join("hollow.bef");
+    write_large(&path);
+    let file = File::options().read(true).write(true).open(&path).expect("it is there");
+    // SAFETY: the file changes below, and only reading tensors would find that: that is what is tested.
+    let map = unsafe { memmap2::Mmap::map(&file) }.expect("it can be mapped");
+    let header: Header = bytemuck::pod_read_unaligned(&map[..size_of::<Header>()]);
+    let tables = header.file_len - (5 << 30);
+    file.set_len(tables).expect("a file can be cut");
+    // A page behind the end of a mapped file kills who reads it.
+    let image = validate(&map).expect("the tables are as they were");
+    assert!(image.payload().len() > 5 << 30);
+}
+
+/// A program keeps a shared lock on its file: writers that ask find it, and a file that is being written is not mapped.
+#[test]
+fn files_are_locked_while_they_run() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join("locked.bef");
+    std::fs::write(&path, &*compiled()).expect("a file can be written");
+    let file = File::open(&path).expect("it is there");
+    let run = || Command::new(EXEC).arg(&path).output().expect("it starts");
+    file.lock_shared().expect("a file can be locked");
+    assert!(run().status.success(), "readers share");
+    file.unlock().expect("and unlocked");
+    file.lock().expect("a file can be locked");
+    let output = run();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("another process has locked it"), "{told}");
+    // A file whose length is not what it says is refused before anything else of it is read.
+    file.unlock().expect("and unlocked");
+    let writable = File::options().write(true).open(&path).expect("it is there");
+    writable.set_len(file.metadata().expect("it is there").len() - 8).expect("a file can be cut");
+    let told = String::from_utf8_lossy(&run().stderr).into_owned();
+    assert!(told.contains("truncated: expected"), "{told}");
+}

@@ -1,0 +1,76 @@
+//! Every program of `testdata/` that has a form in BEF comes back from it as it was.
+
+use std::collections::BTreeMap;
+
+use bef_format::{AlignedBytes, validate};
+use befrost_compiler::diag::has_errors;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::ir::Module;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::raise::raise;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+
+use crate::files::programs;
+
+/// What a text prints like, in every way of printing.
+fn printed(module: &Module) -> Vec<String> {
+    let mut texts = Vec::new();
+    for generic in [false, true] {
+        for keep_names in [false, true] {
+            for locations in [false, true] {
+                texts.push(print(module, &PrintOptions { generic, keep_names, locations }));
+            }
+        }
+    }
+    texts
+}
+
+fn raised(bytes: &[u8], name: &str) -> Module {
+    let bytes = AlignedBytes::copy_of(bytes);
+    let image = validate(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let module = raise(&image).unwrap_or_else(|said| panic!("{name}: {}", said[0].message));
+    assert!(!has_errors(&verify(&module)), "{name}: what comes back is wrong");
+    module
+}
+
+#[test]
+fn every_program_comes_back_as_it_was() {
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
+    let mut n_same = 0;
+    let mut refused: BTreeMap<&str, u32> = BTreeMap::new();
+    for (name, text) in programs() {
+        let Some(module) = parse(&name, &text, &options).module else { continue };
+        if has_errors(&verify(&module)) {
+            continue;
+        }
+        let full = EmitOptions { strip_debug: false };
+        let bytes = match emit(&module, &full) {
+            Ok(bytes) => bytes,
+            Err(said) => {
+                assert!(said.iter().all(|d| d.code.starts_with("E06")), "{name}: {}", said[0].message);
+                *refused.entry(said[0].code).or_default() += 1;
+                continue;
+            }
+        };
+        assert!(bytes == emit(&module, &full).expect("as before"), "{name}: other bytes the second time");
+        let again = parse(&name, &text, &options).module.expect("as before");
+        assert!(bytes == emit(&again, &full).expect("as before"), "{name}: other bytes from the same text");
+        let back = raised(&bytes, &name);
+        for (was, is) in printed(&module).iter().zip(printed(&back)) {
+            assert_eq!(*was, is, "{name}");
+        }
+        assert!(
+            bytes == emit(&back, &full).expect("has a form"),
+            "{name}: what comes back gives other bytes"
+        );
+        // Without the optional sections a file is still a program, the same one once it has been through.
+        let stripped = EmitOptions { strip_debug: true };
+        let small = emit(&module, &stripped).expect("has a form");
+        let back = raised(&small, &name);
+        assert!(small == emit(&back, &stripped).expect("has a form"), "{name}: stripped");
+        n_same += 1;
+    }
+    println!("{n_same} programs come back; without a form: {refused:?}");
+    assert!(n_same > 40, "only {n_same} programs have a form");
+}
