@@ -8,7 +8,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use befrost_tools::filecheck::{Failure, Source, check, parse_arguments};
@@ -120,11 +120,21 @@ fn parse_cases(file: &[u8]) -> Vec<Case> {
 
 /// Our FileCheck on a case.
 fn ours(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<(), Failure> {
+    report(arguments, check_file, input).map(|_| ())
+}
+
+/// The same, with what it says when it passes.
+fn report(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<String, Failure> {
     let mut all = arguments.to_vec();
     all.push("case.check".to_owned());
     let command = parse_arguments(&all)?;
     let check_file = Source { name: &command.check_file, bytes: check_file };
     check(&command.options, check_file, Source { name: "<stdin>", bytes: input })
+}
+
+/// The dump in what one of the two has written, without the signs that LLVM's puts into values.
+fn dump_of(report: &str) -> Option<String> {
+    report.find("Input was:\n").map(|at| report[at..].replace('\\', ""))
 }
 
 #[test]
@@ -188,21 +198,36 @@ fn llvm_answers(
     check_file: &[u8],
     input: &[u8],
 ) -> Option<i32> {
+    let mut arguments = arguments.to_vec();
+    arguments.push("--dump-input=never".to_owned());
+    run_llvm(llvm, file, &arguments, check_file, input, Stdio::null())?.status.code()
+}
+
+/// What LLVM's FileCheck does; nothing if it crashes.
+fn run_llvm(
+    llvm: &Path,
+    file: &Path,
+    arguments: &[String],
+    check_file: &[u8],
+    input: &[u8],
+    stderr: Stdio,
+) -> Option<Output> {
     std::fs::write(file, check_file).expect("the check file can be written");
     let mut child = Command::new(llvm)
         .args(arguments)
         .arg(file)
-        .env("FILECHECK_OPTS", "--dump-input=never")
+        .env("FILECHECK_OPTS", "")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(stderr)
         .spawn()
         .expect("LLVM's FileCheck starts");
     if let Some(mut stdin) = child.stdin.take() {
         // It may end before it has read its input.
         _ = stdin.write_all(input);
     }
-    child.wait().expect("LLVM's FileCheck ends").code()
+    let output = child.wait_with_output().expect("LLVM's FileCheck ends");
+    output.status.code().map(|_| output)
 }
 
 /// The exit code that the command answers with.
@@ -329,6 +354,50 @@ fn llvm_agrees_on_the_corpus() {
     assert!(n_pass > 100 && n_fail > 100, "{n_pass} passed, {n_fail} failed");
 }
 
+/// The dump tells of every match, of its place and of every variable: where it is the same, so is all of that.
+fn compare_dumps(llvm: &Path, cases: &[Case], options: &[&str]) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("case.check");
+    let mut n_same = 0;
+    let mut problems = String::new();
+    for case in cases {
+        let mut arguments = case.arguments.clone();
+        arguments.extend(options.iter().map(|&option| option.to_owned()));
+        let Some(theirs) = run_llvm(llvm, &file, &arguments, &case.check, &case.input, Stdio::piped()) else {
+            continue;
+        };
+        let theirs = String::from_utf8_lossy(&theirs.stderr).into_owned();
+        let ours = match report(&arguments, &case.check, &case.input) {
+            Ok(report) => report,
+            Err(failure) if is_known_difference(&failure, &case.check) => continue,
+            Err(failure) => failure.report().to_owned(),
+        };
+        if dump_of(&ours) == dump_of(&theirs) {
+            n_same += 1;
+        } else {
+            problems.push_str(&format!(
+                "{} {arguments:?}\n--- check\n{}\n--- ours\n{ours}\n--- theirs\n{theirs}\n",
+                case.name,
+                String::from_utf8_lossy(&case.check),
+            ));
+        }
+    }
+    assert!(problems.is_empty() && n_same > 100, "{n_same} are the same\n{problems}");
+}
+
+#[test]
+fn llvm_dumps_the_same() {
+    let Some(llvm) = llvm() else { return };
+    let cases: Vec<Case> = corpus().into_iter().filter(|c| !c.differs).collect();
+    compare_dumps(&llvm, &cases, &["--dump-input=always", "-vv"]);
+    compare_dumps(&llvm, &cases, &["--dump-input=always", "-v"]);
+    compare_dumps(&llvm, &cases, &["--dump-input-context=1"]);
+    compare_dumps(&llvm, &cases, &["--dump-input-filter=annotation", "--dump-input-context=0", "-v"]);
+    let random = random_cases(300);
+    compare_dumps(&llvm, &random, &["--dump-input=always", "-vv"]);
+    compare_dumps(&llvm, &random, &["--dump-input-filter=annotation-full", "--dump-input-context=0"]);
+}
+
 #[test]
 fn llvm_agrees_on_mutations_of_the_inputs() {
     let Some(llvm) = llvm() else { return };
@@ -373,10 +442,7 @@ impl Dice {
     }
 }
 
-#[test]
-fn llvm_agrees_on_random_checks() {
-    let Some(llvm) = llvm() else { return };
-    let n_cases = std::env::var("FILECHECK_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+fn random_cases(n_cases: usize) -> Vec<Case> {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     // Lists of choices, divided by `;`.
     let directives = "CHECK:;CHECK:;CHECK:;CHECK-NEXT:;CHECK-NEXT:;CHECK-SAME:;CHECK-SAME:;CHECK-NOT:;CHECK-NOT:;\
@@ -422,6 +488,13 @@ fn llvm_agrees_on_random_checks() {
             input: input.into_bytes(),
         });
     }
-    let (n_pass, n_fail) = compare(&llvm, &cases);
+    cases
+}
+
+#[test]
+fn llvm_agrees_on_random_checks() {
+    let Some(llvm) = llvm() else { return };
+    let n_cases = std::env::var("FILECHECK_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    let (n_pass, n_fail) = compare(&llvm, &random_cases(n_cases));
     assert!(n_pass * 20 > n_cases && n_fail * 20 > n_cases, "{n_pass} passed, {n_fail} failed");
 }

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use befrost_tools::filecheck::{USAGE, parse_arguments, run_command};
+use befrost_tools::filecheck::{DUMP_HELP, USAGE, parse_arguments, run_command};
 
 fn main() -> ExitCode {
     let arguments: Result<Vec<String>, _> = std::env::args_os().skip(1).map(|a| a.into_string()).collect();
@@ -15,10 +15,21 @@ fn main() -> ExitCode {
         print!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let answer =
-        parse_arguments(&arguments).and_then(|command| run_command(&command, &mut std::io::stdin().lock()));
+    let from_environment = std::env::var("FILECHECK_OPTS").unwrap_or_default();
+    let arguments: Vec<String> =
+        from_environment.split_whitespace().map(str::to_owned).chain(arguments).collect();
+    let answer = parse_arguments(&arguments).and_then(|command| {
+        if command.dump_help {
+            print!("{DUMP_HELP}");
+            return Ok(String::new());
+        }
+        run_command(&command, &mut std::io::stdin().lock())
+    });
     match answer {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(report) => {
+            eprint!("{report}");
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             eprint!("{}", failure.report());
             ExitCode::from(failure.exit_code())

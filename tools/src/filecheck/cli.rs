@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{Failure, Options, Source, check};
+use super::{Dump, Failure, Filter, Options, Source, Verbosity, check};
 
 /// How to call the program.
 pub const USAGE: &str = "\
@@ -14,8 +14,30 @@ usage: FileCheck [options] CHECK-FILE      (the input is read from standard inpu
   --input-file=FILE                        the input, `-` for standard input
   --match-full-lines --strict-whitespace --ignore-case --enable-var-scope
   --allow-empty --allow-unused-prefixes
-  --dump-input=V --dump-input-filter=V --dump-input-context=N --color -v -vv
-                                           accepted without effect
+  --dump-input=help|always|fail|never      when the input is shown with marks (default fail)
+  --dump-input-filter=all|annotation-full|annotation|error
+                                           which lines are shown (default error; all if always shown)
+  --dump-input-context=N                   how many lines around those (default 5)
+  -v -vv                                   tell of matches, of everything
+  --color                                  accepted without effect
+Options are also taken from FILECHECK_OPTS.
+";
+
+/// What `--dump-input=help` prints.
+pub const DUMP_HELP: &str = "\
+The dump shows the input and below its lines what came of the directives:
+
+  L:     line L of the input; a blank stands for its line end
+  T:L    a directive of type T (check, next, not, ..) in line L of the check file;
+         L is impN for the Nth --implicit-check-not
+  T:L'N  the Nth thing to say about that directive, from 0
+  ^~~    a match (with -v)
+  !~~    a match that should not be: excluded, on the wrong line, or (with -vv) a CHECK-DAG's that overlaps another
+  X~~    where nothing was found: an error, or (with -vv) a CHECK-NOT that holds
+  ?      what may have been meant
+  .      three of them: lines that are left out
+
+--dump-input-filter and --dump-input-context say which lines are left out, -v and -vv add to what is said.
 ";
 
 /// An understood command line.
@@ -27,6 +49,8 @@ pub struct Command {
     pub check_file: String,
     /// The file to check; none for standard input.
     pub input_file: Option<String>,
+    /// Whether only the dump is to be explained.
+    pub dump_help: bool,
 }
 
 /// Understands the arguments (without the program's name).
@@ -36,7 +60,7 @@ pub struct Command {
 pub fn parse_arguments(arguments: &[String]) -> Result<Command, Failure> {
     let shown = |message: &str| format!("FileCheck: {message}\n{USAGE}");
     let command = understand(arguments).map_err(|message| Failure::Usage(shown(&message)))?;
-    if command.check_file.is_empty() {
+    if command.check_file.is_empty() && !command.dump_help {
         // To LLVM this is no mistake of the command line.
         return Err(Failure::Invalid(shown("no check file was given")));
     }
@@ -47,6 +71,7 @@ fn understand(arguments: &[String]) -> Result<Command, String> {
     let mut command = Command::default();
     let mut check_file = None;
     let mut input_file = None;
+    let mut dump: Option<Dump> = None;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         if argument == "--" {
@@ -91,18 +116,42 @@ fn understand(arguments: &[String]) -> Result<Command, String> {
             "enable-var-scope" => options.enable_var_scope = flag(argument, attached)?,
             "ignore-case" => options.ignore_case = flag(argument, attached)?,
             "allow-unused-prefixes" => options.allow_unused_prefixes = flag(argument, attached)?,
-            "v" | "vv" | "color" => _ = flag(argument, attached)?,
-            "dump-input" => one_of(argument, &value()?, &["always", "fail", "never"])?,
+            "color" => _ = flag(argument, attached)?,
+            "v" if flag(argument, attached)? => options.verbosity = options.verbosity.max(Verbosity::Matches),
+            "vv" if flag(argument, attached)? => options.verbosity = Verbosity::All,
+            "v" | "vv" => {}
+            "dump-input" => {
+                let all = [
+                    ("help", None),
+                    ("always", Some(Dump::Always)),
+                    ("fail", Some(Dump::Fail)),
+                    ("never", Some(Dump::Never)),
+                ];
+                match one_of(argument, &value()?, &all)? {
+                    Some(wanted) => dump = Some(dump.map_or(wanted, |before| before.min(wanted))),
+                    None => command.dump_help = true,
+                }
+            }
             "dump-input-filter" => {
-                one_of(argument, &value()?, &["all", "annotation-full", "annotation", "error"])?;
+                let all = [
+                    ("all", Filter::All),
+                    ("annotation-full", Filter::AnnotationFull),
+                    ("annotation", Filter::Annotation),
+                    ("error", Filter::Error),
+                ];
+                let wanted = one_of(argument, &value()?, &all)?;
+                options.dump_filter = Some(options.dump_filter.map_or(wanted, |before| before.min(wanted)));
             }
             "dump-input-context" => {
-                value()?.parse::<u32>().map_err(|_| format!("option '{argument}' takes a number"))?;
+                let lines =
+                    value()?.parse::<u32>().map_err(|_| format!("option '{argument}' takes a number"))?;
+                options.dump_context = options.dump_context.max(usize::try_from(lines).ok());
             }
             _ => return Err(format!("unknown option '{argument}'")),
         }
     }
     command.check_file = check_file.unwrap_or_default();
+    command.options.dump = dump.unwrap_or(Dump::Fail);
     command.input_file = input_file.filter(|file| file != "-");
     Ok(command)
 }
@@ -122,18 +171,20 @@ fn flag(argument: &str, value: Option<&str>) -> Result<bool, String> {
     }
 }
 
-fn one_of(argument: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
-    if allowed.contains(&value) {
-        return Ok(());
+fn one_of<T: Copy>(argument: &str, value: &str, allowed: &[(&str, T)]) -> Result<T, String> {
+    if let Some((_, found)) = allowed.iter().find(|(name, _)| *name == value) {
+        return Ok(*found);
     }
-    Err(format!("option '{argument}' takes one of {}", allowed.join(", ")))
+    let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
+    Err(format!("option '{argument}' takes one of {}", names.join(", ")))
 }
 
-/// Reads the files that `command` names and checks. `standard_input` is read only if the input comes from there.
+/// Reads the files that `command` names and checks. Answers what is to be said all the same.
+/// `standard_input` is read only if the input comes from there.
 ///
 /// # Errors
 /// Says why the check did not pass.
-pub fn run_command(command: &Command, standard_input: &mut dyn Read) -> Result<(), Failure> {
+pub fn run_command(command: &Command, standard_input: &mut dyn Read) -> Result<String, Failure> {
     let invalid = |what: &str, file: &str, error: std::io::Error| {
         Failure::Invalid(format!("error: cannot read the {what} '{file}': {error}\n"))
     };

@@ -147,7 +147,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         ));
     }
     if !before.is_empty() {
-        let pattern = Pattern::end_of_file(file.bytes.len());
+        let pattern = Pattern::end_of_file(scanner.at);
         let prefix = check_prefixes.first().copied().unwrap_or_default().to_owned();
         checks.push(Check { pattern, prefix, before });
     }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! options, check file ──directive.rs──▶ checks (patterns by pattern.rs) ┐
-//! input ──source.rs: made canonical──▶ text ──run.rs────────────────────┴─▶ pass, or messages
+//! input ──source.rs: made canonical──▶ text ──run.rs────────────────────┴─▶ messages, events ──dump.rs──▶ the marked input
 //! ```
 //!
 //! Known differences, all towards refusing more:
@@ -19,11 +19,13 @@
 //! * Word boundaries (`[[:<:]]`) and named collating elements (`[[.space.]]`) are invalid.
 //! * A `\1` that names a group still open around it is invalid; LLVM never matches it.
 //! * Back-references that need too much search are an error; LLVM may take for ever.
-//!
-//! Options that only change what LLVM prints (`--dump-input*`, `-v`, `--color`) are accepted without effect.
+//! * Messages say the same at the same place, but not in LLVM's words everywhere. The dump is the same byte by byte,
+//!   except for notes with our words, bytes that are not UTF-8, and the values of variables, which LLVM shows as
+//!   the regular expressions they have become (`a\\.c`). `--color` is accepted without effect.
 
 mod cli;
 mod directive;
+mod dump;
 mod number;
 mod numeric;
 mod pattern;
@@ -31,7 +33,8 @@ mod regex;
 mod run;
 mod source;
 
-pub use cli::{Command, USAGE, parse_arguments, run_command};
+pub use cli::{Command, DUMP_HELP, USAGE, parse_arguments, run_command};
+pub use dump::{Dump, Filter, Layout, Verbosity};
 
 /// A text with the name that messages give it.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +68,18 @@ pub struct Options {
     pub ignore_case: bool,
     /// A prefix that was given need not occur, as long as one does.
     pub allow_unused_prefixes: bool,
+    /// When the input is shown with marks.
+    pub dump: Dump,
+    /// Which lines are shown; none for those with errors, or all if it is always shown.
+    pub dump_filter: Option<Filter>,
+    /// How many lines around those, if not five.
+    pub dump_context: Option<usize>,
+    /// How much is told of what went well.
+    pub verbosity: Verbosity,
 }
+
+/// How many lines around those of interest a dump shows by default.
+const DUMP_CONTEXT: usize = 5;
 
 /// Why the check did not pass. The text is ready to print and ends with a newline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,15 +108,29 @@ impl Failure {
     }
 }
 
-/// Checks `input` against the directives in `check_file`.
+/// Checks `input` against the directives in `check_file`. Answers what is to be said all the same.
 ///
 /// # Errors
 /// Says why the check did not pass.
-pub fn check(options: &Options, check_file: Source<'_>, input: Source<'_>) -> Result<(), Failure> {
+pub fn check(options: &Options, check_file: Source<'_>, input: Source<'_>) -> Result<String, Failure> {
     let file = directive::read(options, check_file).map_err(Failure::Invalid)?;
     if input.bytes.is_empty() && !options.allow_empty {
         return Err(Failure::Invalid(format!("error: the input '{}' is empty\n", input.name)));
     }
     let text = source::Text::canonical(input.name, input.bytes, options.strict_whitespace);
-    run::run(&file, &text, options).map_err(Failure::Mismatch)
+    let report = run::run(&file, &text, options, options.dump != Dump::Never);
+    let mut messages = report.messages;
+    if options.dump == Dump::Always || (options.dump == Dump::Fail && !report.passed) {
+        let default = if options.dump == Dump::Always { Filter::All } else { Filter::Error };
+        let layout = Layout {
+            filter: options.dump_filter.unwrap_or(default),
+            context: options.dump_context.unwrap_or(DUMP_CONTEXT),
+        };
+        messages.push_str(&format!(
+            "\nInput file: {}\nCheck file: {}\n\n-dump-input=help explains the following input dump.\n\n",
+            input.name, check_file.name
+        ));
+        dump::write(&mut messages, &file.texts, &text, &report.events, layout);
+    }
+    if report.passed { Ok(messages) } else { Err(Failure::Mismatch(messages)) }
 }

@@ -11,6 +11,7 @@
 
 use super::Options;
 use super::directive::{Attached, Check, CheckFile};
+use super::dump::{Event, Outcome, Verbosity};
 use super::pattern::{Kind, Match, Pattern, PatternError, Variables};
 use super::source::{Severity, Text, printable};
 
@@ -18,13 +19,59 @@ use super::source::{Severity, Text, printable};
 #[derive(Debug)]
 struct Failed;
 
-pub(crate) struct Run<'a> {
+/// What came of all checks.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) passed: bool,
+    /// Messages, ready to print.
+    pub(crate) messages: String,
+    /// For the dump of the input.
+    pub(crate) events: Vec<Event>,
+}
+
+struct Run<'a> {
     file: &'a CheckFile,
     input: &'a Text,
     options: &'a Options,
     variables: Variables,
-    report: String,
+    messages: String,
+    /// What is to be marked in the dump; none if there is no dump.
+    events: Option<Vec<Event>>,
 }
+
+/// A directive's pattern and where it stands.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    pattern: &'a Pattern,
+    prefix: &'a str,
+    text: usize,
+    /// Which of how many matches of a CHECK-COUNT.
+    number: (u32, u32),
+}
+
+impl<'a> Line<'a> {
+    fn of(check: &'a Check) -> Line<'a> {
+        Line { pattern: &check.pattern, prefix: &check.prefix, text: 0, number: (1, 1) }
+    }
+
+    fn attached(attached: &'a Attached) -> Line<'a> {
+        Line { pattern: &attached.pattern, prefix: &attached.prefix, text: attached.text, number: (1, 1) }
+    }
+
+    fn name(self) -> String {
+        self.pattern.kind.name(self.prefix)
+    }
+
+    fn number_text(self) -> String {
+        match self.number {
+            (_, ..=1) => String::new(),
+            (number, count) => format!(" ({number} out of {count})"),
+        }
+    }
+}
+
+/// Most empty matches of one CHECK-COUNT at one place; the rest is as many as anyone asks for.
+const MAX_EMPTY: u32 = 100;
 
 /// Part of the input, as offsets.
 #[derive(Clone, Copy)]
@@ -34,16 +81,16 @@ struct Region {
 }
 
 /// Runs all checks over `input`.
-///
-/// # Errors
-/// The messages, ready to print.
-pub(crate) fn run(file: &CheckFile, input: &Text, options: &Options) -> Result<(), String> {
-    let run = Run { file, input, options, variables: file.variables.clone(), report: String::new() };
-    run.all()
+pub(crate) fn run(file: &CheckFile, input: &Text, options: &Options, dump: bool) -> Report {
+    let variables = file.variables.clone();
+    let events = dump.then(Vec::new);
+    let mut run = Run { file, input, options, variables, messages: String::new(), events };
+    let passed = run.all().is_ok();
+    Report { passed, messages: run.messages, events: run.events.unwrap_or_default() }
 }
 
 impl Run<'_> {
-    fn all(mut self) -> Result<(), String> {
+    fn all(&mut self) -> Result<(), Failed> {
         let checks = &self.file.checks;
         let mut failed = false;
         let mut rest = Region { start: 0, end: self.input.bytes.len() };
@@ -53,9 +100,7 @@ impl Run<'_> {
             let (next, mut region) = match label {
                 None => (checks.len(), rest),
                 Some(label) => {
-                    let Ok(found) = self.repeated(&checks[label], rest) else {
-                        return Err(self.report);
-                    };
+                    let found = self.repeated(&checks[label], rest)?;
                     let region = Region { start: rest.start, end: found.end };
                     rest.start = found.end;
                     (label + 1, region)
@@ -75,7 +120,7 @@ impl Run<'_> {
             }
             first = next;
             if label.is_none() {
-                return if failed { Err(self.report) } else { Ok(()) };
+                return if failed { Err(Failed) } else { Ok(()) };
             }
         }
     }
@@ -103,28 +148,28 @@ impl Run<'_> {
         Ok(found.end)
     }
 
+    /// Finds what must be there, and tells of it.
+    fn expect(&mut self, line: Line<'_>, region: Region) -> Result<Match, Failed> {
+        match self.find(line.pattern, region) {
+            Ok(Some(found)) => {
+                self.found(line, Outcome::Found, &found);
+                Ok(found)
+            }
+            Ok(None) => Err(self.not_found(line, region)),
+            Err(errors) => Err(self.bad_pattern(line, region, &errors)),
+        }
+    }
+
     /// The check's own pattern, as often as it asks for.
     fn repeated(&mut self, check: &Check, region: Region) -> Result<Region, Failed> {
         let count = if let Kind::Plain(count) = check.pattern.kind { count } else { 1 };
         let mut all: Option<Region> = None;
         let mut rest = region;
         for number in 1..=count {
-            let found = match self.find(&check.pattern, rest) {
-                Ok(Some(found)) => found,
-                Ok(None) => {
-                    return Err(self.not_found(
-                        &check.pattern,
-                        &check.prefix,
-                        0,
-                        rest,
-                        Some((number, count)),
-                    ));
-                }
-                Err(error) => return Err(self.bad_pattern(0, &error)),
-            };
+            let line = Line { number: (number, count), ..Line::of(check) };
+            let found = self.expect(line, rest)?;
             all = Some(Region { start: all.map_or(found.start, |all| all.start), end: found.end });
-            if found.start == rest.start && found.end == rest.start {
-                // An empty match here is found as often as anyone asks.
+            if number >= MAX_EMPTY && found.start == rest.start && found.end == rest.start {
                 break;
             }
             rest.start = found.end;
@@ -141,11 +186,16 @@ impl Run<'_> {
             (Kind::Same, 1..) => "is not on the same line as the previous match",
             _ => return Ok(()),
         };
-        let name = check.pattern.kind.name(&check.prefix);
-        self.error(0, check.pattern.at, &format!("{name}: {problem}"));
+        let line = Line::of(check);
+        self.error(line, check.pattern.at, &format!("{}: {problem}", line.name()));
         let kind = if check.pattern.kind == Kind::Same { "same" } else { "next" };
         self.note(found.start, &format!("'{kind}' match was here"));
         self.note(skipped.start, "previous match ended here");
+        if self.options.verbosity >= Verbosity::Matches {
+            self.change_last(Outcome::FoundOnWrongLine);
+        } else {
+            self.event(line, Outcome::FoundOnWrongLine, found, None);
+        }
         Err(Failed)
     }
 
@@ -179,28 +229,34 @@ impl Run<'_> {
         let mut rest = region;
         let mut next = 0;
         loop {
+            let line = Line::attached(attached);
             let found = match self.find(&attached.pattern, rest) {
                 Ok(Some(found)) => found,
-                Ok(None) => {
-                    return Err(self.not_found(
-                        &attached.pattern,
-                        &attached.prefix,
-                        attached.text,
-                        rest,
-                        None,
-                    ));
-                }
-                Err(error) => return Err(self.bad_pattern(attached.text, &error)),
+                Ok(None) => return Err(self.not_found(line, rest)),
+                Err(errors) => return Err(self.bad_pattern(line, rest, &errors)),
             };
+            // Without -vv only the match that counts is told of.
+            if self.options.verbosity == Verbosity::All {
+                self.found(line, Outcome::Found, &found);
+            }
             while next < matches.len() && found.start >= matches[next].end {
                 next += 1;
             }
             match matches.get(next) {
                 Some(old) if old.start < found.end => {
+                    if self.options.verbosity == Verbosity::All {
+                        self.change_last(Outcome::Discarded);
+                        if self.events.is_none() {
+                            self.note(old.start, "match discarded, overlaps earlier DAG match here");
+                        }
+                    }
                     rest.start = old.end;
                     next += 1;
                 }
                 _ => {
+                    if self.options.verbosity != Verbosity::All {
+                        self.found(line, Outcome::Found, &found);
+                    }
                     matches.insert(next, found);
                     return Ok(());
                 }
@@ -212,59 +268,144 @@ impl Run<'_> {
     fn absent(&mut self, nots: &[&Attached], region: Region) -> Result<(), Failed> {
         let mut outcome = Ok(());
         for not in nots {
+            let line = Line::attached(not);
             match self.find(&not.pattern, region) {
-                Ok(None) => {}
+                Ok(None) => self.rightly_not_found(line, region),
                 Ok(Some(found)) => {
-                    let name = not.pattern.kind.name(&not.prefix);
-                    self.error(not.text, not.pattern.at, &format!("{name}: excluded string found in input"));
-                    self.note(found.start, "found here");
+                    self.found(line, Outcome::FoundButExcluded, &found);
                     outcome = Err(Failed);
                 }
-                Err(error) => outcome = Err(self.bad_pattern(not.text, &error)),
+                Err(errors) => outcome = Err(self.bad_pattern(line, region, &errors)),
             }
         }
         outcome
     }
 
-    fn bad_pattern(&mut self, text: usize, errors: &[PatternError]) -> Failed {
-        for error in errors {
-            self.error(text, error.at, &error.message);
-        }
-        Failed
-    }
-
-    fn not_found(
-        &mut self,
-        pattern: &Pattern,
-        prefix: &str,
-        text: usize,
-        region: Region,
-        count: Option<(u32, u32)>,
-    ) -> Failed {
-        let name = pattern.kind.name(prefix);
-        let number = match count {
-            Some((number, count)) if count > 1 => format!(" ({number} out of {count})"),
-            _ => String::new(),
+    /// Tells of a match: as a fault, or on request.
+    fn found(&mut self, line: Line<'_>, outcome: Outcome, found: &Match) {
+        let is_error = outcome.is_error();
+        let wanted = match line.pattern.kind {
+            Kind::EndOfFile => Verbosity::All,
+            _ => Verbosity::Matches,
         };
-        self.error(text, pattern.at, &format!("{name}: expected string not found in input{number}"));
-        self.note(region.start, "scanning from here");
-        for (name, value) in pattern.uses(&self.variables) {
-            let note = format!("with \"{name}\" equal to \"{}\"", printable(&value).escape_debug());
-            self.input.message(&mut self.report, region.start, Severity::Note, &note);
+        if !is_error && self.options.verbosity < wanted {
+            return;
         }
-        let searched = &self.input.bytes[region.start..region.end];
-        if let Some(likely) = fuzzy_match(searched, pattern.example()) {
-            self.note(region.start + likely, "possible intended match here");
+        let region = Region { start: found.start, end: found.end };
+        self.event(line, outcome, region, None);
+        let mut notes = self.uses(line, found.start);
+        notes.extend(found.captures.iter().map(|(name, start, end)| {
+            (Region { start: *start, end: *end }, format!("captured var \"{name}\""))
+        }));
+        if is_error || self.events.is_none() {
+            let (severity, what) = match outcome {
+                Outcome::Found => (Severity::Remark, "expected"),
+                _ => (Severity::Error, "excluded"),
+            };
+            let message = format!("{}: {what} string found in input{}", line.name(), line.number_text());
+            self.message(line, line.pattern.at, severity, &message);
+            self.note(found.start, "found here");
+            for (region, note) in &notes {
+                self.note(region.start, note);
+            }
+        }
+        for (region, note) in notes {
+            self.event(line, outcome, region, Some(note));
+        }
+    }
+
+    /// What the pattern took from elsewhere, as notes at `at`.
+    fn uses(&self, line: Line<'_>, at: usize) -> Vec<(Region, String)> {
+        let note = |(name, value): (&str, Vec<u8>)| {
+            let note =
+                format!("with \"{}\" equal to \"{}\"", name.escape_debug(), printable(&value).escape_debug());
+            (Region { start: at, end: at }, note)
+        };
+        line.pattern.uses(&self.variables).into_iter().map(note).collect()
+    }
+
+    /// A CHECK-NOT that holds.
+    fn rightly_not_found(&mut self, line: Line<'_>, region: Region) {
+        if self.options.verbosity < Verbosity::All {
+            return;
+        }
+        self.event(line, Outcome::RightlyNotFound, region, None);
+        for (region, note) in self.uses(line, region.start) {
+            self.event(line, Outcome::RightlyNotFound, region, Some(note));
+        }
+        if self.events.is_none() {
+            let message = format!("{}: excluded string not found in input", line.name());
+            self.message(line, line.pattern.at, Severity::Remark, &message);
+            self.note(region.start, "scanning from here");
+        }
+    }
+
+    fn bad_pattern(&mut self, line: Line<'_>, region: Region, errors: &[PatternError]) -> Failed {
+        self.event(line, Outcome::BadPattern, region, None);
+        let point = Region { start: region.start, end: region.start };
+        for error in errors {
+            self.error(line, error.at, &error.message);
+            self.event(line, Outcome::BadPattern, point, Some(error.message.clone()));
+        }
+        for (region, note) in self.uses(line, region.start) {
+            self.event(line, Outcome::BadPattern, region, Some(note));
+        }
+        if line.pattern.kind != Kind::Not {
+            self.hint(line, region);
         }
         Failed
     }
 
-    fn error(&mut self, text: usize, at: usize, message: &str) {
-        self.file.texts[text].message(&mut self.report, at, Severity::Error, message);
+    fn not_found(&mut self, line: Line<'_>, region: Region) -> Failed {
+        let message = format!("{}: expected string not found in input{}", line.name(), line.number_text());
+        self.error(line, line.pattern.at, &message);
+        self.note(region.start, "scanning from here");
+        self.event(line, Outcome::NotFound, region, None);
+        for (region, note) in self.uses(line, region.start) {
+            self.note(region.start, &note);
+            self.event(line, Outcome::NotFound, region, Some(note));
+        }
+        self.hint(line, region);
+        Failed
+    }
+
+    /// Points at what may have been meant.
+    fn hint(&mut self, line: Line<'_>, region: Region) {
+        let searched = &self.input.bytes[region.start..region.end];
+        if let Some(likely) = fuzzy_match(searched, line.pattern.example()) {
+            let at = region.start + likely;
+            self.note(at, "possible intended match here");
+            self.event(line, Outcome::FuzzyMatch, Region { start: at, end: at }, None);
+        }
+    }
+
+    fn event(&mut self, line: Line<'_>, outcome: Outcome, region: Region, note: Option<String>) {
+        if let Some(events) = &mut self.events {
+            let site = (line.text, line.pattern.at);
+            let Region { start, end } = region;
+            events.push(Event { site, kind: line.pattern.kind, outcome, start, end, note });
+        }
+    }
+
+    /// Another outcome for the events of the directive that had the last one.
+    fn change_last(&mut self, outcome: Outcome) {
+        let Some(events) = &mut self.events else { return };
+        let last = events.last().map(|event| event.site);
+        for event in events.iter_mut().rev().take_while(|event| Some(event.site) == last) {
+            event.outcome = outcome;
+        }
+    }
+
+    fn error(&mut self, line: Line<'_>, at: usize, message: &str) {
+        self.message(line, at, Severity::Error, message);
+    }
+
+    fn message(&mut self, line: Line<'_>, at: usize, severity: Severity, message: &str) {
+        self.file.texts[line.text].message(&mut self.messages, at, severity, message);
     }
 
     fn note(&mut self, at: usize, message: &str) {
-        self.input.message(&mut self.report, at, Severity::Note, message);
+        self.input.message(&mut self.messages, at, Severity::Note, message);
     }
 }
 

@@ -16,11 +16,12 @@ pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether a message is the fault itself or adds to one.
+/// Whether a message is the fault itself, adds to one, or was asked for by `-v`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {
     Error,
     Note,
+    Remark,
 }
 
 impl Text {
@@ -56,6 +57,7 @@ impl Text {
         let kind = match severity {
             Severity::Error => "error",
             Severity::Note => "note",
+            Severity::Remark => "remark",
         };
         let at = at.min(self.bytes.len());
         let line_start = at + 1 - column;
