@@ -38,7 +38,7 @@ pub(super) fn ints(a: &Constant, b: &Constant, f: impl Fn(Int, Int) -> Option<In
 /// An integer for every element of the result.
 fn all(m: &mut Module, op: OpId, bits: i128) -> Answer {
     let ty = result_type(m, op)?;
-    attr(int_attr(m, ty, bits))
+    attr(int_attr(&mut m.cx, ty, bits))
 }
 
 fn is(m: &Module, c: Constants<'_>, i: usize, what: fn(Int) -> bool) -> bool {
@@ -318,7 +318,7 @@ fn truth(bit: bool) -> Option<Int> {
 pub fn addui_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     let overflow = m.value_type(m.results(op).nth(1)?);
     if is(m, c, 1, Int::is_zero) {
-        let none = int_attr(m, overflow, 0)?;
+        let none = int_attr(&mut m.cx, overflow, 0)?;
         return Some(vec![Folded::Value(m.operand(op, 0)), Folded::Attr(none)]);
     }
     let sum = zip(m, op, c, 0, |a, b| Some(a.add(b)))?;
@@ -335,7 +335,7 @@ pub fn mulsi_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 pub fn mului_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     if is(m, c, 1, Int::is_one) {
         let ty = result_type(m, op)?;
-        let high = int_attr(m, ty, 0)?;
+        let high = int_attr(&mut m.cx, ty, 0)?;
         return Some(vec![Folded::Value(m.operand(op, 0)), Folded::Attr(high)]);
     }
     extended(m, op, c, Int::mul_high_unsigned)

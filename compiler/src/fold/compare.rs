@@ -119,7 +119,7 @@ pub fn cmpi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     let ty = result_type(m, op)?;
     if a == b {
         let bits = i128::from(predicate.accepts(Ordering::Equal, Ordering::Equal));
-        return attr(int_attr(m, ty, bits));
+        return attr(int_attr(&mut m.cx, ty, bits));
     }
     let against = int(m, c, 1);
     if against.is_some_and(Int::is_zero) {
@@ -181,12 +181,12 @@ pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
         },
     };
     if matches!(number, 0 | 15) {
-        return attr(int_attr(m, ty, i128::from(number == 15)));
+        return attr(int_attr(&mut m.cx, ty, i128::from(number == 15)));
     }
     let (a, b) = (read(m, c, 0), read(m, c, 1));
     let nan = |x: &Option<Constant>| matches!(x.as_ref().and_then(Constant::single), Some(Scalar::Float(x)) if x.is_nan());
     if nan(&a) || nan(&b) {
-        return attr(int_attr(m, ty, i128::from(accepts(None))));
+        return attr(int_attr(&mut m.cx, ty, i128::from(accepts(None))));
     }
     let result = a?.zip(&b?, |a, b| match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => truth(accepts(a.compare(b))),

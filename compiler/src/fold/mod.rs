@@ -12,8 +12,8 @@
 //! undefined or poison, and where a kernel of `tfrt` ends with an error, the op stays. `x + 0.0` stays, since it turns
 //! -0.0 into 0.0. An op of `tfrt` stays if an operand that the result no longer depends on could be an error.
 //!
-//! [`fold`] is what passes call: it knows what follows from traits, then asks the table. Not here: patterns, which make
-//! new ops (`canonicalize`), and the driver (`rewrite`).
+//! [`fold`] is what passes call: it knows what follows from traits, then asks the table. What makes new ops is a pattern
+//! ([`patterns`]). Not here: the driver that applies all this (`rewrite`).
 
 pub mod arith;
 pub mod casts;
@@ -22,10 +22,11 @@ pub mod constant;
 pub mod float;
 pub mod floats;
 pub mod int;
+pub mod patterns;
 pub mod tfrt;
 
 use crate::dialects::{Folded, Traits};
-use crate::ir::{AttrId, Module, NewOp, OpId, TypeId, ValueId, names};
+use crate::ir::{AttrId, Context, Module, NewOp, OpId, TypeId, ValueId, names};
 use crate::rewrite::{At, Rewriter, fold_with_table};
 use constant::{Constant, Scalar};
 use int::Int;
@@ -131,10 +132,10 @@ pub fn operands_of(m: &Module, value: ValueId, name: &str) -> Option<(ValueId, V
 }
 
 /// A constant of a type, all of whose elements are `bits`.
-pub fn int_attr(m: &mut Module, ty: TypeId, bits: i128) -> Option<AttrId> {
-    let constant::Elem::Int(width) = constant::Elem::of(&m.cx, ty)? else { return None };
+pub fn int_attr(cx: &mut Context, ty: TypeId, bits: i128) -> Option<AttrId> {
+    let constant::Elem::Int(width) = constant::Elem::of(cx, ty)? else { return None };
     let int = Int::new(width, bits as u128)?;
-    Constant::of(Scalar::Int(int)).write(&mut m.cx, ty)
+    Constant::of(Scalar::Int(int)).write(cx, ty)
 }
 
 /// Both operands, of an op that has two.

@@ -7,10 +7,12 @@
 //!
 //! The list of passes is [`passes`]; a new pass is one entry there.
 
+mod canonicalize;
 mod cx;
 mod dce;
 mod manager;
 mod pipeline;
+mod sccp;
 mod strip;
 #[cfg(test)]
 mod tests;
@@ -74,7 +76,7 @@ impl OptionKind {
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[dce::PASS, strip::PASS];
+    const PASSES: &[Pass] = &[canonicalize::PASS, dce::PASS, sccp::PASS, strip::PASS];
     PASSES
 }
 

@@ -8,7 +8,7 @@
 
 use super::constants::{Constants, constant_value};
 use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify};
-use crate::dialects::Folded;
+use crate::dialects::{Folded, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -68,6 +68,41 @@ pub fn fold_with_table(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let constants: Vec<Option<AttrId>> =
         m.operands(op).map(|v| m.defining_op(v).and_then(|d| constant_value(m, d))).collect();
     folder(m, op, &constants)
+}
+
+impl Rewriter<'_> {
+    /// What an op would fold to if its operands were these constants. Nothing is changed: what a folder does in place is
+    /// undone.
+    pub fn would_fold(&mut self, op: OpId, constants: &[Option<AttrId>]) -> Option<Vec<Folded>> {
+        let def = self.module.def(op)?;
+        let folder = def.folder?;
+        let operands: Vec<ValueId> = self.module.operands(op).collect();
+        let attrs = self.module.attrs(op).to_vec();
+        let mut constants = constants.to_vec();
+        // Folders look for constants on the right.
+        if def.traits.has(Traits::COMMUTATIVE) && matches!(constants.as_slice(), [Some(_), None, ..]) {
+            constants.swap(0, 1);
+            self.module.set_operand(op, 0, operands[1]);
+            self.module.set_operand(op, 1, operands[0]);
+        }
+        let answer = folder(self.module, op, &constants);
+        if self.module.n_operands(op) != operands.len() {
+            self.module.set_operands(op, &operands);
+        }
+        for (i, operand) in operands.into_iter().enumerate() {
+            self.module.set_operand(op, i, operand);
+        }
+        if self.module.attrs(op) != attrs.as_slice() {
+            let now: Vec<_> = self.module.attrs(op).iter().map(|(name, _)| *name).collect();
+            for name in now {
+                self.module.remove_attr(op, name);
+            }
+            for (name, attr) in attrs {
+                self.module.set_attr(op, name, attr);
+            }
+        }
+        answer.filter(|parts| !parts.is_empty())
+    }
 }
 
 /// Folds and rewrites all ops inside of the rewriter's root.

@@ -12,8 +12,10 @@ mod verify;
 use super::def::{Folder, Verifier};
 use super::types::{ElementKind as E, TypeFn};
 use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, TypeConstraint as T};
+use crate::fold::patterns as rewrites;
 use crate::fold::{arith, casts, compare, floats};
 use crate::ir::KnownType;
+use crate::rewrite::Pattern;
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
 pub static OVERFLOW: FlagsDef =
@@ -51,6 +53,35 @@ pub static ROUNDING: EnumDef = EnumDef {
     words: &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"],
 };
 
+/// The patterns of each op.
+fn patterns(op: &str) -> &'static [Pattern] {
+    use rewrites::{casts as c, floats as f, ints as i, select as s};
+    match op {
+        "addi" => &[i::ADD_CONSTANTS, i::ADD_NEGATIVE],
+        "subi" => &[i::SUB_CONSTANTS, i::SUB_SELF],
+        "muli" => &[i::MUL_CONSTANTS],
+        "andi" | "ori" => &[i::BITWISE_OF_EXT],
+        "xori" => &[i::NOT_OF_COMPARE, i::BITWISE_OF_EXT],
+        "cmpi" => &[i::COMPARE_EXT],
+        "addui_extended" => &[i::PLAIN_SUM],
+        "mulsi_extended" | "mului_extended" => &[i::PLAIN_PRODUCT],
+        "select" => &[s::NESTED, s::OF_NOT, s::TO_NOT, s::TO_EXTUI],
+        "extsi" => &[c::EXTSI_OF_EXTUI],
+        "trunci" => &[c::TRUNC_OF_EXT, c::TRUNC_OF_SHRSI],
+        "index_cast" => &[c::INDEX_CAST_OF_EXTSI],
+        "index_castui" => &[c::INDEX_CASTUI_OF_EXTUI],
+        "mulf" => &[f::MUL_OF_NEG],
+        "divf" => &[f::DIV_OF_NEG],
+        _ => &[],
+    }
+}
+
+/// Adds an op with its patterns.
+fn add(r: &mut Registry, def: OpDef) {
+    let op = def.name.trim_start_matches("arith.").to_owned();
+    r.add(patterns(&op).iter().fold(def, |def, pattern| def.pattern(*pattern)));
+}
+
 pub(super) fn ops(r: &mut Registry) {
     constants(r);
     integers(r);
@@ -60,7 +91,8 @@ pub(super) fn ops(r: &mut Registry) {
 }
 
 fn constants(r: &mut Registry) {
-    r.add(
+    add(
+        r,
         OpDef::new("arith.constant", "a constant")
             .attr("value", A::Typed)
             .result("result", T::Any)
@@ -113,14 +145,18 @@ fn integers(r: &mut Registry) {
         ("minui", "the smaller one, unsigned", lattice, Flags::None, arith::minui),
     ] {
         let def = binary(name, summary, E::IntegerOrIndex).traits(traits).folder(folder);
-        r.add(match flags {
-            Flags::None => def.format("$lhs `,` $rhs attr-dict `:` type($result)"),
-            Flags::Overflow => def
-                .optional_attr("overflowFlags", A::Flags(&OVERFLOW))
-                .format("$lhs `,` $rhs (`overflow` $overflowFlags^)? attr-dict `:` type($result)"),
-        });
+        add(
+            r,
+            match flags {
+                Flags::None => def.format("$lhs `,` $rhs attr-dict `:` type($result)"),
+                Flags::Overflow => def
+                    .optional_attr("overflowFlags", A::Flags(&OVERFLOW))
+                    .format("$lhs `,` $rhs (`overflow` $overflowFlags^)? attr-dict `:` type($result)"),
+            },
+        );
     }
-    r.add(
+    add(
+        r,
         OpDef::new("arith.addui_extended", "the unsigned sum and whether it overflowed")
             .operand("lhs", T::Like(E::IntegerOrIndex))
             .operand("rhs", T::Like(E::IntegerOrIndex))
@@ -143,7 +179,8 @@ fn integers(r: &mut Registry) {
         ),
         ("mului_extended", "the low and the high half of the unsigned product", arith::mului_extended),
     ] {
-        r.add(
+        add(
+            r,
             OpDef::new(format!("arith.{name}"), summary)
                 .operand("lhs", T::Like(E::IntegerOrIndex))
                 .operand("rhs", T::Like(E::IntegerOrIndex))
@@ -174,7 +211,8 @@ fn floats(r: &mut Registry) {
         ("maxnumf", "the greater one; the other one if one is NaN", lattice, floats::maxnumf),
         ("minnumf", "the smaller one; the other one if one is NaN", lattice, floats::minnumf),
     ] {
-        r.add(
+        add(
+            r,
             binary(name, summary, E::Float)
                 .optional_attr("fastmath", A::Flags(&FASTMATH))
                 .traits(traits)
@@ -182,7 +220,8 @@ fn floats(r: &mut Registry) {
                 .format("$lhs `,` $rhs (`fastmath` $fastmath^)? attr-dict `:` type($result)"),
         );
     }
-    r.add(
+    add(
+        r,
         OpDef::new("arith.negf", "the number with the other sign")
             .operand("operand", T::Like(E::Float))
             .optional_attr("fastmath", A::Flags(&FASTMATH))
@@ -196,7 +235,8 @@ fn floats(r: &mut Registry) {
 }
 
 fn comparisons(r: &mut Registry) {
-    r.add(
+    add(
+        r,
         OpDef::new("arith.cmpi", "compares integers")
             .operand("lhs", T::Like(E::IntegerOrIndex))
             .operand("rhs", T::Like(E::IntegerOrIndex))
@@ -209,7 +249,8 @@ fn comparisons(r: &mut Registry) {
             .folder(compare::cmpi)
             .cost(1),
     );
-    r.add(
+    add(
+        r,
         OpDef::new("arith.cmpf", "compares floats")
             .operand("lhs", T::Like(E::Float))
             .operand("rhs", T::Like(E::Float))
@@ -223,7 +264,8 @@ fn comparisons(r: &mut Registry) {
             .folder(compare::cmpf)
             .cost(1),
     );
-    r.add(
+    add(
+        r,
         OpDef::new("arith.select", "the second operand where the first is true, else the third")
             .operand("condition", T::Like(E::Bool))
             .operand("true_value", T::Any)
@@ -243,57 +285,57 @@ fn comparisons(r: &mut Registry) {
 fn casts(r: &mut Registry) {
     let plain = "$in attr-dict `:` type($in) `to` type($out)";
     let (int, float) = (T::Like(E::Integer), T::Like(E::Float));
-    let mut add = |def: OpDef, verifier: Verifier, folder: Folder| {
-        r.add(def.verifier(verifier).folder(folder));
+    let mut put = |def: OpDef, verifier: Verifier, folder: Folder| {
+        add(r, def.verifier(verifier).folder(folder));
     };
-    add(cast("extsi", "wider, filled with the sign", int, int).format(plain), verify::wider, casts::extsi);
-    add(cast("extui", "wider, filled with zeros", int, int).format(plain), verify::wider, casts::extui);
-    add(cast("trunci", "the low bits", int, int).format(plain), verify::narrower, casts::trunci);
-    add(
+    put(cast("extsi", "wider, filled with the sign", int, int).format(plain), verify::wider, casts::extsi);
+    put(cast("extui", "wider, filled with zeros", int, int).format(plain), verify::wider, casts::extui);
+    put(cast("trunci", "the low bits", int, int).format(plain), verify::narrower, casts::trunci);
+    put(
         cast("extf", "the same number in a wider format", float, float).format(plain),
         verify::wider,
         casts::extf,
     );
-    add(
+    put(
         cast("truncf", "the nearest number in a narrower format", float, float)
             .optional_attr("roundingmode", A::Enum(&ROUNDING))
             .format("$in ($roundingmode^)? attr-dict `:` type($in) `to` type($out)"),
         verify::narrower,
         casts::truncf,
     );
-    add(
+    put(
         cast("sitofp", "the float nearest to a signed integer", int, float).format(plain),
         verify::same_shape,
         casts::sitofp,
     );
-    add(
+    put(
         cast("uitofp", "the float nearest to an unsigned integer", int, float).format(plain),
         verify::same_shape,
         casts::uitofp,
     );
-    add(
+    put(
         cast("fptosi", "a float rounded toward zero, as a signed integer", float, int).format(plain),
         verify::same_shape,
         casts::fptosi,
     );
-    add(
+    put(
         cast("fptoui", "a float rounded toward zero, as an unsigned integer", float, int).format(plain),
         verify::same_shape,
         casts::fptoui,
     );
     let index = T::LikeOrMemRef(E::IntegerOrIndex);
-    add(
+    put(
         cast("index_cast", "between index and integers, signed", index, index).format(plain),
         verify::index_cast,
         casts::index_cast,
     );
-    add(
+    put(
         cast("index_castui", "between index and integers, unsigned", index, index).format(plain),
         verify::index_cast,
         casts::index_castui,
     );
     let any = T::LikeOrMemRef(E::IntegerOrFloat);
-    add(
+    put(
         cast("bitcast", "the same bits as another type", any, any).format(plain),
         verify::bitcast,
         casts::bitcast,

@@ -1,0 +1,230 @@
+//! Patterns of branches (`cf`) and of `scf.if`.
+//!
+//! Merging a block into its only predecessor is the driver's work, since it knows the predecessors.
+
+use super::{int_constant, make, truth};
+use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, ValueId};
+use crate::rewrite::{At, Change, Pattern, Rewriter};
+
+/// A conditional branch on a constant is a branch.
+pub const COND_BR_CONSTANT: Pattern =
+    Pattern { name: "cond-br-constant", benefit: 2, rewrite: cond_br_constant };
+/// A conditional branch to one block is a branch; what it gives may depend on the condition.
+pub const COND_BR_SAME: Pattern =
+    Pattern { name: "cond-br-identical-successors", benefit: 1, rewrite: cond_br_same };
+/// A branch to a block that only branches goes where that goes.
+pub const PASS_THROUGH: Pattern = Pattern { name: "branch-pass-through", benefit: 1, rewrite: pass_through };
+/// `scf.if` on a constant is the one region.
+pub const IF_CONSTANT: Pattern = Pattern { name: "if-constant", benefit: 2, rewrite: if_constant };
+/// In the regions of `scf.if` the condition is known.
+pub const IF_CONDITION: Pattern = Pattern { name: "if-condition-inside", benefit: 1, rewrite: if_condition };
+/// What `scf.if` gives from outside of it is a select.
+pub const IF_TO_SELECT: Pattern = Pattern { name: "if-to-select", benefit: 1, rewrite: if_to_select };
+
+fn forwarded(m: &Module, op: OpId, successor: usize) -> Option<Vec<ValueId>> {
+    let range = m.successor_operands(op, successor)?;
+    Some(range.map(|i| m.operand(op, i)).collect())
+}
+
+/// Replaces a terminator by `cf.br`.
+fn branch(r: &mut Rewriter<'_>, op: OpId, to: BlockId, values: &[ValueId]) {
+    let loc = r.ir().loc(op);
+    let name = r.cx().str_id("cf.br");
+    let name = r.cx().op_name(name);
+    r.create(At::Before(op), NewOp { loc, operands: values, successors: &[to], ..NewOp::new(name) });
+    r.erase(op);
+}
+
+fn cond_br_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let taken = m.operands(op).next().and_then(|c| truth(m, c)).map(|yes| usize::from(!yes));
+    let Some(taken) = taken else { return Change::Unchanged };
+    let target = m.successors(op).get(taken).copied().zip(forwarded(m, op, taken));
+    let Some((to, values)) = target else { return Change::Unchanged };
+    branch(r, op, to, &values);
+    Change::Changed
+}
+
+fn cond_br_same(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let &[a, b] = m.successors(op) else { return Change::Unchanged };
+    let (Some(yes), Some(no)) = (forwarded(m, op, 0), forwarded(m, op, 1)) else { return Change::Unchanged };
+    if a != b || yes.len() != no.len() {
+        return Change::Unchanged;
+    }
+    let condition = m.operand(op, 0);
+    let mut values = Vec::with_capacity(yes.len());
+    for (yes, no) in yes.into_iter().zip(no) {
+        values.push(if yes == no { yes } else { select(r, op, condition, yes, no) });
+    }
+    branch(r, op, a, &values);
+    Change::Changed
+}
+
+fn select(r: &mut Rewriter<'_>, op: OpId, condition: ValueId, yes: ValueId, no: ValueId) -> ValueId {
+    let ty = r.ir().value_type(yes);
+    let select = make(r, op, "arith.select", &[condition, yes, no], &[ty], &[]);
+    r.ir().result(select, 0)
+}
+
+/// Where a block that only branches goes, with what, if it is given `values`.
+fn through(m: &Module, block: BlockId, values: &[ValueId]) -> Option<(BlockId, Vec<ValueId>)> {
+    let only = m.first_op(block)?;
+    if m.op_name_str(only) != "cf.br" {
+        return None;
+    }
+    let args = m.args(block);
+    let &[to] = m.successors(only) else { return None };
+    // The block's arguments are used here only, and it is no endless loop.
+    let local = args.iter().all(|a| m.users(*a).all(|(user, _)| user == only));
+    if to == block || !local || args.len() != values.len() {
+        return None;
+    }
+    let given = |v: ValueId| args.iter().position(|a| *a == v).map_or(v, |i| values[i]);
+    Some((to, m.operands(only).map(given).collect()))
+}
+
+fn pass_through(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let n = m.successors(op).len();
+    for i in 0..n {
+        let Some(values) = forwarded(m, op, i) else { return Change::Unchanged };
+        let Some((to, values)) = through(m, m.successors(op)[i], &values) else { continue };
+        if m.parent_block(op) == Some(m.successors(op)[i]) {
+            continue;
+        }
+        if n == 1 {
+            branch(r, op, to, &values);
+            return Change::Changed;
+        }
+        return retarget(r, op, i, to, values);
+    }
+    Change::Unchanged
+}
+
+/// Gives successor `i` of a `cf.cond_br` another block.
+fn retarget(r: &mut Rewriter<'_>, op: OpId, i: usize, to: BlockId, values: Vec<ValueId>) -> Change {
+    let m = r.ir();
+    let (Some(yes), Some(no)) = (forwarded(m, op, 0), forwarded(m, op, 1)) else { return Change::Unchanged };
+    let mut successors = m.successors(op).to_vec();
+    let mut given = [yes, no];
+    if successors.len() != 2 {
+        return Change::Unchanged;
+    }
+    let condition = m.operand(op, 0);
+    successors[i] = to;
+    given[i] = values;
+    let sizes = [1, given[0].len() as i32, given[1].len() as i32];
+    let sizes = crate::ir::AttrKind::DenseArray {
+        elem: crate::ir::KnownType::I32.id(),
+        data: crate::ir::Blob(sizes.iter().flat_map(|n| n.to_le_bytes()).collect()),
+    };
+    let sizes = r.cx().attr_id(sizes);
+    let operands: Vec<ValueId> = [condition].into_iter().chain(given.into_iter().flatten()).collect();
+    r.set_successors(op, &successors);
+    r.set_operands(op, &operands);
+    r.set_attr(op, crate::ir::names::OPERAND_SEGMENT_SIZES, sizes);
+    Change::Changed
+}
+
+// ---- scf.if ----
+
+/// The one block of a region and the op that ends it.
+pub(super) fn block_of(m: &Module, region: RegionId) -> Option<(BlockId, OpId)> {
+    match m.blocks_of(region) {
+        &[block] => m.last_op(block).map(|last| (block, last)),
+        _ => None,
+    }
+}
+
+fn if_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(yes) = m.operands(op).next().and_then(|c| truth(m, c)) else { return Change::Unchanged };
+    let &[then, otherwise] = m.regions_of(op) else { return Change::Unchanged };
+    let taken = if yes { then } else { otherwise };
+    if m.blocks_of(taken).is_empty() {
+        // No else: nothing is given.
+        if m.n_results(op) > 0 {
+            return Change::Unchanged;
+        }
+        r.erase(op);
+        return Change::Changed;
+    }
+    let Some((block, end)) = block_of(m, taken) else { return Change::Unchanged };
+    inline(r, op, block, end, &[])
+}
+
+/// Puts a block in place of an op, whose results are what the block's terminator gives.
+pub(super) fn inline(r: &mut Rewriter<'_>, op: OpId, block: BlockId, end: OpId, args: &[ValueId]) -> Change {
+    let m = r.ir();
+    if m.n_operands(end) != m.n_results(op) || m.args(block).len() != args.len() {
+        return Change::Unchanged;
+    }
+    r.inline_block(block, op, args);
+    let values: Vec<ValueId> = r.ir().operands(end).collect();
+    r.erase(end);
+    r.replace_op(op, &values);
+    Change::Changed
+}
+
+fn if_condition(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(condition) = m.operands(op).next() else { return Change::Unchanged };
+    let regions: Vec<RegionId> = m.regions_of(op).to_vec();
+    if truth(m, condition).is_some() {
+        return Change::Unchanged;
+    }
+    let uses: Vec<(OpId, usize)> = m.users(condition).filter(|(user, _)| *user != op).collect();
+    let ty = m.value_type(condition);
+    for (user, i) in uses {
+        for (n, region) in regions.iter().enumerate() {
+            if !is_inside(r.ir(), user, *region) {
+                continue;
+            }
+            let bits = if n == 0 { -1 } else { 0 };
+            if let Some(known) = int_constant(r, op, ty, bits) {
+                r.set_operand(user, i, known);
+                return Change::Changed;
+            }
+        }
+    }
+    Change::Unchanged
+}
+
+/// Is an op somewhere in a region?
+fn is_inside(m: &Module, op: OpId, region: RegionId) -> bool {
+    let mut at = m.parent_region(op);
+    while let Some(found) = at {
+        if found == region {
+            return true;
+        }
+        at = m.parent_region(m.region_parent(found));
+    }
+    false
+}
+
+fn if_to_select(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let &[then, otherwise] = m.regions_of(op) else { return Change::Unchanged };
+    let (Some((_, yes)), Some((_, no))) = (block_of(m, then), block_of(m, otherwise)) else {
+        return Change::Unchanged;
+    };
+    let n = m.n_results(op);
+    if m.n_operands(yes) != n || m.n_operands(no) != n {
+        return Change::Unchanged;
+    }
+    let outside = |v: ValueId| {
+        let block = m.defining_block(v).and_then(|b| m.block_parent(b));
+        block.is_some_and(|region| region != then && region != otherwise)
+    };
+    let condition = m.operand(op, 0);
+    let found = (0..n).find(|&i| {
+        let (a, b) = (m.operand(yes, i), m.operand(no, i));
+        !m.is_unused(m.result(op, i)) && outside(a) && outside(b)
+    });
+    let Some(i) = found else { return Change::Unchanged };
+    let (a, b, result) = (m.operand(yes, i), m.operand(no, i), m.result(op, i));
+    let new = if a == b { a } else { select(r, op, condition, a, b) };
+    r.replace(result, new);
+    Change::Changed
+}

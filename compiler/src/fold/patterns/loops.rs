@@ -1,0 +1,107 @@
+//! Patterns of `scf.for` and `scf.while`.
+
+use super::control::{block_of, inline};
+use super::truth;
+use crate::fold::int_value;
+use crate::ir::{Module, NewOp, OpId, TypeId, ValueId};
+use crate::rewrite::{At, Change, Pattern, Rewriter};
+
+/// A loop that never runs is its initial values; one that runs once is its body.
+pub const FOR_TRIVIAL: Pattern = Pattern { name: "for-trivial", benefit: 2, rewrite: for_trivial };
+/// A value that a loop only hands on is not carried around.
+pub const FOR_INVARIANT: Pattern =
+    Pattern { name: "for-invariant-argument", benefit: 1, rewrite: for_invariant };
+/// A loop whose condition is false at once is what comes before it.
+pub const WHILE_FALSE: Pattern = Pattern { name: "while-false", benefit: 2, rewrite: while_false };
+
+fn for_trivial(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(&region) = m.regions_of(op).first() else { return Change::Unchanged };
+    let operands: Vec<ValueId> = m.operands(op).collect();
+    let &[low, high, step, ref inits @ ..] = operands.as_slice() else { return Change::Unchanged };
+    let never = low == high
+        || matches!((int_value(m, low), int_value(m, high)), (Some(a), Some(b)) if a.signed() >= b.signed());
+    if never {
+        r.replace_op(op, inits);
+        return Change::Changed;
+    }
+    let (Some(low_n), Some(high_n), Some(step_n)) =
+        (int_value(m, low), int_value(m, high), int_value(m, step))
+    else {
+        return Change::Unchanged;
+    };
+    let distance = high_n.signed().checked_sub(low_n.signed());
+    if step_n.signed() <= 0 || distance.is_none_or(|d| d > step_n.signed()) {
+        return Change::Unchanged;
+    }
+    let Some((block, end)) = block_of(m, region) else { return Change::Unchanged };
+    let args: Vec<ValueId> = [low].into_iter().chain(inits.iter().copied()).collect();
+    inline(r, op, block, end, &args)
+}
+
+fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some((block, end)) = m.regions_of(op).first().and_then(|region| block_of(m, *region)) else {
+        return Change::Unchanged;
+    };
+    let n = m.n_results(op);
+    let (args, inits) = (m.args(block).to_vec(), m.operands(op).skip(3).collect::<Vec<_>>());
+    let given: Vec<ValueId> = m.operands(end).collect();
+    if args.len() != n + 1 || inits.len() != n || given.len() != n {
+        return Change::Unchanged;
+    }
+    // Handed on as it came, or begun with and replaced by the same value from outside.
+    let stays = |i: usize| given[i] == args[i + 1] || given[i] == inits[i];
+    let kept: Vec<usize> = (0..n).filter(|i| !stays(*i)).collect();
+    if kept.len() == n {
+        return Change::Unchanged;
+    }
+    let bounds: Vec<ValueId> = m.operands(op).take(3).collect();
+    let types: Vec<TypeId> = kept.iter().map(|i| m.value_type(m.result(op, *i))).collect();
+    let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+    let results: Vec<ValueId> = m.results(op).collect();
+    let Some(&region) = m.regions_of(op).first() else { return Change::Unchanged };
+    for i in (0..n).filter(|i| stays(*i)) {
+        r.replace(args[i + 1], inits[i]);
+        r.replace(results[i], inits[i]);
+    }
+    let kept_values: Vec<ValueId> = kept.iter().map(|i| r.ir().operand(end, *i)).collect();
+    r.set_operands(end, &kept_values);
+    for i in (0..n).rev().filter(|i| stays(*i)) {
+        r.remove_arg(block, i + 1);
+    }
+    let operands: Vec<ValueId> = bounds.into_iter().chain(kept.iter().map(|i| inits[*i])).collect();
+    let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
+    let new = r.create(At::Before(op), new);
+    let to = r.add_region(new);
+    r.move_blocks(region, to);
+    for (at, i) in kept.into_iter().enumerate() {
+        let result = r.ir().result(new, at);
+        r.replace(results[i], result);
+    }
+    r.erase(op);
+    Change::Changed
+}
+
+fn while_false(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some((block, end)) = m.regions_of(op).first().and_then(|region| block_of(m, *region)) else {
+        return Change::Unchanged;
+    };
+    if m.op_name_str(end) != "scf.condition" || !never(m, end) || m.n_operands(end) != m.n_results(op) + 1 {
+        return Change::Unchanged;
+    }
+    let inits: Vec<ValueId> = m.operands(op).collect();
+    if inits.len() != m.args(block).len() {
+        return Change::Unchanged;
+    }
+    r.inline_block(block, op, &inits);
+    let values: Vec<ValueId> = r.ir().operands(end).skip(1).collect();
+    r.erase(end);
+    r.replace_op(op, &values);
+    Change::Changed
+}
+
+fn never(m: &Module, condition: OpId) -> bool {
+    m.operands(condition).next().and_then(|c| truth(m, c)) == Some(false)
+}

@@ -1,0 +1,108 @@
+//! Canonicalization patterns: rewrites that make new ops. The op table names those of each op.
+//!
+//! A pattern is a constant with a name, so that the user can see and switch off single ones. Those of `arith` are here,
+//! by kind of op, and those of control flow in `control.rs`. Each makes the program smaller or brings it into the form
+//! on which other patterns and folders work; none undoes another, so that the driver ends.
+
+pub mod casts;
+pub mod control;
+pub mod floats;
+pub mod ints;
+pub mod loops;
+pub mod select;
+
+use super::compare::CmpI;
+use super::constant::{Constant, Scalar};
+use super::int::Int;
+use super::{constant_of, int_attr, materialize};
+use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
+use crate::rewrite::{At, Change, Rewriter};
+
+/// Replaces `op`, which has one result, by the op that `f` makes.
+fn matched(r: &mut Rewriter<'_>, op: OpId, f: impl FnOnce(&mut Rewriter<'_>) -> Option<OpId>) -> Change {
+    if r.ir().n_results(op) != 1 {
+        return Change::Unchanged;
+    }
+    match f(r) {
+        Some(new) => {
+            let new = r.ir().result(new, 0);
+            r.replace_op(op, &[new]);
+            Change::Changed
+        }
+        None => Change::Unchanged,
+    }
+}
+
+/// An op before `op`, of the type of its first operand.
+fn int_op(r: &mut Rewriter<'_>, op: OpId, name: &str, operands: &[ValueId]) -> OpId {
+    let ty = operands.first().map(|v| r.ir().value_type(*v));
+    make(r, op, name, operands, ty.as_slice(), &[])
+}
+
+/// An op before `op`, at its location.
+fn make(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    name: &str,
+    operands: &[ValueId],
+    results: &[TypeId],
+    attrs: &[(&str, AttrId)],
+) -> OpId {
+    let loc = r.ir().loc(op);
+    r.create_named(At::Before(op), loc, name, operands, results, attrs)
+}
+
+/// A cast before `op`.
+fn cast(r: &mut Rewriter<'_>, op: OpId, name: &str, value: ValueId, to: TypeId) -> OpId {
+    make(r, op, name, &[value], &[to], &[])
+}
+
+/// A comparison before `op`.
+fn compare(r: &mut Rewriter<'_>, op: OpId, predicate: CmpI, a: ValueId, b: ValueId) -> OpId {
+    let predicate = r.cx().int_attr(crate::dialects::arith::CMPI.ty.id(), predicate as i64);
+    let ty = r.ir().value_type(a);
+    let ty = r.cx().with_element(ty, crate::ir::KnownType::I1.id());
+    make(r, op, "arith.cmpi", &[a, b], &[ty], &[("predicate", predicate)])
+}
+
+/// Gives a new op a set of flags.
+fn attr_with(r: &mut Rewriter<'_>, op: OpId, name: &str, bits: u32) {
+    let attr = crate::dialects::arith::OVERFLOW.attr(r.cx(), bits);
+    let name = r.cx().str_id(name);
+    if let Some(attr) = attr {
+        r.set_attr(op, name, attr);
+    }
+}
+
+/// The constant that `f` makes of two constant values, before `op`.
+fn constant(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    a: ValueId,
+    b: ValueId,
+    f: fn(Int, Int) -> Int,
+) -> Option<ValueId> {
+    let m = r.ir();
+    let ty = m.value_type(a);
+    let read = |v| constant_of(m, v).and_then(|attr| Constant::read(&m.cx, attr));
+    let result = read(a)?.zip(&read(b)?, |a, b| match (a, b) {
+        (Scalar::Int(a), Scalar::Int(b)) => Some(Scalar::Int(f(a, b))),
+        (Scalar::Float(_), _) | (_, Scalar::Float(_)) => None,
+    })?;
+    let attr = result.write(r.cx(), ty)?;
+    materialize(r, op, "arith", attr, ty)
+}
+
+/// An integer constant before `op`.
+fn int_constant(r: &mut Rewriter<'_>, op: OpId, ty: TypeId, bits: i128) -> Option<ValueId> {
+    let attr = int_attr(r.cx(), ty, bits)?;
+    materialize(r, op, "arith", attr, ty)
+}
+
+/// True if the value is a constant truth value, and which.
+fn truth(m: &Module, value: ValueId) -> Option<bool> {
+    if m.value_type(value) != crate::ir::KnownType::I1.id() {
+        return None;
+    }
+    super::int_value(m, value).map(|int| !int.is_zero())
+}

@@ -1,0 +1,362 @@
+//! `sccp`: sparse conditional constant propagation, after Wegman and Zadeck, "Constant Propagation with Conditional
+//! Branches" (1991).
+//!
+//! ```text
+//! value:  unknown ──▶ constant ──▶ varying          block:  not reached ──▶ reached
+//! ```
+//!
+//! Blocks are taken to be unreachable and values to be unknown until something says otherwise; so a value that is the
+//! same constant on all paths that can be taken is found, even round a loop. Ops are evaluated by their folders. A
+//! branch whose condition is known reaches one successor. Private functions whose every reference is a call get their
+//! arguments from the calls, and calls their results from the returns; all other functions may be given anything.
+//! Regions of other ops may run with anything, and give anything.
+//!
+//! Then constants take the place of what was found to be constant. Branches stay: `canonicalize` folds them.
+//!
+//! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes all results.
+
+use super::{Change, Pass, PassCx, Rewriter};
+use crate::dialects::{Folded, Traits};
+use crate::fold;
+use crate::ir::symbols::SymbolTables;
+use crate::ir::{AttrId, AttrKind, BlockId, Context, Module, OpId, ValueDef, ValueId, names};
+use crate::rewrite::would_be_trivially_dead;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(super) const PASS: Pass = Pass {
+    name: "sccp",
+    title: "SCCP",
+    summary: "replaces values that are the same constant on all paths that can be taken",
+    options: &[],
+    statistics: &[("num-constants", "number of values that were found to be constant")],
+    run,
+};
+
+/// What is known about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing was seen so far.
+    Unknown,
+    /// This, always.
+    Constant(AttrId),
+    /// Not one constant.
+    Varying,
+}
+
+impl Known {
+    fn join(self, other: Known) -> Known {
+        match (self, other) {
+            (Known::Unknown, known) | (known, Known::Unknown) => known,
+            (Known::Constant(a), Known::Constant(b)) if a == b => self,
+            (Known::Constant(_) | Known::Varying, Known::Constant(_) | Known::Varying) => Known::Varying,
+        }
+    }
+}
+
+fn run(rewriter: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let mut solver = Solver::new(rewriter);
+    solver.solve();
+    let (values, reached) = (solver.values, solver.reached);
+    cx.count("num-constants", replace(rewriter, &values, &reached));
+    rewriter.change()
+}
+
+/// A function whose calls are all known.
+struct Callee {
+    calls: Vec<OpId>,
+    results: Vec<Known>,
+}
+
+struct Solver<'a, 'm> {
+    r: &'a mut Rewriter<'m>,
+    /// By number of the value.
+    values: Vec<Known>,
+    reached: FxHashSet<BlockId>,
+    work: Vec<OpId>,
+    callees: FxHashMap<OpId, Callee>,
+    callee_of: FxHashMap<OpId, OpId>,
+}
+
+impl<'a, 'm> Solver<'a, 'm> {
+    fn new(r: &'a mut Rewriter<'m>) -> Self {
+        let values = vec![Known::Unknown; r.ir().n_value_ids()];
+        let (callees, callee_of) = known_callees(r.ir(), r.root());
+        Solver { r, values, reached: FxHashSet::default(), work: Vec::new(), callees, callee_of }
+    }
+
+    fn solve(&mut self) {
+        self.enter_regions(self.r.root());
+        while let Some(op) = self.work.pop() {
+            self.visit(op);
+        }
+    }
+
+    fn known(&self, value: ValueId) -> Known {
+        self.values.get(value.0 as usize).copied().unwrap_or(Known::Varying)
+    }
+
+    /// Joins what is known of a value with something new.
+    fn learn(&mut self, value: ValueId, new: Known) {
+        let Some(old) = self.values.get_mut(value.0 as usize) else { return };
+        let joined = old.join(new);
+        if joined != *old {
+            *old = joined;
+            let m = self.r.ir();
+            let users = m.users(value).map(|(user, _)| user);
+            self.work.extend(users.filter(|u| m.parent_block(*u).is_some_and(|b| self.reached.contains(&b))));
+        }
+    }
+
+    fn reach(&mut self, block: BlockId) {
+        if self.reached.insert(block) {
+            let start = self.work.len();
+            self.work.extend(self.r.ir().ops_in(block));
+            // The first op is to be visited first.
+            self.work[start..].reverse();
+        }
+    }
+
+    /// The regions of an op may run with anything.
+    fn enter_regions(&mut self, op: OpId) {
+        for region in self.r.ir().regions_of(op).to_vec() {
+            if let Some(entry) = self.r.ir().entry(region) {
+                self.reach_with_anything(entry);
+            }
+        }
+    }
+
+    fn reach_with_anything(&mut self, block: BlockId) {
+        for arg in self.r.ir().args(block).to_vec() {
+            self.learn(arg, Known::Varying);
+        }
+        self.reach(block);
+    }
+
+    fn visit(&mut self, op: OpId) {
+        let m = self.r.ir();
+        let traits = m.def(op).map_or(Traits::NONE, |d| d.traits);
+        if !m.regions_of(op).is_empty() {
+            // A function that is called by known calls only is entered by them.
+            if !self.callees.contains_key(&op) {
+                self.enter_regions(op);
+            }
+            return self.all_varying(op);
+        }
+        if !m.successors(op).is_empty() {
+            self.branch(op);
+            return self.all_varying(op);
+        }
+        if traits.has(Traits::RETURN) {
+            self.give_back(op);
+        }
+        if traits.has(Traits::CALL) {
+            return self.call(op);
+        }
+        self.evaluate(op);
+    }
+
+    fn all_varying(&mut self, op: OpId) {
+        for result in self.r.ir().results(op) {
+            self.learn(result, Known::Varying);
+        }
+    }
+
+    fn branch(&mut self, op: OpId) {
+        let m = self.r.ir();
+        let successors = m.successors(op).to_vec();
+        let mut taken: Vec<usize> = (0..successors.len()).collect();
+        if m.op_name_str(op) == "cf.cond_br" && successors.len() == 2 {
+            match m.operands(op).next().map(|c| self.known(c)) {
+                Some(Known::Unknown) => return,
+                Some(Known::Constant(c)) => {
+                    if let Some(truth) = m.cx.as_int(c) {
+                        taken = vec![usize::from(truth == 0)];
+                    }
+                }
+                Some(Known::Varying) | None => {}
+            }
+        }
+        for i in taken {
+            let (block, m) = (successors[i], self.r.ir());
+            let args = m.args(block).to_vec();
+            let given = m.successor_operands(op, i).filter(|range| range.len() == args.len());
+            let Some(range) = given else {
+                self.reach_with_anything(block);
+                continue;
+            };
+            let given: Vec<Known> = range.map(|at| self.known(m.operand(op, at))).collect();
+            for (arg, known) in args.into_iter().zip(given) {
+                self.learn(arg, known);
+            }
+            self.reach(block);
+        }
+    }
+
+    /// A return gives its operands to all calls of its function.
+    fn give_back(&mut self, op: OpId) {
+        let m = self.r.ir();
+        let Some(function) = m.parent_op(op) else { return };
+        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let Some(callee) = self.callees.get_mut(&function) else { return };
+        let mut changed = false;
+        for (result, known) in callee.results.iter_mut().zip(given) {
+            let joined = result.join(known);
+            changed |= joined != *result;
+            *result = joined;
+        }
+        if changed {
+            let m = self.r.ir();
+            let reached = |call: &OpId| m.parent_block(*call).is_some_and(|b| self.reached.contains(&b));
+            self.work.extend(callee.calls.iter().copied().filter(reached));
+        }
+    }
+
+    fn call(&mut self, op: OpId) {
+        let Some(&function) = self.callee_of.get(&op) else { return self.all_varying(op) };
+        let m = self.r.ir();
+        let entry = m.regions_of(function).first().and_then(|region| m.entry(*region));
+        let Some(entry) = entry else { return self.all_varying(op) };
+        let given: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        let args = m.args(entry).to_vec();
+        let errors_pass = m.def(op).is_some_and(|d| d.dialect() == "tfrt");
+        let may_fail = errors_pass && given.contains(&Known::Varying);
+        for (arg, known) in args.into_iter().zip(given) {
+            self.learn(arg, known);
+        }
+        self.reach(entry);
+        let results = self.callees.get(&function).map(|c| c.results.clone()).unwrap_or_default();
+        for (i, result) in self.r.ir().results(op).enumerate() {
+            let known = results.get(i).copied().unwrap_or(Known::Varying);
+            self.learn(result, if may_fail { Known::Varying } else { known });
+        }
+    }
+
+    fn evaluate(&mut self, op: OpId) {
+        let m = self.r.ir();
+        if m.n_results(op) == 0 {
+            return;
+        }
+        if let Some(value) = constant_value(m, op) {
+            return self.learn(m.result(op, 0), Known::Constant(value));
+        }
+        let operands: Vec<Known> = m.operands(op).map(|v| self.known(v)).collect();
+        if operands.contains(&Known::Unknown) {
+            return;
+        }
+        let constants: Vec<Option<AttrId>> = operands
+            .iter()
+            .map(|known| match known {
+                Known::Constant(attr) => Some(*attr),
+                Known::Unknown | Known::Varying => None,
+            })
+            .collect();
+        let Some(folded) = self.r.would_fold(op, &constants) else { return self.all_varying(op) };
+        for (result, part) in self.r.ir().results(op).zip(folded) {
+            let known = match part {
+                Folded::Attr(attr)
+                    if self.r.ir().cx.attr_type(attr) == Some(self.r.ir().value_type(result)) =>
+                {
+                    Known::Constant(attr)
+                }
+                Folded::Attr(_) => Known::Varying,
+                Folded::Value(value) => self.known(value),
+            };
+            self.learn(result, known);
+        }
+    }
+}
+
+fn constant_value(m: &Module, op: OpId) -> Option<AttrId> {
+    m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
+}
+
+/// The private functions in `root` whose every reference is a call, and which function each call calls.
+fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<OpId, OpId>) {
+    let mut callees = FxHashMap::default();
+    let mut callee_of = FxHashMap::default();
+    let private = |op: OpId| {
+        let visibility = m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a));
+        m.def(op).is_some_and(|d| d.traits.has(Traits::FUNCTION)) && visibility == Some("private")
+    };
+    let mut tables = SymbolTables::default();
+    let mut referenced: FxHashSet<OpId> = FxHashSet::default();
+    let mut calls: Vec<(OpId, OpId)> = Vec::new();
+    for op in m.walk(root) {
+        if op != root && private(op) && m.regions_of(op).first().is_some_and(|r| m.entry(*r).is_some()) {
+            let n = m.attr(op, names::FUNCTION_TYPE).and_then(|a| m.cx.as_type(a));
+            let n = n.and_then(|t| m.cx.function_signature(t)).map_or(0, |(_, results)| results.len());
+            callees.insert(op, Callee { calls: Vec::new(), results: vec![Known::Unknown; n] });
+        }
+        let is_call = m.def(op).is_some_and(|d| d.traits.has(Traits::CALL));
+        for &(name, attr) in m.attrs(op) {
+            let mut found = Vec::new();
+            symbols(&m.cx, attr, &mut found);
+            for (symbol, (first, nested)) in found {
+                let Some(target) = tables.resolve(m, op, first, nested) else { continue };
+                if is_call && name == names::CALLEE && symbol == attr {
+                    calls.push((op, target));
+                } else {
+                    referenced.insert(target);
+                }
+            }
+        }
+    }
+    callees.retain(|op, _| !referenced.contains(op));
+    for (call, target) in calls {
+        if let Some(callee) = callees.get_mut(&target) {
+            callee.calls.push(call);
+            callee_of.insert(call, target);
+        }
+    }
+    (callees, callee_of)
+}
+
+type Path<'a> = (crate::ir::StrId, &'a [crate::ir::StrId]);
+
+/// The symbols in an attribute. Attributes nest no deeper than the parser's limit.
+fn symbols<'a>(cx: &'a Context, attr: AttrId, out: &mut Vec<(AttrId, Path<'a>)>) {
+    match cx.attr(attr) {
+        AttrKind::Symbol { root, nested } => out.push((attr, (*root, &**nested))),
+        AttrKind::Array(elems) => elems.iter().for_each(|e| symbols(cx, *e, out)),
+        AttrKind::Dict(entries) => entries.iter().for_each(|(_, e)| symbols(cx, *e, out)),
+        _ => {}
+    }
+}
+
+/// Puts constants in place of what is constant; returns how many values that were.
+fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>) -> u64 {
+    let mut n = 0;
+    for (i, known) in values.iter().enumerate() {
+        let Known::Constant(attr) = *known else { continue };
+        let value = ValueId(i as u32);
+        let m = r.ir();
+        if m.is_unused(value) {
+            continue;
+        }
+        let before = match m.value_def(value) {
+            ValueDef::Result(op, _) if m.is_erased(op) || constant_value(m, op).is_some() => continue,
+            ValueDef::Result(op, _) => m.parent_block(op).filter(|b| reached.contains(b)).map(|_| op),
+            ValueDef::Arg(block, _) if reached.contains(&block) => m.first_op(block),
+            ValueDef::Arg(..) | ValueDef::Forward => None,
+        };
+        let Some(before) = before else { continue };
+        let dialect = dialect_of_users(m, value);
+        let ty = m.value_type(value);
+        let Some(constant) = fold::materialize(r, before, dialect, attr, ty) else { continue };
+        r.replace(value, constant);
+        n += 1;
+        if let ValueDef::Result(op, _) = r.ir().value_def(value)
+            && would_be_trivially_dead(r.ir(), op)
+            && r.ir().results(op).all(|result| r.ir().is_unused(result))
+        {
+            r.erase(op);
+        }
+    }
+    n
+}
+
+fn dialect_of_users(m: &Module, value: ValueId) -> &'static str {
+    let mut dialects = m.users(value).map(|(user, _)| m.def(user).map_or("", |d| d.dialect()));
+    let first = dialects.next().unwrap_or("");
+    if first == "func" || first == "cf" { dialects.next().unwrap_or(first) } else { first }
+}
