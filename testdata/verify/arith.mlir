@@ -34,8 +34,9 @@ func.func @flags_generic(%a: i32) {
 
 // -----
 
-func.func @types(%a: f32, %b: ui8, %c: i32) {
-  // expected-error @+1 2 {{has type f32, expected a signless integer or index}}
+func.func @types(%a: f32) {
+  // expected-error @+2 {{operand #0 (`lhs`) of `arith.addi` has type f32, expected a signless integer or index}}
+  // expected-error @+1 {{operand #1 (`rhs`) of `arith.addi` has type f32, expected a signless integer or index}}
   %0 = "arith.addi"(%a, %a) : (f32, f32) -> i32
   tfrt.return
 }
@@ -75,6 +76,12 @@ func.func @condition(%c: vector<2xi1>, %v: vector<4xi32>) {
 func.func @signed() {
   // expected-error @+1 {{an integer constant must be signless}}
   %0 = arith.constant 1 : ui8
+  tfrt.return
+}
+
+// -----
+
+func.func @untyped() {
   // expected-error @+1 {{expected a constant with a type}}
   %1 = arith.constant @f
   tfrt.return

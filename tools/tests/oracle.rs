@@ -5,12 +5,15 @@
 //! largest; printed lines in the same order, where the program fixes one.
 #![forbid(unsafe_code)]
 
+#[path = "oracle/arguments.rs"]
+mod arguments;
 #[path = "oracle/generate.rs"]
 mod generate;
 
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use arguments::argument;
 use befrost::mem::Malloc;
 use befrost::{
     CallOptions, DType, Datum, Error, ErrorCode, HostTensor, Output, Runtime, Shape, Value as Found, npy,
@@ -20,7 +23,7 @@ use befrost_compiler::ir::Module;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
 use befrost_tools::oracle::{self, Code, Failure, Limits, Value};
-use generate::{Tape, Ty};
+use generate::Tape;
 use proptest::prelude::*;
 
 static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
@@ -624,48 +627,6 @@ fn the_digits_network() {
 }
 
 // ---- random programs ----
-
-/// A random argument.
-fn argument(tape: &mut Tape<'_>, ty: Ty) -> Value {
-    if tape.chance(4) {
-        let trace = if tape.chance(50) { vec!["caller:1:1".to_owned()] } else { Vec::new() };
-        return Value::Error(Rc::new(Failure {
-            code: Code::OutOfRange,
-            message: "bad argument".to_owned(),
-            trace,
-        }));
-    }
-    if tape.chance(2) {
-        return Value::Dead;
-    }
-    match ty {
-        Ty::Chain => Value::Chain,
-        Ty::I1 => Value::I1(tape.pick(2) == 0),
-        Ty::I32 => Value::I32(tape.of(&[1, 2, -1, 0, 17, i32::MIN, i32::MAX])),
-        Ty::I64 => Value::I64(tape.of(&[1, 2, -1, 0, 17, i64::MIN, i64::MAX])),
-        Ty::F32 => Value::F32(tape.of(&[1.0, -2.5, 0.0, -0.0, 1e30, 1e-40, f32::NAN, f32::INFINITY])),
-        Ty::F64 => Value::F64(tape.of(&[1.0, -2.5, 0.0, -0.0, 1e300, f64::NAN, f64::NEG_INFINITY])),
-        Ty::Shape => Value::Shape(shape(tape)),
-        Ty::Tensor => {
-            let shape = shape(tape);
-            let n = shape.num_elements();
-            let tensor = if tape.chance(70) {
-                let values: Vec<f32> = (0..n).map(|_| tape.of(&[1.0, 0.5, -2.0, 0.0, 3.5])).collect();
-                HostTensor::from_slice(shape, &values, &Malloc::shared())
-            } else {
-                let values: Vec<i32> = (0..n).map(|_| tape.of(&[1, 0, 2])).collect();
-                HostTensor::from_slice(shape, &values, &Malloc::shared())
-            };
-            Value::Tensor(tensor.expect("memory for a small tensor").into())
-        }
-    }
-}
-
-fn shape(tape: &mut Tape<'_>) -> Shape {
-    let rank = tape.of(&[2, 2, 2, 1, 3, 0]);
-    let dims: Vec<usize> = (0..rank).map(|_| tape.of(&[2, 3, 1, 4, 0])).collect();
-    Shape::new(&dims).expect("a small shape")
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]

@@ -4,7 +4,7 @@ use super::short::*;
 use super::{
     Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
 };
-use crate::fold::tfrt as fold;
+use crate::fold::{patterns, tfrt as fold};
 use crate::ir::KnownType as K;
 
 pub(super) fn ops(r: &mut Registry) {
@@ -154,6 +154,10 @@ fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trai
 
 /// The op with the folder that computes what its kernel does.
 fn folded(def: OpDef, op: &str, k: K) -> OpDef {
+    let def = match (op, k) {
+        ("add" | "mul", K::I32 | K::I64) => def.pattern(patterns::tfrt::CONSTANTS),
+        _ => def,
+    };
     match fold::folder(op, k) {
         Some(folder) => def.folder(folder),
         None => def,

@@ -23,6 +23,8 @@ pub mod float;
 pub mod floats;
 pub mod int;
 pub mod patterns;
+#[cfg(test)]
+mod tests;
 pub mod tfrt;
 
 use crate::dialects::{Folded, Traits};

@@ -84,6 +84,7 @@ impl Verifier<'_> {
 
     fn table(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
+        let before = self.diags.len();
         let n = m.n_operands(op);
         let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
         let chained = def.accepts_implicit_chain()
@@ -137,8 +138,11 @@ impl Verifier<'_> {
         {
             self.diags.push(errors::parent(m, op, &def.parents));
         }
+        // Types that are wrong by themselves are not compared as well.
+        if self.diags.len() == before {
+            self.type_rules(op, def);
+        }
         self.attrs(op, def);
-        self.type_rules(op, def);
         if m.regions_of(op).len() != def.regions.len() {
             self.diags.push(errors::region_count(m, op, def.regions.len()));
         }

@@ -10,6 +10,7 @@ pub mod floats;
 pub mod ints;
 pub mod loops;
 pub mod select;
+pub mod tfrt;
 
 use super::compare::CmpI;
 use super::constant::{Constant, Scalar};

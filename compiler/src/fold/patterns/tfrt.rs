@@ -1,0 +1,34 @@
+//! Patterns of `tfrt`. What they replace depends on the same operands, so that errors pass on as before.
+
+use super::{make, matched};
+use crate::fold::{constant_of, materialize};
+use crate::ir::{OpId, TypeId, ValueId};
+use crate::rewrite::{Change, Pattern, Rewriter};
+
+/// `(x + a) + b` and `(x * a) * b` of integers: one constant.
+pub const CONSTANTS: Pattern = Pattern { name: "tfrt-constants", benefit: 1, rewrite: constants };
+
+fn constants(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    matched(r, op, |r| {
+        let m = r.ir();
+        let name = m.op_name_str(op).to_owned();
+        let (inner, b) = super::super::operands_of(m, m.result(op, 0), &name)?;
+        let (x, a) = super::super::operands_of(m, inner, &name)?;
+        constant_of(m, a)?;
+        constant_of(m, b)?;
+        let both = fold_two(r, op, a, b)?;
+        let ty: TypeId = r.ir().value_type(x);
+        Some(make(r, op, &name, &[x, both], &[ty], &[]))
+    })
+}
+
+/// The constant that the op gives for two constants.
+fn fold_two(r: &mut Rewriter<'_>, op: OpId, a: ValueId, b: ValueId) -> Option<ValueId> {
+    let constants = [constant_of(r.ir(), a), constant_of(r.ir(), b)];
+    let attr = match r.would_fold(op, &constants)?.as_slice() {
+        [crate::dialects::Folded::Attr(attr)] => *attr,
+        _ => return None,
+    };
+    let ty = r.ir().value_type(a);
+    materialize(r, op, "tfrt", attr, ty)
+}

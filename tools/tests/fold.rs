@@ -1,0 +1,143 @@
+//! Passes that compute at compile time against the oracle: what they leave gives what the program gave before.
+//!
+//! Every scalar op of `tfrt` is folded with pairs of constants, ends of the ranges and NaNs among them, and executed
+//! without folding; random programs are executed before and after `canonicalize` and `sccp`. Results, errors with their
+//! places, and printed lines must be the same, and doing it again must change nothing.
+#![forbid(unsafe_code)]
+
+#[path = "oracle/arguments.rs"]
+mod arguments;
+#[path = "oracle/generate.rs"]
+mod generate;
+
+use befrost_compiler::ir::Module;
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+use befrost_tools::oracle::{self, Limits, Value};
+use generate::Tape;
+use proptest::prelude::*;
+
+const PIPELINES: [&str; 3] = ["canonicalize", "sccp", "sccp,canonicalize"];
+
+fn module(text: &str) -> Result<Module, String> {
+    let parsed = parse("p", text, &ParseOptions::default());
+    parsed.module.ok_or_else(|| format!("{:?}", parsed.diagnostics))
+}
+
+fn run(module: &mut Module, pipeline: &str) -> Result<String, String> {
+    let mut passes = PassManager::parse(pipeline).map_err(|d| d.message)?;
+    passes.run(module).map_err(|d| format!("{pipeline}: {d:?}"))?;
+    let wrong = verify(module);
+    if !wrong.is_empty() {
+        return Err(format!("{pipeline}: {wrong:?}"));
+    }
+    Ok(print(module, &PrintOptions::default()))
+}
+
+/// A value as text; any NaN is a NaN.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => {
+            befrost_tensor::print::tensor(&tensor.data).unwrap_or_else(|error| error.to_string())
+        }
+        value => format!("{value:?}"),
+    }
+}
+
+/// Results and what was printed.
+fn execute(
+    module: &Module,
+    function: &str,
+    arguments: &[Value],
+) -> Result<(Vec<String>, Vec<String>), String> {
+    let done = oracle::call(module, function, arguments, Limits::default()).map_err(|r| r.to_string())?;
+    let mut printed = done.printed;
+    if !done.is_ordered {
+        printed.sort_unstable();
+    }
+    Ok((done.results.iter().map(shown).collect(), printed))
+}
+
+/// Runs a program as it is and after passes.
+fn compare(text: &str, function: &str, arguments: &[Value]) -> Result<(), String> {
+    let want = execute(&module(text)?, function, arguments)?;
+    for pipeline in PIPELINES {
+        let mut optimized = module(text)?;
+        let once = run(&mut optimized, pipeline)?;
+        let found = execute(&optimized, function, arguments)?;
+        if found != want {
+            return Err(format!("{pipeline}: {found:?}, expected {want:?}\n{once}"));
+        }
+        let twice = run(&mut optimized, pipeline)?;
+        if pipeline != "sccp" && twice != once {
+            return Err(format!("{pipeline} changes its own result:\n{once}\n{twice}"));
+        }
+    }
+    Ok(())
+}
+
+#[track_caller]
+fn check(ops: &[&str], ty: &str, results: &[&str], values: &[&str]) {
+    for op in ops {
+        for a in values {
+            for b in values {
+                let names: Vec<String> = (0..results.len()).map(|i| format!("%r#{i}")).collect();
+                let types = results.join(", ");
+                let text = format!(
+                    "func.func @main() -> ({types}) {{
+  %a = tfrt.constant.{ty} {a}
+  %b = tfrt.constant.{ty} {b}
+  %r:{} = \"tfrt.{op}.{ty}\"(%a, %b) : ({ty}, {ty}) -> ({types})
+  tfrt.return {} : {types}
+}}
+",
+                    results.len(),
+                    names.join(", ")
+                );
+                compare(&text, "main", &[]).unwrap_or_else(|why| panic!("{why}\n{text}"));
+                let mut folded = module(&text).expect("a program");
+                let text = run(&mut folded, "canonicalize").expect("a program");
+                let fails = op.starts_with("div") && matches!(*b, "0" | "0.0" | "-0.0");
+                assert_eq!(text.contains(&format!("tfrt.{op}")), fails, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn integers() {
+    let i32s = ["-2147483648", "-7", "-1", "0", "1", "2", "2147483647"];
+    let i64s = ["-9223372036854775808", "-7", "-1", "0", "1", "2", "9223372036854775807"];
+    for (ty, values) in [("i32", i32s), ("i64", i64s)] {
+        check(&["add", "minus", "mul", "minimum"], ty, &[ty], &values);
+        check(&["equal", "lessequal"], ty, &["i1"], &values);
+        check(&["div"], ty, &[ty, ty], &values);
+    }
+    check(&["and"], "i1", &["i1"], &["true", "false"]);
+}
+
+#[test]
+fn floats() {
+    let f32s = ["0.0", "-0.0", "1.0", "-2.5", "3.0e38", "1.0e-45", "0x7FC00000", "0x7F800000", "0xFF800000"];
+    let f64s =
+        ["0.0", "-0.0", "1.0", "-2.5", "1.0e308", "5.0e-324", "0x7FF8000000000000", "0x7FF0000000000000"];
+    check(&["add", "multiply", "minimum", "div"], "f32", &["f32"], &f32s);
+    check(&["add", "multiply", "minimum", "div"], "f64", &["f64"], &f64s);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs(choices in prop::collection::vec(any::<u32>(), 0..1500), input in prop::collection::vec(any::<u32>(), 0..100)) {
+        let program = generate::program(&mut Tape(choices.iter()));
+        let mut tape = Tape(input.iter());
+        let arguments: Vec<Value> =
+            program.arguments.iter().map(|&ty| arguments::argument(&mut tape, ty)).collect();
+        if let Err(why) = compare(&program.text, &program.entry, &arguments) {
+            prop_assert!(false, "{why}\n@{}({arguments:?})\n{}", program.entry, program.text);
+        }
+    }
+}
