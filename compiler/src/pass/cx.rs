@@ -15,6 +15,17 @@ pub enum OptionValue {
     Text(String),
 }
 
+impl std::fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            OptionValue::Flag(on) => write!(f, "{on}"),
+            OptionValue::Number(n) => write!(f, "{n}"),
+            OptionValue::Text(text) if text.contains(char::is_whitespace) => write!(f, "\"{text}\""),
+            OptionValue::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// What is given to a pass for one run.
 pub struct PassCx<'a> {
     pass: &'static Pass,

@@ -10,7 +10,7 @@ use crate::rewrite::is_trivially_dead;
 
 pub(super) const PASS: Pass = Pass {
     name: "dce",
-    title: "DeadCodeElimination",
+    title: "DCE",
     summary: "removes operations whose results nobody uses and that have no effects",
     options: &[],
     statistics: &[],

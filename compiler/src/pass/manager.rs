@@ -1,18 +1,26 @@
 //! Runs pipelines.
 
-use super::pipeline::{self, Step};
-use super::{Change, OptionValue, Pass, PassCx, Rewriter};
+use super::pipeline::{self, Instance, Nest, Step};
+use super::reports::{self, Row};
+use super::reproducer::Reproducer;
+use super::{Change, Pass, PassCx, Rewriter, errors, passes};
 use crate::diag::{self, Diagnostic};
 use crate::ir::{Module, OpId};
+use crate::print::{PrintOptions, print};
 use crate::verify::verify;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Something that happens during a run, for those who print IR.
+/// Something that happens during a run, for those who watch.
 pub enum Event<'a> {
     /// Before a pass.
     Before(&'a Pass),
     /// After a pass.
     After(&'a Pass, Change),
+    /// After a pass that failed.
+    Failed(&'a Pass),
+    /// A pass shows text to the user.
+    Text(&'a str),
 }
 
 /// How to run.
@@ -20,6 +28,8 @@ pub enum Event<'a> {
 pub struct RunOptions<'a> {
     /// Verify after each pass that changed something.
     pub verify_each: bool,
+    /// Keep what is needed to reproduce a failure.
+    pub reproduce: bool,
     /// Called around each pass with the op it runs on.
     #[allow(clippy::type_complexity, reason = "a plain callback")]
     pub observer: Option<&'a mut dyn FnMut(Event<'_>, &Module, OpId)>,
@@ -29,120 +39,204 @@ pub struct RunOptions<'a> {
 pub struct PassManager {
     /// Runs on the root op.
     steps: Vec<Step>,
-    timings: Vec<(&'static str, Duration)>,
+    verifying: Duration,
+    said: Vec<Diagnostic>,
+    reproducer: Option<String>,
 }
+
+/// Why a run stops: errors are among what was said.
+struct Failed;
 
 impl PassManager {
     /// A pipeline from its text. Without an anchor the passes run on the module.
     pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
-        let steps = pipeline::parse(text)?;
+        Self::parse_among(text, passes())
+    }
+
+    /// The same with other passes than the standard ones.
+    pub fn parse_among(text: &str, passes: &'static [Pass]) -> Result<Self, Box<Diagnostic>> {
+        let steps = pipeline::parse(text, passes)?;
         let steps = match <[Step; 1]>::try_from(steps) {
             // The outer anchor is the root itself.
-            Ok([Step::Nested(anchor, inner)]) => match anchor.as_str() {
-                "builtin.module" | "module" | "any" => inner,
-                _ => vec![Step::Nested(anchor, inner)],
-            },
+            Ok([Step::Nest(nest)]) if matches!(nest.anchor.as_str(), "builtin.module" | "module" | "any") => {
+                nest.steps
+            }
             Ok([step]) => vec![step],
             Err(steps) => steps,
         };
-        Ok(PassManager { steps, timings: Vec::new() })
+        Ok(Self::with(steps))
     }
 
     /// A pipeline of passes on the module.
     pub fn of(passes: &[&'static Pass]) -> Self {
-        PassManager { steps: passes.iter().map(|p| Step::Pass(p)).collect(), timings: Vec::new() }
+        Self::with(passes.iter().map(|p| Step::Pass(Instance::new(p))).collect())
     }
 
-    /// Runs everything in order. Stops after a pass that left the module ill-formed, if that is checked.
+    fn with(steps: Vec<Step>) -> Self {
+        PassManager { steps, verifying: Duration::ZERO, said: Vec::new(), reproducer: None }
+    }
+
+    /// The pipeline as text; options that have their default value are left out.
+    pub fn text(&self) -> String {
+        format!("builtin.module({})", pipeline::text(&self.steps))
+    }
+
+    /// Runs everything in order. Stops after a pass that failed or left the module ill-formed, if that is checked.
     pub fn run(&mut self, module: &mut Module) -> Result<Change, Vec<Diagnostic>> {
-        self.run_with(module, &mut RunOptions { verify_each: cfg!(debug_assertions), observer: None })
+        let mut options = RunOptions { verify_each: cfg!(debug_assertions), ..RunOptions::default() };
+        self.run_with(module, &mut options)
     }
 
-    /// Runs everything in order, with options.
+    /// Runs everything in order, with options. After an error the module is not to be used.
     pub fn run_with(
         &mut self,
         module: &mut Module,
         options: &mut RunOptions<'_>,
     ) -> Result<Change, Vec<Diagnostic>> {
-        let root = module.top();
-        let steps = std::mem::take(&mut self.steps);
-        let result = self.steps(&steps, module, root, options);
+        let mut steps = std::mem::take(&mut self.steps);
+        let mut result = Ok(Change::Unchanged);
+        for i in 0..steps.len() {
+            let before = options.reproduce.then(|| print(module, &PrintOptions::default()));
+            let change = Run { manager: self, module, options }.step(&mut steps[i]);
+            if let (Err(Failed), Some(before)) = (&change, before) {
+                let pipeline = format!("builtin.module({})", pipeline::text(&steps[i..]));
+                let reproducer = Reproducer { pipeline, verify_each: options.verify_each };
+                self.reproducer = Some(reproducer.write(&before));
+            }
+            match (change, &mut result) {
+                (Ok(change), Ok(sum)) => *sum = sum.or(change),
+                (_, result) => {
+                    *result = Err(self.take_said());
+                    break;
+                }
+            }
+        }
         self.steps = steps;
         result
     }
 
-    /// How long each pass took so far, in the order of their first runs.
-    pub fn timings(&self) -> &[(&'static str, Duration)] {
-        &self.timings
+    /// What passes said that was no error.
+    pub fn take_said(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.said)
     }
 
-    fn steps(
-        &mut self,
-        steps: &[Step],
-        module: &mut Module,
-        root: OpId,
-        options: &mut RunOptions<'_>,
-    ) -> Result<Change, Vec<Diagnostic>> {
+    /// After a failure of a run that was to be reproduced: the file that reproduces it.
+    pub fn take_reproducer(&mut self) -> Option<String> {
+        self.reproducer.take()
+    }
+
+    /// How long each part of the pipeline took so far.
+    pub fn timing(&self) -> Vec<Row> {
+        reports::rows(&self.steps)
+    }
+
+    /// How long the verifier ran between passes.
+    pub fn verifying(&self) -> Duration {
+        self.verifying
+    }
+
+    /// What the passes counted so far, as a report.
+    pub fn statistics(&self) -> String {
+        reports::statistics(&self.steps)
+    }
+}
+
+/// One run of a pipeline.
+struct Run<'a, 'o> {
+    manager: &'a mut PassManager,
+    module: &'a mut Module,
+    options: &'a mut RunOptions<'o>,
+}
+
+impl Run<'_, '_> {
+    fn step(&mut self, step: &mut Step) -> Result<Change, Failed> {
+        let root = self.module.top();
+        self.step_on(step, root)
+    }
+
+    fn step_on(&mut self, step: &mut Step, root: OpId) -> Result<Change, Failed> {
+        match step {
+            Step::Pass(instance) => self.pass(instance, root),
+            Step::Nest(nest) => self.nest(nest, root),
+        }
+    }
+
+    fn nest(&mut self, nest: &mut Nest, root: OpId) -> Result<Change, Failed> {
+        let start = Instant::now();
+        let mut targets = Vec::new();
+        let module = &*self.module;
+        for block in module.regions_of(root).iter().flat_map(|r| module.blocks_of(*r)) {
+            let matches = |op: &OpId| nest.anchor == "any" || module.op_name_str(*op) == nest.anchor;
+            targets.extend(module.ops_in(*block).filter(matches));
+        }
         let mut change = Change::Unchanged;
-        for step in steps {
-            match step {
-                Step::Pass(pass) => change = change.or(self.pass(pass, module, root, options)?),
-                Step::Nested(anchor, inner) => {
-                    let mut targets = Vec::new();
-                    for &region in module.regions_of(root) {
-                        for &block in module.blocks_of(region) {
-                            targets.extend(
-                                module
-                                    .ops_in(block)
-                                    .filter(|op| anchor == "any" || module.op_name_str(*op) == anchor),
-                            );
-                        }
-                    }
-                    for op in targets {
-                        if !module.is_erased(op) {
-                            change = change.or(self.steps(inner, module, op, options)?);
-                        }
-                    }
+        for op in targets {
+            for step in &mut nest.steps {
+                if !self.module.is_erased(op) {
+                    change = change.or(self.step_on(step, op)?);
                 }
             }
         }
+        nest.spent += start.elapsed();
         Ok(change)
     }
 
-    fn pass(
-        &mut self,
-        pass: &'static Pass,
-        module: &mut Module,
-        root: OpId,
-        options: &mut RunOptions<'_>,
-    ) -> Result<Change, Vec<Diagnostic>> {
-        if let Some(observer) = &mut options.observer {
-            observer(Event::Before(pass), module, root);
+    fn pass(&mut self, instance: &mut Instance, root: OpId) -> Result<Change, Failed> {
+        let pass = instance.pass;
+        self.tell(Event::Before(pass), root);
+        let start = Instant::now();
+        let cx = PassCx::new(pass, &instance.options);
+        let module = &mut *self.module;
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            let mut rewriter = Rewriter::new(module, root);
+            let change = (pass.run)(&mut rewriter, &cx);
+            change.or(rewriter.change())
+        }));
+        instance.spent += start.elapsed();
+        let (counters, mut said, text) = cx.finish();
+        diag::sort(&mut said);
+        let failed = diag::has_errors(&said);
+        self.manager.said.extend(said);
+        if !text.is_empty() {
+            self.tell(Event::Text(&text), root);
+        }
+        for (sum, n) in instance.counters.iter_mut().zip(counters) {
+            *sum += n;
+        }
+        let change = match ran {
+            Ok(change) => change,
+            // What the pass left may be anything, so nobody is to look at it.
+            Err(payload) => {
+                self.manager.said.push(errors::panicked(pass, &*payload));
+                return Err(Failed);
+            }
+        };
+        if failed || !self.is_well_formed(pass, change) {
+            self.tell(Event::Failed(pass), root);
+            return Err(Failed);
+        }
+        self.tell(Event::After(pass, change), root);
+        Ok(change)
+    }
+
+    fn is_well_formed(&mut self, pass: &Pass, change: Change) -> bool {
+        if !self.options.verify_each || change == Change::Unchanged {
+            return true;
         }
         let start = Instant::now();
-        let values: Vec<OptionValue> = pass.options.iter().map(|o| o.kind.default_value()).collect();
-        let cx = PassCx::new(pass, &values);
-        let change = (pass.run)(&mut Rewriter::new(module, root), &cx);
-        let spent = start.elapsed();
-        let (_, said, _) = cx.finish();
-        if diag::has_errors(&said) {
-            return Err(said);
+        let found = verify(self.module);
+        self.manager.verifying += start.elapsed();
+        let good = !diag::has_errors(&found);
+        if !good {
+            self.manager.said.push(errors::ill_formed(pass));
+            self.manager.said.extend(found);
         }
-        match self.timings.iter_mut().find(|(name, _)| *name == pass.name) {
-            Some((_, total)) => *total += spent,
-            None => self.timings.push((pass.name, spent)),
+        good
+    }
+
+    fn tell(&mut self, event: Event<'_>, op: OpId) {
+        if let Some(observer) = &mut self.options.observer {
+            observer(event, self.module, op);
         }
-        if let Some(observer) = &mut options.observer {
-            observer(Event::After(pass, change), module, root);
-        }
-        if options.verify_each && change == Change::Changed {
-            let mut found = verify(module);
-            if diag::has_errors(&found) {
-                let why = format!("the module is not well-formed after the pass `{}`", pass.name);
-                found.insert(0, Diagnostic::error("E0504", why).help("this is a bug of the pass"));
-                return Err(found);
-            }
-        }
-        Ok(change)
     }
 }

@@ -10,8 +10,11 @@
 mod canonicalize;
 mod cx;
 mod dce;
+mod errors;
 mod manager;
 mod pipeline;
+mod reports;
+mod reproducer;
 mod sccp;
 mod strip;
 #[cfg(test)]
@@ -19,6 +22,8 @@ mod tests;
 
 pub use cx::{OptionValue, PassCx};
 pub use manager::{Event, PassManager, RunOptions};
+pub use reports::{Row, timing_report};
+pub use reproducer::Reproducer;
 
 pub use crate::rewrite::{Change, Rewriter};
 

@@ -16,6 +16,8 @@ use clap::{ArgMatches, Command};
 pub(super) enum Failure {
     /// The command line is wrong.
     Usage(String),
+    /// The same, and the user has been told.
+    UsageTold,
     /// The input was refused, or the execution failed.
     Refused(String),
     /// The same, and the user has been told.
@@ -44,6 +46,7 @@ pub(super) fn conclude(result: Result<(), Failure>) -> ExitCode {
             tell(&format!("error: {message}\n"));
             ExitCode::FAILURE
         }
+        Err(Failure::UsageTold) => ExitCode::from(2),
         Err(Failure::Told | Failure::Closed) => ExitCode::FAILURE,
     }
 }

@@ -18,5 +18,6 @@ mod files;
 pub mod opt;
 mod options;
 mod parts;
+mod passes;
 mod report;
 pub mod translate;

@@ -5,16 +5,17 @@
 use std::process::ExitCode;
 
 use befrost_compiler::dialects::Registry;
-use befrost_compiler::pass::{Pass, PassManager, passes};
+use befrost_compiler::pass::{Pass, passes};
 use befrost_compiler::print::PrintOptions;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
-use super::compile::{Passes, Unit};
+use super::compile::Unit;
 use super::dialect_help;
 use super::failure::{Failure, conclude, parse, print};
 use super::files::{Place, text};
 use super::options::{PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::parts::{MARKER, split};
+use super::passes::{self, Passes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +50,10 @@ struct Args {
     #[arg(long)]
     list_passes: bool,
 
+    /// Run the pipeline that the input names, as --pass-pipeline-crash-reproducer writes it
+    #[arg(long)]
+    run_reproducer: bool,
+
     /// Explain the operations of all dialects, of one, or one operation
     #[arg(long, value_name = "DIALECT[.OP]", num_args = 0..=1, default_missing_value = "")]
     help_dialects: Option<String>,
@@ -70,13 +75,17 @@ const PLANNED: &[&str] = &["--print-stream"];
 pub fn main() -> ExitCode {
     let flags = passes().iter().map(|pass| {
         // An occurrence is a value, so that clap tells the order of the occurrences of all flags.
-        Arg::new(pass.name)
+        let flag = Arg::new(pass.name)
             .long(pass.name)
-            .help(pass.summary)
+            .help(passes::help(pass))
             .help_heading("Passes")
             .action(ArgAction::Append)
-            .num_args(0)
-            .default_missing_value("")
+            .default_missing_value("");
+        if pass.options.is_empty() {
+            flag.num_args(0)
+        } else {
+            flag.num_args(0..=1).require_equals(true).value_name("OPTIONS")
+        }
     });
     let matches = match parse(Args::command().args(flags), PLANNED) {
         Ok(matches) => matches,
@@ -88,34 +97,41 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// The passes that were asked for by flags.
-fn flags_in_order(matches: &ArgMatches) -> Vec<&'static Pass> {
-    let at = |pass: &Pass| matches.indices_of(pass.name).into_iter().flatten();
-    let mut given: Vec<(usize, &Pass)> =
-        passes().iter().flat_map(|pass| at(pass).map(move |at| (at, pass))).collect();
-    given.sort_unstable_by_key(|(at, _)| *at);
-    given.into_iter().map(|(_, pass)| pass).collect()
+/// The passes that were asked for by flags, each as an element of a pipeline.
+fn flags_in_order(matches: &ArgMatches) -> Vec<String> {
+    let mut given: Vec<(usize, String)> = Vec::new();
+    for pass in passes() {
+        let at = matches.indices_of(pass.name).into_iter().flatten();
+        let options = matches.get_many::<String>(pass.name).into_iter().flatten();
+        given.extend(at.zip(options).map(|(at, options)| (at, element(pass, options))));
+    }
+    given.sort_unstable();
+    given.into_iter().map(|(_, element)| element).collect()
 }
 
-fn run(args: &Args, flags: &[&'static Pass]) -> Result<(), Failure> {
+fn element(pass: &Pass, options: &str) -> String {
+    if options.is_empty() { pass.name.to_owned() } else { format!("{}{{{options}}}", pass.name) }
+}
+
+fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     if let Some(what) = &args.help_dialects {
         return print(&dialect_help::help(Registry::standard(), what)?);
     }
     if args.list_passes {
-        let lines = passes().iter().map(|pass| format!("{:<24}{}\n", pass.name, pass.summary));
-        return print(&lines.collect::<String>());
+        return print(&passes::list());
     }
-    let manager = match (&args.passes.pass_pipeline, flags) {
+    if args.run_reproducer && (args.passes.pass_pipeline.is_some() || !flags.is_empty()) {
+        return Err(Failure::Usage("'--run-reproducer' takes the pipeline from the input".to_owned()));
+    }
+    let pipeline = match (&args.passes.pass_pipeline, flags) {
         (Some(_), [flag, ..]) => {
-            let message = format!("'--pass-pipeline' and '--{}' exclude each other", flag.name);
+            let message = format!("'--pass-pipeline' and '--{flag}' exclude each other");
             return Err(Failure::Usage(message));
         }
-        (Some(pipeline), []) => {
-            PassManager::parse(pipeline).map_err(|error| Failure::Usage(error.message))?
-        }
-        (None, flags) => PassManager::of(flags),
+        (Some(pipeline), []) => pipeline.clone(),
+        (None, flags) => flags.join(","),
     };
-    let mut passes = Passes::new(manager, &args.passes);
+    let mut passes = Passes::new(&pipeline, &args.passes)?;
     let text = text(&args.input, args.input.read()?)?;
     let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
     let name = args.input.name();
@@ -124,10 +140,16 @@ fn run(args: &Args, flags: &[&'static Pass]) -> Result<(), Failure> {
     let mut texts = Vec::new();
     let mut result = Ok(());
     for part in &parts {
-        let mut unit = Unit::parse(&name, part, &args.read);
+        let mut unit = Unit::parse(&name, part, &args.read, &mut passes.clock);
+        if args.run_reproducer {
+            match unit.take_reproducer() {
+                Some(reproducer) => passes.reproduce(&reproducer)?,
+                None => return Err(Failure::Refused(format!("{name} names no pipeline to run"))),
+            }
+        }
         unit.run(&mut passes);
         match unit.conclude(args.parts.verify_diagnostics) {
-            Ok(()) => texts.extend(unit.print(&options)),
+            Ok(()) => texts.extend(unit.print(&options, &mut passes.clock)),
             error => result = error,
         }
     }

@@ -65,13 +65,29 @@ pub(super) struct PassArgs {
     #[arg(long)]
     pub(super) timing: bool,
 
+    /// Report what the passes counted
+    #[arg(long)]
+    pub(super) pass_statistics: bool,
+
+    /// Where to write, if a pass fails or panics, the IR before it and the rest of the pipeline
+    #[arg(long, value_name = "FILE", value_parser = place())]
+    pub(super) pass_pipeline_crash_reproducer: Option<Place>,
+
     #[command(flatten)]
     pub(super) dump: DumpArgs,
 }
 
 /// When the IR is shown on standard error.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct DumpArgs {
+    /// Show the IR before these passes
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(super) print_ir_before: Vec<String>,
+
+    /// Show the IR after these passes
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(super) print_ir_after: Vec<String>,
+
     /// Show the IR before each pass
     #[arg(long)]
     pub(super) print_ir_before_all: bool,
@@ -83,4 +99,12 @@ pub(super) struct DumpArgs {
     /// Show the IR after each pass that changed it
     #[arg(long)]
     pub(super) print_ir_after_change: bool,
+
+    /// Show the IR after a pass that failed only
+    #[arg(long)]
+    pub(super) print_ir_after_failure: bool,
+
+    /// Show the whole module, whatever the pass runs on
+    #[arg(long)]
+    pub(super) print_ir_module_scope: bool,
 }

@@ -7,11 +7,12 @@ use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::print::PrintOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::compile::{self, Unit, pipeline};
+use super::compile::{self, Unit};
 use super::failure::{Failure, conclude, parse};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::parts::{MARKER, split};
+use super::passes::pipeline;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -183,11 +184,11 @@ fn run(args: &Args) -> Result<(), Failure> {
         return dump(args, &name, &bytes);
     }
     let mut units = if from == Format::Bef {
-        vec![Unit::raise(&name, &bytes, args.verify_checksums)?]
+        vec![Unit::raise(&name, &bytes, args.verify_checksums, &mut passes.clock)?]
     } else {
         let text = text(&args.input, bytes)?;
         let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
-        parts.iter().map(|part| Unit::parse(&name, part, &args.read)).collect()
+        parts.iter().map(|part| Unit::parse(&name, part, &args.read, &mut passes.clock)).collect()
     };
     let n_units = units.len();
     let mut products = Vec::new();
@@ -197,11 +198,12 @@ fn run(args: &Args) -> Result<(), Failure> {
         let product = match to {
             Target::Mlir => {
                 let TextArgs { generic, keep_names } = args.text;
-                unit.print(&PrintOptions { generic, keep_names, locations: false }).map(Product::Text)
+                let options = PrintOptions { generic, keep_names, locations: false };
+                unit.print(&options, &mut passes.clock).map(Product::Text)
             }
             Target::Bef | Target::Dump => {
                 let options = EmitOptions { strip_debug: args.disable_optional_sections };
-                unit.emit(&options).map(|(tables, payload)| Product::Bef(tables, payload))
+                unit.emit(&options, &mut passes.clock).map(|(tables, payload)| Product::Bef(tables, payload))
             }
         };
         match unit.conclude(verify_diagnostics) {

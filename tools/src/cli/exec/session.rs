@@ -313,7 +313,7 @@ fn told(result: Result<(), Failure>) -> bool {
             tell(&format!("error: {message}\n"));
             false
         }
-        Err(Failure::Told | Failure::Closed) => false,
+        Err(Failure::Told | Failure::UsageTold | Failure::Closed) => false,
     }
 }
 

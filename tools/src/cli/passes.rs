@@ -1,0 +1,197 @@
+//! Pipelines on the command line: which passes run, and all the ways to watch them.
+//!
+//! `ir-opt`, `ir-translate` and `bef-exec` share the options ([`PassArgs`]); this is what they mean. Dumps, times, statistics and
+//! what passes print go to standard error, in the layouts of `mlir-opt`.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use befrost_compiler::diag::{Diagnostic, Source};
+use befrost_compiler::ir::{Module, OpId};
+use befrost_compiler::pass::{
+    Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, passes, timing_report,
+};
+use befrost_compiler::print::{PrintOptions, print_op};
+
+use super::failure::{Failure, tell};
+use super::options::{DumpArgs, LevelArgs, PassArgs};
+use super::report;
+
+/// A pipeline, and how it is watched.
+pub(super) struct Passes {
+    manager: PassManager,
+    args: PassArgs,
+    pub(super) clock: Clock,
+}
+
+/// Where time goes outside of passes.
+pub(super) struct Clock {
+    start: Instant,
+    pub(super) parser: Duration,
+    pub(super) verifier: Duration,
+    pub(super) output: Duration,
+}
+
+/// The passes that the command line asks for. A kernel graph is compiled as written at every level.
+pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
+    let LevelArgs { level: _ } = level;
+    Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)
+}
+
+/// A pipeline from its text; shows what is wrong with it.
+fn manager(text: &str) -> Result<PassManager, Failure> {
+    PassManager::parse(text).map_err(|error| {
+        report::show(&[*error], &Source::new("pipeline", text));
+        Failure::UsageTold
+    })
+}
+
+impl Passes {
+    /// Watches the passes as the command line asks for.
+    pub(super) fn new(pipeline: &str, args: &PassArgs) -> Result<Passes, Failure> {
+        let names = args.dump.print_ir_before.iter().chain(&args.dump.print_ir_after);
+        if let Some(name) = names.into_iter().find(|name| passes().iter().all(|p| p.name != **name)) {
+            return Err(Failure::Usage(format!("there is no pass '{name}'; --list-passes lists them")));
+        }
+        let zero = Duration::ZERO;
+        let clock = Clock { start: Instant::now(), parser: zero, verifier: zero, output: zero };
+        Ok(Passes { manager: manager(pipeline)?, args: args.clone(), clock })
+    }
+
+    /// Runs what a reproducer says instead.
+    pub(super) fn reproduce(&mut self, reproducer: &Reproducer) -> Result<(), Failure> {
+        self.manager = manager(&reproducer.pipeline)?;
+        self.args.verify_each |= reproducer.verify_each;
+        Ok(())
+    }
+
+    /// Runs the passes; false after an error. Says what they said.
+    pub(super) fn run(&mut self, module: &mut Module) -> (bool, Vec<Diagnostic>) {
+        let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
+        let mut observe = |event: Event<'_>, module: &Module, op: OpId| match event {
+            Event::Text(text) => tell(text),
+            Event::Before(pass) if dump.before(pass) => show("Before", pass, "", module, op, dump),
+            Event::After(pass, change) if dump.after(pass, change) => {
+                show("After", pass, "", module, op, dump)
+            }
+            Event::Failed(pass) if dump.failed(pass) => show("After", pass, " Failed", module, op, dump),
+            Event::Before(_) | Event::After(..) | Event::Failed(_) => {}
+        };
+        let verify_each = *verify_each || cfg!(debug_assertions);
+        let mut options = RunOptions { verify_each, reproduce: file.is_some(), observer: Some(&mut observe) };
+        let (done, mut said) = match self.manager.run_with(module, &mut options) {
+            Ok(_) => (true, self.manager.take_said()),
+            Err(said) => (false, said),
+        };
+        if let (Some(file), Some(text)) = (file, self.manager.take_reproducer()) {
+            match (file.write_text(&text), said.iter_mut().rfind(|d| d.is_error())) {
+                (Ok(()), Some(error)) => {
+                    let note = format!("`ir-opt --run-reproducer {}` shows it again", file.name());
+                    *error = error.clone().note(None, note);
+                }
+                (Err(_), Some(error)) => {
+                    let note = format!("the reproducer cannot be written to {}", file.name());
+                    *error = error.clone().note(None, note);
+                }
+                (_, None) => {}
+            }
+        }
+        (done, said)
+    }
+
+    /// What was asked for about the passes, on standard error: statistics, and where time went.
+    pub(super) fn report(&self) {
+        let Passes { manager, args, clock } = self;
+        if args.pass_statistics {
+            tell(&manager.statistics());
+        }
+        if args.timing {
+            let total = clock.start.elapsed();
+            let mut rows = vec![Row::new("Parser", clock.parser)];
+            rows.push(Row::new("Verifier", clock.verifier + manager.verifying()));
+            rows.extend(manager.timing());
+            rows.push(Row::new("Output", clock.output));
+            tell(&timing_report(&rows, total));
+        }
+    }
+}
+
+/// Does something, and adds how long it took.
+pub(super) fn timed<T>(sum: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    *sum += start.elapsed();
+    result
+}
+
+impl DumpArgs {
+    fn before(&self, pass: &Pass) -> bool {
+        self.print_ir_before_all || self.print_ir_before.iter().any(|n| n == pass.name)
+    }
+
+    fn after(&self, pass: &Pass, change: Change) -> bool {
+        let named = !self.print_ir_after.is_empty();
+        let wanted = if named {
+            self.print_ir_after.iter().any(|n| n == pass.name)
+        } else {
+            self.print_ir_after_all || self.print_ir_after_change
+        };
+        let skipped =
+            self.print_ir_after_failure || (self.print_ir_after_change && change == Change::Unchanged);
+        wanted && !skipped
+    }
+
+    fn failed(&self, pass: &Pass) -> bool {
+        self.print_ir_after_failure
+            || self.print_ir_after_all
+            || self.print_ir_after.iter().any(|n| n == pass.name)
+    }
+}
+
+/// Shows the IR.
+fn show(when: &str, pass: &Pass, how: &str, module: &Module, op: OpId, dump: &DumpArgs) {
+    let mut header = format!("// -----// IR Dump {when} {}{how} ({})", pass.title, pass.name);
+    let scope = if dump.print_ir_module_scope { module.top() } else { op };
+    if scope != op {
+        _ = write!(header, " ('{}' operation", module.op_name_str(op));
+        if let Some(name) = module.symbol_name(op) {
+            _ = write!(header, ": @{}", module.cx.str(name));
+        }
+        header.push(')');
+    }
+    let text = print_op(module, scope, &PrintOptions::default());
+    tell(&format!("{header} //----- //\n{text}\n\n"));
+}
+
+/// What `--help` says about a pass.
+pub(super) fn help(pass: &Pass) -> String {
+    let mut text = pass.summary.to_owned();
+    for line in option_lines(pass) {
+        _ = write!(text, "\n  {line}");
+    }
+    text
+}
+
+/// All passes with their options.
+pub(super) fn list() -> String {
+    let mut text = String::new();
+    for pass in passes() {
+        _ = writeln!(text, "{:<28}{}", pass.name, pass.summary);
+        for line in option_lines(pass) {
+            _ = writeln!(text, "    {line}");
+        }
+    }
+    text
+}
+
+fn option_lines(pass: &Pass) -> impl Iterator<Item = String> {
+    pass.options.iter().map(|option| {
+        let (value, default) = match option.kind {
+            OptionKind::Flag(on) => ("true|false".to_owned(), on.to_string()),
+            OptionKind::Number(n) => ("N".to_owned(), n.to_string()),
+            OptionKind::Text(text) => ("TEXT".to_owned(), format!("'{text}'")),
+            OptionKind::Word(word, words) => (words.join("|"), word.to_owned()),
+        };
+        format!("{}={value}: {}; default {default}", option.name, option.summary)
+    })
+}
