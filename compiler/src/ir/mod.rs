@@ -20,6 +20,7 @@
 
 pub mod attrs;
 pub mod context;
+pub(crate) mod dominance;
 mod edit;
 pub mod entity;
 pub mod locs;

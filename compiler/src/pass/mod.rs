@@ -8,15 +8,18 @@
 //! The list of passes is [`passes`]; a new pass is one entry there.
 
 mod canonicalize;
+mod cse;
 mod cx;
 mod dce;
 mod errors;
 mod manager;
 mod pipeline;
+mod print_op_stats;
 mod reports;
 mod reproducer;
 mod sccp;
 mod strip;
+mod symbol_dce;
 #[cfg(test)]
 mod tests;
 
@@ -81,7 +84,7 @@ impl OptionKind {
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[canonicalize::PASS, dce::PASS, sccp::PASS, strip::PASS];
+    const PASSES: &[Pass] = &[canonicalize::PASS, cse::PASS, dce::PASS, print_op_stats::PASS, sccp::PASS, strip::PASS, symbol_dce::PASS];
     PASSES
 }
 

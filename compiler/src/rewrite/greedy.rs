@@ -7,7 +7,7 @@
 //! so that the same program gives the same result.
 
 use super::constants::{Constants, constant_value};
-use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify};
+use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
 use crate::dialects::{Folded, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use rustc_hash::FxHashSet;
@@ -160,7 +160,7 @@ impl Driver<'_, '_> {
             self.fill();
             let mut again = self.process();
             if self.config.simplify_regions {
-                again = again.or(simplify::regions(self.r, self.root));
+                again = again.or(simplify_regions(self.r, self.root));
             }
             if again == Change::Unchanged {
                 return true;

@@ -15,6 +15,7 @@
 //! Not here: what is folded and which patterns there are (`fold`, `dialects`), and passes (`pass`).
 
 mod blocks;
+pub(crate) mod branches;
 mod constants;
 mod effects;
 mod greedy;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use effects::{is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
+pub use simplify::simplify_regions;
 
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, ValueId};
 

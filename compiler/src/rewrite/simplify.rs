@@ -1,11 +1,16 @@
-//! Simpler regions: without blocks that are never reached.
+//! Simpler regions: without blocks that are never reached, without ops and block arguments that nothing depends on.
+//!
+//! What is dead is found from what lives: ops with effects and terminators live, and so does what a living op uses. A
+//! value handed over to a block lives if the argument does. So what only feeds itself around a loop of blocks is dead.
 
-use super::{Change, Rewriter};
-use crate::ir::{BlockId, OpId, RegionId};
+use super::branches::{Predecessors, predecessors};
+use super::{Change, Rewriter, would_be_trivially_dead};
+use crate::dialects::Traits;
+use crate::ir::{BlockId, Module, OpId, RegionId, ValueDef, ValueId};
 use rustc_hash::FxHashSet;
 
 /// Simplifies all regions inside of `root`.
-pub(super) fn regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
+pub fn simplify_regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let regions: Vec<RegionId> =
         r.ir().walk(root).flat_map(|op| r.ir().regions_of(op).iter().copied()).collect();
     let mut change = Change::Unchanged;
@@ -14,13 +19,16 @@ pub(super) fn regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
             change = change.or(erase_unreachable(r, region));
         }
     }
-    change
+    change.or(erase_dead(r, root))
 }
 
 /// Erases the blocks that no path from the entry reaches.
 fn erase_unreachable(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     let m = r.ir();
     let Some(entry) = m.entry(region) else { return Change::Unchanged };
+    if m.blocks_of(region).len() == 1 {
+        return Change::Unchanged;
+    }
     let mut reached = FxHashSet::from_iter([entry]);
     let mut todo = vec![entry];
     while let Some(block) = todo.pop() {
@@ -36,4 +44,138 @@ fn erase_unreachable(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     }
     r.erase_blocks(&dead);
     Change::Changed
+}
+
+/// Erases what nothing depends on.
+fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
+    let m = r.ir();
+    let ops: Vec<OpId> = m.walk(root).collect();
+    let blocks: Vec<BlockId> =
+        ops.iter().flat_map(|op| m.regions_of(*op)).flat_map(|r| m.blocks_of(*r)).copied().collect();
+    let preds = predecessors(m, &blocks);
+    let mut live =
+        Live { m, preds: &preds, ops: FxHashSet::default(), todo: Vec::new(), values: FxHashSet::default() };
+    live.op(root);
+    // Of these nothing can be taken away.
+    let fixed = blocks.iter().filter(|b| !can_drop(m, **b, &preds));
+    fixed.flat_map(|b| m.args(*b)).for_each(|arg| live.value(*arg));
+    live.follow();
+    let Live { ops: live_ops, values: live_values, .. } = live;
+    let with_dead = |b: &&BlockId| m.args(**b).iter().any(|a| !live_values.contains(a));
+    let shrinking: Vec<BlockId> = blocks.iter().filter(with_dead).copied().collect();
+    let mut change = if shrinking.is_empty() { Change::Unchanged } else { Change::Changed };
+    for &block in &shrinking {
+        hand_over_less(r, block, &preds, &live_values);
+    }
+    // What is dead is used by what is dead only, which comes later in the program or around a loop.
+    let mut dead: Vec<OpId> = Vec::new();
+    for op in ops {
+        let held_by_dead = r.ir().parent_op(op).is_some_and(|p| !live_ops.contains(&p));
+        if !live_ops.contains(&op) && !held_by_dead {
+            dead.push(op);
+        }
+    }
+    for &op in &dead {
+        let inside: Vec<OpId> = r.ir().walk(op).collect();
+        inside.into_iter().for_each(|op| r.set_operands(op, &[]));
+    }
+    for block in shrinking {
+        for i in (0..r.ir().args(block).len()).rev() {
+            if !live_values.contains(&r.ir().args(block)[i]) {
+                r.remove_arg(block, i);
+            }
+        }
+    }
+    for op in dead {
+        r.erase(op);
+        change = Change::Changed;
+    }
+    change
+}
+
+struct Live<'a> {
+    m: &'a Module,
+    preds: &'a Predecessors,
+    ops: FxHashSet<OpId>,
+    values: FxHashSet<ValueId>,
+    /// Living values whose reasons have not been looked at.
+    todo: Vec<ValueId>,
+}
+
+impl Live<'_> {
+    /// An op lives, and with it those inside of it that do something.
+    fn op(&mut self, op: OpId) {
+        let m = self.m;
+        let mut todo = vec![op];
+        while let Some(op) = todo.pop() {
+            if !self.ops.insert(op) {
+                continue;
+            }
+            let handed: Vec<_> =
+                (0..m.successors(op).len()).map(|i| (i, m.successor_operands(op, i))).collect();
+            for (at, value) in m.operands(op).enumerate() {
+                let args = handed.iter().filter_map(|(i, range)| {
+                    let range = range.as_ref().filter(|r| r.contains(&at))?;
+                    m.args(m.successors(op)[*i]).get(at - range.start).copied()
+                });
+                let mut args = args.peekable();
+                // What is handed over waits for the argument.
+                if args.peek().is_none() || args.any(|arg| self.values.contains(&arg)) {
+                    self.value(value);
+                }
+            }
+            let held = m.regions_of(op).iter().flat_map(|r| m.blocks_of(*r)).flat_map(|b| m.ops_in(*b));
+            todo.extend(held.filter(|inner| {
+                m.def(*inner).is_none_or(|d| d.traits.has(Traits::TERMINATOR))
+                    || !would_be_trivially_dead(m, *inner)
+            }));
+        }
+    }
+
+    fn value(&mut self, value: ValueId) {
+        if self.values.insert(value) {
+            self.todo.push(value);
+        }
+    }
+
+    fn follow(&mut self) {
+        while let Some(value) = self.todo.pop() {
+            match self.m.value_def(value) {
+                ValueDef::Result(op, _) => self.op(op),
+                ValueDef::Arg(block, i) => {
+                    for &(branch, successor) in self.preds.get(&block).into_iter().flatten() {
+                        if let Some(range) = self.m.successor_operands(branch, successor)
+                            && range.len() > i as usize
+                            && self.ops.contains(&branch)
+                        {
+                            self.value(self.m.operand(branch, range.start + i as usize));
+                        }
+                    }
+                }
+                ValueDef::Forward => {}
+            }
+        }
+    }
+}
+
+/// True if arguments can be taken from a block: it is no entry, and all who branch to it say what they hand over.
+fn can_drop(m: &Module, block: BlockId, preds: &Predecessors) -> bool {
+    let is_entry = m.block_parent(block).and_then(|region| m.entry(region)) == Some(block);
+    let n = m.args(block).len();
+    let known = |(branch, i): &(OpId, usize)| m.successor_operands(*branch, *i).is_some_and(|r| r.len() == n);
+    !is_entry && preds.get(&block).is_some_and(|p| p.iter().all(known))
+}
+
+/// Those who branch to a block hand over the values for its living arguments only.
+fn hand_over_less(r: &mut Rewriter<'_>, block: BlockId, preds: &Predecessors, live: &FxHashSet<ValueId>) {
+    let args = r.ir().args(block).to_vec();
+    for &(branch, i) in preds.get(&block).into_iter().flatten() {
+        let Some(range) = r.ir().successor_operands(branch, i) else { continue };
+        let kept: Vec<ValueId> = range
+            .zip(&args)
+            .filter(|(_, arg)| live.contains(arg))
+            .map(|(at, _)| r.ir().operand(branch, at))
+            .collect();
+        r.set_successor_operands(branch, i, &kept);
+    }
 }

@@ -15,7 +15,6 @@
 //!
 //! Not checked here: what emission to BEF restricts further (blocks per function, kinds of attributes).
 
-mod dominance;
 mod errors;
 #[cfg(test)]
 mod tests;
@@ -23,12 +22,12 @@ mod tests;
 use crate::diag::{self, Diagnostic};
 use crate::dialects::types::declared_type;
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeConstraint};
+use crate::ir::dominance::Dominance;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{
     AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, TypeKind, ValueDef, names,
 };
 use crate::print::{attr_text, type_text};
-use dominance::Dominance;
 use rustc_hash::FxHashMap;
 
 /// Everything that is wrong with a module, in source order.

@@ -3,12 +3,12 @@
 //! Computed per region when first asked for, by iterating immediate dominators over the reverse post-order (Cooper,
 //! Harvey and Kennedy). A block that cannot be reached is dominated by every block: what it does never happens.
 
-use crate::ir::{BlockId, Module, RegionId};
+use super::{BlockId, Module, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Dominators of the regions of one module.
 #[derive(Default)]
-pub(super) struct Dominance {
+pub(crate) struct Dominance {
     done: FxHashSet<RegionId>,
     /// Number in reverse post-order, and immediate dominator; the entry's is itself.
     blocks: FxHashMap<BlockId, (u32, BlockId)>,
@@ -16,7 +16,7 @@ pub(super) struct Dominance {
 
 impl Dominance {
     /// True if `a` dominates `b`; both are in one region.
-    pub(super) fn dominates(&mut self, m: &Module, a: BlockId, b: BlockId) -> bool {
+    pub(crate) fn dominates(&mut self, m: &Module, a: BlockId, b: BlockId) -> bool {
         if let Some(region) = m.block_parent(b)
             && self.done.insert(region)
         {
@@ -38,38 +38,42 @@ impl Dominance {
     }
 
     fn compute(&mut self, m: &Module, region: RegionId) {
-        let Some(entry) = m.entry(region) else { return };
-        let order = reverse_post_order(m, entry);
-        let number: FxHashMap<BlockId, u32> = order.iter().zip(0..).map(|(b, n)| (*b, n)).collect();
-        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-        for (n, block) in (0u32..).zip(&order) {
-            for successor in successors(m, *block) {
-                if let Some(&s) = number.get(&successor) {
-                    preds[s as usize].push(n);
-                }
-            }
+        for (n, (block, up)) in (0u32..).zip(tree(m, region)) {
+            self.blocks.insert(block, (n, up));
         }
-        let mut up: Vec<Option<u32>> = vec![None; order.len()];
-        up[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for n in 1..order.len() {
-                let mut known = preds[n].iter().copied().filter(|p| up[*p as usize].is_some());
-                let Some(first) = known.next() else { continue };
-                let new = known.fold(first, |a, b| meet(&up, a, b));
-                if up[n] != Some(new) {
-                    up[n] = Some(new);
-                    changed = true;
-                }
-            }
-        }
-        for (n, block) in order.iter().enumerate() {
-            if let Some(u) = up[n] {
-                self.blocks.insert(*block, (n as u32, order[u as usize]));
+    }
+}
+
+/// The blocks that can be reached, each after its immediate dominator, which stands beside it; the entry's is itself.
+pub(crate) fn tree(m: &Module, region: RegionId) -> Vec<(BlockId, BlockId)> {
+    let Some(entry) = m.entry(region) else { return Vec::new() };
+    let order = reverse_post_order(m, entry);
+    let number: FxHashMap<BlockId, u32> = order.iter().zip(0..).map(|(b, n)| (*b, n)).collect();
+    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
+    for (n, block) in (0u32..).zip(&order) {
+        for successor in successors(m, *block) {
+            if let Some(&s) = number.get(&successor) {
+                preds[s as usize].push(n);
             }
         }
     }
+    let mut up: Vec<Option<u32>> = vec![None; order.len()];
+    up[0] = Some(0);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for n in 1..order.len() {
+            let mut known = preds[n].iter().copied().filter(|p| up[*p as usize].is_some());
+            let Some(first) = known.next() else { continue };
+            let new = known.fold(first, |a, b| meet(&up, a, b));
+            if up[n] != Some(new) {
+                up[n] = Some(new);
+                changed = true;
+            }
+        }
+    }
+    let dominators = up.into_iter().map(|u| order[u.unwrap_or(0) as usize]);
+    order.iter().copied().zip(dominators).collect()
 }
 
 fn meet(up: &[Option<u32>], mut a: u32, mut b: u32) -> u32 {

@@ -1,0 +1,300 @@
+//! `cse`: common subexpression elimination.
+//!
+//! An op goes if one that computes the same dominates it: same name, attributes, result types, operands (in any order
+//! where that does not matter) and regions. Only ops without effects, or that only read: reads of one block, and only
+//! if nothing between them may write. What nobody would miss goes too.
+//!
+//! What is known is a table with scopes: a block sees what its dominators computed, the ops in a region see what is
+//! known around it, unless the region is isolated. The work list holds what is still to be visited, so that neither
+//! deep dominator trees nor deep nests cost stack.
+
+use super::{Change, Pass, PassCx, Rewriter};
+use crate::dialects::{Access, Effects, Traits};
+use crate::ir::dominance;
+use crate::ir::{BlockId, LocId, LocKind, Module, OpId, RegionId, ValueId};
+use crate::rewrite::is_trivially_dead;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+const MERGED: &str = "num-cse'd";
+const DEAD: &str = "num-dce'd";
+
+pub(super) const PASS: Pass = Pass {
+    name: "cse",
+    title: "CSE",
+    summary: "removes operations that compute what is there already",
+    options: &[],
+    statistics: &[(MERGED, "Number of operations CSE'd"), (DEAD, "Number of operations DCE'd")],
+    run,
+};
+
+/// What an op computes: equal keys, equal results.
+type Key = SmallVec<[u32; 12]>;
+
+/// What is to be visited.
+enum Visit {
+    Region(RegionId),
+    /// A block, and then the blocks that it dominates.
+    Block(BlockId),
+    Op(OpId),
+    /// After the regions of an op.
+    Simplify(OpId),
+    /// The end of a scope that began when so many entries had been made.
+    EndScope(usize),
+    /// The end of an isolated op: the table from before.
+    Restore(Box<Table>),
+}
+
+/// What is known. Entries of scopes that ended are taken back by the log.
+#[derive(Default)]
+struct Table {
+    known: FxHashMap<Key, Known>,
+    log: Vec<(Key, Option<Known>)>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    op: OpId,
+    /// For reads: how many writes were seen before.
+    writes: u32,
+}
+
+/// What an op does besides computing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Pure,
+    Reads,
+    Other,
+}
+
+struct Cse<'a, 'm> {
+    r: &'a mut Rewriter<'m>,
+    cx: &'a PassCx<'a>,
+    visits: Vec<Visit>,
+    table: Table,
+    /// The blocks that a block dominates immediately, in order.
+    dominated: FxHashMap<BlockId, Vec<BlockId>>,
+    /// Ops with regions whose inside is known to be worse than pure.
+    classes: FxHashMap<OpId, Class>,
+    /// How many writes were seen in a block.
+    writes: FxHashMap<BlockId, u32>,
+}
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let root = r.root();
+    let visits = r.ir().regions_of(root).iter().rev().map(|region| Visit::Region(*region)).collect();
+    let mut cse = Cse {
+        r,
+        cx,
+        visits,
+        table: Table::default(),
+        dominated: FxHashMap::default(),
+        classes: FxHashMap::default(),
+        writes: FxHashMap::default(),
+    };
+    while let Some(visit) = cse.visits.pop() {
+        cse.visit(visit);
+    }
+    r.change()
+}
+
+impl Cse<'_, '_> {
+    fn visit(&mut self, visit: Visit) {
+        match visit {
+            Visit::Region(region) => self.region(region),
+            Visit::Block(block) => self.block(block),
+            Visit::Op(op) => self.op(op),
+            Visit::Simplify(op) => self.simplify(op),
+            Visit::EndScope(n) => {
+                while self.table.log.len() > n {
+                    match self.table.log.pop() {
+                        Some((key, Some(old))) => _ = self.table.known.insert(key, old),
+                        Some((key, None)) => _ = self.table.known.remove(&key),
+                        None => {}
+                    }
+                }
+            }
+            Visit::Restore(table) => self.table = *table,
+        }
+    }
+
+    fn region(&mut self, region: RegionId) {
+        let tree = dominance::tree(self.r.ir(), region);
+        let Some((entry, _)) = tree.first().copied() else { return };
+        for (block, up) in tree {
+            if block != up {
+                self.dominated.entry(up).or_default().push(block);
+            }
+        }
+        self.visits.push(Visit::Block(entry));
+    }
+
+    fn block(&mut self, block: BlockId) {
+        self.visits.push(Visit::EndScope(self.table.log.len()));
+        let children = self.dominated.remove(&block).unwrap_or_default();
+        self.visits.extend(children.into_iter().rev().map(Visit::Block));
+        let at = self.visits.len();
+        self.visits.extend(self.r.ir().ops_in(block).map(Visit::Op));
+        self.visits[at..].reverse();
+    }
+
+    fn op(&mut self, op: OpId) {
+        let m = self.r.ir();
+        if m.regions_of(op).is_empty() {
+            return self.simplify(op);
+        }
+        self.visits.push(Visit::Simplify(op));
+        // What is not registered may be isolated.
+        let regions: Vec<Visit> = m.regions_of(op).iter().rev().map(|r| Visit::Region(*r)).collect();
+        if m.def(op).is_none_or(|d| d.traits.has(Traits::ISOLATED)) {
+            self.visits.push(Visit::Restore(Box::new(std::mem::take(&mut self.table))));
+        }
+        self.visits.extend(regions);
+    }
+
+    fn simplify(&mut self, op: OpId) {
+        let m = self.r.ir();
+        let Some(block) = m.parent_block(op) else { return };
+        let class = self.class(op);
+        if is_trivially_dead(m, op) {
+            self.cx.count(DEAD, 1);
+            self.r.erase(op);
+            return;
+        }
+        // The op around this one is no better than what it holds.
+        if class > Class::Pure
+            && let Some(parent) = m.parent_op(op)
+        {
+            let worst = self.classes.entry(parent).or_insert(Class::Pure);
+            *worst = class.max(*worst);
+        }
+        let writes = self.writes.entry(block).or_default();
+        if class == Class::Other {
+            *writes += 1;
+            return;
+        }
+        let writes = *writes;
+        let is_terminator = m.def(op).is_some_and(|d| d.traits.has(Traits::TERMINATOR));
+        if is_terminator || m.regions_of(op).iter().any(|r| m.blocks_of(*r).len() > 1) {
+            return;
+        }
+        let key = key(m, op);
+        match self.table.known.get(&key).copied() {
+            Some(known)
+                if class == Class::Pure
+                    || (m.parent_block(known.op) == Some(block) && known.writes == writes) =>
+            {
+                self.merge(op, known.op);
+            }
+            old => {
+                self.table.known.insert(key.clone(), Known { op, writes });
+                self.table.log.push((key, old));
+            }
+        }
+    }
+
+    /// Replaces `op` by `kept`.
+    fn merge(&mut self, op: OpId, kept: OpId) {
+        self.cx.count(MERGED, 1);
+        let m = self.r.ir();
+        let loc = m.loc(op);
+        let unknown = |loc: LocId| matches!(m.cx.loc(loc), LocKind::Unknown);
+        if unknown(m.loc(kept)) && !unknown(loc) {
+            self.r.set_loc(kept, loc);
+        }
+        let values: SmallVec<[ValueId; 4]> = self.r.ir().results(kept).collect();
+        self.r.replace_op(op, &values);
+    }
+
+    fn class(&self, op: OpId) -> Class {
+        let Some(def) = self.r.ir().def(op) else { return Class::Other };
+        match &def.effects {
+            Effects::Pure => Class::Pure,
+            Effects::Unknown => Class::Other,
+            Effects::Recursive => self.classes.get(&op).copied().unwrap_or(Class::Pure),
+            Effects::List(effects) if effects.iter().all(|e| e.access == Access::Read) => Class::Reads,
+            Effects::List(_) => Class::Other,
+        }
+    }
+}
+
+/// Names the results and arguments inside of one op by number, so that equal contents have equal keys.
+#[derive(Default)]
+struct Inside {
+    values: FxHashMap<ValueId, u32>,
+    blocks: FxHashMap<BlockId, u32>,
+}
+
+/// Separates the parts of a key.
+const MARK: u32 = u32::MAX;
+
+fn key(m: &Module, op: OpId) -> Key {
+    let mut key = Key::new();
+    let mut inside = Inside::default();
+    if m.regions_of(op).is_empty() {
+        write_op(m, op, &inside, &mut key);
+        return key;
+    }
+    // Everything inside gets its number before anything is written, since uses may come before definitions.
+    for inner in m.walk(op) {
+        if inner != op {
+            m.results(inner).for_each(|v| inside.number(v));
+        }
+        for &block in m.regions_of(inner).iter().flat_map(|r| m.blocks_of(*r)) {
+            let n = inside.blocks.len() as u32;
+            inside.blocks.insert(block, n);
+            m.args(block).iter().for_each(|v| inside.number(*v));
+        }
+    }
+    for inner in m.walk(op) {
+        write_op(m, inner, &inside, &mut key);
+        for &region in m.regions_of(inner) {
+            key.push(MARK);
+            for &block in m.blocks_of(region) {
+                key.push(MARK);
+                key.push(m.ops_in(block).count() as u32);
+                key.extend(m.args(block).iter().map(|v| m.value_type(*v).0));
+            }
+        }
+    }
+    key
+}
+
+impl Inside {
+    fn number(&mut self, value: ValueId) {
+        let n = self.values.len() as u32;
+        self.values.insert(value, n);
+    }
+}
+
+fn write_op(m: &Module, op: OpId, inside: &Inside, key: &mut Key) {
+    key.push(m.op_name(op).0);
+    key.push(m.n_operands(op) as u32);
+    let start = key.len();
+    for value in m.operands(op) {
+        match inside.values.get(&value) {
+            Some(n) => key.extend([0, *n]),
+            None => key.extend([1, value.0]),
+        }
+    }
+    if m.n_operands(op) == 2
+        && m.def(op).is_some_and(|d| d.traits.has(Traits::COMMUTATIVE))
+        && (key[start], key[start + 1]) > (key[start + 2], key[start + 3])
+    {
+        key[start..].rotate_left(2);
+    }
+    key.push(m.n_results(op) as u32);
+    key.extend(m.results(op).map(|v| m.value_type(v).0));
+    key.push(m.attrs(op).len() as u32);
+    for (name, value) in m.attrs(op) {
+        key.extend([name.0, value.0]);
+    }
+    key.push(m.properties(op).map_or(MARK, |p| p.0));
+    for block in m.successors(op) {
+        match inside.blocks.get(block) {
+            Some(n) => key.extend([0, *n]),
+            None => key.extend([1, block.0]),
+        }
+    }
+    key.push(MARK);
+}

@@ -1,0 +1,127 @@
+//! `symbol-dce`: removes symbols that nobody can refer to.
+//!
+//! A symbol lives if it can be seen from outside, or if something that lives refers to it. Public symbols live.
+//! Private ones need a reference; and so do nested ones (`sym_visibility = "nested"`) of a table that cannot be reached
+//! from outside. What stands in a table and is no symbol lives.
+
+use super::{Change, Pass, PassCx, Rewriter};
+use crate::diag::Diagnostic;
+use crate::dialects::Traits;
+use crate::ir::symbols::SymbolTables;
+use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, names};
+use rustc_hash::FxHashSet;
+
+const REMOVED: &str = "num-dce'd";
+
+pub(super) const PASS: Pass = Pass {
+    name: "symbol-dce",
+    title: "SymbolDCE",
+    summary: "removes private symbols that nothing refers to",
+    options: &[],
+    statistics: &[(REMOVED, "Number of symbols DCE'd")],
+    run,
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let root = r.root();
+    let m = r.ir();
+    if !m.is_symbol_table(root) {
+        let name = m.op_name_str(root);
+        let message = format!("symbol-dce runs on symbol tables only; `{name}` is none");
+        cx.say(Diagnostic::error("E0506", message).at(m.op_spans.at(root).copied()));
+        return Change::Unchanged;
+    }
+    let dead = dead_symbols(m, root);
+    cx.count(REMOVED, dead.len() as u64);
+    dead.into_iter().for_each(|op| r.erase(op));
+    r.change()
+}
+
+/// The symbols in the tables inside of `root` that do not live; those inside of dead ones are not listed.
+fn dead_symbols(m: &Module, root: OpId) -> Vec<OpId> {
+    let live = live_symbols(m, root);
+    let mut dead = Vec::new();
+    let mut tables = vec![root];
+    while let Some(table) = tables.pop() {
+        for op in held(m, table) {
+            if is_symbol(m, op) && !live.contains(&op) && m.is_symbol_table(table) {
+                dead.push(op);
+            } else {
+                tables.push(op);
+            }
+        }
+    }
+    dead
+}
+
+fn live_symbols(m: &Module, root: OpId) -> FxHashSet<OpId> {
+    let mut live = FxHashSet::default();
+    let mut symbols = SymbolTables::default();
+    // What lives, and for tables whether they can be seen from outside.
+    let mut todo: Vec<(OpId, bool)> = vec![(root, m.parent_op(root).is_none() || is_private(m, root))];
+    while let Some((op, hidden)) = todo.pop() {
+        if m.is_symbol_table(op) {
+            for inner in held(m, op) {
+                let discardable =
+                    is_symbol(m, inner) && !is_public(m, inner) && (hidden || is_private(m, inner));
+                if !discardable && live.insert(inner) {
+                    todo.push((inner, hidden || !is_symbol(m, inner) || is_private(m, inner)));
+                }
+            }
+        } else {
+            todo.extend(held(m, op).map(|inner| (inner, hidden)));
+        }
+        // References count from the table around the op.
+        let from = m.parent_op(op).unwrap_or(op);
+        for path in references(m, op) {
+            let Some((first, nested)) = path.split_first() else { continue };
+            for n in 0..=nested.len() {
+                if let Some(target) = symbols.resolve(m, from, *first, &nested[..n])
+                    && live.insert(target)
+                {
+                    todo.push((target, hidden || is_private(m, target)));
+                }
+            }
+        }
+    }
+    live
+}
+
+/// The ops directly inside of an op.
+fn held(m: &Module, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+    m.regions_of(op).iter().flat_map(|r| m.blocks_of(*r)).flat_map(|b| m.ops_in(*b))
+}
+
+fn is_symbol(m: &Module, op: OpId) -> bool {
+    m.def(op).is_some_and(|d| d.traits.has(Traits::SYMBOL)) && m.symbol_name(op).is_some()
+}
+
+fn visibility(m: &Module, op: OpId) -> &str {
+    m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)).unwrap_or("public")
+}
+
+fn is_public(m: &Module, op: OpId) -> bool {
+    visibility(m, op) == "public"
+}
+
+fn is_private(m: &Module, op: OpId) -> bool {
+    visibility(m, op) == "private"
+}
+
+/// The symbols that the attributes of an op name, each as a path from outside to inside.
+pub(super) fn references(m: &Module, op: OpId) -> Vec<Vec<StrId>> {
+    let mut found = Vec::new();
+    let mut todo: Vec<AttrId> = m.attrs(op).iter().rev().map(|(_, a)| *a).collect();
+    todo.extend(m.properties(op));
+    while let Some(attr) = todo.pop() {
+        match m.cx.attr(attr) {
+            AttrKind::Symbol { root, nested } => {
+                found.push(std::iter::once(*root).chain(nested.iter().copied()).collect());
+            }
+            AttrKind::Array(elems) => todo.extend(elems.iter().rev()),
+            AttrKind::Dict(entries) => todo.extend(entries.iter().rev().map(|(_, a)| *a)),
+            _ => {}
+        }
+    }
+    found
+}
