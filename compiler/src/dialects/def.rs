@@ -60,6 +60,10 @@ traits! {
     SAME_OPERANDS = 16 "same operand types",
     /// Several declared operands are optional or variadic: `operandSegmentSizes` says how many values each one has.
     OPERAND_SEGMENTS = 17 "operand segments",
+    /// Gives no error if no operand is one.
+    TOTAL = 24 "never fails",
+    /// Undefined for some operands, zero as the second one among them: not to be computed in vain.
+    TRAPS = 25 "undefined for some operands",
 }
 
 impl Traits {

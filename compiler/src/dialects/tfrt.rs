@@ -22,7 +22,7 @@ pub(super) fn ops(r: &mut Registry) {
                 .attr("value", value)
                 .result("result", T::Is(k))
                 .pure()
-                .traits(Traits::CONSTANT)
+                .traits(Traits::CONSTANT.and(Traits::TOTAL))
                 .format("$value attr-dict")
                 .kernel()
                 .cost(1),
@@ -73,7 +73,7 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("rhs", I1)
             .result("result", I1)
             .pure()
-            .traits(Traits::COMMUTATIVE.and(Traits::IDEMPOTENT).and(Traits::SAME_TYPE))
+            .traits(Traits::COMMUTATIVE.and(Traits::IDEMPOTENT).and(Traits::SAME_TYPE).and(Traits::TOTAL))
             .format("operands attr-dict")
             .kernel()
             .cost(1),
@@ -108,6 +108,7 @@ fn chains(r: &mut Registry) {
         OpDef::new("tfrt.new.chain", "a chain that is ready")
             .result("chain", CHAIN)
             .pure()
+            .traits(Traits::TOTAL)
             .format("attr-dict")
             .kernel()
             .cost(1),
@@ -117,6 +118,7 @@ fn chains(r: &mut Registry) {
             .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
             .result("chain", CHAIN)
             .pure()
+            .traits(Traits::TOTAL)
             .format("$inputs attr-dict (`:` type($inputs)^)?")
             .folder(fold::merge_chains)
             .kernel()
@@ -131,7 +133,7 @@ fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trait
         .operand("rhs", T::Is(k))
         .result("result", T::Is(k))
         .pure()
-        .traits(traits.and(Traits::SAME_TYPE))
+        .traits(traits.and(Traits::SAME_TYPE).and(if op == "div" { Traits::NONE } else { Traits::TOTAL }))
         .kernel()
         .cost(1);
     let def = if form { def.format("operands attr-dict") } else { def };
@@ -145,7 +147,7 @@ fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trai
         .operand("rhs", T::Is(k))
         .result("result", I1)
         .pure()
-        .traits(traits)
+        .traits(traits.and(Traits::TOTAL))
         .kernel()
         .cost(1);
     let def = if form { def.format("operands attr-dict") } else { def };

@@ -232,7 +232,7 @@ impl Module {
         data.next = before.into();
         data.order = low + (high - low) / 2;
         if data.order == low || data.order == high {
-            self.renumber(block);
+            self.make_room(op, block);
         }
     }
 
@@ -269,6 +269,40 @@ impl Module {
             self.detach(op);
             self.insert_before(op, before);
         }
+    }
+
+    /// Spreads the order numbers around `op`, which has none of its own. The range that is spread is the smallest power
+    /// of two around its neighbour that is sparse enough, the larger the sparser: so a run of insertions at one place
+    /// costs the logarithm of its length each.
+    fn make_room(&mut self, op: OpId, block: BlockId) {
+        let neighbour = self.ops[op].prev.get().or(self.ops[op].next.get());
+        let base = neighbour.map_or(0, |n| self.ops[n].order);
+        let (mut first, mut last, mut n) = (op, op, 1u32);
+        let mut room = 1.0;
+        for bits in 1..32 {
+            let size = 1u32 << bits;
+            let low = base & !(size - 1);
+            while let Some(prev) = self.ops[first].prev.get().filter(|p| self.ops[*p].order >= low) {
+                (first, n) = (prev, n + 1);
+            }
+            while let Some(next) = self.ops[last].next.get().filter(|p| self.ops[*p].order - low < size) {
+                (last, n) = (next, n + 1);
+            }
+            room *= 1.5;
+            if f64::from(n) < room {
+                let step = size / n;
+                let mut order = low + step / 2;
+                let mut at = Some(first);
+                for _ in 0..n {
+                    let Some(op) = at else { break };
+                    self.ops[op].order = order;
+                    order += step;
+                    at = self.ops[op].next.get();
+                }
+                return;
+            }
+        }
+        self.renumber(block);
     }
 
     fn renumber(&mut self, block: BlockId) {

@@ -12,6 +12,8 @@ mod cse;
 mod cx;
 mod dce;
 mod errors;
+mod inline;
+mod licm;
 mod manager;
 mod pipeline;
 mod print_op_stats;
@@ -84,7 +86,7 @@ impl OptionKind {
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[canonicalize::PASS, cse::PASS, dce::PASS, print_op_stats::PASS, sccp::PASS, strip::PASS, symbol_dce::PASS];
+    const PASSES: &[Pass] = &[canonicalize::PASS, cse::PASS, dce::PASS, inline::PASS, licm::PASS, print_op_stats::PASS, sccp::PASS, strip::PASS, symbol_dce::PASS];
     PASSES
 }
 

@@ -17,12 +17,14 @@
 mod blocks;
 pub(crate) mod branches;
 mod constants;
+mod copy;
 mod effects;
 mod greedy;
 mod simplify;
 #[cfg(test)]
 mod tests;
 
+pub use copy::Copies;
 pub use effects::{is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;

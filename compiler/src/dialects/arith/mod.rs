@@ -116,15 +116,16 @@ fn integers(r: &mut Registry) {
     let commutative = Traits::COMMUTATIVE;
     let lattice = Traits::COMMUTATIVE.and(Traits::IDEMPOTENT);
     let plain = Traits::NONE;
+    let traps = Traits::TRAPS;
     for (name, summary, traits, flags, folder) in [
         ("addi", "the sum, wrapping around", commutative, Flags::Overflow, arith::addi as Folder),
         ("subi", "the difference, wrapping around", plain, Flags::Overflow, arith::subi),
         ("muli", "the product, wrapping around", commutative, Flags::Overflow, arith::muli),
-        ("divsi", "the signed quotient, rounded toward zero", plain, Flags::None, arith::divsi),
-        ("divui", "the unsigned quotient", plain, Flags::None, arith::divui),
-        ("ceildivsi", "the signed quotient, rounded up", plain, Flags::None, arith::ceildivsi),
-        ("ceildivui", "the unsigned quotient, rounded up", plain, Flags::None, arith::ceildivui),
-        ("floordivsi", "the signed quotient, rounded down", plain, Flags::None, arith::floordivsi),
+        ("divsi", "the signed quotient, rounded toward zero", traps, Flags::None, arith::divsi),
+        ("divui", "the unsigned quotient", traps, Flags::None, arith::divui),
+        ("ceildivsi", "the signed quotient, rounded up", traps, Flags::None, arith::ceildivsi),
+        ("ceildivui", "the unsigned quotient, rounded up", traps, Flags::None, arith::ceildivui),
+        ("floordivsi", "the signed quotient, rounded down", traps, Flags::None, arith::floordivsi),
         (
             "remsi",
             "the remainder of the signed division, with the sign of the first operand",

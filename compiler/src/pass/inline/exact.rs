@@ -1,0 +1,79 @@
+//! Is what a call skips skipped without it?
+//!
+//! A call that runs as a kernel is strict: if arguments are errors, the callee does not run and all results are the
+//! error of the first one. What was inlined runs op by op, and each op passes on the errors of its own operands only.
+//! Both are the same if every op that does something or may fail by itself, and every result, waits for all arguments
+//! that may be errors, and in their order: then it is skipped when the call is, with the same error.
+//!
+//! Which errors a value passes on is a list: of several, the first counts. An op's list is those of its operands, one
+//! after the other, since the first operand's error counts. Values that come from nothing but ops that never fail
+//! (trait `TOTAL`) are no errors.
+
+use crate::dialects::{Effects, OperandMode, Traits};
+use crate::ir::{BlockId, Module, OpId, ValueId, names};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// How many ops are looked at to see that a value is no error.
+const MAX_LOOK: usize = 64;
+/// More arguments than this that may be errors: not exact.
+const MAX_ARGS: usize = 8;
+
+type Errors = SmallVec<[ValueId; 2]>;
+
+pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
+    let runs = m.def(call).is_some_and(|d| !d.kernels.is_empty());
+    if !runs || m.attr(call, names::BEF_NONSTRICT).is_some() {
+        return true;
+    }
+    let mut all = Errors::new();
+    for value in m.operands(call) {
+        if may_be_error(m, value) && !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    if all.is_empty() {
+        return true;
+    }
+    let [block] = blocks else { return false };
+    if all.len() > MAX_ARGS {
+        return false;
+    }
+    let mut errors: FxHashMap<ValueId, Errors> = FxHashMap::default();
+    for (arg, value) in m.args(*block).iter().zip(m.operands(call)) {
+        errors.insert(*arg, all.iter().copied().filter(|v| *v == value).collect());
+    }
+    m.ops_in(*block).all(|op| {
+        let Some(def) = m.def(op) else { return false };
+        if def.traits.has(Traits::RETURN) {
+            return m.operands(op).all(|v| errors.get(&v) == Some(&all));
+        }
+        let n = m.n_operands(op);
+        let strict = (0..n).all(|i| def.operand_mode(i, n) == OperandMode::Required);
+        let mut list = Errors::new();
+        for value in m.operands(op) {
+            for error in errors.get(&value).into_iter().flatten() {
+                if !list.contains(error) {
+                    list.push(*error);
+                }
+            }
+        }
+        let harmless = def.traits.has(Traits::TOTAL) && def.effects == Effects::Pure;
+        let exact = strict && (harmless || list == all);
+        errors.extend(m.results(op).map(|v| (v, list.clone())));
+        exact
+    })
+}
+
+/// False if a value is made by nothing but ops that never fail.
+fn may_be_error(m: &Module, value: ValueId) -> bool {
+    let mut todo = vec![value];
+    for _ in 0..MAX_LOOK {
+        let Some(value) = todo.pop() else { return false };
+        match m.defining_op(value) {
+            Some(op) if m.def(op).is_some_and(|d| d.traits.has(Traits::TOTAL)) => todo.extend(m.operands(op)),
+            _ => return true,
+        }
+    }
+    true
+}

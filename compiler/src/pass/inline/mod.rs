@@ -1,0 +1,254 @@
+//! `inline`: calls are replaced by what they call.
+//!
+//! ```text
+//! call graph ──▶ strongly connected parts, callees first ──▶ each function: its calls, last first ──▶ dead functions go
+//!   graph.rs                                                     this file, exact.rs
+//! ```
+//!
+//! A function is finished before its callers are looked at, so that every call is decided on once. Not inlined: what is
+//! recursive (directly or by others), has no body, is native (`tfrt.native`), differs from the caller in being
+//! synchronous (`tfrt.sync`), or holds ops that are not registered, of which nobody knows what they mean elsewhere. A
+//! body of several blocks needs a place that may have several. Calls that run as kernels skip a callee whose arguments
+//! failed; they are inlined where that makes no difference (`exact.rs`).
+//!
+//! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions that
+//! nobody refers to afterwards go. The number of new ops is bounded: functions that call each other twice, thirty deep,
+//! would make a billion.
+
+mod exact;
+mod graph;
+
+use super::symbol_dce::references;
+use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use crate::diag::{Diagnostic, Severity};
+use crate::dialects::Traits;
+use crate::ir::symbols::SymbolTables;
+use crate::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId, names};
+use crate::rewrite::{At, Copies};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+const INLINED: &str = "num-inlined";
+const REMOVED: &str = "num-removed";
+const MAX_NEW_OPS: &str = "max-new-ops";
+
+pub(super) const PASS: Pass = Pass {
+    name: "inline",
+    title: "Inliner",
+    summary: "replaces calls by what they call",
+    options: &[PassOption {
+        name: MAX_NEW_OPS,
+        summary: "how many operations may be added",
+        kind: OptionKind::Number(1_000_000),
+    }],
+    statistics: &[(INLINED, "Number of calls inlined"), (REMOVED, "Number of private functions removed")],
+    run,
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let calls = find_calls(r.ir(), r.root());
+    let mut budget = usize::try_from(cx.number(MAX_NEW_OPS)).unwrap_or(0);
+    let edges: Vec<Vec<usize>> =
+        calls.by_caller.iter().map(|list| list.iter().map(|c| c.callee).collect()).collect();
+    for part in graph::components(&edges) {
+        let recursive = part.len() > 1 || part.iter().any(|f| edges[*f].contains(f));
+        for &caller in &part {
+            for call in calls.by_caller[caller].iter().rev() {
+                let callee = calls.functions[call.callee];
+                if calls.recursive_is(call.callee, &edges, &part, recursive)
+                    || !may_inline(r.ir(), call.op, calls.functions[caller], callee)
+                {
+                    continue;
+                }
+                let size = r.ir().walk(callee).take(budget.saturating_add(2)).count();
+                if size > budget {
+                    let message = "not inlined: too many operations would be added";
+                    let span = r.ir().op_spans.at(call.op).copied();
+                    let remark = Diagnostic::error("E0507", message).with_severity(Severity::Remark).at(span);
+                    cx.say(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
+                    continue;
+                }
+                budget -= inline(r, call.op, callee).min(budget);
+                cx.count(INLINED, 1);
+            }
+        }
+    }
+    cx.count(REMOVED, remove_dead(r, &calls.functions));
+    r.change()
+}
+
+struct Call {
+    op: OpId,
+    /// Index in the list of functions.
+    callee: usize,
+}
+
+struct Calls {
+    /// All functions with a body, in order.
+    functions: Vec<OpId>,
+    /// The calls in each, in order.
+    by_caller: Vec<Vec<Call>>,
+}
+
+impl Calls {
+    /// True if a function is called by itself: it is in the part that is being looked at, which is recursive, or in an
+    /// earlier one that was.
+    fn recursive_is(&self, callee: usize, edges: &[Vec<usize>], part: &[usize], recursive: bool) -> bool {
+        (recursive && part.contains(&callee)) || edges[callee].contains(&callee)
+    }
+}
+
+fn is(m: &Module, op: OpId, traits: Traits) -> bool {
+    m.def(op).is_some_and(|d| d.traits.has(traits))
+}
+
+fn body(m: &Module, function: OpId) -> &[BlockId] {
+    m.regions_of(function).first().map_or(&[], |r| m.blocks_of(*r))
+}
+
+fn find_calls(m: &Module, root: OpId) -> Calls {
+    let functions: Vec<OpId> =
+        m.walk(root).filter(|op| is(m, *op, Traits::FUNCTION) && !body(m, *op).is_empty()).collect();
+    let index: FxHashMap<OpId, usize> = functions.iter().copied().zip(0..).collect();
+    let mut symbols = SymbolTables::default();
+    let by_caller = functions
+        .iter()
+        .map(|function| {
+            let mut calls = Vec::new();
+            for op in m.walk(*function) {
+                if !is(m, op, Traits::CALL) || is(m, op, Traits::TERMINATOR) {
+                    continue;
+                }
+                if let Some(AttrKind::Symbol { root, nested }) =
+                    m.attr(op, names::CALLEE).map(|a| m.cx.attr(a))
+                    && let Some(callee) = symbols.resolve(m, op, *root, nested)
+                    && let Some(&callee) = index.get(&callee)
+                {
+                    calls.push(Call { op, callee });
+                }
+            }
+            calls
+        })
+        .collect();
+    Calls { functions, by_caller }
+}
+
+fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
+    let blocks = body(m, callee);
+    let Some(entry) = blocks.first() else { return false };
+    let sync = |f: OpId| m.attr(f, names::TFRT_SYNC).is_some();
+    let several = || match m.parent_op(call) {
+        Some(parent) => {
+            m.op_name(parent) == m.op_name(callee)
+                || m.def(parent).is_some_and(|d| !d.traits.has(Traits::SINGLE_BLOCK))
+        }
+        None => false,
+    };
+    let types =
+        |values: &mut dyn Iterator<Item = ValueId>| -> Vec<_> { values.map(|v| m.value_type(v)).collect() };
+    m.attr(callee, names::TFRT_NATIVE).is_none()
+        && sync(caller) == sync(callee)
+        && (blocks.len() == 1 || several())
+        && types(&mut m.operands(call)) == types(&mut m.args(*entry).iter().copied())
+        && m.walk(callee).skip(1).all(|op| m.def(op).is_some())
+        && (sync(caller) || exact::is_exact(m, call, blocks))
+}
+
+/// Replaces a call; says how many ops that made.
+fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
+    let blocks = body(r.ir(), callee).to_vec();
+    let Some(&entry) = blocks.first() else { return 0 };
+    let at = r.ir().loc(call);
+    let mut known: FxHashMap<LocId, LocId> = FxHashMap::default();
+    let mut loc = |r: &mut Rewriter<'_>, callee: LocId| {
+        *known.entry(callee).or_insert_with(|| r.cx().loc_id(LocKind::CallSite { callee, caller: at }))
+    };
+    let mut copies = Copies::default();
+    let args: Vec<ValueId> = r.ir().operands(call).collect();
+    if let [block] = blocks[..] {
+        copies.values.extend(r.ir().args(block).iter().copied().zip(args));
+        r.copy_body(block, call, &mut copies, &mut loc);
+        let last = r.ir().last_op(block);
+        let results: Vec<ValueId> = last.into_iter().flat_map(|op| r.ir().operands(op)).collect();
+        let results: Vec<ValueId> =
+            results.into_iter().map(|v| copies.values.get(&v).copied().unwrap_or(v)).collect();
+        r.replace_op(call, &results);
+        return copies.n_ops;
+    }
+    let Some(before) = r.ir().parent_block(call) else { return 0 };
+    let rest = r.split_block(call);
+    let results: Vec<ValueId> = r.ir().results(call).collect();
+    for &result in &results {
+        let arg = r.add_arg(rest, r.ir().value_type(result));
+        r.set_arg_loc(arg, at);
+        r.replace(result, arg);
+    }
+    r.erase(call);
+    r.copy_blocks(&blocks, before, &mut copies, &mut loc);
+    for block in &blocks {
+        let Some(end) = r.ir().last_op(copies.blocks[block]) else { continue };
+        if is(r.ir(), end, Traits::RETURN) {
+            let values: Vec<ValueId> = r.ir().operands(end).collect();
+            let loc = r.ir().loc(end);
+            let branch = r.create_named(At::Before(end), loc, "cf.br", &values, &[], &[]);
+            r.set_successors(branch, &[rest]);
+            r.erase(end);
+        }
+    }
+    r.merge_block(copies.blocks[&entry], before, &args);
+    copies.n_ops
+}
+
+/// Removes private functions that nobody refers to; says how many.
+fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
+    let m = r.ir();
+    let mut symbols = SymbolTables::default();
+    let candidates: FxHashSet<OpId> = functions.iter().copied().filter(|f| is_private(m, *f)).collect();
+    let mut targets = |op: OpId| -> Vec<OpId> {
+        let paths = references(m, op);
+        let found = paths.iter().filter_map(|p| symbols.resolve(m, op, *p.first()?, &p[1..]));
+        found.filter(|f| candidates.contains(f)).collect()
+    };
+    let mut uses: FxHashMap<OpId, usize> = FxHashMap::default();
+    let mut held: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
+    for op in m.walk(m.top()) {
+        for target in targets(op) {
+            *uses.entry(target).or_default() += 1;
+            if let Some(function) = enclosing(m, op, &candidates) {
+                held.entry(function).or_default().push(target);
+            }
+        }
+    }
+    let unused = |uses: &FxHashMap<OpId, usize>, f: &OpId| uses.get(f).is_none_or(|n| *n == 0);
+    let mut dead: Vec<OpId> =
+        functions.iter().copied().filter(|f| candidates.contains(f) && unused(&uses, f)).collect();
+    let mut at = 0;
+    while at < dead.len() {
+        for target in held.remove(&dead[at]).unwrap_or_default() {
+            if let Some(n) = uses.get_mut(&target) {
+                *n -= 1;
+                if *n == 0 {
+                    dead.push(target);
+                }
+            }
+        }
+        at += 1;
+    }
+    dead.iter().for_each(|f| r.erase(*f));
+    dead.len() as u64
+}
+
+fn is_private(m: &Module, op: OpId) -> bool {
+    m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)) == Some("private")
+}
+
+/// The nearest of `functions` that holds an op.
+fn enclosing(m: &Module, op: OpId, functions: &FxHashSet<OpId>) -> Option<OpId> {
+    let mut at = m.parent_op(op);
+    while let Some(op) = at {
+        if functions.contains(&op) {
+            return Some(op);
+        }
+        at = m.parent_op(op);
+    }
+    None
+}
