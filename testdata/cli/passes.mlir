@@ -18,17 +18,23 @@
 // CHECK-NEXT: tfrt.return
 // SAME: constant.i32 1
 // SAME-NEXT: constant.i32 2
-// EXEC: IR Dump After dce
+// EXEC: IR Dump After DCE (dce)
 // EXEC: 'f' returned 1
-// TIMING: dce
-// DUMP: // -----// IR Dump Before dce //----- //
-// DUMP: // -----// IR Dump After dce //----- //
+// TIMING: Execution time report
+// TIMING: ({{.*}}%)  Parser
+// TIMING-NEXT: Verifier
+// TIMING-NEXT: {{[0-9.]+}} ({{.*}}%)  DCE
+// TIMING-NEXT: Output
+// TIMING-NEXT: Rest
+// TIMING-NEXT: (100.0%)  Total
+// DUMP: // -----// IR Dump Before DCE (dce) //----- //
+// DUMP: // -----// IR Dump After DCE (dce) //----- //
 // DUMP-NOT: constant.i32 2
-// DUMP: // -----// IR Dump Before dce //----- //
+// DUMP: // -----// IR Dump Before DCE (dce) //----- //
 // DUMP-NOT: IR Dump After
-// ORDER: IR Dump Before strip-debuginfo
-// ORDER: IR Dump Before dce
-// ORDER: IR Dump Before strip-debuginfo
+// ORDER: IR Dump Before StripDebugInfo (strip-debuginfo)
+// ORDER: IR Dump Before DCE (dce)
+// ORDER: IR Dump Before StripDebugInfo (strip-debuginfo)
 // VALUE: error: unexpected value 'x' for '--dce'
 // HELP: {{^}} {{ *}}--dce {{ *}}removes
 // LIST: {{^}}dce {{.*}}removes

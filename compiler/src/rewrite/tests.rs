@@ -118,10 +118,11 @@ fn equal_constants_become_one() {
 %c = \"t.c\"() {value = 1 : i32} : () -> i32
 \"u.use\"(%a, %b, %c) : (i32, i32, i32) -> ()
 ";
-    let after = "%0 = \"t.c\"() <{value = 1 : i32}> : () -> i32
-%1 = \"t.c\"() <{value = 2 : i32}> : () -> i32
+    // The order is upstream's.
+    let after = "%0 = \"t.c\"() <{value = 2 : i32}> : () -> i32
+%1 = \"t.c\"() <{value = 1 : i32}> : () -> i32
 \"u.use\"() : () -> ()
-\"u.use\"(%0, %1, %0) : (i32, i32, i32) -> ()
+\"u.use\"(%1, %0, %1) : (i32, i32, i32) -> ()
 ";
     check(config(), program, after, true);
 }
