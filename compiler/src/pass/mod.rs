@@ -86,7 +86,17 @@ impl OptionKind {
 
 /// All passes, sorted by name.
 pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[canonicalize::PASS, cse::PASS, dce::PASS, inline::PASS, licm::PASS, print_op_stats::PASS, sccp::PASS, strip::PASS, symbol_dce::PASS];
+    const PASSES: &[Pass] = &[
+        canonicalize::PASS,
+        cse::PASS,
+        dce::PASS,
+        inline::PASS,
+        licm::PASS,
+        print_op_stats::PASS,
+        sccp::PASS,
+        strip::PASS,
+        symbol_dce::PASS,
+    ];
     PASSES
 }
 
