@@ -9,6 +9,8 @@
 
 pub mod factory;
 
+use std::sync::Arc;
+
 /// A range of bytes of a source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
@@ -179,15 +181,15 @@ pub struct Source {
     /// The text.
     pub text: String,
     /// Byte offset of the start of each line.
-    pub line_starts: Vec<u32>,
+    pub line_starts: Arc<[u32]>,
 }
 
 impl Source {
     /// Finds the lines of a text.
     pub fn new(name: &str, text: &str) -> Self {
-        let mut line_starts = vec![0];
-        line_starts.extend(text.match_indices('\n').filter_map(|(i, _)| u32::try_from(i + 1).ok()));
-        Source { name: name.into(), text: text.into(), line_starts }
+        let ends = (1u32..).zip(text.bytes()).filter(|(_, b)| *b == b'\n').map(|(next, _)| next);
+        let line_starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
+        Source { name: name.into(), text: text.into(), line_starts: line_starts.into() }
     }
 
     /// Line and column of a byte offset, both from 1; columns count bytes, as MLIR's do.

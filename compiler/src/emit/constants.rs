@@ -170,6 +170,9 @@ impl Constants {
         if loc == LocId::UNKNOWN {
             return None;
         }
+        if loc.is_place() {
+            return Some(self.convert_location(m, w, loc));
+        }
         if let Some(id) = *slot(&mut self.locations, loc.0) {
             return Some(id);
         }
@@ -178,11 +181,11 @@ impl Constants {
         while let Some(&next) = pending.get(at) {
             at += 1;
             let mut child = |id: LocId, known: &[Option<bef_format::LocationId>]| {
-                if !known.get(id.0 as usize).is_some_and(Option::is_some) {
+                if !id.is_place() && !known.get(id.0 as usize).is_some_and(Option::is_some) {
                     pending.push(id);
                 }
             };
-            match m.cx.loc(next) {
+            match &*m.cx.loc(next) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } => {}
                 LocKind::Name { name: _, child: inner } => child(*inner, &self.locations),
                 LocKind::CallSite { callee, caller } => {
@@ -211,21 +214,27 @@ impl Constants {
 
     fn convert_location(&mut self, m: &Module, w: &mut Writer, loc: LocId) -> bef_format::LocationId {
         let cx = &m.cx;
-        let mut known = |id: LocId| slot(&mut self.locations, id.0).unwrap_or_default();
-        match cx.loc(loc) {
+        // A place refers to nothing, so this goes one level down at most.
+        let known = |known: &mut Self, w: &mut Writer, id: LocId| {
+            if id.is_place() {
+                return known.convert_location(m, w, id);
+            }
+            slot(&mut known.locations, id.0).unwrap_or_default()
+        };
+        match &*cx.loc(loc) {
             LocKind::Unknown => w.location_unknown(),
             LocKind::File { file, line, col } => w.location_file(cx.str(*file), *line, *col),
             LocKind::Range { file, start, end } => w.location_range(cx.str(*file), *start, *end),
             LocKind::Name { name, child } => {
-                let child = (*child != LocId::UNKNOWN).then(|| known(*child));
+                let child = (*child != LocId::UNKNOWN).then(|| known(self, w, *child));
                 w.location_name(cx.str(*name), child)
             }
             LocKind::CallSite { callee, caller } => {
-                let (callee, caller) = (known(*callee), known(*caller));
+                let (callee, caller) = (known(self, w, *callee), known(self, w, *caller));
                 w.location_call_site(callee, caller)
             }
             LocKind::Fused { locs, metadata } => {
-                let parts: Vec<_> = locs.iter().map(|&part| known(part)).collect();
+                let parts: Vec<_> = locs.iter().map(|&part| known(self, w, part)).collect();
                 let metadata = metadata.map(|id| self.attr(m, w, id));
                 w.location_fused(&parts, metadata)
             }

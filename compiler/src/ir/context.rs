@@ -4,11 +4,13 @@
 //! order in which they were first seen, so nothing here depends on a hasher's order. The strings that the compiler
 //! itself looks for have fixed ids ([`names`]), and so have the types that op definitions name ([`KnownType`]).
 
+use super::locs::Places;
 use super::{AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, TypeId, TypeKind};
 use crate::dialects::{OpDef, Registry};
 use crate::ir::entity::{Arena, EntityId};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::borrow::Cow;
 use string_interner::backend::StringBackend;
 use string_interner::symbol::SymbolU32;
 use string_interner::{StringInterner, Symbol};
@@ -114,6 +116,7 @@ pub struct Context {
     types: IndexSet<TypeKind, FxBuildHasher>,
     attrs: IndexSet<AttrKind, FxBuildHasher>,
     locs: IndexSet<LocKind, FxBuildHasher>,
+    places: Places,
     op_names: Arena<OpNameId, OpNameData>,
     op_name_of: FxHashMap<StrId, OpNameId>,
     registry: &'static Registry,
@@ -122,11 +125,17 @@ pub struct Context {
 impl Context {
     /// An empty context whose op names are looked up in `registry`.
     pub fn new(registry: &'static Registry) -> Self {
+        Self::with_capacity(registry, 0)
+    }
+
+    /// The same, with room for `n` strings of the program.
+    pub fn with_capacity(registry: &'static Registry, n: usize) -> Self {
         let mut cx = Context {
-            strings: StringInterner::new(),
+            strings: StringInterner::with_capacity(n.saturating_add(256)),
             types: IndexSet::default(),
             attrs: IndexSet::default(),
             locs: IndexSet::default(),
+            places: Places::default(),
             op_names: Arena::default(),
             op_name_of: FxHashMap::default(),
             registry,
@@ -210,16 +219,36 @@ impl Context {
         &self.attrs[id.index()]
     }
 
+    /// Says which text is being read: the places of its bytes are locations without being interned.
+    pub fn set_places(&mut self, places: Places) {
+        debug_assert!(self.locs.len() == 1, "no location may have been made yet");
+        self.places = places;
+    }
+
+    /// The places of the text that is being read.
+    #[inline]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
     /// Interns a location.
     #[inline]
     pub fn loc_id(&mut self, kind: LocKind) -> LocId {
+        if let LocKind::File { file, line, col } = kind
+            && let Some(place) = self.places.id(file, line, col)
+        {
+            return place;
+        }
         LocId::new(self.locs.insert_full(kind).0)
     }
 
     /// What a location says.
     #[inline]
-    pub fn loc(&self, id: LocId) -> &LocKind {
-        &self.locs[id.index()]
+    pub fn loc(&self, id: LocId) -> Cow<'_, LocKind> {
+        match self.places.kind(id) {
+            Some(kind) => Cow::Owned(kind),
+            None => Cow::Borrowed(&self.locs[id.index()]),
+        }
     }
 
     /// Interns an op name, looking up its definition the first time. Does not check that it is registered.

@@ -3,8 +3,12 @@
 //! A location is not a span: a span is a place in the text that was just parsed and lives in a side table, a location
 //! is part of the program and survives printing, passes and BEF. Interned; the common case (file, line, column) is
 //! small. Nesting is finite by construction: a location may only refer to earlier ones.
+//!
+//! Most locations are places in the text that is being read, one per op. These are not interned: the id is the offset
+//! of the byte with the top bit set, from which [`Places`] finds line and column.
 
-use super::{AttrId, LocId, StrId};
+use super::{AttrId, LocId, StrId, names};
+use std::sync::Arc;
 
 /// What a location says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,4 +54,60 @@ pub enum LocKind {
         /// The attribute in angle brackets.
         metadata: Option<AttrId>,
     },
+}
+
+/// The places of the text that a module was read from.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The file's name.
+    pub file: StrId,
+    /// Where each line begins.
+    pub line_starts: Arc<[u32]>,
+    /// The length of the text.
+    pub end: u32,
+}
+
+impl Default for Places {
+    /// None: nothing is read.
+    fn default() -> Self {
+        Places { file: names::EMPTY, line_starts: Arc::default(), end: 0 }
+    }
+}
+
+const PLACE: u32 = 1 << 31;
+
+impl LocId {
+    /// True if the location is a place in the text that was read.
+    pub fn is_place(self) -> bool {
+        self.0 & PLACE != 0
+    }
+}
+
+impl Places {
+    /// The location of a byte of the text.
+    #[inline]
+    pub fn at(&self, offset: u32) -> Option<LocId> {
+        (offset <= self.end && offset < PLACE - 1 && !self.line_starts.is_empty())
+            .then_some(LocId(offset | PLACE))
+    }
+
+    pub(super) fn id(&self, file: StrId, line: u32, col: u32) -> Option<LocId> {
+        if file != self.file {
+            return None;
+        }
+        let line = line.checked_sub(1)? as usize;
+        let offset = self.line_starts.get(line)?.checked_add(col.checked_sub(1)?)?;
+        let inside = self.line_starts.get(line + 1).map_or(offset <= self.end, |next| offset < *next);
+        if inside { self.at(offset) } else { None }
+    }
+
+    pub(super) fn kind(&self, id: LocId) -> Option<LocKind> {
+        if !id.is_place() {
+            return None;
+        }
+        let offset = id.0 & !PLACE;
+        let line = self.line_starts.partition_point(|s| *s <= offset);
+        let start = self.line_starts.get(line.checked_sub(1)?)?;
+        Some(LocKind::File { file: self.file, line: line as u32, col: offset - start + 1 })
+    }
 }

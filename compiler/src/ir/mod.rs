@@ -144,6 +144,19 @@ pub struct RegionData {
     blocks: SmallVec<[BlockId; 1]>,
 }
 
+/// How much room a module will need; an estimate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Capacity {
+    /// Operations.
+    pub ops: usize,
+    /// Values.
+    pub values: usize,
+    /// Operands.
+    pub uses: usize,
+    /// Values with names of their own; with any, places in the text are recorded as well.
+    pub named: usize,
+}
+
 /// A program: owns every entity and the context in which their names and types are interned.
 pub struct Module {
     /// The interners.
@@ -178,8 +191,14 @@ impl Module {
 
     /// An empty `builtin.module` over the given dialects.
     pub fn with_registry(registry: &'static Registry) -> Self {
+        Self::with_capacity(registry, Capacity::default())
+    }
+
+    /// The same, with room for a program of about this size.
+    pub fn with_capacity(registry: &'static Registry, size: Capacity) -> Self {
+        let Capacity { ops, values, uses, named } = size;
         let mut module = Module {
-            cx: Context::new(registry),
+            cx: Context::with_capacity(registry, named),
             op_spans: SideTable::default(),
             use_spans: SideTable::default(),
             value_spans: SideTable::default(),
@@ -194,6 +213,15 @@ impl Module {
             uses: Arena::default(),
             top: OpId(0),
         };
+        module.ops.reserve(ops);
+        module.values.reserve(values);
+        module.uses.reserve(uses);
+        if named > 0 {
+            module.op_spans.reserve(ops);
+            module.use_spans.reserve(uses);
+            module.value_spans.reserve(values);
+            module.value_names.reserve(values);
+        }
         let name = module.cx.op_name(names::BUILTIN_MODULE);
         module.top = module.create(NewOp::new(name));
         let region = module.add_region(module.top);

@@ -55,8 +55,8 @@ impl Printer<'_> {
         let operand_types = |i: usize, v: ValueId| {
             let Some(declared) = def.operand_def(i, n) else { return false };
             let index = def.operands.iter().position(|o| std::ptr::eq(o, declared)).unwrap_or(0);
-            spelled(&[Of::Operands, Of::Operand(index)])
-                || declared.ty.only() == Some(self.m.value_type(v))
+            declared.ty.only() == Some(self.m.value_type(v))
+                || spelled(&[Of::Operands, Of::Operand(index)])
                 || self.follows(op, def, Of::Operand(index))
         };
         if !self.m.operands(op).enumerate().all(|(i, v)| operand_types(i, v)) {
@@ -66,8 +66,8 @@ impl Printer<'_> {
             let results = def.results.iter().zip(self.m.results(op));
             if self.m.n_results(op) != def.results.len()
                 || !results.enumerate().all(|(i, (r, v))| {
-                    spelled(&[Of::Result(i)])
-                        || r.ty.only() == Some(self.m.value_type(v))
+                    r.ty.only() == Some(self.m.value_type(v))
+                        || spelled(&[Of::Result(i)])
                         || self.follows(op, def, Of::Result(i))
                 })
             {

@@ -68,7 +68,7 @@ impl LocAliases {
     /// Parts get their numbers first, so that definitions refer backwards only.
     fn name(&mut self, cx: &Context, loc: LocId) -> String {
         if !self.numbers.contains_key(&loc) {
-            match cx.loc(loc) {
+            match &*cx.loc(loc) {
                 LocKind::Name { child, .. } if *child != LocId::UNKNOWN => {
                     self.name(cx, *child);
                 }
@@ -120,9 +120,13 @@ impl Printer<'_> {
     }
 
     fn newline(&mut self) {
+        const BLANKS: &str = "                                ";
         self.out.push('\n');
-        for _ in 0..self.indent {
-            self.out.push_str("  ");
+        let mut left = 2 * self.indent;
+        while left > 0 {
+            let n = left.min(BLANKS.len());
+            self.out.push_str(&BLANKS[..n]);
+            left -= n;
         }
     }
 
@@ -177,9 +181,18 @@ impl Printer<'_> {
 
     fn name(&mut self, value: ValueId) {
         match self.names.value(value) {
-            Some(Called::Number(n)) => put!(self.out, "%{n}"),
-            Some(Called::Arg(n)) => put!(self.out, "%arg{n}"),
-            Some(Called::Text(text)) => put!(self.out, "%{text}"),
+            Some(Called::Number(n)) => {
+                self.out.push('%');
+                push_number(n, &mut self.out);
+            }
+            Some(Called::Arg(n)) => {
+                self.out.push_str("%arg");
+                push_number(n, &mut self.out);
+            }
+            Some(Called::Text(text)) => {
+                self.out.push('%');
+                self.out.push_str(text);
+            }
             None => put!(self.out, "%<<UNKNOWN {value:?}>>"),
         }
     }
@@ -340,4 +353,19 @@ impl Printer<'_> {
         let types: Vec<_> = values.map(|v| self.m.value_type(v)).collect();
         write_list(&types, &mut self.out, |t, out| write_type(self.cx, *t, out));
     }
+}
+
+/// Half of all that is printed are numbers of values: no formatter.
+fn push_number(mut n: u32, out: &mut String) {
+    let mut digits = [0; 10];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }

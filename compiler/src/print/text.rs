@@ -315,7 +315,7 @@ pub(super) fn write_loc(cx: &Context, loc: LocId, alias: LocAlias<'_>, out: &mut
         Some(name) => out.push_str(&name),
         None => write_loc(cx, loc, alias, out),
     };
-    match cx.loc(loc) {
+    match &*cx.loc(loc) {
         LocKind::Unknown => out.push_str("unknown"),
         LocKind::File { file, line, col } => {
             write_quoted(cx.str(*file).as_bytes(), out);

@@ -10,7 +10,7 @@ use crate::diag::Span;
 /// What stands in a region.
 #[derive(Debug)]
 pub(super) enum Item {
-    Op(Box<Op>),
+    Op(Op),
     /// An item that could not be read: what it would have defined, and the regions inside of it.
     Broken {
         results: Vec<Tok>,

@@ -10,7 +10,9 @@ use super::errors;
 use super::shape::Region;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, Span};
+use crate::ir::Capacity;
 use lalrpop_util::ParseError;
+use std::cell::Cell;
 
 #[allow(
     clippy::all,
@@ -40,6 +42,8 @@ pub(super) struct Items<'a> {
     parser: generated::ItemParser,
     /// Where something was wrong already: bad characters and brackets, in source order.
     earlier: Vec<u32>,
+    /// An operation that is done with, whose memory the next one may have.
+    spare: Cell<Option<Op>>,
 }
 
 /// A place between the items of a region.
@@ -56,7 +60,19 @@ impl<'a> Items<'a> {
     pub(super) fn new(source: &'a str, toks: &'a [Tok], regions: &'a [Region], diags: &[Diagnostic]) -> Self {
         let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
         earlier.sort_unstable();
-        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier }
+        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier, spare: Cell::new(None) }
+    }
+
+    /// About how much there is to read.
+    pub(super) fn capacity(&self) -> Capacity {
+        let mut size = Capacity::default();
+        for tok in self.toks {
+            size.ops += usize::from(tok.mark == Mark::Op);
+            size.values += usize::from(tok.mark == Mark::Op && tok.kind == Kind::Value);
+            size.uses += usize::from(tok.mark != Mark::Op && tok.kind == Kind::Value);
+        }
+        size.named = size.values;
+        size
     }
 
     /// Before the first item of a region.
@@ -113,13 +129,18 @@ impl<'a> Items<'a> {
 
     /// An operation in custom form whose pieces are single tokens, as most are: it needs no grammar. Nothing if it is
     /// something else, or wrong.
-    fn plain(&self, place: &mut Place) -> Option<Box<Op>> {
+    fn plain(&self, place: &mut Place) -> Option<Op> {
         let toks = self.toks.get(place.at as usize..place.close as usize)?;
         let (first, _) = toks.split_first()?;
         if first.mark != Mark::Op {
             return None;
         }
-        let mut results = Vec::new();
+        let (mut results, mut pieces) = match self.spare.take() {
+            Some(Op { results, body: Body::Custom(pieces), .. }) => (results, pieces),
+            _ => Default::default(),
+        };
+        results.clear();
+        pieces.clear();
         let mut at = 0;
         while first.kind == Kind::Value {
             let name = toks.get(at).filter(|t| t.kind == Kind::Value)?;
@@ -141,7 +162,6 @@ impl<'a> Items<'a> {
         let name = *toks.get(at).filter(|t| t.kind == Kind::Word)?;
         let rest = toks.get(at + 1..)?;
         let n = rest.iter().position(|t| is_item(t.mark)).unwrap_or(rest.len());
-        let mut pieces = Vec::with_capacity(n);
         for tok in rest.get(..n)? {
             if !is_piece(tok.kind) {
                 return None;
@@ -149,7 +169,12 @@ impl<'a> Items<'a> {
             pieces.push(Piece { span: tok.span(), kind: PieceKind::Tok(*tok) });
         }
         place.at += (at + 1 + n) as u32;
-        Some(Box::new(Op { results, name, body: Body::Custom(pieces), loc: None }))
+        Some(Op { results, name, body: Body::Custom(pieces), loc: None })
+    }
+
+    /// Takes back an operation that is done with.
+    pub(super) fn recycle(&self, op: Op) {
+        self.spare.set(Some(op));
     }
 
     fn tok(&self, place: Place) -> Option<Tok> {

@@ -224,6 +224,10 @@ impl Shaper<'_> {
 
     fn at_region_level(&mut self, i: usize, tok: Tok, base: &mut Frame) {
         let seen = self.region_frame(base).seen;
+        if matches!(tok.kind, Kind::Comma | Kind::Colon | Kind::Eq | Kind::Arrow) {
+            // Nothing begins with these.
+            return self.advance(tok, seen, base);
+        }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
         let first = matches!(prev, None | Some(Kind::RegionOpen));
         let labelled = seen == Seen::LabelEnd;

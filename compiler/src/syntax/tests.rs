@@ -320,7 +320,7 @@ fn token_errors() {
     check_errors("%", &["1:1 E0104"]);
     check_errors("\"t.x\"() {a = \"\\q\"} : () -> ()", &["1:14 E0109"]);
     check_errors("{-# x", &["1:1 E0105"]);
-    check_errors("\"t.x\"() {a = #d.a<(>} : () -> ()", &["1:9 E0201", "1:14 E0106"]);
+    check_errors("\"t.x\"() {a = #d.a<(>} : () -> ()", &["1:14 E0106"]);
 }
 
 #[test]

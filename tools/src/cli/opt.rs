@@ -155,5 +155,8 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     }
     passes.report();
     result?;
-    args.output.write_text(&texts.join(&format!("{MARKER}\n")))
+    match texts.as_slice() {
+        [only] => args.output.write_text(only),
+        texts => args.output.write_text(&texts.join(&format!("{MARKER}\n"))),
+    }
 }

@@ -353,7 +353,7 @@ fn place(module: &Module, loc: LocId) -> Option<String> {
     let mut at = loc;
     let mut name = "unknown";
     loop {
-        at = match module.cx.loc(at) {
+        at = match &*module.cx.loc(at) {
             LocKind::Unknown => return Some(name.to_owned()),
             LocKind::File { file, line, col } => return Some(format!("{}:{line}:{col}", text(*file))),
             LocKind::Range { file, start: (line, col), .. } => {

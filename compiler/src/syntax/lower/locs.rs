@@ -9,23 +9,11 @@ use crate::syntax::token::Tok;
 impl Lower<'_> {
     /// The location of a place in the text.
     pub(super) fn place(&mut self, at: u32) -> LocId {
-        let starts = &self.source.line_starts;
-        // The last line asked for is nearly always the line or just before.
-        let start_of = |line: usize| starts.get(line).copied();
-        if start_of(self.line).is_none_or(|s| s > at) {
-            self.line = starts.partition_point(|s| *s <= at).saturating_sub(1);
+        if let Some(place) = self.m.cx.places().at(at) {
+            return place;
         }
-        let mut steps = 0;
-        while start_of(self.line + 1).is_some_and(|s| s <= at) {
-            self.line += 1;
-            steps += 1;
-            if steps > 64 {
-                self.line = starts.partition_point(|s| *s <= at).saturating_sub(1);
-            }
-        }
-        let col = at - start_of(self.line).unwrap_or(0) + 1;
-        let kind = LocKind::File { file: self.file, line: self.line as u32 + 1, col };
-        self.m.cx.loc_id(kind)
+        let (line, col) = self.source.line_col(at);
+        self.m.cx.loc_id(LocKind::File { file: self.file, line, col })
     }
 
     /// The location written after an op or argument, or else the place itself.

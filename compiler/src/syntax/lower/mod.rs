@@ -23,6 +23,7 @@ use super::parse::{Items, Place};
 use super::token::Tok;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::dialects::OpDef;
+use crate::ir::locs::Places;
 use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
 use rustc_hash::FxHashMap;
 use scope::Scope;
@@ -60,8 +61,6 @@ pub(super) struct Lower<'a> {
     /// Types by the word that names them.
     type_words: FxHashMap<&'a str, TypeId>,
     file: StrId,
-    /// Index of the line of the last location that was made: the next is near.
-    line: usize,
     /// Nodes of attributes and types seen, aliases counted as often as they expand.
     weight: u64,
     /// How deep the attribute, type or location at hand is nested, aliases included.
@@ -84,8 +83,10 @@ pub(super) fn lower(
     options: &ParseOptions,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
-    let mut m = Module::with_registry(options.registry);
+    let mut m = Module::with_capacity(options.registry, items.capacity());
     let file = m.cx.str_id(&source.name);
+    let line_starts = source.line_starts.clone();
+    m.cx.set_places(Places { file, line_starts, end: source.text.len() as u32 });
     let lower = Lower {
         m,
         source,
@@ -97,7 +98,6 @@ pub(super) fn lower(
         op_words: FxHashMap::default(),
         type_words: FxHashMap::default(),
         file,
-        line: 0,
         weight: 0,
         depth: 0,
         deepest: 0,

@@ -51,7 +51,10 @@ impl Lower<'_> {
             }
             let Some(item) = self.items.next(&mut place, self.diags) else { break };
             match item {
-                Item::Op(op) => self.op(&op, body, &mut Blocks::default()),
+                Item::Op(op) => {
+                    self.op(&op, body, &mut Blocks::default());
+                    self.items.recycle(op);
+                }
                 Item::Label(label) => {
                     let span = label.name.span();
                     self.report(
@@ -128,6 +131,7 @@ impl Lower<'_> {
                         None => *current.insert(self.m.add_block(region)),
                     };
                     self.op(&op, block, &mut blocks);
+                    self.items.recycle(op);
                 }
                 Item::Label(label) => current = Some(self.label(&label, region, &mut blocks)),
                 Item::Broken { results, regions } => self.broken(&results, &regions),
