@@ -1,24 +1,32 @@
 //! `--verify-diagnostics`: are the diagnostics those that the comments of the text expect?
 //!
 //! ```text
-//! expectation := "expected-" ( "error" | "warning" | "remark" | "note" ) [ place ] "{{" text "}}"
+//! expectation := "expected-" ( "error" | "warning" | "remark" | "note" ) [ "-re" ] [ place ] "{{" text "}}"
 //! place       := "@+N" | "@-N" | "@above" | "@below" | "@unknown"          without one: this line
 //! ```
 //!
 //! `@above` and `@below` are the nearest line that holds no such comment, so that several can stand one under the other.
 //! An expectation is met by a diagnostic of its severity on its line whose message contains its text, `@unknown` by one without
-//! a line. Each needs a diagnostic of its own. Errors, warnings and remarks that nobody expected are reported;
-//! notes belong to their diagnostics and may go unmentioned.
+//! a line. After `-re` what stands in `{{...}}` inside of the text is a regular expression. The text ends at the last `}}`
+//! before the next expectation of the line. Each needs a diagnostic of its own.
+//! Errors, warnings and remarks that nobody expected are reported; notes belong to their diagnostics and may go unmentioned.
+//!
+//! So it is in mlir-opt 19, but for what is stricter or more lenient there: it allows one expectation in a line, takes a
+//! malformed one for an ordinary comment, does not miss what is expected `@unknown`, and wants notes to be expected.
 
 use befrost_compiler::diag::{Diagnostic, Severity, Source};
 
+use crate::filecheck::regex::{Node, Regex, parse};
+
 /// What a comment expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Expectation {
     severity: Severity,
     /// From 1; nothing for `@unknown`.
     line: Option<usize>,
     text: String,
+    /// What `text` means after `-re`.
+    regex: Option<Regex>,
     /// Where the comment stands: line and column, from 1.
     written_at: (usize, usize),
 }
@@ -42,14 +50,17 @@ pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic]) -> Vec<String>
     for (severity, span, message) in said {
         let line = span.map(|span| line_of(span.start));
         let meets = |expectation: &Expectation| {
-            expectation.severity == severity
-                && expectation.line == line
-                && message.contains(&expectation.text)
+            expectation.severity == severity && expectation.line == line && expectation.fits(message)
         };
-        let met = expectations.iter_mut().find(|slot| slot.as_ref().is_some_and(meets));
-        match met {
-            Some(slot) => *slot = None,
+        let near = |expectation: &Expectation| expectation.line == line && expectation.fits(message);
+        match expectations.iter().position(|slot| slot.as_ref().is_some_and(meets)) {
+            Some(met) => expectations[met] = None,
             None if severity == Severity::Note => {}
+            None if let Some(expected) = expectations.iter().flatten().find(|e| near(e)) => {
+                let (said, wanted) = (severity.name(), expected.severity.name());
+                let problem = format!("'{said}' diagnostic emitted when expecting a '{wanted}'");
+                problems.push((expected.written_at, problem));
+            }
             None => {
                 let at = span.map_or((0, 0), |span| {
                     let (line, column) = source.line_col(span.start);
@@ -70,6 +81,35 @@ pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic]) -> Vec<String>
     shown.collect()
 }
 
+impl Expectation {
+    fn fits(&self, message: &str) -> bool {
+        match &self.regex {
+            Some(regex) => matches!(regex.find(message.as_bytes()), Ok(Some(_))),
+            None => message.contains(&self.text),
+        }
+    }
+}
+
+/// The expression that a text with `{{...}}` in it means.
+fn regex(text: &str) -> Result<Regex, String> {
+    let mut pieces = Vec::new();
+    let mut n_groups = 1;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((inside, after)) = after.split_once("}}") else {
+            return Err("found start of regex with no end '}}'".to_owned());
+        };
+        pieces.push(Node::literal(before.as_bytes(), false));
+        let parsed =
+            parse(inside.as_bytes(), n_groups, false).map_err(|why| format!("invalid regex: {why}"))?;
+        n_groups += parsed.n_groups;
+        pieces.push(parsed.node);
+        rest = after;
+    }
+    pieces.push(Node::literal(rest.as_bytes(), false));
+    Regex::new(Node::Concat(pieces), n_groups).map_err(|_| "invalid regex: it is too large".to_owned())
+}
+
 type Misread = ((usize, usize), String);
 
 /// The expectations of a text, in order, and the places that look like one and are none.
@@ -84,9 +124,11 @@ fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
     let holds_one = |line: &str| starts(line).next().is_some();
     let mut all = Vec::new();
     for (i, line) in lines.iter().enumerate() {
-        for at in starts(line) {
+        let mut found = starts(line).peekable();
+        while let Some(at) = found.next() {
             let written_at = (i + 1, at + 1);
-            let rest = line.get(at + PREFIX.len()..).unwrap_or_default();
+            let end = found.peek().copied().unwrap_or(line.len());
+            let rest = line.get(at + PREFIX.len()..end).unwrap_or_default();
             let Some((rest, severity)) =
                 WORDS.iter().find_map(|(word, severity)| Some((rest.strip_prefix(word)?, *severity)))
             else {
@@ -97,7 +139,11 @@ fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
                 all.push(bad("an expectation needs its text in {{...}}"));
                 continue;
             };
-            let Some((text, _)) = rest.split_once("}}") else {
+            let (is_regex, place) = match place.strip_prefix("-re") {
+                Some(place) => (true, place),
+                None => (false, place),
+            };
+            let Some((text, _)) = rest.rsplit_once("}}") else {
                 all.push(bad("the text of an expectation ends with }}"));
                 continue;
             };
@@ -122,7 +168,14 @@ fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
                     continue;
                 }
             };
-            all.push(Ok(Expectation { severity, line, text: text.to_owned(), written_at }));
+            let regex = match is_regex.then(|| regex(text)).transpose() {
+                Ok(regex) => regex,
+                Err(problem) => {
+                    all.push(bad(&problem));
+                    continue;
+                }
+            };
+            all.push(Ok(Expectation { severity, line, text: text.to_owned(), regex, written_at }));
         }
     }
     all
@@ -193,10 +246,35 @@ mod tests {
         check(
             "^ // expected-warning {{bad}}",
             &[
-                "t:1:1: error: unexpected error: bad thing",
+                "t:1:6: error: 'error' diagnostic emitted when expecting a 'warning'",
                 "t:1:6: error: expected warning \"bad\" was not produced",
             ],
         );
+    }
+
+    #[test]
+    fn regular_expressions() {
+        check("^ // expected-error-re {{b{{[a-d]+}} th{{.*}}}}", &[]);
+        check("^ // expected-error-re@+0 {{bad}}", &[]);
+        check(
+            "^ // expected-error {{b{{[a-d]+}}}}",
+            &[
+                "t:1:1: error: unexpected error: bad thing",
+                "t:1:6: error: expected error \"b{{[a-d]+}}\" was not produced",
+            ],
+        );
+        check(
+            "^~ // expected-error-re {{{{x+}}}} expected-warning {{odd}}",
+            &[
+                "t:1:1: error: unexpected error: bad thing",
+                "t:1:7: error: expected error \"{{x+}}\" was not produced",
+            ],
+        );
+        check(
+            "// expected-error-re {{ {{[}} }}",
+            &["t:1:4: error: invalid regex: brackets ([ ]) not balanced"],
+        );
+        check("// expected-error-re {{ {{a }}", &["t:1:4: error: found start of regex with no end '}}'"]);
     }
 
     #[test]

@@ -14,7 +14,6 @@ use super::dialect_help;
 use super::failure::{Failure, conclude, parse, print};
 use super::files::{Place, text};
 use super::options::{PartArgs, PassArgs, ReadArgs, TextArgs, place};
-use super::parts::{MARKER, split};
 use super::passes::{self, Passes};
 
 const EXAMPLES: &str = "\
@@ -133,8 +132,8 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     };
     let mut passes = Passes::new(&pipeline, &args.passes)?;
     let text = text(&args.input, args.input.read()?)?;
-    let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
     let name = args.input.name();
+    let parts = args.parts.parts(&name, text);
     let TextArgs { generic, keep_names } = args.text;
     let options = PrintOptions { generic, keep_names, locations: args.print_debuginfo };
     let mut texts = Vec::new();
@@ -155,8 +154,5 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     }
     passes.report();
     result?;
-    match texts.as_slice() {
-        [only] => args.output.write_text(only),
-        texts => args.output.write_text(&texts.join(&format!("{MARKER}\n"))),
-    }
+    args.output.write_text(&args.parts.join(texts))
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::files::Place;
+use super::parts::{MARKER, split};
 
 /// Reads a file's name, or `-`.
 pub(super) fn place() -> impl TypedValueParser<Value = Place> {
@@ -19,15 +20,42 @@ pub(super) struct ReadArgs {
 }
 
 /// How several inputs in one file are read, and what is to become of diagnostics.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct PartArgs {
-    /// The input is separated by lines `// -----`, each part on its own
-    #[arg(long)]
-    pub(super) split_input_file: bool,
+    /// The input is separated by lines `// -----` or the given marker, each part on its own
+    #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = MARKER)]
+    split_input_file: Option<String>,
+
+    /// What separates the parts of the output
+    #[arg(long, value_name = "MARKER", default_value = MARKER)]
+    pub(super) output_split_marker: String,
 
     /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N, @above, @below
     #[arg(long)]
     pub(super) verify_diagnostics: bool,
+}
+
+impl PartArgs {
+    /// True if the input may have several parts.
+    pub(super) fn splits(&self) -> bool {
+        self.split_input_file.is_some()
+    }
+
+    /// The parts of a text.
+    pub(super) fn parts(&self, name: &str, text: String) -> Vec<String> {
+        match self.split_input_file.as_deref() {
+            None => vec![text],
+            Some(marker) => split(name, &text, if marker.is_empty() { MARKER } else { marker }),
+        }
+    }
+
+    /// Their outputs as one text.
+    pub(super) fn join(&self, mut texts: Vec<String>) -> String {
+        match texts.len() {
+            1 => texts.pop().unwrap_or_default(),
+            _ => texts.join(&format!("{}\n", self.output_split_marker)),
+        }
+    }
 }
 
 /// How text is written.

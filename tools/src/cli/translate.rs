@@ -11,7 +11,6 @@ use super::compile::{self, Unit};
 use super::failure::{Failure, conclude, parse};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
-use super::parts::{MARKER, split};
 use super::passes::pipeline;
 
 const EXAMPLES: &str = "\
@@ -147,7 +146,7 @@ impl Args {
             }
         };
         let parts = [
-            ("--split-input-file", self.parts.split_input_file),
+            ("--split-input-file", self.parts.splits()),
             ("--verify-diagnostics", self.parts.verify_diagnostics),
         ];
         let not_text = parts.iter().find(|(_, given)| *given && from != Format::Mlir);
@@ -187,7 +186,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         vec![Unit::raise(&name, &bytes, args.verify_checksums, &mut passes.clock)?]
     } else {
         let text = text(&args.input, bytes)?;
-        let parts = if args.parts.split_input_file { split(&text) } else { vec![text] };
+        let parts = args.parts.parts(&name, text);
         parts.iter().map(|part| Unit::parse(&name, part, &args.read, &mut passes.clock)).collect()
     };
     let n_units = units.len();
@@ -239,7 +238,7 @@ fn write(args: &Args, products: Vec<Product>, n_units: usize) -> Result<(), Fail
     }
     match &files[..] {
         [] if texts.is_empty() => Ok(()),
-        [] => args.output.write_text(&texts.join(&format!("{MARKER}\n"))),
+        [] => args.output.write_text(&args.parts.join(texts)),
         [(tables, payload)] if n_units == 1 && args.to == Some(Target::Dump) => {
             dump(args, &args.input.name(), &[&tables[..], payload].concat())
         }

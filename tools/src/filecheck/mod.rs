@@ -29,7 +29,7 @@ mod dump;
 mod number;
 mod numeric;
 mod pattern;
-mod regex;
+pub(crate) mod regex;
 mod run;
 mod source;
 
