@@ -198,7 +198,7 @@ impl Cse<'_, '_> {
         self.cx.count(MERGED, 1);
         let m = self.r.ir();
         let loc = m.loc(op);
-        let unknown = |loc: LocId| matches!(m.cx.loc(loc), LocKind::Unknown);
+        let unknown = |loc: LocId| matches!(*m.cx.loc(loc), LocKind::Unknown);
         if unknown(m.loc(kept)) && !unknown(loc) {
             self.r.set_loc(kept, loc);
         }
