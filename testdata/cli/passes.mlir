@@ -37,7 +37,9 @@
 // ORDER: IR Dump Before StripDebugInfo (strip-debuginfo)
 // VALUE: error: unexpected value 'x' for '--dce'
 // HELP: {{^}} {{ *}}--dce {{ *}}removes
+// LIST: {{^}}canonicalize {{.*}}folds
 // LIST: {{^}}dce {{.*}}removes
+// LIST: {{^}}sccp {{.*}}constant
 // LIST: {{^}}strip-debuginfo {{.*}}locations
 func.func @f() -> i32 {
   %a = tfrt.constant.i32 1

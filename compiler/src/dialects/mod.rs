@@ -36,6 +36,7 @@ pub use enums::{EnumDef, FlagsDef};
 pub use format::Format;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 
+use crate::rewrite::Pattern;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::OnceLock;
@@ -66,6 +67,7 @@ impl Registry {
                 .with(ts::ops)
                 .with(cpu::ops)
                 .with(arith::ops)
+                .with(crate::fold::patterns::control_flow)
         })
     }
 
@@ -88,6 +90,13 @@ impl Registry {
     pub fn add(&mut self, def: OpDef) {
         let name = def.name.clone();
         assert!(self.defs.insert(name, def).is_none(), "op defined twice");
+    }
+
+    /// Adds patterns to an op of another dialect, if that is defined: those that make ops which it does not know.
+    pub fn extend(&mut self, name: &str, patterns: &[Pattern]) {
+        if let Some(def) = self.defs.get_mut(name) {
+            *def = patterns.iter().fold(def.clone(), |def, pattern| def.pattern(*pattern));
+        }
     }
 
     /// Adds another name for an op.

@@ -340,7 +340,7 @@ fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>)
             ValueDef::Arg(..) | ValueDef::Forward => None,
         };
         let Some(before) = before else { continue };
-        let dialect = dialect_of_users(m, value);
+        let dialect = dialect_for(m, value);
         let ty = m.value_type(value);
         let Some(constant) = fold::materialize(r, before, dialect, attr, ty) else { continue };
         r.replace(value, constant);
@@ -355,8 +355,10 @@ fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>)
     n
 }
 
-fn dialect_of_users(m: &Module, value: ValueId) -> &'static str {
-    let mut dialects = m.users(value).map(|(user, _)| m.def(user).map_or("", |d| d.dialect()));
-    let first = dialects.next().unwrap_or("");
-    if first == "func" || first == "cf" { dialects.next().unwrap_or(first) } else { first }
+/// The dialect for which a constant in place of `value` is made: that of the op which computed it, or else of its users.
+fn dialect_for(m: &Module, value: ValueId) -> &'static str {
+    let dialect = |op: OpId| m.def(op).map_or("", |d| d.dialect());
+    let users = m.users(value).map(|(user, _)| dialect(user));
+    let mut all = m.defining_op(value).map(dialect).into_iter().chain(users);
+    all.find(|d| !matches!(*d, "" | "func" | "cf" | "scf")).unwrap_or("")
 }

@@ -5,6 +5,7 @@
 use super::{int_constant, make, truth};
 use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, ValueId};
 use crate::rewrite::{At, Change, Pattern, Rewriter};
+use rustc_hash::FxHashSet;
 
 /// A conditional branch on a constant is a branch.
 pub const COND_BR_CONSTANT: Pattern =
@@ -67,17 +68,33 @@ fn select(r: &mut Rewriter<'_>, op: OpId, condition: ValueId, yes: ValueId, no: 
     r.ir().result(select, 0)
 }
 
-/// Where a block that only branches goes, with what, if it is given `values`.
-fn through(m: &Module, block: BlockId, values: &[ValueId]) -> Option<(BlockId, Vec<ValueId>)> {
+/// Chains of blocks that only branch are not followed further; a program has no longer ones but by malice.
+const MAX_HOPS: usize = 1000;
+
+/// Where a block that only branches leads, with what, if it is given `values`. Nothing if that is round and round.
+fn through(m: &Module, block: BlockId, values: Vec<ValueId>) -> Option<(BlockId, Vec<ValueId>)> {
+    let (mut at, mut given) = (block, values);
+    let mut seen = FxHashSet::from_iter([block]);
+    while let Some((to, values)) = hop(m, at, &given) {
+        if !seen.insert(to) || seen.len() > MAX_HOPS {
+            return None;
+        }
+        (at, given) = (to, values);
+    }
+    (at != block).then_some((at, given))
+}
+
+/// One step of [`through`].
+fn hop(m: &Module, block: BlockId, values: &[ValueId]) -> Option<(BlockId, Vec<ValueId>)> {
     let only = m.first_op(block)?;
     if m.op_name_str(only) != "cf.br" {
         return None;
     }
     let args = m.args(block);
     let &[to] = m.successors(only) else { return None };
-    // The block's arguments are used here only, and it is no endless loop.
+    // The block's arguments are used here only.
     let local = args.iter().all(|a| m.users(*a).all(|(user, _)| user == only));
-    if to == block || !local || args.len() != values.len() {
+    if !local || args.len() != values.len() {
         return None;
     }
     let given = |v: ValueId| args.iter().position(|a| *a == v).map_or(v, |i| values[i]);
@@ -89,7 +106,7 @@ fn pass_through(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let n = m.successors(op).len();
     for i in 0..n {
         let Some(values) = forwarded(m, op, i) else { return Change::Unchanged };
-        let Some((to, values)) = through(m, m.successors(op)[i], &values) else { continue };
+        let Some((to, values)) = through(m, m.successors(op)[i], values) else { continue };
         if m.parent_block(op) == Some(m.successors(op)[i]) {
             continue;
         }

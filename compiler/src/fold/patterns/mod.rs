@@ -16,8 +16,18 @@ use super::compare::CmpI;
 use super::constant::{Constant, Scalar};
 use super::int::Int;
 use super::{constant_of, int_attr, materialize};
+use crate::dialects::Registry;
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use crate::rewrite::{At, Change, Rewriter};
+
+/// Gives the ops of `cf` and `scf` their patterns, which make ops of `arith`.
+pub fn control_flow(r: &mut Registry) {
+    r.extend("cf.br", &[control::PASS_THROUGH]);
+    r.extend("cf.cond_br", &[control::COND_BR_CONSTANT, control::COND_BR_SAME, control::PASS_THROUGH]);
+    r.extend("scf.if", &[control::IF_CONSTANT, control::IF_CONDITION, control::IF_TO_SELECT]);
+    r.extend("scf.for", &[loops::FOR_TRIVIAL, loops::FOR_INVARIANT]);
+    r.extend("scf.while", &[loops::WHILE_FALSE]);
+}
 
 /// Replaces `op`, which has one result, by the op that `f` makes.
 fn matched(r: &mut Rewriter<'_>, op: OpId, f: impl FnOnce(&mut Rewriter<'_>) -> Option<OpId>) -> Change {
