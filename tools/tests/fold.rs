@@ -28,7 +28,7 @@ fn module(text: &str) -> Result<Module, String> {
 
 fn run(module: &mut Module, pipeline: &str) -> Result<String, String> {
     let mut passes = PassManager::parse(pipeline).map_err(|d| d.message)?;
-    passes.run(module).map_err(|d| format!("{pipeline}: {d:?}"))?;
+    let _changed = passes.run(module).map_err(|d| format!("{pipeline}: {d:?}"))?;
     let wrong = verify(module);
     if !wrong.is_empty() {
         return Err(format!("{pipeline}: {wrong:?}"));
