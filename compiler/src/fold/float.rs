@@ -21,6 +21,7 @@ struct Layout {
     quiet: u64,
 }
 
+#[allow(clippy::should_implement_trait, reason = "named like the ops; not all of them give a result")]
 impl Float {
     /// Nothing for the formats that are only stored.
     pub fn new(kind: FloatKind, bits: u64) -> Option<Float> {

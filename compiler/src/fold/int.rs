@@ -14,6 +14,7 @@ pub struct Int {
     bits: u128,
 }
 
+#[allow(clippy::should_implement_trait, reason = "named like the ops; not all of them give a result")]
 impl Int {
     /// The low `width` bits; nothing if there are too many or none.
     pub fn new(width: u32, bits: u128) -> Option<Int> {
