@@ -163,6 +163,9 @@ impl Diagnostic {
     }
 }
 
+/// After so many errors a stage reports no more: time and memory stay bounded whatever the input.
+pub const MAX_ERRORS: usize = 1000;
+
 /// True if any of them is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)

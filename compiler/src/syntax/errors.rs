@@ -7,8 +7,16 @@ fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnost
 }
 
 pub(super) fn bad_character(span: Span, c: char) -> Diagnostic {
-    let shown = if c.is_control() { format!("U+{:04X}", u32::from(c)) } else { format!("`{c}`") };
-    error("E0101", span, format!("unexpected character {shown}"))
+    let code = u32::from(c);
+    let shown = match c {
+        '\u{FEFF}' => format!("U+{code:04X} (byte order mark)"),
+        _ if c.is_ascii_graphic() => format!("`{c}`"),
+        _ if c.is_alphanumeric() => format!("`{c}` (U+{code:04X})"),
+        // These may be invisible, or look like something else.
+        _ => format!("U+{code:04X}"),
+    };
+    let d = error("E0101", span, format!("unexpected character {shown}"));
+    if c == '\u{FEFF}' { d.help("save the text as UTF-8 without a byte order mark") } else { d }
 }
 
 pub(super) fn unclosed_string(span: Span) -> Diagnostic {
@@ -38,6 +46,10 @@ pub(super) fn too_deep(span: Span, limit: usize) -> Diagnostic {
 
 pub(super) fn too_long() -> Diagnostic {
     Diagnostic::error("E0108", "the text is longer than 4 GiB")
+}
+
+pub(super) fn too_many() -> Diagnostic {
+    Diagnostic::error("E0110", "too many errors: the rest is not reported")
 }
 
 pub(super) fn bad_escape(span: Span) -> Diagnostic {

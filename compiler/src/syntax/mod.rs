@@ -24,7 +24,7 @@ mod shape;
 mod tests;
 mod token;
 
-use crate::diag::{self, Diagnostic, Source};
+use crate::diag::{self, Diagnostic, MAX_ERRORS, Source};
 use crate::dialects::Registry;
 use crate::ir::Module;
 
@@ -66,6 +66,9 @@ pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult
     let items = parse::Items::new(text, &toks, &regions, &diagnostics);
     let module = lower::lower(&items, &source, options, &mut diagnostics);
     diag::sort(&mut diagnostics);
+    if diagnostics.len() >= MAX_ERRORS {
+        diagnostics.push(errors::too_many());
+    }
     let module = if diag::has_errors(&diagnostics) { None } else { Some(module) };
     ParseResult { module, diagnostics, source }
 }

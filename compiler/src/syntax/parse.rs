@@ -9,7 +9,7 @@ use super::ast::{Body, Item, Op, Piece, PieceKind};
 use super::errors;
 use super::shape::Region;
 use super::token::{Kind, Mark, Tok};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
 use lalrpop_util::ParseError;
 use std::cell::Cell;
@@ -315,6 +315,9 @@ impl Items<'_> {
         error: ParseError<u32, Tok, Diagnostic>,
         diags: &mut Vec<Diagnostic>,
     ) {
+        if diags.len() >= MAX_ERRORS {
+            return;
+        }
         let start = self.tok(first).map_or(0, |t| t.start);
         let next = self.toks.get(end as usize).copied();
         let item = Some(Span::new(start, head_end(self.toks, first.at)));

@@ -324,6 +324,30 @@ fn token_errors() {
 }
 
 #[test]
+fn invisible_characters_are_named() {
+    check_errors("\u{FEFF}\"t.x\"() : () -> ()", &["1:1 E0101..U+FEFF (byte order mark)..without"]);
+    check_errors("\u{200B}", &["1:1 E0101..U+200B"]);
+    check_errors("é", &["1:1 E0101..`é` (U+00E9)"]);
+    check_errors("\0", &["1:1 E0101..U+0000"]);
+}
+
+#[test]
+fn errors_without_end() {
+    for line in [
+        "%x = tfrt.ad.i32 %y, %z\n",
+        "\"t.x\"(%u) : (i32) -> ()\n",
+        "\"t.x\"(\n",
+        ")\n",
+        "~\n",
+        "^a:\n",
+        "#a = #a\n",
+    ] {
+        let r = run(&line.repeat(100_000));
+        assert!(r.module.is_none() && (1..=MAX_ERRORS + 1).contains(&r.diagnostics.len()), "{line}");
+    }
+}
+
+#[test]
 fn syntax_errors() {
     check_errors("\"t.x\"( : () -> ()", &["1:6 E0201..`(`"]);
     check_errors("\"t.x\"()) : () -> ()", &["1:8 E0202"]);
@@ -509,5 +533,5 @@ fn forward_references_are_linear() {
     let wrapped: Vec<String> = (0..n).map(|i| format!("%v{i}")).collect();
     let types = vec!["i32"; n].join(", ");
     let text = format!("\"t.use\"({}) : ({types}) -> ()", wrapped.join(",\n"));
-    assert_eq!(run(&text).diagnostics.len(), n);
+    assert_eq!(run(&text).diagnostics.len(), MAX_ERRORS + 1);
 }

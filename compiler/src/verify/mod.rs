@@ -19,7 +19,7 @@ mod errors;
 #[cfg(test)]
 mod tests;
 
-use crate::diag::{self, Diagnostic};
+use crate::diag::{self, Diagnostic, MAX_ERRORS};
 use crate::dialects::types::declared_type;
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeConstraint};
 use crate::ir::dominance::Dominance;
@@ -40,6 +40,9 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
     };
     for op in module.walk(module.top()) {
         v.op(op);
+        if v.diags.len() >= MAX_ERRORS {
+            break;
+        }
     }
     diag::sort(&mut v.diags);
     v.diags

@@ -21,7 +21,7 @@ use super::ast::Item;
 use super::errors;
 use super::parse::{Items, Place};
 use super::token::Tok;
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Diagnostic, MAX_ERRORS, Source, Span};
 use crate::dialects::OpDef;
 use crate::ir::locs::Places;
 use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
@@ -220,7 +220,14 @@ impl<'a> Lower<'a> {
     }
 
     fn report(&mut self, d: Diagnostic) {
-        self.diags.push(d);
+        if !self.is_full() {
+            self.diags.push(d);
+        }
+    }
+
+    /// Has enough been reported?
+    fn is_full(&self) -> bool {
+        self.diags.len() >= MAX_ERRORS
     }
 
     fn text(&self, tok: Tok) -> &'a str {

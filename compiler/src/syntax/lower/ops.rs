@@ -149,7 +149,7 @@ impl Lower<'_> {
         for (name, block) in &blocks.known {
             if block.defined.is_none() && self.quiet == 0 {
                 let text = self.m.cx.str(*name).to_owned();
-                self.diags.push(errors::undefined_block(block.used, &text));
+                self.report(errors::undefined_block(block.used, &text));
             }
         }
         self.leave(mark);
@@ -357,6 +357,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn unknown(&mut self, span: Span, name: &str) {
+        if self.is_full() {
+            return;
+        }
         let near = nearest(name, self.options.registry.iter().map(|d| d.name.as_str()));
         self.report(unknown_op(Some(span), name, near));
     }

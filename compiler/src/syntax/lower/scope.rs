@@ -88,6 +88,9 @@ impl Lower<'_> {
             return;
         }
         for (name, span) in left {
+            if self.is_full() {
+                break;
+            }
             let text = self.m.cx.str(name).to_owned();
             let known: Vec<String> = (0..self.scope.entries.len() as u32)
                 .map(StrId)
@@ -96,7 +99,7 @@ impl Lower<'_> {
                 .map(|n| self.m.cx.str(n).to_owned())
                 .collect();
             let near = if text.len() > 1 { nearest(&text, known.iter().map(String::as_str)) } else { None };
-            self.diags.push(errors::undefined_value(span, &text, near));
+            self.report(errors::undefined_value(span, &text, near));
         }
     }
 
