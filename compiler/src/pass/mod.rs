@@ -12,6 +12,8 @@ mod cse;
 mod cx;
 mod dce;
 mod errors;
+#[cfg(test)]
+mod flow_tests;
 mod inline;
 mod licm;
 mod manager;

@@ -49,14 +49,18 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut budget = usize::try_from(cx.number(MAX_NEW_OPS)).unwrap_or(0);
     let edges: Vec<Vec<usize>> =
         calls.by_caller.iter().map(|list| list.iter().map(|c| c.callee).collect()).collect();
-    for part in graph::components(&edges) {
-        let recursive = part.len() > 1 || part.iter().any(|f| edges[*f].contains(f));
-        for &caller in &part {
+    let parts = graph::components(&edges);
+    let mut recursive = vec![false; edges.len()];
+    for part in &parts {
+        for &f in part {
+            recursive[f] = part.len() > 1 || edges[f].contains(&f);
+        }
+    }
+    for part in parts {
+        for caller in part {
             for call in calls.by_caller[caller].iter().rev() {
                 let callee = calls.functions[call.callee];
-                if calls.recursive_is(call.callee, &edges, &part, recursive)
-                    || !may_inline(r.ir(), call.op, calls.functions[caller], callee)
-                {
+                if recursive[call.callee] || !may_inline(r.ir(), call.op, calls.functions[caller], callee) {
                     continue;
                 }
                 let size = r.ir().walk(callee).take(budget.saturating_add(2)).count();
@@ -87,14 +91,6 @@ struct Calls {
     functions: Vec<OpId>,
     /// The calls in each, in order.
     by_caller: Vec<Vec<Call>>,
-}
-
-impl Calls {
-    /// True if a function is called by itself: it is in the part that is being looked at, which is recursive, or in an
-    /// earlier one that was.
-    fn recursive_is(&self, callee: usize, edges: &[Vec<usize>], part: &[usize], recursive: bool) -> bool {
-        (recursive && part.contains(&callee)) || edges[callee].contains(&callee)
-    }
 }
 
 fn is(m: &Module, op: OpId, traits: Traits) -> bool {
