@@ -49,7 +49,9 @@ fn short(m: &Module) -> String {
     let text = print(m, &PrintOptions { generic: true, ..PrintOptions::default() });
     let lines =
         text.lines().map(str::trim).filter(|l| !l.contains("builtin.module") && *l != "}) : () -> ()");
-    lines.map(|l| l.split(" : ").next().unwrap_or("").replace('"', "")).collect::<Vec<_>>().join("\n")
+    let cut =
+        |l: &str| l.split("  //").next().unwrap_or("").split(" : ").next().unwrap_or("").replace('"', "");
+    lines.map(cut).collect::<Vec<_>>().join("\n")
 }
 
 #[track_caller]
