@@ -1,13 +1,13 @@
 //! Attributes: compile-time constants, structural, interned, compared by id.
 //!
 //! Numbers carry their type. Integers up to 64 bits are values: sign-extended for signless and signed types,
-//! zero-extended for unsigned ones; wider ones are kept as decimal text. Floats are kept as the bits of their own
-//! format, exotic formats as text. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are
+//! zero-extended for unsigned ones; wider ones are the fewest bytes that say the same. Floats are the bits of their own
+//! format. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are
 //! little-endian bytes, one element after the other, booleans one byte each; a splat holds one element.
 //!
 //! Large contents are hashed by sample and compared in full, so that interning 600 MB costs one comparison at most.
 
-use super::{AttrId, LocId, StrId, TypeId};
+use super::{AffineMap, AttrId, IntegerSet, LocId, StrId, TypeId};
 use std::hash::{Hash, Hasher};
 
 /// Bytes of a dense constant. Cheap to hash however long; equality is exact.
@@ -52,22 +52,22 @@ pub enum AttrKind {
     WideInt {
         /// The integer type.
         ty: TypeId,
-        /// Decimal digits, with `-` if negative.
-        text: StrId,
+        /// Two's complement, little-endian, as few bytes as keep the sign.
+        bytes: Box<[u8]>,
     },
     /// `1.5 : f32`.
     Float {
-        /// f16, bf16, f32 or f64.
+        /// A float type of at most 64 bits.
         ty: TypeId,
         /// In that format.
         bits: u64,
     },
-    /// A float of any other format.
+    /// `1.5 : f128`, `1.5 : f80`.
     WideFloat {
         /// The float type.
         ty: TypeId,
-        /// As written.
-        text: StrId,
+        /// In that format; the low half first.
+        bits: [u64; 2],
     },
     /// `"text"`, or `"text" : !d.t`.
     Str {
@@ -107,19 +107,21 @@ pub enum AttrKind {
         /// The elements, or one.
         strings: Box<[StrId]>,
     },
-    /// `dense_resource<key> : tensor<...>`: the contents are elsewhere.
+    /// `dense_resource<key> : tensor<...>`: the contents are in [`super::Module::resources`].
     DenseResource {
         /// The tensor type.
         ty: TypeId,
         /// Name in the resource section.
         key: StrId,
     },
-    /// `sparse<indices, values> : tensor<...>`, contents kept as written.
+    /// `sparse<indices, values> : tensor<...>`.
     Sparse {
         /// The tensor type.
         ty: TypeId,
-        /// Text between the angle brackets.
-        body: StrId,
+        /// Dense, of type `tensor<n x rank x i64>`: where the values are. With one dimension, `tensor<n x i64>` too.
+        indices: AttrId,
+        /// Dense, of type `tensor<n x elem>`.
+        values: AttrId,
     },
     /// A type used as an attribute.
     Type(TypeId),
@@ -137,8 +139,17 @@ pub enum AttrKind {
         /// The type if one was given.
         ty: Option<TypeId>,
     },
-    /// `affine_map<...>`, `affine_set<...>`, `strided<...>`: `text` is the whole attribute, blanks normalized.
-    Verbatim(StrId),
+    /// `affine_map<(d0)[s0] -> (d0 + s0)>`.
+    AffineMap(Box<AffineMap>),
+    /// `affine_set<(d0)[s0] : (d0 - s0 >= 0)>`.
+    IntegerSet(Box<IntegerSet>),
+    /// `strided<[1, ?], offset: 2>`, with [`super::DYNAMIC`] for `?`.
+    Strided {
+        /// The distance of neighbours in each dimension; never 0.
+        strides: Box<[i64]>,
+        /// The place of the first element.
+        offset: i64,
+    },
     /// `distinct[id]<attr>`: equal only to itself.
     Distinct {
         /// The number in brackets.

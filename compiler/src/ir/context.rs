@@ -5,6 +5,7 @@
 //! itself looks for have fixed ids ([`names`]), and so have the types that op definitions name ([`KnownType`]).
 
 use super::locs::Places;
+use super::affine::AffineTable;
 use super::{AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, TypeId, TypeKind};
 use crate::dialects::{OpDef, Registry};
 use crate::ir::entity::{Arena, EntityId};
@@ -117,6 +118,7 @@ pub struct Context {
     attrs: IndexSet<AttrKind, FxBuildHasher>,
     locs: IndexSet<LocKind, FxBuildHasher>,
     places: Places,
+    affine: AffineTable,
     op_names: Arena<OpNameId, OpNameData>,
     op_name_of: FxHashMap<StrId, OpNameId>,
     registry: &'static Registry,
@@ -136,6 +138,7 @@ impl Context {
             attrs: IndexSet::default(),
             locs: IndexSet::default(),
             places: Places::default(),
+            affine: AffineTable::default(),
             op_names: Arena::default(),
             op_name_of: FxHashMap::default(),
             registry,
@@ -249,6 +252,14 @@ impl Context {
             Some(kind) => Cow::Owned(kind),
             None => Cow::Borrowed(&self.locs[id.index()]),
         }
+    }
+
+    pub(super) fn affine_table(&self) -> &AffineTable {
+        &self.affine
+    }
+
+    pub(super) fn affine_table_mut(&mut self) -> &mut AffineTable {
+        &mut self.affine
     }
 
     /// Interns an op name, looking up its definition the first time. Does not check that it is registered.

@@ -18,11 +18,13 @@
 //! What it does not do: it does not check that a program makes sense (`verify`), and it does not know operations
 //! beyond their names (`dialects`).
 
+pub mod affine;
 pub mod attrs;
 pub mod context;
 pub(crate) mod dominance;
 mod edit;
 pub mod entity;
+pub mod float;
 pub mod locs;
 mod shaped;
 pub mod symbols;
@@ -31,11 +33,13 @@ mod tests;
 pub mod types;
 mod walk;
 
+pub use affine::{AffineExpr, AffineId, AffineMap, AffineOp, IntegerSet};
 pub use attrs::{AttrKind, Blob};
 pub use context::{Context, KnownType, OpNameData, names};
 pub use edit::NewOp;
+pub use float::FloatKind;
 pub use locs::LocKind;
-pub use types::{DYNAMIC, FloatKind, Signedness, TypeKind};
+pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
 use crate::diag::Span;
