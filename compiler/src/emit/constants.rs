@@ -104,7 +104,8 @@ impl Constants {
                 w.attr_scalars(ty, dtype, data, true)
             }
             AttrKind::Dense { ty, splat, data: Blob(data) }
-                if let Some((shape, dtype)) = dense_type(m, *ty) =>
+                if let Some((shape, dtype)) = dense_type(m, *ty)
+                    && (!splat || shape.iter().all(|dim| *dim > 0)) =>
             {
                 let ty = self.ty(m, w, *ty);
                 w.attr_dense(ty, dtype, shape, data, *splat)
@@ -124,7 +125,9 @@ impl Constants {
             | AttrKind::Sparse { .. }
             | AttrKind::Symbol { .. }
             | AttrKind::Opaque { .. }
-            | AttrKind::Verbatim(_)
+            | AttrKind::AffineMap(_)
+            | AttrKind::IntegerSet(_)
+            | AttrKind::Strided { .. }
             | AttrKind::Distinct { .. }
             | AttrKind::Loc(_) => w.attr_text(&print::attr_text(cx, attr)),
         }
@@ -288,6 +291,7 @@ pub(crate) fn dtype(m: &Module, ty: TypeId) -> Option<DType> {
 pub(crate) fn dense_type(m: &Module, ty: TypeId) -> Option<(&[i64], DType)> {
     let (shape, elem) = m.cx.ty(ty).shaped()?;
     let shape = shape.filter(|dims| dims.iter().all(|&dim| dim >= 0))?;
+    shape.iter().try_fold(1i64, |n, dim| n.checked_mul(*dim))?;
     Some((shape, dtype(m, elem)?))
 }
 

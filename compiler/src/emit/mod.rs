@@ -153,8 +153,8 @@ impl<'m> Emitter<'m> {
             }
         }
         let mut entries = self.dict_entries(&rest);
-        if let Some(resources) = &m.resources {
-            entries.push((RESOURCES, self.w.attr_str(resources)));
+        if let Some(resources) = crate::print::resources_text(m) {
+            entries.push((RESOURCES, self.w.attr_str(&resources)));
         }
         if !entries.is_empty() {
             let attrs = self.w.attr_dict(&entries);

@@ -162,7 +162,8 @@ impl Context {
             let sum = self.affine(AffineOp::Add, a, first);
             return Some(self.affine(AffineOp::Add, sum, second));
         }
-        let tail = self.as_binary(AffineOp::Add, a).and_then(|(head, c)| Some((head, c, self.as_constant(c)?)));
+        let tail =
+            self.as_binary(AffineOp::Add, a).and_then(|(head, c)| Some((head, c, self.as_constant(c)?)));
         if let (Some((head, _, x)), Some(y)) = (tail, right)
             && let Some(sum) = x.checked_add(y)
         {

@@ -245,6 +245,32 @@ impl Context {
         LocId::new(self.locs.insert_full(kind).0)
     }
 
+    /// `loc(fused<metadata>[locs])`, as upstream has it: a part that is fused with the same metadata is its parts, unknown ones and repetitions are left
+    /// out, and one part without metadata is just that.
+    pub fn fused_loc(&mut self, locs: &[LocId], metadata: Option<AttrId>) -> LocId {
+        let mut parts: IndexSet<LocId, FxBuildHasher> = IndexSet::default();
+        for loc in locs {
+            match self.loc(*loc) {
+                LocKind::Fused { locs: inner, metadata: same } if *same == metadata => parts.extend(inner),
+                LocKind::Unknown => {}
+                _ => {
+                    parts.insert(*loc);
+                }
+            }
+        }
+        parts.shift_remove(&LocId::UNKNOWN);
+        match (parts.len(), metadata) {
+            (0, None) => return LocId::UNKNOWN,
+            (1, None) => return parts[0],
+            (0, Some(_)) => {
+                parts.insert(LocId::UNKNOWN);
+            }
+            _ => {}
+        }
+        let locs = parts.into_iter().collect();
+        self.loc_id(LocKind::Fused { locs, metadata })
+    }
+
     /// What a location says.
     #[inline]
     pub fn loc(&self, id: LocId) -> Cow<'_, LocKind> {

@@ -93,6 +93,13 @@ struct Finite {
     exponent: i32,
 }
 
+impl Finite {
+    /// The number of decimal digits of the exact value, as far as it matters.
+    fn n_digits(&self) -> usize {
+        if self.mantissa == 0 { 1 } else { decimal(self.mantissa, self.exponent, 40).0.len() }
+    }
+}
+
 /// How [`FloatKind::digits`] writes a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
@@ -220,7 +227,11 @@ impl FloatKind {
         if let Some(number) = self.decode(bits) {
             for style in [Style::Short, Style::Exact] {
                 let text = self.digits(&number, style);
-                // Without a point it would read as an integer.
+                // Without a point it would read as an integer. What `f64` cannot hold exactly is not short in a wider
+                // format, even though it reads back: upstream compares with the exact value of the text.
+                if style == Style::Short && self.bits() > 64 && number.n_digits() > 6 {
+                    continue;
+                }
                 if text.contains('.') && text.parse().is_ok_and(|value| self.round(value) == Some(bits)) {
                     return text;
                 }
@@ -382,7 +393,12 @@ mod tests {
                 match text.strip_prefix("0x") {
                     Some(hex) => assert_eq!(u128::from_str_radix(hex, 16), Ok(bits)),
                     None => {
-                        assert_eq!(text.parse().ok().and_then(|v| kind.round(v)), Some(bits), "{}", kind.name());
+                        assert_eq!(
+                            text.parse().ok().and_then(|v| kind.round(v)),
+                            Some(bits),
+                            "{}",
+                            kind.name()
+                        );
                     }
                 }
             }

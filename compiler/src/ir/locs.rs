@@ -47,7 +47,7 @@ pub enum LocKind {
         /// The place of the call.
         caller: LocId,
     },
-    /// `loc(fused<metadata>[a, b])`.
+    /// `loc(fused<metadata>[a, b])`. Made by [`super::Context::fused_loc`], which normalizes it.
     Fused {
         /// The parts.
         locs: Box<[LocId]>,

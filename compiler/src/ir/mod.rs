@@ -26,6 +26,7 @@ mod edit;
 pub mod entity;
 pub mod float;
 pub mod locs;
+pub mod resources;
 mod shaped;
 pub mod symbols;
 #[cfg(test)]
@@ -178,7 +179,7 @@ pub struct Module {
     /// The source's name of a block, without `^`.
     pub block_names: SideTable<BlockId, StrId>,
     /// The resource section `{-# ... #-}`, as written.
-    pub resources: Option<String>,
+    pub resources: Option<resources::Resources>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
     regions: Arena<RegionId, RegionData>,

@@ -207,7 +207,7 @@ impl Printer<'_> {
                             }
                             _ => Typed::Always,
                         };
-                        write_attr(self.cx, attr, typed, &mut self.out);
+                        write_attr(self.style, attr, typed, &mut self.out);
                     }
                 }
                 Element::AttrDict { keyword } => {
@@ -366,7 +366,7 @@ impl Printer<'_> {
                 self.value(arg);
                 self.out.push_str(": ");
             }
-            write_type(self.cx, *ty, &mut self.out);
+            write_type(self.style, *ty, &mut self.out);
             if let Some(attrs) = arg_attrs.get(i) {
                 self.attr_dict(attrs);
             }
@@ -380,12 +380,12 @@ impl Printer<'_> {
             let attrs = res_attrs.iter().any(|a| !a.is_empty());
             match results.as_slice() {
                 [one] if !attrs && !matches!(self.cx.ty(*one), TypeKind::Function { .. }) => {
-                    write_type(self.cx, *one, &mut self.out);
+                    write_type(self.style, *one, &mut self.out);
                 }
                 _ => {
                     self.out.push('(');
                     let mut i = 0;
-                    let cx = self.cx;
+                    let cx = self.style;
                     write_list(&results, &mut self.out, |t, out| {
                         write_type(cx, *t, out);
                         if let Some(attrs) = res_attrs.get(i).filter(|a| !a.is_empty()) {

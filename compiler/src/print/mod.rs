@@ -2,21 +2,29 @@
 //!
 //! Registered ops print in their declared custom form if they fit it, and in generic form otherwise (a wrong operand
 //! count, a missing attribute): whatever the IR is, what is printed reads back as the same IR. `names` decides what
-//! values are called, `text` writes types and attributes, `custom` interprets formats.
+//! values are called, `aliases` what attributes, types and locations are, `text` writes types and attributes with the help of
+//! `elements` (numbers and tensors) and `affine`, `custom` interprets formats.
 
+mod affine;
+mod aliases;
 mod custom;
+mod elements;
 mod names;
+mod resources;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub(crate) use elements::element_size;
+pub(crate) use resources::resources_text;
 pub(crate) use text::{Typed, write_attr, write_type};
 pub use text::{attr_text, loc_text, type_text};
 
-use crate::ir::{AttrId, BlockId, Context, LocId, LocKind, Module, OpId, RegionId, StrId, ValueDef, ValueId};
+use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
+use aliases::Aliases;
 use names::{Called, Names};
 use rustc_hash::FxHashMap;
-use text::{put, write_list};
+use text::{Style, put, write_list};
 
 /// How to print.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,68 +39,34 @@ pub struct PrintOptions {
 
 /// The whole module, ending in a line break.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
-    let mut out = print_op(module, module.top(), options);
+    let aliases = aliases::collect(module, module.top(), options);
+    let mut out = print_with(module, module.top(), options, &aliases);
     out.push('\n');
-    if let Some(resources) = &module.resources {
-        out.push('\n');
-        out.push_str(resources);
-        out.push('\n');
-    }
+    resources::write(module, &aliases.resources, &mut out);
     out
 }
 
-/// One op with all that it holds; no line break at the end (but location aliases on lines of their own, if asked for).
+/// One op with all that it holds; no line break at the end (but aliases on lines of their own).
 pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
+    print_with(module, op, options, &aliases::collect(module, op, options))
+}
+
+fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Aliases) -> String {
     let mut printer = Printer {
         m: module,
         cx: &module.cx,
         options: *options,
         names: names::assign(module, op, options.keep_names),
         preds: FxHashMap::default(),
-        aliases: LocAliases::default(),
+        style: Style::new(&module.cx, aliases),
+        aliases,
         out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
         indent: 0,
     };
+    aliases.write_first(&module.cx, &mut printer.out);
     printer.op(op);
-    printer.finish()
-}
-
-/// Locations that were printed, in the order of their numbers.
-#[derive(Default)]
-struct LocAliases {
-    numbers: FxHashMap<LocId, u32>,
-    order: Vec<LocId>,
-}
-
-impl LocAliases {
-    /// Parts get their numbers first, so that definitions refer backwards only.
-    fn name(&mut self, cx: &Context, loc: LocId) -> String {
-        if !self.numbers.contains_key(&loc) {
-            match &*cx.loc(loc) {
-                LocKind::Name { child, .. } if *child != LocId::UNKNOWN => {
-                    self.name(cx, *child);
-                }
-                LocKind::CallSite { callee, caller } => {
-                    self.name(cx, *callee);
-                    self.name(cx, *caller);
-                }
-                LocKind::Fused { locs, .. } => {
-                    for part in locs {
-                        self.name(cx, *part);
-                    }
-                }
-                LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } | LocKind::Name { .. } => {}
-            }
-            let n = self.order.len() as u32;
-            self.numbers.insert(loc, n);
-            self.order.push(loc);
-        }
-        self.known(loc).unwrap_or_default()
-    }
-
-    fn known(&self, loc: LocId) -> Option<String> {
-        self.numbers.get(&loc).map(|n| if *n == 0 { "#loc".to_owned() } else { format!("#loc{n}") })
-    }
+    aliases.write_last(&module.cx, &mut printer.out);
+    printer.out
 }
 
 struct Printer<'m> {
@@ -102,23 +76,14 @@ struct Printer<'m> {
     names: Names,
     /// Blocks that branch to a block, in order.
     preds: FxHashMap<BlockId, Vec<BlockId>>,
-    aliases: LocAliases,
+    /// The context, with the aliases.
+    style: Style<'m>,
+    aliases: &'m Aliases,
     out: String,
     indent: usize,
 }
 
 impl Printer<'_> {
-    fn finish(mut self) -> String {
-        for (i, loc) in self.aliases.order.iter().enumerate() {
-            let name = if i == 0 { "#loc".to_owned() } else { format!("#loc{i}") };
-            put!(self.out, "\n{name} = loc(");
-            let aliases = &self.aliases;
-            text::write_loc(self.cx, *loc, &|l| aliases.known(l), &mut self.out);
-            self.out.push(')');
-        }
-        self.out
-    }
-
     fn newline(&mut self) {
         const BLANKS: &str = "                                ";
         self.out.push('\n');
@@ -140,8 +105,9 @@ impl Printer<'_> {
 
     fn trailing_loc(&mut self, loc: LocId) {
         if self.options.locations {
-            let name = self.aliases.name(self.cx, loc);
-            put!(self.out, " loc({name})");
+            self.out.push_str(" loc(");
+            self.aliases.write(loc.into(), &mut self.out);
+            self.out.push(')');
         }
     }
 
@@ -232,11 +198,11 @@ impl Printer<'_> {
             self.m.attrs(op).iter().partition(|(name, _)| self.m.is_inherent(op, *name));
         if let Some(properties) = self.m.properties(op) {
             self.out.push_str(" <");
-            write_attr(self.cx, properties, Typed::Always, &mut self.out);
+            write_attr(self.style, properties, Typed::Always, &mut self.out);
             self.out.push('>');
         } else if !inherent.is_empty() {
             self.out.push_str(" <");
-            text::write_dict(self.cx, &inherent, &mut self.out);
+            text::write_dict(self.style, &inherent, &mut self.out);
             self.out.push('>');
         }
         if !self.m.regions_of(op).is_empty() {
@@ -258,14 +224,14 @@ impl Printer<'_> {
     fn attr_dict(&mut self, attrs: &[(StrId, AttrId)]) {
         if !attrs.is_empty() {
             self.out.push(' ');
-            text::write_dict(self.cx, attrs, &mut self.out);
+            text::write_dict(self.style, attrs, &mut self.out);
         }
     }
 
     fn function_type(&mut self, op: OpId) {
         let inputs: Vec<_> = self.m.operands(op).map(|v| self.m.value_type(v)).collect();
         let results: Vec<_> = self.m.results(op).map(|v| self.m.value_type(v)).collect();
-        text::write_function(self.cx, &inputs, &results, &mut self.out);
+        text::write_function(self.style, &inputs, &results, &mut self.out);
     }
 
     /// Braces with blocks. The header of the entry block is left out if it has no arguments and nobody branches to it;
@@ -319,7 +285,7 @@ impl Printer<'_> {
                 }
                 self.value(arg);
                 self.out.push_str(": ");
-                write_type(self.cx, self.m.value_type(arg), &mut self.out);
+                write_type(self.style, self.m.value_type(arg), &mut self.out);
                 self.arg_loc(arg);
             }
             self.out.push(')');
@@ -351,7 +317,7 @@ impl Printer<'_> {
 
     fn types(&mut self, values: impl Iterator<Item = ValueId>) {
         let types: Vec<_> = values.map(|v| self.m.value_type(v)).collect();
-        write_list(&types, &mut self.out, |t, out| write_type(self.cx, *t, out));
+        write_list(&types, &mut self.out, |t, out| write_type(self.style, *t, out));
     }
 }
 

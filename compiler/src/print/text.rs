@@ -1,16 +1,49 @@
 //! Types, attributes, locations and numbers as text, as upstream MLIR prints them.
 //!
 //! A number prints its type except where the reader will assume it: `i64` and `f64` inside arrays, and values of
-//! custom forms whose type is declared. Floats print with six decimals if that reads back as the same bits, else with
-//! as many as needed, else as their bits in hexadecimal. Tensors of more than 100 different elements print as bytes.
+//! custom forms whose type is declared.
+//!
+//! Whatever prints takes a [`Style`]: the context, and the aliases that stand for attributes and types, if there are
+//! any. A context alone is a style without aliases.
 
+use super::affine::{write_map, write_set};
+use super::aliases::{Aliases, Node};
+use super::elements::{element_size, write_dense, write_element, write_int, write_nested, write_wide_int};
 use crate::ir::{
-    AttrId, AttrKind, Blob, Context, DYNAMIC, FloatKind, KnownType, LocId, LocKind, Signedness, StrId,
-    TypeId, TypeKind,
+    AttrId, AttrKind, Context, DYNAMIC, KnownType, LocId, LocKind, Signedness, StrId, TypeId, TypeKind,
 };
+use std::ops::Deref;
 
-/// Tensors with more elements print as bytes, as upstream by default.
-const MAX_LISTED: usize = 100;
+/// How to write attributes and types.
+#[derive(Clone, Copy)]
+pub(crate) struct Style<'a> {
+    cx: &'a Context,
+    aliases: Option<&'a Aliases>,
+}
+
+impl<'a> Style<'a> {
+    pub(super) fn new(cx: &'a Context, aliases: &'a Aliases) -> Self {
+        Style { cx, aliases: Some(aliases) }
+    }
+
+    fn alias(self, node: impl Into<Node>, out: &mut String) -> bool {
+        self.aliases.is_some_and(|a| a.write(node.into(), out))
+    }
+}
+
+impl<'a> From<&'a Context> for Style<'a> {
+    fn from(cx: &'a Context) -> Self {
+        Style { cx, aliases: None }
+    }
+}
+
+impl Deref for Style<'_> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        self.cx
+    }
+}
 
 /// Is the type of a number written?
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,13 +54,6 @@ pub(crate) enum Typed {
     UnlessDefault,
     /// Never.
     Never,
-}
-
-/// How locations inside of attributes and locations are written.
-pub(super) type LocAlias<'a> = &'a dyn Fn(LocId) -> Option<String>;
-
-fn no_alias(_: LocId) -> Option<String> {
-    None
 }
 
 /// A type as text.
@@ -47,7 +73,7 @@ pub fn attr_text(cx: &Context, attr: AttrId) -> String {
 /// A location as text, `loc(...)` around it.
 pub fn loc_text(cx: &Context, loc: LocId) -> String {
     let mut out = String::from("loc(");
-    write_loc(cx, loc, &no_alias, &mut out);
+    write_loc(cx.into(), loc, &mut out);
     out.push(')');
     out
 }
@@ -80,8 +106,16 @@ fn write_dims(shape: &[i64], scalable: &[bool], out: &mut String) {
     }
 }
 
-pub(crate) fn write_type(cx: &Context, ty: TypeId, out: &mut String) {
-    match cx.ty(ty) {
+pub(crate) fn write_type<'a>(style: impl Into<Style<'a>>, ty: TypeId, out: &mut String) {
+    let style = style.into();
+    if !style.alias(ty, out) {
+        write_type_in_full(style, ty, out);
+    }
+}
+
+/// The type itself, even if it has an alias.
+pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
+    match cx.cx.ty(ty) {
         TypeKind::Integer { width, sign } => {
             out.push_str(match sign {
                 Signedness::Signless => "i",
@@ -123,14 +157,14 @@ pub(crate) fn write_type(cx: &Context, ty: TypeId, out: &mut String) {
             }
             out.push('>');
         }
-        TypeKind::MemRef { shape, elem, extra } => {
+        TypeKind::MemRef { shape, elem, layout, space } => {
             out.push_str("memref<");
             match shape {
                 Some(shape) => write_dims(shape, &[], out),
                 None => out.push_str("*x"),
             }
             write_type(cx, *elem, out);
-            for attr in extra {
+            for attr in layout.iter().chain(space) {
                 out.push_str(", ");
                 write_attr(cx, *attr, Typed::UnlessDefault, out);
             }
@@ -144,7 +178,13 @@ pub(crate) fn write_type(cx: &Context, ty: TypeId, out: &mut String) {
 }
 
 /// `(T, U) -> V`, with parentheses around the results unless there is one that is no function.
-pub(super) fn write_function(cx: &Context, inputs: &[TypeId], results: &[TypeId], out: &mut String) {
+pub(super) fn write_function<'a>(
+    cx: impl Into<Style<'a>>,
+    inputs: &[TypeId],
+    results: &[TypeId],
+    out: &mut String,
+) {
+    let cx = cx.into();
     out.push('(');
     write_list(inputs, out, |t, out| write_type(cx, *t, out));
     out.push_str(") -> ");
@@ -189,7 +229,8 @@ pub(super) fn write_symbol(name: &str, out: &mut String) {
 }
 
 /// `{a = 1, b}` with the braces.
-pub(super) fn write_dict(cx: &Context, entries: &[(StrId, AttrId)], out: &mut String) {
+pub(super) fn write_dict<'a>(cx: impl Into<Style<'a>>, entries: &[(StrId, AttrId)], out: &mut String) {
+    let cx = cx.into();
     out.push('{');
     write_list(entries, out, |(name, value), out| {
         write_name(cx.str(*name), out);
@@ -201,30 +242,35 @@ pub(super) fn write_dict(cx: &Context, entries: &[(StrId, AttrId)], out: &mut St
     out.push('}');
 }
 
-pub(crate) fn write_attr(cx: &Context, attr: AttrId, typed: Typed, out: &mut String) {
+pub(crate) fn write_attr<'a>(style: impl Into<Style<'a>>, attr: AttrId, typed: Typed, out: &mut String) {
+    let style = style.into();
+    if !style.alias(attr, out) {
+        write_attr_in_full(style, attr, typed, out);
+    }
+}
+
+/// The attribute itself, even if it has an alias.
+pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out: &mut String) {
     let suffix = |ty: TypeId, default: Option<KnownType>, out: &mut String| {
         if typed == Typed::Always || typed == Typed::UnlessDefault && default.map(KnownType::id) != Some(ty) {
             out.push_str(" : ");
             write_type(cx, ty, out);
         }
     };
-    match cx.attr(attr) {
+    match cx.cx.attr(attr) {
         AttrKind::Unit => out.push_str("unit"),
         AttrKind::Bool(b) => put!(out, "{b}"),
         AttrKind::Int { ty, value } => {
-            write_int(cx, *ty, *value, out);
+            write_int(&cx, *ty, *value, out);
             suffix(*ty, Some(KnownType::I64), out);
         }
-        AttrKind::Float { ty, bits } => {
-            let from = out.len();
-            write_float(cx, *ty, *bits, out);
-            // In hexadecimal it would read as an integer.
-            let default = if out[from..].starts_with("0x") { None } else { Some(KnownType::F64) };
-            suffix(*ty, default, out);
-        }
-        AttrKind::WideInt { ty, text } | AttrKind::WideFloat { ty, text } => {
-            out.push_str(cx.str(*text));
+        AttrKind::WideInt { ty, bytes } => {
+            write_wide_int(bytes, out);
             suffix(*ty, None, out);
+        }
+        AttrKind::Float { ty, bits } => write_float(cx, *ty, u128::from(*bits), suffix, out),
+        AttrKind::WideFloat { ty, bits: [low, high] } => {
+            write_float(cx, *ty, u128::from(*high) << 64 | u128::from(*low), suffix, out);
         }
         AttrKind::Str { text, ty } => {
             write_quoted(cx.str(*text).as_bytes(), out);
@@ -242,30 +288,17 @@ pub(crate) fn write_attr(cx: &Context, attr: AttrId, typed: Typed, out: &mut Str
         AttrKind::DenseArray { elem, data } => {
             out.push_str("array<");
             write_type(cx, *elem, out);
-            let size = element_size(cx, *elem).max(1);
+            let size = element_size(&cx, *elem).max(1);
             for (i, bytes) in data.0.chunks_exact(size).enumerate() {
                 out.push_str(if i == 0 { ": " } else { ", " });
-                write_element(cx, *elem, bytes, out);
+                write_element(&cx, *elem, bytes, out);
             }
             out.push('>');
         }
         AttrKind::Dict(entries) => write_dict(cx, entries, out),
-        AttrKind::Dense { ty, splat, data } => {
+        AttrKind::Dense { ty, .. } | AttrKind::DenseStrings { ty, .. } => {
             out.push_str("dense<");
-            write_dense(cx, *ty, *splat, data, out);
-            out.push_str("> : ");
-            write_type(cx, *ty, out);
-        }
-        AttrKind::DenseStrings { ty, splat, strings } => {
-            out.push_str("dense<");
-            let shape = cx.ty(*ty).shaped().and_then(|(s, _)| s).unwrap_or(&[]);
-            if *splat {
-                strings.iter().take(1).for_each(|s| write_quoted(cx.str(*s).as_bytes(), out));
-            } else if !strings.is_empty() {
-                write_nested(shape, &mut 0, out, &mut |i, out| {
-                    write_quoted(strings.get(i).map_or("", |s| cx.str(*s)).as_bytes(), out);
-                });
-            }
+            write_contents(cx, attr, out);
             out.push_str("> : ");
             write_type(cx, *ty, out);
         }
@@ -273,8 +306,14 @@ pub(crate) fn write_attr(cx: &Context, attr: AttrId, typed: Typed, out: &mut Str
             put!(out, "dense_resource<{}> : ", cx.str(*key));
             write_type(cx, *ty, out);
         }
-        AttrKind::Sparse { ty, body } => {
-            put!(out, "sparse<{}> : ", cx.str(*body));
+        AttrKind::Sparse { ty, indices, values } => {
+            out.push_str("sparse<");
+            if !is_empty(&cx, *indices) {
+                write_contents(cx, *indices, out);
+                out.push_str(", ");
+                write_contents(cx, *values, out);
+            }
+            out.push_str("> : ");
             write_type(cx, *ty, out);
         }
         AttrKind::Type(ty) => write_type(cx, *ty, out),
@@ -293,27 +332,87 @@ pub(crate) fn write_attr(cx: &Context, attr: AttrId, typed: Typed, out: &mut Str
                 write_type(cx, *ty, out);
             }
         }
-        AttrKind::Verbatim(text) => out.push_str(cx.str(*text)),
+        AttrKind::AffineMap(map) => write_map(&cx, map, out),
+        AttrKind::IntegerSet(set) => write_set(&cx, set, out),
+        AttrKind::Strided { strides, offset } => {
+            let number = |n: &i64, out: &mut String| match *n {
+                DYNAMIC => out.push('?'),
+                n => put!(out, "{n}"),
+            };
+            out.push_str("strided<[");
+            write_list(strides, out, number);
+            out.push(']');
+            if *offset != 0 {
+                out.push_str(", offset: ");
+                number(offset, out);
+            }
+            out.push('>');
+        }
         AttrKind::Distinct { id, of } => {
+            let id = cx.aliases.map_or(*id, |a| a.distinct_number(attr));
             put!(out, "distinct[{id}]<");
             if !matches!(cx.attr(*of), AttrKind::Unit) {
                 write_attr(cx, *of, Typed::Always, out);
             }
             out.push('>');
         }
+        AttrKind::Loc(loc) if cx.alias(*loc, out) => {}
         AttrKind::Loc(loc) => {
             out.push_str("loc(");
-            write_loc(cx, *loc, &no_alias, out);
+            write_loc(cx, *loc, out);
             out.push(')');
         }
     }
 }
 
-/// What stands between the parentheses of `loc(...)`.
-pub(super) fn write_loc(cx: &Context, loc: LocId, alias: LocAlias<'_>, out: &mut String) {
-    let child = |loc: LocId, out: &mut String| match alias(loc) {
-        Some(name) => out.push_str(&name),
-        None => write_loc(cx, loc, alias, out),
+fn write_float(
+    cx: Style<'_>,
+    ty: TypeId,
+    bits: u128,
+    suffix: impl Fn(TypeId, Option<KnownType>, &mut String),
+    out: &mut String,
+) {
+    let TypeKind::Float(kind) = cx.ty(ty) else { return };
+    let text = kind.text(bits);
+    // In hexadecimal it would read as an integer.
+    let default = if text.starts_with("0x") { None } else { Some(KnownType::F64) };
+    out.push_str(&text);
+    suffix(ty, default, out);
+}
+
+/// Has a dense attribute no elements?
+fn is_empty(cx: &Context, attr: AttrId) -> bool {
+    match cx.attr(attr) {
+        AttrKind::Dense { data, .. } => data.0.is_empty(),
+        AttrKind::DenseStrings { strings, .. } => strings.is_empty(),
+        _ => true,
+    }
+}
+
+/// What stands between the angle brackets of a dense attribute.
+fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
+    match cx.attr(attr) {
+        AttrKind::Dense { ty, splat, data } => write_dense(&cx, *ty, *splat, data, out),
+        AttrKind::DenseStrings { ty, splat, strings } => {
+            let shape = cx.ty(*ty).shaped().and_then(|(s, _)| s).unwrap_or(&[]);
+            if *splat {
+                strings.iter().take(1).for_each(|s| write_quoted(cx.str(*s).as_bytes(), out));
+            } else if !strings.is_empty() {
+                write_nested(shape, &mut 0, out, &mut |i, out| {
+                    write_quoted(strings.get(i).map_or("", |s| cx.str(*s)).as_bytes(), out);
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What stands between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
+pub(super) fn write_loc(cx: Style<'_>, loc: LocId, out: &mut String) {
+    let child = |loc: LocId, out: &mut String| {
+        if !cx.alias(loc, out) {
+            write_loc(cx, loc, out);
+        }
     };
     match &*cx.loc(loc) {
         LocKind::Unknown => out.push_str("unknown"),
@@ -356,199 +455,4 @@ pub(super) fn write_loc(cx: &Context, loc: LocId, alias: LocAlias<'_>, out: &mut
             out.push(']');
         }
     }
-}
-
-fn write_int(cx: &Context, ty: TypeId, value: i64, out: &mut String) {
-    match cx.ty(ty) {
-        TypeKind::Integer { sign: Signedness::Unsigned, .. } => put!(out, "{}", value as u64),
-        _ => put!(out, "{value}"),
-    }
-}
-
-fn write_float(cx: &Context, ty: TypeId, bits: u64, out: &mut String) {
-    match cx.ty(ty) {
-        TypeKind::Float(float) => write_float_bits(*float, bits, out),
-        _ => put!(out, "0x{bits:X}"),
-    }
-}
-
-/// The float's value, and what a value reads back as.
-fn to_f64(float: FloatKind, bits: u64) -> f64 {
-    match float {
-        FloatKind::F64 => f64::from_bits(bits),
-        FloatKind::F32 => f64::from(f32::from_bits(bits as u32)),
-        FloatKind::F16 => half::f16::from_bits(bits as u16).to_f64(),
-        _ => half::bf16::from_bits(bits as u16).to_f64(),
-    }
-}
-
-fn reads_back(float: FloatKind, text: &str, bits: u64) -> bool {
-    let Ok(value) = text.parse::<f64>() else { return false };
-    bits == match float {
-        FloatKind::F64 => value.to_bits(),
-        FloatKind::F32 => u64::from((value as f32).to_bits()),
-        FloatKind::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-        _ => u64::from(half::bf16::from_f64(value).to_bits()),
-    }
-}
-
-pub(super) fn write_float_bits(float: FloatKind, bits: u64, out: &mut String) {
-    let value = to_f64(float, bits);
-    let hex = |out: &mut String| {
-        let digits = float.bits() as usize / 4;
-        put!(out, "0x{bits:0digits$X}");
-    };
-    if !value.is_finite() {
-        return hex(out);
-    }
-    // `1.500000e0` to `1.500000e+00`.
-    let short = format!("{value:.6e}");
-    let (mantissa, exponent) = short.split_once('e').unwrap_or((&short, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let sign = if exponent < 0 { '-' } else { '+' };
-    let text = format!("{mantissa}e{sign}{:02}", exponent.abs());
-    if reads_back(float, &text, bits) {
-        return out.push_str(&text);
-    }
-    // All the digits that matter.
-    let precision: usize = match float {
-        FloatKind::F64 => 17,
-        FloatKind::F32 => 9,
-        FloatKind::F16 => 5,
-        _ => 4,
-    };
-    let long = format!("{:.*e}", precision - 1, value.abs());
-    let (mantissa, exponent) = long.split_once('e').unwrap_or((&long, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let digits = digits.trim_end_matches('0');
-    let digits = if digits.is_empty() { "0" } else { digits };
-    let n = digits.len() as i32;
-    let last = exponent - (n - 1);
-    let scientific = match () {
-        () if last >= 0 => last > 3 || n + last > precision as i32,
-        () => exponent < -3,
-    };
-    let mut text = String::new();
-    if value.is_sign_negative() {
-        text.push('-');
-    }
-    if scientific {
-        let (head, tail) = digits.split_at(1);
-        let tail = if tail.is_empty() { "0" } else { tail };
-        let sign = if exponent < 0 { '-' } else { '+' };
-        put!(text, "{head}.{tail}E{sign}{}", exponent.abs());
-    } else if last >= 0 {
-        // Without a point it would read as an integer.
-        return hex(out);
-    } else if exponent >= 0 {
-        let (head, tail) = digits.split_at(exponent as usize + 1);
-        put!(text, "{head}.{tail}");
-    } else {
-        put!(text, "0.{}{digits}", "0".repeat((-exponent - 1) as usize));
-    }
-    if reads_back(float, &text, bits) { out.push_str(&text) } else { hex(out) }
-}
-
-/// Bytes of one element of a dense array or tensor.
-pub(crate) fn element_size(cx: &Context, elem: TypeId) -> usize {
-    match cx.ty(elem) {
-        TypeKind::Integer { width, .. } => (*width as usize).div_ceil(8),
-        TypeKind::Index => 8,
-        TypeKind::Float(float) => (float.bits() as usize).div_ceil(8),
-        TypeKind::Complex(part) => 2 * element_size(cx, *part),
-        _ => 0,
-    }
-}
-
-fn write_element(cx: &Context, elem: TypeId, bytes: &[u8], out: &mut String) {
-    let mut raw = [0; 8];
-    let n = bytes.len().min(8);
-    raw[..n].copy_from_slice(&bytes[..n]);
-    let bits = u64::from_le_bytes(raw);
-    match cx.ty(elem) {
-        TypeKind::Integer { width: 1, sign: Signedness::Signless } => put!(out, "{}", bits & 1 == 1),
-        TypeKind::Integer { width, sign } => {
-            let shift = 64 - (*width).clamp(1, 64);
-            match sign {
-                Signedness::Unsigned => put!(out, "{}", (bits << shift) >> shift),
-                Signedness::Signless | Signedness::Signed => {
-                    put!(out, "{}", ((bits as i64) << shift) >> shift);
-                }
-            }
-        }
-        TypeKind::Float(float) => write_float_bits(*float, bits, out),
-        TypeKind::Complex(part) => {
-            let (re, im) = bytes.split_at(bytes.len() / 2);
-            out.push('(');
-            write_element(cx, *part, re, out);
-            out.push(',');
-            write_element(cx, *part, im, out);
-            out.push(')');
-        }
-        _ => put!(out, "{}", bits as i64),
-    }
-}
-
-/// Nested lists in the form of `shape`; `element` writes element number `i`.
-fn write_nested(
-    shape: &[i64],
-    at: &mut usize,
-    out: &mut String,
-    element: &mut dyn FnMut(usize, &mut String),
-) {
-    match shape.split_first() {
-        None => {
-            element(*at, out);
-            *at += 1;
-        }
-        Some((n, inner)) => {
-            out.push('[');
-            for i in 0..*n {
-                if i > 0 {
-                    out.push_str(", ");
-                }
-                write_nested(inner, at, out, element);
-            }
-            out.push(']');
-        }
-    }
-}
-
-fn write_dense(cx: &Context, ty: TypeId, splat: bool, data: &Blob, out: &mut String) {
-    let Some((shape, elem)) = cx.ty(ty).shaped() else { return };
-    let shape = shape.unwrap_or(&[]);
-    let size = element_size(cx, elem).max(1);
-    if data.0.is_empty() {
-        return;
-    }
-    if splat {
-        return write_element(cx, elem, &data.0, out);
-    }
-    let n = data.0.len() / size;
-    if n > MAX_LISTED {
-        return write_hex(cx, elem, data, out);
-    }
-    write_nested(shape, &mut 0, out, &mut |i, out| {
-        if let Some(bytes) = data.0.get(i * size..(i + 1) * size) {
-            write_element(cx, elem, bytes, out);
-        }
-    });
-}
-
-fn write_hex(cx: &Context, elem: TypeId, data: &Blob, out: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.push_str("\"0x");
-    let mut byte = |b: u8| {
-        out.push(char::from(DIGITS[usize::from(b >> 4)]));
-        out.push(char::from(DIGITS[usize::from(b & 15)]));
-    };
-    if elem == KnownType::I1.id() && matches!(cx.ty(elem), TypeKind::Integer { width: 1, .. }) {
-        for bools in data.0.chunks(8) {
-            byte(bools.iter().enumerate().fold(0, |b, (i, bit)| b | (bit & 1) << i));
-        }
-    } else {
-        data.0.iter().copied().for_each(&mut byte);
-    }
-    out.push('"');
 }

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::diag::Diagnostic;
 use crate::dialects::{OpDef, Registry};
 use crate::emit::{EMPTY_REGION, RESOURCES};
+use crate::ir::resources::Resources;
 use crate::ir::{AttrId, BlockId, LocId, Module, OpId, StrId, TypeId, names};
 use constants::Constants;
 
@@ -87,7 +88,13 @@ impl<'a> Raiser<'_, 'a> {
         }
         for (name, value) in self.dict(image.module_attrs()) {
             match self.m.cx.as_str(value).map(str::to_owned) {
-                Some(resources) if self.m.cx.str(name) == RESOURCES => self.m.resources = Some(resources),
+                Some(text) if self.m.cx.str(name) == RESOURCES => {
+                    let mut resources = Resources::default();
+                    if crate::syntax::resources::read(&text, 0, &mut resources).is_err() {
+                        return Err(errors::bad_text("a resource section", &text));
+                    }
+                    self.m.resources = Some(resources);
+                }
                 _ => self.m.set_attr(top, name, value),
             }
         }

@@ -146,9 +146,11 @@ pub(super) enum AttrKind {
     /// `array<T: ...>`.
     DenseArray(Box<DenseArray>),
     Dense(Option<Box<DenseBody>>, Box<Type>),
-    /// `sparse<...> : T`, `dense_resource<...> : T`.
-    Typed(Tok, Box<Type>),
-    /// `affine_map<...>`.
+    /// `sparse<indices, values> : T`.
+    Sparse(Option<Box<(DenseBody, DenseBody)>>, Box<Type>),
+    /// `dense_resource<key> : T`.
+    Resource(Tok, Box<Type>),
+    /// `affine_map<...>`, `affine_set<...>`, `strided<...>`.
     Verbatim(Tok),
     Distinct(Tok, Option<Box<Attr>>),
     Type(Box<Type>),

@@ -129,6 +129,19 @@ pub(super) fn dense(span: Span, why: impl Into<String>) -> Diagnostic {
     error("E0212", span, why)
 }
 
+pub(super) fn affine(span: Span, why: impl Into<String>) -> Diagnostic {
+    error("E0220", span, why)
+}
+
+pub(super) fn distinct(span: Span, number: u64, first: &str) -> Diagnostic {
+    error("E0221", span, format!("`distinct[{number}]` wraps another attribute elsewhere"))
+        .help(format!("there it is `distinct[{number}]<{}>`", shorten(first)))
+}
+
+pub(super) fn resources(span: Span, why: impl Into<String>) -> Diagnostic {
+    error("E0222", span, why)
+}
+
 pub(super) fn duplicate_attr(span: Span, name: &str) -> Diagnostic {
     error("E0213", span, format!("attribute `{name}` is given twice"))
 }

@@ -155,7 +155,7 @@ impl Lexer<'_> {
                             raw.bump(after - end);
                             continue;
                         }
-                        Kind::Verbatim | Kind::Sparse | Kind::DenseResource => {
+                        Kind::Verbatim => {
                             match body_end(bytes, end) {
                                 Ok(after) => {
                                     self.push(kind, start, after);
@@ -183,7 +183,7 @@ impl Lexer<'_> {
                 }
                 Ok(Raw::Resource) => {
                     let rest = &text[end..];
-                    match rest.find("#-}") {
+                    match resource_end(rest) {
                         Some(n) => {
                             self.push(Kind::Resource, start, end + n + 3);
                             raw.bump(n + 3);
@@ -299,6 +299,29 @@ fn opener(word: &str, next: Option<u8>) -> Kind {
         ("distinct", Some(b'[')) => Kind::Distinct,
         ("loc", Some(b'(')) => Kind::Loc,
         _ => Kind::Word,
+    }
+}
+
+/// Where the `#-}` is that closes a resource section; those in strings do not count.
+fn resource_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().position(|b| matches!(b, b'"' | b'#'))?;
+        if bytes[at..].starts_with(b"#-}") {
+            return Some(at);
+        }
+        if bytes[at] == b'"' {
+            at += 1;
+            loop {
+                at += bytes.get(at..)?.iter().position(|b| matches!(b, b'"' | b'\\'))?;
+                if bytes[at] == b'"' {
+                    break;
+                }
+                at += 2;
+            }
+        }
+        at += 1;
     }
 }
 

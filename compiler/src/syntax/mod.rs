@@ -19,6 +19,7 @@ mod mistakes;
 mod parse;
 #[cfg(test)]
 mod properties;
+pub(crate) mod resources;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -137,7 +137,8 @@ fn loc(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> LocId {
         4 => LocKind::CallSite { callee: loc(m, c, depth - 1), caller: loc(m, c, depth - 1) },
         _ => {
             let metadata = (c.below(2) == 0).then(|| attr(m, c, 0));
-            LocKind::Fused { locs: (0..c.below(3)).map(|_| loc(m, c, depth - 1)).collect(), metadata }
+            let parts: Vec<LocId> = (0..c.below(3)).map(|_| loc(m, c, depth - 1)).collect();
+            return m.cx.fused_loc(&parts, metadata);
         }
     };
     m.cx.loc_id(kind)

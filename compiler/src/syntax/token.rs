@@ -36,10 +36,10 @@ pub(super) enum Kind {
     Loc,
     /// `to` in a location: after `"file":1:2`.
     To,
-    // The word with its brackets and all between.
-    Verbatim,
     Sparse,
     DenseResource,
+    /// `affine_map<...>` and the like: the word with its brackets and all between.
+    Verbatim,
     // Before the element type of a shaped type, without the `x`.
     DimStatic,
     DimDynamic,

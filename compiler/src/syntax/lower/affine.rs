@@ -95,7 +95,8 @@ impl<'a> Body<'a> {
     /// The span of the next lexeme.
     fn span(&self) -> Span {
         let last = self.text.len().saturating_sub(1);
-        let (start, end) = if self.next == Lexeme::End { (last, self.text.len()) } else { (self.next_at, self.at) };
+        let (start, end) =
+            if self.next == Lexeme::End { (last, self.text.len()) } else { (self.next_at, self.at) };
         Span::new(self.start + start as u32, self.start + end as u32)
     }
 
@@ -185,7 +186,10 @@ impl Lower<'_> {
             return self.wanted(body, "the name of a dimension or symbol");
         };
         if body.names.insert(name, variable).is_some() {
-            self.report(errors::affine(body.span(), format!("`{}` is declared twice", errors::shorten(name))));
+            self.report(errors::affine(
+                body.span(),
+                format!("`{}` is declared twice", errors::shorten(name)),
+            ));
             return None;
         }
         body.advance();
@@ -196,7 +200,8 @@ impl Lower<'_> {
         self.variables(body)?;
         if body.is(":") {
             self.report(
-                errors::expected(body.span(), "`->`", "`:`").help("constraints are those of `affine_set<...>`"),
+                errors::expected(body.span(), "`->`", "`:`")
+                    .help("constraints are those of `affine_set<...>`"),
             );
             return None;
         }
@@ -259,7 +264,10 @@ impl Lower<'_> {
     fn count_op(&mut self, body: &mut Body<'_>) -> Option<()> {
         body.n_ops += 1;
         if body.n_ops > MAX_OPS {
-            self.report(errors::affine(body.span(), format!("an affine expression has at most {MAX_OPS} operations")));
+            self.report(errors::affine(
+                body.span(),
+                format!("an affine expression has at most {MAX_OPS} operations"),
+            ));
             return None;
         }
         Some(())
@@ -276,11 +284,8 @@ impl Lower<'_> {
             self.count_op(body)?;
             body.advance();
             let right = self.affine_product(body)?;
-            sum = if minus {
-                self.difference(sum, right)
-            } else {
-                self.m.cx.affine(AffineOp::Add, sum, right)
-            };
+            sum =
+                if minus { self.difference(sum, right) } else { self.m.cx.affine(AffineOp::Add, sum, right) };
         }
     }
 

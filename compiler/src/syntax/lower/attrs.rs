@@ -1,19 +1,9 @@
 //! Attributes other than dense tensors.
 
 use super::{AliasValue, Lower, errors};
-use crate::diag::Span;
-use crate::ir::{AttrId, AttrKind, Blob, FloatKind, KnownType, Signedness, StrId, TypeId, TypeKind};
-use crate::syntax::ast::{self, Number};
+use crate::ir::{AttrId, AttrKind, Blob, KnownType, Signedness, StrId, TypeId, TypeKind};
+use crate::syntax::ast;
 use crate::syntax::token::{Kind, Tok};
-
-/// A number in the format of its type.
-pub(super) enum Value {
-    Int(i64),
-    WideInt(String),
-    /// The bits in the float's own format.
-    Float(u64),
-    WideFloat(String),
-}
 
 impl Lower<'_> {
     /// An attribute; `hint` is the type of a number that is written without one.
@@ -54,7 +44,8 @@ impl Lower<'_> {
                     Some(ty) => Some(self.ty(ty)?),
                     None => None,
                 };
-                let text = self.m.cx.str_id(text.strip_prefix('#').unwrap_or(text));
+                let text = Self::pretty_body(text.strip_prefix('#').unwrap_or(text));
+                let text = self.m.cx.str_id(&text);
                 Some(self.m.cx.attr_id(AttrKind::Opaque { text, ty }))
             }
             ast::AttrKind::Symbol(path) => self.symbol(path),
@@ -75,35 +66,23 @@ impl Lower<'_> {
             }
             ast::AttrKind::DenseArray(array) => self.dense_array(array),
             ast::AttrKind::Dense(body, ty) => self.dense(attr.span, body.as_deref(), ty),
-            ast::AttrKind::Typed(tok, ty) => {
+            ast::AttrKind::Sparse(bodies, ty) => self.sparse(attr.span, bodies.as_deref(), ty),
+            ast::AttrKind::Resource(key, ty) => {
+                let span = ty.span;
                 let ty = self.ty(ty)?;
-                let text = self.text(*tok);
-                let body = text.split_once('<').map_or("", |(_, b)| b).strip_suffix('>').unwrap_or("");
-                let body = self.m.cx.str_id(&one_line(body));
-                let kind = if tok.kind == Kind::Sparse {
-                    AttrKind::Sparse { ty, body }
-                } else {
-                    AttrKind::DenseResource { ty, key: body }
-                };
-                Some(self.m.cx.attr_id(kind))
-            }
-            ast::AttrKind::Verbatim(tok) => {
-                let text = one_line(self.text(*tok));
-                let text = self.m.cx.str_id(&text);
-                Some(self.m.cx.attr_id(AttrKind::Verbatim(text)))
-            }
-            ast::AttrKind::Distinct(id, of) => {
-                let text = self.text(*id);
-                let Ok(id_value) = text.parse() else {
-                    self.report(errors::count_range(id.span(), text, "a number (64 bits)"));
+                if self.m.cx.ty(ty).shaped().is_none() {
+                    self.report(errors::dense(
+                        span,
+                        "dense_resource<...> needs a tensor, vector or memref type",
+                    ));
                     return None;
-                };
-                let of = match of {
-                    Some(of) => self.attr(of, None)?,
-                    None => self.m.cx.attr_id(AttrKind::Unit),
-                };
-                Some(self.m.cx.attr_id(AttrKind::Distinct { id: id_value, of }))
+                }
+                let key = self.text(*key);
+                let key = self.m.cx.str_id(key);
+                Some(self.m.cx.attr_id(AttrKind::DenseResource { ty, key }))
             }
+            ast::AttrKind::Verbatim(tok) => self.little_language(*tok),
+            ast::AttrKind::Distinct(id, of) => self.distinct(*id, of.as_deref()),
             ast::AttrKind::Type(ty) => {
                 let id = match (&ty.kind, attr.span) {
                     // `!a` may be the alias of a type only.
@@ -196,187 +175,43 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(AttrKind::Symbol { root: *root, nested: nested.into() }))
     }
 
-    pub(super) fn number_attr(&mut self, number: Number, ty: Option<TypeId>) -> Option<AttrId> {
-        let ty = ty.unwrap_or(match number.tok.kind {
-            Kind::Float => KnownType::F64.id(),
-            _ => KnownType::I64.id(),
-        });
-        let kind = match self.number(number, ty)? {
-            Value::Int(value) => return Some(self.m.cx.int_attr(ty, value)),
-            Value::WideInt(text) => AttrKind::WideInt { ty, text: self.m.cx.str_id(&text) },
-            Value::Float(bits) => AttrKind::Float { ty, bits },
-            Value::WideFloat(text) => AttrKind::WideFloat { ty, text: self.m.cx.str_id(&text) },
-        };
-        Some(self.m.cx.attr_id(kind))
-    }
-
-    /// The span of a number with its sign.
-    pub(super) fn number_span(number: Number) -> Span {
-        let span = number.tok.span();
-        Span { start: span.start.saturating_sub(u32::from(number.negative)), ..span }
-    }
-
-    /// Reads a number as a value of `ty`.
-    pub(super) fn number(&mut self, number: Number, ty: TypeId) -> Option<Value> {
-        let digits = self.text(number.tok);
-        let span = Self::number_span(number);
-        let kind = self.m.cx.ty(ty).clone();
-        match (kind, number.tok.kind) {
-            (TypeKind::Integer { .. } | TypeKind::Index, Kind::Float) => {
-                let ty = crate::print::type_text(&self.m.cx, ty);
-                self.report(errors::number_type(span, "a number with a point", &ty));
-                None
-            }
-            (TypeKind::Integer { width, .. }, _) if width > 64 => {
-                // Wider than a digit per three bits cannot fit.
-                let fits = match digits.strip_prefix("0x") {
-                    Some(hex) => hex.trim_start_matches('0').len() as u64 * 4 <= u64::from(width) + 3,
-                    None => digits.trim_start_matches('0').len() as u64 * 3 <= u64::from(width) + 2,
-                };
-                if !fits {
-                    return self.range_error(span, ty);
-                }
-                let shown = match digits.strip_prefix("0x") {
-                    Some(hex) => format!("0x{}", hex.trim_start_matches('0').to_ascii_uppercase()),
-                    None => digits.trim_start_matches('0').to_owned(),
-                };
-                let zero = shown.is_empty() || shown == "0x";
-                let sign = if number.negative && !zero { "-" } else { "" };
-                Some(Value::WideInt(if zero { "0".into() } else { format!("{sign}{shown}") }))
-            }
-            (TypeKind::Integer { width, sign }, _) => {
-                self.int(digits, number.negative, width, sign, span, ty)
-            }
-            (TypeKind::Index, _) => self.int(digits, number.negative, 64, Signedness::Signless, span, ty),
-            (TypeKind::Float(float), _) => self.float(digits, number, float, span, ty),
-            _ => {
-                let ty = crate::print::type_text(&self.m.cx, ty);
-                self.report(errors::number_type(span, "a number", &ty));
-                None
-            }
-        }
-    }
-
-    fn range_error(&mut self, span: Span, ty: TypeId) -> Option<Value> {
-        let ty = crate::print::type_text(&self.m.cx, ty);
-        let text = self.span_text(span);
-        self.report(errors::number_range(span, text, &ty));
-        None
-    }
-
-    fn int(
-        &mut self,
-        digits: &str,
-        negative: bool,
-        width: u32,
-        sign: Signedness,
-        span: Span,
-        ty: TypeId,
-    ) -> Option<Value> {
-        let magnitude = match digits.strip_prefix("0x") {
-            Some(hex) => u64::from_str_radix(hex, 16),
-            None => digits.parse::<u64>(),
-        };
-        let Ok(magnitude) = magnitude else { return self.range_error(span, ty) };
-        let signed_limit = 1u128 << (width - 1);
-        let limit = match (sign, negative) {
-            (Signedness::Unsigned, true) => 0,
-            (Signedness::Signed, false) => signed_limit - 1,
-            (Signedness::Signless, false) | (Signedness::Unsigned, false) => (1u128 << width) - 1,
-            (Signedness::Signed | Signedness::Signless, true) => signed_limit,
-        };
-        // `-1 : i1` is MLIR's other spelling of true.
-        if u128::from(magnitude) > limit {
-            return self.range_error(span, ty);
-        }
-        Some(Value::Int(if negative { (magnitude as i64).wrapping_neg() } else { magnitude as i64 }))
-    }
-
-    fn float(
-        &mut self,
-        digits: &str,
-        number: Number,
-        float: FloatKind,
-        span: Span,
-        ty: TypeId,
-    ) -> Option<Value> {
-        let sign = if number.negative { "-" } else { "" };
-        if let Some(hex) = digits.strip_prefix("0x") {
-            // The bits themselves.
-            let bits = hex.trim_start_matches('0');
-            if number.negative || bits.len() as u32 * 4 > float.bits().next_multiple_of(4) {
-                return self.range_error(span, ty);
-            }
-            if !float.has_bits() {
-                return Some(Value::WideFloat(format!("0x{}", hex.to_ascii_uppercase())));
-            }
-            return match u64::from_str_radix(if bits.is_empty() { "0" } else { bits }, 16) {
-                Ok(bits) => Some(Value::Float(bits)),
-                Err(_) => self.range_error(span, ty),
-            };
-        }
-        if number.tok.kind == Kind::Int {
-            let ty = crate::print::type_text(&self.m.cx, ty);
-            self.report(
-                errors::number_type(span, "an integer", &ty).help(format!("write `{sign}{digits}.0`")),
-            );
-            return None;
-        }
-        if !float.has_bits() {
-            return Some(Value::WideFloat(format!("{sign}{digits}")));
-        }
-        // As upstream: to f64 first, then to the type.
-        let Ok(value) = digits.parse::<f64>() else { return self.range_error(span, ty) };
-        let value = if number.negative { -value } else { value };
-        let (bits, finite) = match float {
-            FloatKind::F64 => (value.to_bits(), value.is_finite()),
-            FloatKind::F32 => (u64::from((value as f32).to_bits()), (value as f32).is_finite()),
-            FloatKind::F16 => {
-                let half = half::f16::from_f64(value);
-                (u64::from(half.to_bits()), half.is_finite())
-            }
-            _ => {
-                let half = half::bf16::from_f64(value);
-                (u64::from(half.to_bits()), half.is_finite())
-            }
-        };
-        if !finite {
-            return self.range_error(span, ty);
-        }
-        Some(Value::Float(bits))
-    }
-
     fn dense_array(&mut self, array: &ast::DenseArray) -> Option<AttrId> {
         let ast::DenseArray { elem, numbers, words } = array;
         let span = elem.span;
         let elem = self.ty(elem)?;
-        let bytes = match self.m.cx.ty(elem) {
-            TypeKind::Integer { width: 1, .. } => 1,
-            TypeKind::Integer { width, .. } if width % 8 == 0 && *width <= 64 => *width as usize / 8,
-            TypeKind::Float(float) if float.has_bits() => float.bits() as usize / 8,
-            _ => {
-                self.report(errors::bad_type(span, "array<...> holds i1, integers of whole bytes or floats"));
-                return None;
-            }
+        let why = match self.m.cx.ty(elem) {
+            TypeKind::Integer { width: 1, sign: Signedness::Signless } | TypeKind::Index => None,
+            TypeKind::Integer { width, .. } if width % 8 == 0 => None,
+            TypeKind::Integer { .. } => Some("the elements of array<...> are i1, or integers of whole bytes"),
+            TypeKind::Float(float) if float.bits() % 8 == 0 || float.bytes() == 4 => None,
+            TypeKind::Float(_) => Some("the elements of array<...> are floats of whole bytes"),
+            _ => Some("the elements of array<...> are integers or floats"),
         };
-        let mut data = Vec::with_capacity(bytes * (numbers.len() + words.len()));
+        if let Some(why) = why {
+            self.report(errors::bad_type(span, why));
+            return None;
+        }
+        let bytes = crate::print::element_size(&self.m.cx, elem);
         if !words.is_empty() && !numbers.is_empty() {
             self.report(errors::dense(span, "numbers and words cannot be mixed in array<...>"));
             return None;
         }
+        self.check_size(span, (numbers.len() + words.len()) as u64, bytes)?;
+        let mut data = Vec::with_capacity(bytes * (numbers.len() + words.len()));
         for number in numbers {
-            let bits = match self.number(*number, elem)? {
-                Value::Int(value) => value as u64,
-                Value::Float(bits) => bits,
-                Value::WideInt(_) | Value::WideFloat(_) => return None,
-            };
-            let bits = if bytes == 1 && elem == KnownType::I1.id() { bits & 1 } else { bits };
-            data.extend_from_slice(&bits.to_le_bytes()[..bytes]);
+            self.number_bytes(*number, elem, &mut data)?;
         }
         for word in words {
             match self.text(*word) {
                 "true" if elem == KnownType::I1.id() => data.push(1),
                 "false" if elem == KnownType::I1.id() => data.push(0),
+                "true" | "false" => {
+                    self.report(errors::dense(
+                        word.span(),
+                        "only elements of type i1 are `true` and `false`",
+                    ));
+                    return None;
+                }
                 other => {
                     self.report(errors::unknown_attr(word.span(), other));
                     return None;
@@ -385,24 +220,25 @@ impl Lower<'_> {
         }
         Some(self.m.cx.attr_id(AttrKind::DenseArray { elem, data: Blob(data.into()) }))
     }
-}
 
-/// Runs of white space become one blank, except in strings.
-pub(super) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut quoted, mut escaped) = (false, false);
-    for c in text.chars() {
-        if !quoted && c.is_whitespace() {
-            if !out.ends_with(' ') {
-                out.push(' ');
-            }
-            continue;
+    /// `distinct[0]<...>`: a number stands for one attribute throughout the text.
+    fn distinct(&mut self, id: Tok, of: Option<&ast::Attr>) -> Option<AttrId> {
+        let text = self.text(id);
+        let Ok(number) = text.parse() else {
+            self.report(errors::count_range(id.span(), text, "a number (64 bits)"));
+            return None;
+        };
+        let of_span = of.map_or(id.span(), |of| of.span);
+        let of = match of {
+            Some(of) => self.attr(of, None)?,
+            None => self.m.cx.attr_id(AttrKind::Unit),
+        };
+        let first = *self.distinct.entry(number).or_insert(of);
+        if first != of {
+            let first = crate::print::attr_text(&self.m.cx, first);
+            self.report(errors::distinct(of_span, number, &first));
+            return None;
         }
-        if c == '"' && !escaped {
-            quoted = !quoted;
-        }
-        escaped = quoted && c == '\\' && !escaped;
-        out.push(c);
+        Some(self.m.cx.attr_id(AttrKind::Distinct { id: number, of }))
     }
-    out
 }

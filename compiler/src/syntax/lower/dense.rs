@@ -1,14 +1,15 @@
-//! `dense<...>`: nested lists, one number for all, or all bytes in hexadecimal.
+//! `dense<...>`: nested lists, one number for all, or all bytes in hexadecimal; `sparse<...>`, which is two of them.
 //!
 //! Contents become little-endian bytes at once; a hexadecimal string of any length is decoded straight from the text
 //! into its final buffer. The number of elements comes from the type and must agree with what is written before
-//! anything is allocated. Contents whose elements are all equal become a splat, as upstream.
+//! anything is allocated. Contents whose elements are all equal become a splat, as upstream. A tensor without elements
+//! may have a splat nevertheless: `dense<1> : tensor<0xi32>` is not `dense<> : tensor<0xi32>`.
 
-use super::attrs::Value;
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::ir::{AttrId, AttrKind, Blob, DYNAMIC, KnownType, TypeId, TypeKind};
+use crate::ir::{AttrId, AttrKind, Blob, DYNAMIC, KnownType, StrId, TypeId, TypeKind};
 use crate::syntax::ast::{self, DenseBody};
+use crate::syntax::token::Tok;
 
 /// What one element is.
 #[derive(Clone, Copy)]
@@ -17,6 +18,7 @@ struct Elem {
     /// Bytes of one number; a complex element has two.
     bytes: usize,
     complex: bool,
+    /// One bit wide: held as a byte, written as a bit.
     bool: bool,
 }
 
@@ -24,36 +26,51 @@ impl Lower<'_> {
     pub(super) fn dense(&mut self, span: Span, body: Option<&DenseBody>, ty: &ast::Type) -> Option<AttrId> {
         let ty_span = ty.span;
         let ty = self.ty(ty)?;
-        let (shape, elem) = match self.m.cx.ty(ty) {
-            TypeKind::Tensor { shape: Some(shape), elem, .. } => (shape.clone(), *elem),
-            TypeKind::Vector { shape, elem, .. } => (shape.clone(), *elem),
-            _ => return self.dense_error(ty_span, "dense<...> needs a tensor or vector type of fixed shape"),
-        };
-        if shape.contains(&DYNAMIC) {
-            return self.dense_error(ty_span, "dense<...> needs a tensor or vector type of fixed shape");
+        self.static_shape(ty, ty_span, "dense<...>")?;
+        self.dense_of(span, body, ty, ty_span)
+    }
+
+    /// The shape and element type of a type with elements; reports if it has none, or is dynamic.
+    fn static_shape(&mut self, ty: TypeId, span: Span, who: &str) -> Option<(Box<[i64]>, TypeId)> {
+        match self.m.cx.ty(ty).shaped() {
+            Some((Some(shape), elem)) if !shape.contains(&DYNAMIC) => Some((shape.into(), elem)),
+            _ => {
+                self.dense_error(span, format!("{who} needs a tensor, vector or memref type of fixed shape"))
+            }
         }
-        let count = shape.iter().try_fold(1u64, |n, d| u64::try_from(*d).ok().and_then(|d| n.checked_mul(d)));
-        let Some(count) = count.and_then(|n| usize::try_from(n).ok()) else {
-            return self.dense_error(ty_span, "this shape has too many elements");
-        };
-        if let Some(strings) = self.dense_strings(span, body, &shape, count, elem) {
-            let (splat, strings) = strings?;
-            return Some(self.m.cx.attr_id(AttrKind::DenseStrings { ty, splat, strings: strings.into() }));
+    }
+
+    /// Contents of type `ty`, which has a static shape.
+    fn dense_of(
+        &mut self,
+        span: Span,
+        body: Option<&DenseBody>,
+        ty: TypeId,
+        ty_span: Span,
+    ) -> Option<AttrId> {
+        let (shape, elem) = self.static_shape(ty, ty_span, "dense<...>")?;
+        // A splat may stand for any number of elements.
+        let count = shape.iter().fold(1u64, |n, d| n.saturating_mul(d.unsigned_abs()));
+        if matches!(self.m.cx.ty(elem), TypeKind::Opaque(_) | TypeKind::Vector { .. }) {
+            return self.dense_strings(span, body, &shape, count, ty);
         }
         let Some(elem) = self.elem(elem) else {
-            return self.dense_error(ty_span, "dense<...> holds integers of at most 64 bits, index, f16, bf16, f32, f64, complex numbers of these, or strings");
+            return self.dense_error(
+                ty_span,
+                "dense<...> holds integers, index, floats, complex numbers of these, or strings",
+            );
         };
         let size = elem.bytes * if elem.complex { 2 } else { 1 };
         let (data, splat) = match body {
-            None => {
-                if count != 0 {
-                    return self.dense_error(span, format!("expected {count} elements, found none"));
-                }
-                (Vec::new(), false)
+            None if count != 0 => {
+                return self.dense_error(span, format!("expected {count} elements, found none"));
             }
-            Some(DenseBody::Str(tok)) => self.hex(*tok, count, size, elem.bool)?,
+            None => (Vec::new(), false),
+            Some(DenseBody::Str(tok)) => self.hex(*tok, count, size, elem)?,
             Some(DenseBody::List(list, list_span)) => {
-                let mut data = Vec::with_capacity(count.min(self.source.text.len()).saturating_mul(size));
+                // What is written needs two bytes of text for each element at least.
+                self.check_size(span, count.min(self.source.text.len() as u64), size)?;
+                let mut data = Vec::new();
                 self.list(list, *list_span, &shape, elem, &mut data)?;
                 (data, false)
             }
@@ -64,13 +81,70 @@ impl Lower<'_> {
             }
         };
         let (data, splat) = match () {
-            () if count == 0 => (Vec::new(), false),
-            () if !splat && data.len() == count.saturating_mul(size) && all_equal(&data, size) => {
-                (data[..size].to_vec(), true)
-            }
+            () if !splat && !data.is_empty() && all_equal(&data, size) => (data[..size].to_vec(), true),
             () => (data, splat),
         };
         Some(self.m.cx.attr_id(AttrKind::Dense { ty, splat, data: Blob(data.into()) }))
+    }
+
+    /// `sparse<indices, values>`: a list of places, one row each, and what stands there.
+    pub(super) fn sparse(
+        &mut self,
+        span: Span,
+        bodies: Option<&(DenseBody, DenseBody)>,
+        ty: &ast::Type,
+    ) -> Option<AttrId> {
+        let ty_span = ty.span;
+        let ty = self.ty(ty)?;
+        let (shape, elem) = self.static_shape(ty, ty_span, "sparse<...>")?;
+        let rank = shape.len() as i64;
+        let i64_type = KnownType::I64.id();
+        let Some((indices, values)) = bodies else {
+            let indices = self.m.cx.tensor_type(&[0, rank], i64_type);
+            let values = self.m.cx.tensor_type(&[0], elem);
+            let indices = self.dense_of(span, None, indices, ty_span)?;
+            let values = self.dense_of(span, None, values, ty_span)?;
+            return Some(self.m.cx.attr_id(AttrKind::Sparse { ty, indices, values }));
+        };
+        let places: Vec<i64> = match indices {
+            DenseBody::List(rows, _) => match rows.first() {
+                Some(DenseBody::List(row, _)) => vec![rows.len() as i64, row.len() as i64],
+                _ => vec![rows.len() as i64],
+            },
+            _ => vec![1, rank],
+        };
+        if places.get(1).map_or(rank != 1, |n| *n != rank) {
+            return self.dense_error(span, format!("expected a list of places with {rank} indices each"));
+        }
+        let n = places[0];
+        if let DenseBody::List(list, list_span) = values
+            && list.len() as i64 != n
+        {
+            return self.dense_error(
+                *list_span,
+                format!("expected {n} values, as many as places, found {}", list.len()),
+            );
+        }
+        let indices_type = self.m.cx.tensor_type(&places, i64_type);
+        let values_type = self.m.cx.tensor_type(&[n], elem);
+        if let DenseBody::Str(tok) = indices {
+            return self.dense_error(tok.span(), "expected integers");
+        }
+        let indices = self.dense_of(span, Some(indices), indices_type, ty_span)?;
+        let values = self.dense_of(span, Some(values), values_type, ty_span)?;
+        if let AttrKind::Dense { data, .. } = self.m.cx.attr(indices) {
+            let rows = data.0.chunks_exact(8).filter_map(|b| Some(i64::from_le_bytes(*b.first_chunk()?)));
+            // A splat stands for all indices of all places.
+            let splat = data.0.len() == 8;
+            let inside = |(i, at): (usize, i64)| match splat {
+                true => shape.iter().all(|d| (0..*d).contains(&at)),
+                false => (0..shape[i % shape.len().max(1)]).contains(&at),
+            };
+            if let Some(bad) = rows.enumerate().find(|r| !inside(*r)) {
+                return self.dense_error(span, format!("the index {} is outside of the shape", bad.1));
+            }
+        }
+        Some(self.m.cx.attr_id(AttrKind::Sparse { ty, indices, values }))
     }
 
     fn dense_error<T>(&mut self, span: Span, why: impl Into<String>) -> Option<T> {
@@ -84,12 +158,13 @@ impl Lower<'_> {
             _ => (ty, false),
         };
         let bytes = match self.m.cx.ty(number) {
-            TypeKind::Integer { width, .. } if *width <= 64 => (*width as usize).div_ceil(8),
-            TypeKind::Index => 8,
-            TypeKind::Float(float) if float.has_bits() => float.bits() as usize / 8,
+            TypeKind::Integer { .. } | TypeKind::Index | TypeKind::Float(_) => {
+                crate::print::element_size(&self.m.cx, number)
+            }
             _ => return None,
         };
-        Some(Elem { ty: number, bytes, complex, bool: ty == KnownType::I1.id() })
+        let bool = !complex && matches!(self.m.cx.ty(ty), TypeKind::Integer { width: 1, .. });
+        Some(Elem { ty: number, bytes, complex, bool })
     }
 
     /// Checks a nested list against the outermost dimension, and gives the others.
@@ -127,15 +202,10 @@ impl Lower<'_> {
 
     fn element(&mut self, item: &DenseBody, elem: Elem, out: &mut Vec<u8>) -> Option<()> {
         match item {
-            DenseBody::Number(number) if !elem.complex => {
-                let bits = self.bits(*number, elem)?;
-                out.extend_from_slice(&bits.to_le_bytes()[..elem.bytes]);
-            }
+            DenseBody::Number(number) if !elem.complex => self.number_bytes(*number, elem.ty, out)?,
             DenseBody::Complex(re, im) if elem.complex => {
-                for part in [re, im] {
-                    let bits = self.bits(*part, elem)?;
-                    out.extend_from_slice(&bits.to_le_bytes()[..elem.bytes]);
-                }
+                self.number_bytes(*re, elem.ty, out)?;
+                self.number_bytes(*im, elem.ty, out)?;
             }
             DenseBody::Word(word) if elem.bool => match self.text(*word) {
                 "true" => out.push(1),
@@ -159,23 +229,8 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn bits(&mut self, number: ast::Number, elem: Elem) -> Option<u64> {
-        match self.number(number, elem.ty)? {
-            Value::Int(value) if elem.bool => Some((value & 1) as u64),
-            Value::Int(value) => Some(value as u64),
-            Value::Float(bits) => Some(bits),
-            Value::WideInt(_) | Value::WideFloat(_) => None,
-        }
-    }
-
     /// `"0x..."`: the bytes, or those of one element for all. Booleans are bits, eight to a byte.
-    fn hex(
-        &mut self,
-        tok: crate::syntax::token::Tok,
-        count: usize,
-        size: usize,
-        bools: bool,
-    ) -> Option<(Vec<u8>, bool)> {
+    fn hex(&mut self, tok: Tok, count: u64, size: usize, elem: Elem) -> Option<(Vec<u8>, bool)> {
         let text = self.text(tok);
         let Some(digits) = text.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"')) else {
             return self
@@ -184,23 +239,23 @@ impl Lower<'_> {
         if digits.len() % 2 != 0 {
             return self.dense_error(tok.span(), "expected two digits for each byte");
         }
-        let found = digits.len() / 2;
-        let want = if bools { count.div_ceil(8) } else { count.saturating_mul(size) };
-        let splat = !bools && found == size && want != found || bools && found == 1 && count > 8;
+        let found = (digits.len() / 2) as u64;
+        let want = if elem.bool { count.div_ceil(8) } else { count.saturating_mul(size as u64) };
+        let splat = match elem.bool {
+            true => found == 1 && count > 8,
+            false => found == size as u64 && want != found,
+        };
         if found != want && !splat {
             return self.dense_error(
                 tok.span(),
                 format!("the type needs {want} bytes (or {size} for one element that stands for all), found {found}"),
             );
         }
-        let mut data = Vec::with_capacity(found);
-        for pair in digits.as_bytes().chunks_exact(2) {
-            match (HEX[usize::from(pair[0])], HEX[usize::from(pair[1])]) {
-                (high, low) if high < 16 && low < 16 => data.push(high << 4 | low),
-                _ => return self.dense_error(tok.span(), "expected hexadecimal digits only"),
-            }
-        }
-        if !bools {
+        let Some(mut data) = decode_hex(digits) else {
+            return self.dense_error(tok.span(), "expected hexadecimal digits only");
+        };
+        if !elem.bool {
+            self.normalize(&mut data, elem);
             return Some((data, splat));
         }
         if splat {
@@ -210,43 +265,56 @@ impl Lower<'_> {
                 _ => self.dense_error(tok.span(), "one byte for all booleans is `0x00` or `0xFF`"),
             };
         }
-        Some(((0..count).map(|i| data[i / 8] >> (i % 8) & 1).collect(), false))
+        Some(((0..count as usize).map(|i| data[i / 8] >> (i % 8) & 1).collect(), false))
     }
 
-    /// Elements of a dialect's type are strings. Nothing if this is not the case.
-    #[allow(clippy::type_complexity, reason = "whether it is the case, and then whether it is right")]
+    /// Bits that no element has are 0; x87 numbers are as they would be read.
+    fn normalize(&self, data: &mut [u8], elem: Elem) {
+        match *self.m.cx.ty(elem.ty) {
+            TypeKind::Integer { width, .. } if width % 8 != 0 || width == 0 => {
+                let mask = if width == 0 { 0 } else { 0xFF >> (8 - width % 8) };
+                for number in data.chunks_exact_mut(elem.bytes) {
+                    number[elem.bytes - 1] &= mask;
+                }
+            }
+            TypeKind::Float(kind) if kind.bits() < 128 => {
+                for number in data.chunks_exact_mut(elem.bytes).filter(|_| !kind.is_arithmetic()) {
+                    let mut bits = [0; 16];
+                    bits[..elem.bytes].copy_from_slice(number);
+                    let bits = u128::from_le_bytes(bits) & (u128::MAX >> (128 - kind.bits()));
+                    number.copy_from_slice(&kind.normal_bits(bits).to_le_bytes()[..elem.bytes]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Elements of a dialect's type are strings.
     fn dense_strings(
         &mut self,
         span: Span,
         body: Option<&DenseBody>,
         shape: &[i64],
-        count: usize,
-        elem: TypeId,
-    ) -> Option<Option<(bool, Vec<crate::ir::StrId>)>> {
-        if !matches!(self.m.cx.ty(elem), TypeKind::Opaque(_)) {
-            return None;
-        }
+        count: u64,
+        ty: TypeId,
+    ) -> Option<AttrId> {
         let mut strings = Vec::new();
-        let done = match body {
-            None if count == 0 => Some(false),
-            None => self.dense_error(span, format!("expected {count} elements, found none")),
+        let splat = match body {
+            None if count == 0 => false,
+            None => return self.dense_error(span, format!("expected {count} elements, found none")),
             Some(DenseBody::List(list, list_span)) => {
-                self.string_list(list, *list_span, shape, &mut strings).map(|()| false)
+                self.string_list(list, *list_span, shape, &mut strings)?;
+                !strings.is_empty() && strings.windows(2).all(|w| w[0] == w[1])
             }
-            Some(one) => self.string_element(one, span, &mut strings).map(|()| true),
+            Some(one) => {
+                self.string_element(one, span, &mut strings)?;
+                true
+            }
         };
-        Some(done.map(|splat| {
-            let same = strings.windows(2).all(|w| w[0] == w[1]);
-            let splat = count > 0 && (splat || same);
-            strings.truncate(if count == 0 {
-                0
-            } else if splat {
-                1
-            } else {
-                usize::MAX
-            });
-            (splat, strings)
-        }))
+        if splat {
+            strings.truncate(1);
+        }
+        Some(self.m.cx.attr_id(AttrKind::DenseStrings { ty, splat, strings: strings.into() }))
     }
 
     fn string_list(
@@ -254,7 +322,7 @@ impl Lower<'_> {
         list: &[DenseBody],
         span: Span,
         shape: &[i64],
-        out: &mut Vec<crate::ir::StrId>,
+        out: &mut Vec<StrId>,
     ) -> Option<()> {
         let inner = self.dimension(list, span, shape)?;
         for item in list {
@@ -267,12 +335,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn string_element(
-        &mut self,
-        item: &DenseBody,
-        span: Span,
-        out: &mut Vec<crate::ir::StrId>,
-    ) -> Option<()> {
+    fn string_element(&mut self, item: &DenseBody, span: Span, out: &mut Vec<StrId>) -> Option<()> {
         match item {
             DenseBody::Str(tok) => {
                 out.push(self.string_id(*tok)?);
@@ -286,6 +349,19 @@ impl Lower<'_> {
 fn all_equal(data: &[u8], size: usize) -> bool {
     // Equal to itself shifted by one element.
     size > 0 && data.len() >= size && data[size..] == data[..data.len() - size]
+}
+
+/// The bytes that pairs of hexadecimal digits stand for.
+pub(in crate::syntax) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
+    let mut data = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        match (HEX[usize::from(pair[0])], HEX[usize::from(pair[1])]) {
+            (high, low) if high < 16 && low < 16 => data.push(high << 4 | low),
+            _ => return None,
+        }
+    }
+    Some(data)
 }
 
 /// Values of hexadecimal digits by character; 255 for others.

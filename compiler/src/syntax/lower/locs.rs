@@ -84,7 +84,7 @@ impl Lower<'_> {
                 for part in locs {
                     parts.push(self.loc(part)?);
                 }
-                LocKind::Fused { locs: parts.into(), metadata }
+                return Some(self.m.cx.fused_loc(&parts, metadata));
             }
         };
         Some(self.m.cx.loc_id(kind))

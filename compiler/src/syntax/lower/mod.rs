@@ -5,13 +5,15 @@
 //! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
 //!
 //! Files: `scope` (names), `ops` (operations, regions, blocks), `custom` and `builtin` (custom forms), `types`,
-//! `attrs`, `dense`, `locs`.
+//! `attrs`, `numbers`, `dense`, `affine`, `locs`.
 
+mod affine;
 mod attrs;
 mod builtin;
 mod custom;
 mod dense;
 mod locs;
+mod numbers;
 mod ops;
 mod scope;
 mod types;
@@ -25,6 +27,7 @@ use crate::diag::{Diagnostic, MAX_ERRORS, Source, Span};
 use crate::dialects::OpDef;
 use crate::ir::locs::Places;
 use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
+pub(super) use dense::decode_hex;
 use rustc_hash::FxHashMap;
 use scope::Scope;
 
@@ -69,6 +72,8 @@ pub(super) struct Lower<'a> {
     deepest: usize,
     /// Inside something broken: unknown names are no news.
     quiet: usize,
+    /// What the distinct attributes wrap, by their numbers.
+    distinct: FxHashMap<u64, AttrId>,
 }
 
 /// Most nodes that the aliases of a text may expand to, besides its length.
@@ -102,6 +107,7 @@ pub(super) fn lower(
         depth: 0,
         deepest: 0,
         quiet: 0,
+        distinct: FxHashMap::default(),
     };
     lower.run()
 }
@@ -321,7 +327,7 @@ impl Alias {
 }
 
 /// Resolves `\n`, `\t`, `\\`, `\"` and `\0A`.
-fn unescape(text: &str) -> Option<Vec<u8>> {
+pub(super) fn unescape(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

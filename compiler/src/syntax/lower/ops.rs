@@ -6,6 +6,7 @@ use crate::diag::factory::{nearest, unknown_op};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionId, StrId, TypeId, ValueId};
 use crate::syntax::ast::{Body, Generic, Item, Label, Op, Piece, PieceKind, RegionRef};
+use crate::syntax::resources;
 use crate::syntax::token::Tok;
 use indexmap::IndexMap;
 use smallvec::SmallVec;
@@ -64,8 +65,11 @@ impl Lower<'_> {
                 }
                 Item::Broken { results, regions } => self.broken(&results, &regions),
                 Item::Resource(tok) => {
-                    let text = self.text(tok).to_owned();
-                    self.m.resources = Some(text);
+                    let mut resources = self.m.resources.take().unwrap_or_default();
+                    if let Err(d) = resources::read(self.text(tok), tok.start, &mut resources) {
+                        self.report(d);
+                    }
+                    self.m.resources = Some(resources);
                 }
                 Item::AttrAlias { .. } | Item::TypeAlias { .. } => {}
             }

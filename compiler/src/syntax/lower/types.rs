@@ -2,9 +2,10 @@
 
 use super::{AliasValue, Lower, errors};
 use crate::diag::Span;
-use crate::ir::{DYNAMIC, FloatKind, Signedness, TypeId, TypeKind};
+use crate::ir::{AttrId, AttrKind, DYNAMIC, FloatKind, Signedness, TypeId, TypeKind};
 use crate::syntax::ast;
 use crate::syntax::token::{Kind, Tok};
+use std::borrow::Cow;
 
 /// The widest integer type, as in MLIR.
 const MAX_WIDTH: u32 = (1 << 24) - 1;
@@ -60,12 +61,26 @@ impl<'a> Lower<'a> {
     pub(super) fn bang(&mut self, name: Tok) -> Option<TypeId> {
         let text = self.text(name);
         if name.kind == Kind::BangBody || text.contains('.') {
-            return Some(self.m.cx.opaque_type(text.strip_prefix('!').unwrap_or(text)));
+            let text = Self::pretty_body(text.strip_prefix('!').unwrap_or(text));
+            return Some(self.m.cx.opaque_type(&text));
         }
         match self.alias(name)? {
             AliasValue::Type(ty) => Some(ty),
             AliasValue::Attr(_) => None,
         }
+    }
+
+    /// `d<name<...>>` is `d.name<...>`, as upstream has it; anything else is as it is.
+    pub(super) fn pretty_body(text: &str) -> Cow<'_, str> {
+        let Some((dialect, body)) = text.split_once('<') else { return text.into() };
+        let Some(body) = body.strip_suffix('>').filter(|_| !dialect.contains('.')) else {
+            return text.into();
+        };
+        let name = body.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')).count();
+        let rest = &body[name..];
+        let pretty = body.starts_with(|c: char| c.is_ascii_alphabetic())
+            && (rest.is_empty() || rest.starts_with('<') && rest.ends_with('>'));
+        if pretty { format!("{dialect}.{body}").into() } else { text.into() }
     }
 
     /// `i32`, `f32`, `index`, ...
@@ -109,9 +124,9 @@ impl<'a> Lower<'a> {
                         return None;
                     }
                     match digits.parse::<u32>() {
-                        Ok(width) if (1..=MAX_WIDTH).contains(&width) => TypeKind::Integer { width, sign },
+                        Ok(width) if width <= MAX_WIDTH => TypeKind::Integer { width, sign },
                         Ok(_) | Err(_) => {
-                            return Some(Err(format!("an integer type has 1 to {MAX_WIDTH} bits")));
+                            return Some(Err(format!("an integer type has at most {MAX_WIDTH} bits")));
                         }
                     }
                 }
@@ -140,27 +155,41 @@ impl<'a> Lower<'a> {
             }
             scalable.push(dim.kind == Kind::DimScalable);
         }
+        let elem_span = elem.span;
         let elem = self.ty(elem)?;
         let mut extra = Vec::with_capacity(more.len());
         for attr in more {
-            extra.push(self.attr(attr, None)?);
+            extra.push((self.attr(attr, None)?, attr.span));
         }
-        let why = match word.kind {
-            _ if unranked && dims.len() > 1 => Some("`*` stands for all dimensions"),
-            Kind::Vector if !extra.is_empty() => Some("a vector type has no more parts"),
-            Kind::Vector if unranked || shape.contains(&DYNAMIC) => {
-                Some("a vector type has fixed dimensions")
+        let wrong_dim = |wrong: Kind| dims.iter().find(|d| d.kind == wrong).map_or(span, |d| d.span());
+        let wrong = match word.kind {
+            _ if unranked && dims.len() > 1 => {
+                Some((wrong_dim(Kind::DimUnranked), "`*` stands for all dimensions"))
             }
-            Kind::Vector if shape.contains(&0) => Some("the dimensions of a vector type are greater than 0"),
+            Kind::Vector if !extra.is_empty() => Some((extra[0].1, "a vector type has no more parts")),
+            Kind::Vector if unranked => {
+                Some((wrong_dim(Kind::DimUnranked), "a vector type has fixed dimensions"))
+            }
+            Kind::Vector if shape.contains(&DYNAMIC) => {
+                Some((wrong_dim(Kind::DimDynamic), "a vector type has fixed dimensions"))
+            }
+            Kind::Vector if shape.contains(&0) => {
+                let zero = shape.iter().position(|d| *d == 0).and_then(|i| dims.get(i));
+                Some((zero.map_or(span, |d| d.span()), "the dimensions of a vector type are greater than 0"))
+            }
             Kind::Tensor | Kind::MemRef if scalable.contains(&true) => {
-                Some("only vectors have scalable dimensions")
+                Some((wrong_dim(Kind::DimScalable), "only vectors have scalable dimensions"))
             }
-            Kind::Tensor if extra.len() > 1 => Some("a tensor type has at most one encoding"),
-            Kind::MemRef if extra.len() > 2 => Some("a memref type has at most a layout and a memory space"),
-            _ if !self.may_be_element(word.kind, elem) => Some("this type cannot be that of elements"),
+            Kind::Tensor if extra.len() > 1 => Some((extra[1].1, "a tensor type has at most one encoding")),
+            Kind::Tensor if unranked && !extra.is_empty() => {
+                Some((extra[0].1, "a tensor type without rank has no encoding"))
+            }
+            _ if !self.may_be_element(word.kind, elem) => {
+                Some((elem_span, "this type cannot be that of elements"))
+            }
             _ => None,
         };
-        if let Some(why) = why {
+        if let Some((span, why)) = wrong {
             self.report(errors::bad_type(span, why));
             return None;
         }
@@ -169,10 +198,68 @@ impl<'a> Lower<'a> {
             (Kind::Vector, shape) => {
                 TypeKind::Vector { shape: shape.unwrap_or_default(), scalable: scalable.into(), elem }
             }
-            (Kind::MemRef, shape) => TypeKind::MemRef { shape, elem, extra: extra.into() },
-            (_, shape) => TypeKind::Tensor { shape, elem, encoding: extra.first().copied() },
+            (Kind::MemRef, shape) => {
+                let (layout, space) = self.layout_and_space(shape.as_deref(), &extra)?;
+                TypeKind::MemRef { shape, elem, layout, space }
+            }
+            (_, shape) => TypeKind::Tensor { shape, elem, encoding: extra.first().map(|e| e.0) },
         };
         Some(self.m.cx.type_id(kind))
+    }
+
+    /// What follows the element type of a memref. The identity is no layout, and 0 no memory space.
+    #[allow(clippy::type_complexity, reason = "the two fields of the type")]
+    fn layout_and_space(
+        &mut self,
+        shape: Option<&[i64]>,
+        extra: &[(AttrId, Span)],
+    ) -> Option<(Option<AttrId>, Option<AttrId>)> {
+        let (mut layout, mut space) = (None, None);
+        let mut has_space = false;
+        for &(attr, span) in extra {
+            let why = match self.m.cx.attr(attr) {
+                AttrKind::AffineMap(_) | AttrKind::Strided { .. } if has_space => {
+                    Some("the layout of a memref stands before its memory space")
+                }
+                AttrKind::AffineMap(_) | AttrKind::Strided { .. } if shape.is_none() => {
+                    Some("a memref without rank has no layout")
+                }
+                AttrKind::AffineMap(map) => {
+                    layout = (!self.m.cx.affine_is_identity(map)).then_some(attr);
+                    (Some(map.dims as usize) != shape.map(<[i64]>::len))
+                        .then_some("the layout must have as many dimensions as the memref")
+                }
+                AttrKind::Strided { strides, .. } => {
+                    layout = Some(attr);
+                    (Some(strides.len()) != shape.map(<[i64]>::len))
+                        .then_some("the layout must have as many strides as the memref has dimensions")
+                }
+                _ if has_space => Some("a memref has one memory space"),
+                AttrKind::Int { value: 0, .. } | AttrKind::Bool(false) => {
+                    has_space = true;
+                    None
+                }
+                AttrKind::Int { .. }
+                | AttrKind::WideInt { .. }
+                | AttrKind::Bool(_)
+                | AttrKind::Str { .. }
+                | AttrKind::Bytes(_)
+                | AttrKind::Dict(_)
+                | AttrKind::Opaque { .. } => {
+                    has_space = true;
+                    space = Some(attr);
+                    None
+                }
+                _ => {
+                    Some("a memory space is an integer, a string, a dictionary or an attribute of a dialect")
+                }
+            };
+            if let Some(why) = why {
+                self.report(errors::bad_type(span, why));
+                return None;
+            }
+        }
+        Some((layout, space))
     }
 
     /// May `elem` be the element type of a tensor, vector or memref? As in MLIR.
