@@ -75,10 +75,11 @@ impl Constant {
         match cx.attr(attr) {
             AttrKind::Bool(b) => one(Scalar::Int(Int::new(1, u128::from(*b))?)),
             AttrKind::Int { ty, value } => one(Elem::of(cx, *ty)?.scalar(*value as u128)?),
-            AttrKind::WideInt { ty, text } => {
-                let text = cx.str(*text);
-                let bits = text.parse::<i128>().map(|v| v as u128).or_else(|_| text.parse::<u128>()).ok()?;
-                one(Elem::of(cx, *ty)?.scalar(bits)?)
+            AttrKind::WideInt { ty, bytes } => {
+                let negative = bytes.last().is_some_and(|b| b >> 7 == 1);
+                let mut wide = [if negative { 0xFF } else { 0 }; 16];
+                wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                one(Elem::of(cx, *ty)?.scalar(u128::from_le_bytes(wide))?)
             }
             AttrKind::Float { ty, bits } => one(Elem::of(cx, *ty)?.scalar(u128::from(*bits))?),
             AttrKind::Dense { ty, splat, data } => {
@@ -172,7 +173,7 @@ impl Constant {
             let mut data = Vec::with_capacity(self.values.len() * elem.bytes());
             for value in &self.values {
                 let bits = match value {
-                    Scalar::Int(int) => signed_bits(*int),
+                    Scalar::Int(int) => int.unsigned(),
                     Scalar::Float(float) => u128::from(float.bits()),
                 };
                 data.extend_from_slice(&bits.to_le_bytes()[..elem.bytes()]);
@@ -182,16 +183,11 @@ impl Constant {
         match self.values.as_slice() {
             [Scalar::Int(int)] if int.width() <= 64 => Some(cx.int_attr(ty, int.signed() as i64)),
             [Scalar::Int(int)] => {
-                let text = cx.str_id(&int.signed().to_string());
-                Some(cx.attr_id(AttrKind::WideInt { ty, text }))
+                let bytes = num_bigint::BigInt::from(int.signed()).to_signed_bytes_le().into();
+                Some(cx.attr_id(AttrKind::WideInt { ty, bytes }))
             }
             [Scalar::Float(float)] => Some(cx.attr_id(AttrKind::Float { ty, bits: float.bits() })),
             _ => None,
         }
     }
-}
-
-/// The bits with which the parser fills the bytes of an element: with the sign, but a truth value is 0 or 1.
-fn signed_bits(int: Int) -> u128 {
-    if int.width() == 1 { int.unsigned() } else { int.signed() as u128 }
 }

@@ -25,7 +25,7 @@ struct Layout {
 impl Float {
     /// Nothing for the formats that are only stored.
     pub fn new(kind: FloatKind, bits: u64) -> Option<Float> {
-        kind.has_bits().then_some(Float { kind, bits })
+        kind.is_arithmetic().then_some(Float { kind, bits })
     }
 
     /// The number nearest to `value`.

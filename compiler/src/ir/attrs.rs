@@ -3,7 +3,8 @@
 //! Numbers carry their type. Integers up to 64 bits are values: sign-extended for signless and signed types,
 //! zero-extended for unsigned ones; wider ones are the fewest bytes that say the same. Floats are the bits of their own
 //! format. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are
-//! little-endian bytes, one element after the other, booleans one byte each; a splat holds one element.
+//! little-endian bytes, one element after the other, booleans one byte each, bits above the width 0; a splat holds one
+//! element.
 //!
 //! Large contents are hashed by sample and compared in full, so that interning 600 MB costs one comparison at most.
 

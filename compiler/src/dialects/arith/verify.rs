@@ -83,9 +83,9 @@ fn cast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>, fits: fn(&Context, Type
     let cx = &m.cx;
     let elements = match (cx.ty(from), cx.ty(to)) {
         (
-            TypeKind::MemRef { shape, elem, extra },
-            TypeKind::MemRef { shape: shape_to, elem: elem_to, extra: extra_to },
-        ) => (shape == shape_to && extra == extra_to).then_some((*elem, *elem_to)),
+            TypeKind::MemRef { shape, elem, layout, space },
+            TypeKind::MemRef { shape: shape_to, elem: elem_to, layout: layout_to, space: space_to },
+        ) => (shape == shape_to && layout == layout_to && space == space_to).then_some((*elem, *elem_to)),
         _ => cx.same_container(from, to).then(|| (cx.element(from), cx.element(to))),
     };
     if !elements.is_some_and(|(from, to)| fits(cx, from, to)) {
