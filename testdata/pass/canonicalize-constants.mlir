@@ -36,7 +36,7 @@ func.func @casts(%x: i8, %y: i32, %i: index, %l: i64) -> (i32, i32, i8, i16, i16
 
 // CHECK-LABEL: func.func @floats(
 // CHECK-DAG: %[[V0:[^ :,#]+]] = arith.constant 1.000000e+00 : f32
-// CHECK-DAG: %[[V1:[^ :,#]+]] = arith.constant 6.666667e-01 : f32
+// CHECK-DAG: %[[V1:[^ :,#]+]] = arith.constant 0.666666686 : f32
 // CHECK-DAG: %[[V2:[^ :,#]+]] = arith.constant 0.000000e+00 : f32
 // CHECK: %[[V3:[^ :,#]+]] = arith.addf %arg0, %[[V2]] : f32
 // CHECK: %[[V4:[^ :,#]+]] = arith.mulf %arg0, %arg1 : f32

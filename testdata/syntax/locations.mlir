@@ -12,9 +12,9 @@
 "u.c"() : () -> ()
 #call = loc(callsite("callee" at unknown))
 
-// CHECK: [[A]] = loc("file.cc":1:2)
-// CHECK: [[B]] = loc(fused<"meta">[{{#loc[0-9]*}}, {{#loc[0-9]*}}])
-// CHECK: [[C]] = loc("{{.*}}locations.mlir":12:1)
+// CHECK-DAG: [[A]] = loc("file.cc":1:2)
+// CHECK-DAG: [[B]] = loc(fused<"meta">[{{#loc[0-9]*}}, {{#loc[0-9]*}}])
+// CHECK-DAG: [[C]] = loc("{{.*}}locations.mlir":12:1)
 
 // STRIP: "u.a"() : () -> () loc(#loc)
 // STRIP: #loc = loc(unknown)
