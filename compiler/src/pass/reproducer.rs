@@ -14,6 +14,8 @@
 //! #-}
 //! ```
 
+use crate::ir::resources::{Resource, Resources};
+
 /// What a file says about how to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproducer {
@@ -34,31 +36,14 @@ impl Reproducer {
         )
     }
 
-    /// What a resource section says, if it is one of a reproducer.
-    pub fn read(section: &str) -> Option<Reproducer> {
-        let (_, rest) = section.split_once("mlir_reproducer")?;
-        let pipeline = string(value(rest, "pipeline")?)?;
-        let verify_each = value(rest, "verify_each").is_some_and(|v| v.starts_with("true"));
+    /// Takes out of a resource section what is meant for this, if that is there.
+    pub fn take(resources: &mut Resources) -> Option<Reproducer> {
+        let at = resources.external.iter().position(|g| g.name == "mlir_reproducer")?;
+        let value = |key: &str| resources.external[at].entries.iter().find(|e| e.0 == key).map(|e| &e.1);
+        let Some(Resource::Str(pipeline)) = value("pipeline") else { return None };
+        let pipeline = String::from_utf8(pipeline.to_vec()).ok()?;
+        let verify_each = value("verify_each") == Some(&Resource::Bool(true));
+        resources.external.remove(at);
         Some(Reproducer { pipeline, verify_each })
-    }
-}
-
-/// What stands behind `key:`.
-fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    text.match_indices(key)
-        .find_map(|(at, _)| text[at + key.len()..].trim_start().strip_prefix(':'))
-        .map(str::trim_start)
-}
-
-/// The text in quotes at the start.
-fn string(text: &str) -> Option<String> {
-    let mut chars = text.strip_prefix('"')?.chars();
-    let mut out = String::new();
-    loop {
-        match chars.next()? {
-            '"' => return Some(out),
-            '\\' => out.push(chars.next()?),
-            c => out.push(c),
-        }
     }
 }

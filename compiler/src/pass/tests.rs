@@ -212,7 +212,7 @@ fn check_failure(pipeline: &str, code: &str, message: &str, rest: &str) {
     }
     let file = pm.take_reproducer().unwrap_or_default();
     assert!(file.starts_with(&before), "{file}");
-    let again = module(&file).resources.as_deref().and_then(Reproducer::read);
+    let again = module(&file).resources.as_mut().and_then(Reproducer::take);
     assert_eq!(again, Some(Reproducer { pipeline: rest.to_owned(), verify_each: true }));
     assert_eq!(failed.len(), usize::from(code == "E0000"));
 }

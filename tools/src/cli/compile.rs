@@ -86,10 +86,7 @@ impl Unit {
 
     /// Takes out what a reproducer says about how to run it.
     pub(super) fn take_reproducer(&mut self) -> Option<Reproducer> {
-        let module = self.module.as_mut()?;
-        let found = Reproducer::read(module.resources.as_deref()?)?;
-        module.resources = None;
-        Some(found)
+        Reproducer::take(self.module.as_mut()?.resources.as_mut()?)
     }
 
     /// The bytes of a BEF file, in two parts.
