@@ -4,8 +4,8 @@
 //! order in which they were first seen, so nothing here depends on a hasher's order. The strings that the compiler
 //! itself looks for have fixed ids ([`names`]), and so have the types that op definitions name ([`KnownType`]).
 
-use super::locs::Places;
 use super::affine::AffineTable;
+use super::locs::Places;
 use super::{AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, TypeId, TypeKind};
 use crate::dialects::{OpDef, Registry};
 use crate::ir::entity::{Arena, EntityId};
@@ -250,7 +250,7 @@ impl Context {
     pub fn fused_loc(&mut self, locs: &[LocId], metadata: Option<AttrId>) -> LocId {
         let mut parts: IndexSet<LocId, FxBuildHasher> = IndexSet::default();
         for loc in locs {
-            match self.loc(*loc) {
+            match &*self.loc(*loc) {
                 LocKind::Fused { locs: inner, metadata: same } if *same == metadata => parts.extend(inner),
                 LocKind::Unknown => {}
                 _ => {
