@@ -79,19 +79,11 @@ func.func @neutral(%x: i32, %f: f32, %b: i1) -> (i32, i32, i32, f32, f32, f32, i
 
 // Constants to the right, and one constant instead of two.
 // CHECK-LABEL: func.func @order(
-// CHECK-DAG: %[[SUM:[^ :,#]+]] = tfrt.constant.i32 7
-// CHECK-DAG: %[[PRODUCT:[^ :,#]+]] = tfrt.constant.i32 12
-// CHECK: %[[A:[^ :,#]+]] = tfrt.add.i32 %arg0, %[[SUM]]
-// CHECK: %[[B:[^ :,#]+]] = tfrt.mul.i32 %arg0, %[[PRODUCT]]
-// CHECK: tfrt.return %[[A]], %[[B]] : i32, i32
-func.func @order(
-// CHECK-DAG: %[[V0:[^ :,#]+]] = tfrt.constant.i32 3
-// CHECK-DAG: %[[V1:[^ :,#]+]] = tfrt.constant.i32 4
-// CHECK: %[[V2:[^ :,#]+]] = tfrt.add.i32 %arg0, %[[V0]]
-// CHECK: %[[V3:[^ :,#]+]] = tfrt.add.i32 %[[V2]], %[[V1]]
-// CHECK: %[[V4:[^ :,#]+]] = tfrt.mul.i32 %arg0, %[[V0]]
-// CHECK: %[[V5:[^ :,#]+]] = tfrt.mul.i32 %[[V4]], %[[V1]]
-// CHECK: tfrt.return %[[V3]], %[[V5]] : i32, i32
+// CHECK-DAG: %[[V0:[^ :,#]+]] = tfrt.constant.i32 12
+// CHECK-DAG: %[[V1:[^ :,#]+]] = tfrt.constant.i32 7
+// CHECK: %[[V2:[^ :,#]+]] = tfrt.add.i32 %arg0, %[[V1]]
+// CHECK: %[[V3:[^ :,#]+]] = tfrt.mul.i32 %arg0, %[[V0]]
+// CHECK: tfrt.return %[[V2]], %[[V3]] : i32, i32
 func.func @order(%x: i32) -> (i32, i32) {
   %three = tfrt.constant.i32 3
   %four = tfrt.constant.i32 4

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func private @callee(
 // CHECK-DAG: %[[V0:[^ :,#]+]] = arith.constant 2 : i32
 // CHECK-DAG: %[[V1:[^ :,#]+]] = arith.constant 1 : i32
-// CHECK-DAG: %[[V2:[^ :,#]+]] = tfrt.constant.i32 3
+// CHECK-DAG: %[[V2:[^ :,#]+]] = arith.constant 3 : i32
 // CHECK: tfrt.return %[[V2]], %arg1 : i32, i32
 func.func private @callee(%x: i32, %y: i32) -> (i32, i32) {
   %one = arith.constant 1 : i32
