@@ -50,13 +50,15 @@ fn check(module: &Module) {
             }
         }
     }
-    assert!(*emitted(&back, false) == *bytes, "the raised module emits other bytes");
+    let again = emitted(&back, false);
+    let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
+    same(&dump(&bytes), &dump(&again), "the raised module, emitted");
+    assert!(*again == *bytes, "the raised module emits other bytes");
     // Without the optional sections a file still is a program: the same one once it has been through.
     let stripped = emitted(module, true);
     assert!(stripped.len() <= bytes.len());
     let back = raised(&stripped);
     let again = emitted(&back, true);
-    let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
     same(&dump(&stripped), &dump(&again), "a stripped file, raised and emitted");
     assert!(*again == *stripped);
 }
@@ -135,6 +137,65 @@ fn every_kind_of_attribute() {
         .replace("o = tensor<?x*xi32x, ", "o = tensor<?x2xi32>, ")
         .as_str(),
     );
+}
+
+/// Arrays of numbers of every type, and tensors and vectors of every type that a file can hold, each with its own bytes and as a splat.
+#[test]
+fn every_type_of_element() {
+    let integers = ["i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "si8", "si16", "si32", "si64"];
+    let numbers = integers
+        .iter()
+        .map(|ty| (*ty, "1", "2"))
+        .chain(["f16", "bf16", "f32", "f64"].map(|ty| (ty, "1.0", "-2.5")));
+    let all = numbers.chain([("i1", "true", "false")]);
+    let mut ops = String::new();
+    for (ty, a, b) in all.clone() {
+        let element = if ty == "i1" {
+            |x: &str, _: &str| x.to_owned()
+        } else {
+            |x: &str, ty: &str| format!("{x} : {ty}")
+        };
+        let (x, y) = (element(a, ty), element(b, ty));
+        ops += &format!(
+            "\"t.op\"() {{a = {x}, b = [{x}, {y}], c = [[{x}, {y}], [{x}], []], d = {{e = [{y}], f = {y}}}}} : () -> ()\n"
+        );
+        if !ty.starts_with("ui") && !ty.starts_with("si") {
+            ops += &format!("\"t.op\"() {{a = array<{ty}: {a}, {b}>, b = array<{ty}>}} : () -> ()\n");
+        }
+    }
+    let complex =
+        [("complex<f32>", "(1.0,2.0)", "(-0.0,0x7FC00001)"), ("complex<f64>", "(1.0,2.0)", "(-0.5,3.0)")];
+    for (ty, a, b) in all.chain(complex) {
+        let vector = (!ty.starts_with("complex")).then(|| format!("vector<2x1x{ty}>"));
+        for shaped in vector.into_iter().chain([format!("tensor<2x1x{ty}>")]) {
+            ops += &format!(
+                "\"t.op\"() {{a = dense<[[{a}], [{b}]]> : {shaped}, b = dense<{b}> : {shaped}}} : () -> ()\n"
+            );
+        }
+        ops += &format!(
+            "\"t.op\"() {{a = dense<{a}> : tensor<{ty}>, b = dense<> : tensor<0x3x{ty}>}} : () -> ()\n"
+        );
+    }
+    let bytes = check_text(&format!("func.func @f() {{\n{ops} tfrt.return }}"));
+    let image = validate(&bytes).expect("valid");
+    let texts = (0..image.n_attrs()).filter(|&id| {
+        matches!(image.attr(bef_format::AttrId(id)), bef_format::AttrView::Text(text) if !text.is_empty())
+    });
+    assert_eq!(texts.count(), 0, "all of these have a kind of their own");
+}
+
+/// What is the same is stored once, tensors of different types included.
+#[test]
+fn identical_tensors_share_their_bytes() {
+    let bytes = check_text(
+        r#"func.func @f() {
+          "t.op"() {a = dense<[1, 2]> : tensor<2xi32>, b = dense<[1, 2]> : tensor<2xui32>, c = dense<[[1], [2]]> : tensor<2x1xi32>} : () -> ()
+          "t.op"() {a = dense<[1, 2]> : tensor<2xi32>, b = dense<[1, 3]> : tensor<2xi32>} : () -> ()
+          tfrt.return
+        }"#,
+    );
+    // Two contents, the second at the next multiple of 64.
+    assert_eq!(validate(&bytes).expect("valid").payload().len(), 64 + 8);
 }
 
 #[test]

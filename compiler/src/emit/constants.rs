@@ -1,15 +1,21 @@
 //! Types, attributes and locations of the IR as those of a file, each converted once.
 //!
-//! Interned things refer only to things that were interned before them, so converting all that is reachable in
-//! ascending order of ids meets children first, without recursion.
+//! Children come first, in the order in which they stand, without recursion. So the order in the file depends on what the module says, and not on
+//! when its parts were interned.
 
 use bef_format::DType;
 use bef_format::write::Writer;
 
 use crate::ir::{
-    AttrId, AttrKind, Blob, FloatKind, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
+    AttrId, AttrKind, Blob, FloatKind, KnownType, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
 };
 use crate::print;
+
+/// A step of the way through what an attribute or location is made of, children first.
+enum Visit<T> {
+    Enter(T),
+    Leave(T),
+}
 
 /// What was converted so far, by id.
 pub(super) struct Constants {
@@ -31,31 +37,29 @@ impl Constants {
         if let Some(id) = *slot(&mut self.attrs, attr.0) {
             return id;
         }
-        let mut pending = vec![attr];
-        let mut at = 0;
-        while let Some(&next) = pending.get(at) {
-            at += 1;
-            match m.cx.attr(next) {
-                AttrKind::Array(elements) => {
-                    pending.extend(elements.iter().filter(|id| !self.has_attr(**id)));
+        let mut pending = vec![Visit::Enter(attr)];
+        while let Some(visit) = pending.pop() {
+            match visit {
+                Visit::Leave(id) => {
+                    let converted = self.convert(m, w, id);
+                    *slot(&mut self.attrs, id.0) = Some(converted);
                 }
-                AttrKind::Dict(entries) => {
-                    pending.extend(entries.iter().map(|&(_, value)| value).filter(|id| !self.has_attr(*id)));
+                // A child that several share is converted when it is first met.
+                Visit::Enter(id) if self.has_attr(id) => {}
+                Visit::Enter(id) => {
+                    pending.push(Visit::Leave(id));
+                    match m.cx.attr(id) {
+                        // Numbers of one type are stored as such, not as children.
+                        AttrKind::Array(elements) if scalar_type(m, elements).is_none() => {
+                            pending.extend(elements.iter().rev().copied().map(Visit::Enter));
+                        }
+                        AttrKind::Dict(entries) => {
+                            pending.extend(entries.iter().rev().map(|&(_, value)| Visit::Enter(value)));
+                        }
+                        _ => {}
+                    }
                 }
-                _ => {}
             }
-            if at.is_power_of_two() && at > 64 {
-                // Shared children may be listed many times.
-                pending[at..].sort_unstable();
-                let rest = pending.split_off(at);
-                pending.extend(dedup(rest));
-            }
-        }
-        pending.sort_unstable();
-        pending.dedup();
-        for id in pending {
-            let converted = self.convert(m, w, id);
-            *slot(&mut self.attrs, id.0) = Some(converted);
         }
         slot(&mut self.attrs, attr.0).unwrap_or_default()
     }
@@ -135,17 +139,10 @@ impl Constants {
 
     /// An array whose elements are numbers of one type, as such.
     fn scalars(&mut self, m: &Module, w: &mut Writer, elements: &[AttrId]) -> Option<bef_format::AttrId> {
-        let ty = m.cx.attr_type(*elements.first()?)?;
-        let dtype = dtype(m, ty)?;
+        let (ty, dtype) = scalar_type(m, elements)?;
         let mut bytes = Vec::with_capacity(elements.len() * dtype.size());
         for &element in elements {
-            let bits = match *m.cx.attr(element) {
-                AttrKind::Bool(value) if dtype == DType::I1 => u64::from(value),
-                AttrKind::Int { ty: found, value } if found == ty => value as u64,
-                AttrKind::Float { ty: found, bits } if found == ty => bits,
-                _ => return None,
-            };
-            bytes.extend_from_slice(bits.to_le_bytes().get(..dtype.size())?);
+            bytes.extend_from_slice(scalar_bits(m, ty, element)?.to_le_bytes().get(..dtype.size())?);
         }
         let ty = self.ty(m, w, ty);
         Some(w.attr_scalars(ty, dtype, &bytes, false))
@@ -179,38 +176,37 @@ impl Constants {
         if let Some(id) = *slot(&mut self.locations, loc.0) {
             return Some(id);
         }
-        let mut pending = vec![loc];
-        let mut at = 0;
-        while let Some(&next) = pending.get(at) {
-            at += 1;
-            let mut child = |id: LocId, known: &[Option<bef_format::LocationId>]| {
-                if !id.is_place() && !known.get(id.0 as usize).is_some_and(Option::is_some) {
-                    pending.push(id);
+        let mut pending = vec![Visit::Enter(loc)];
+        while let Some(visit) = pending.pop() {
+            let id = match visit {
+                Visit::Leave(id) => {
+                    let converted = self.convert_location(m, w, id);
+                    *slot(&mut self.locations, id.0) = Some(converted);
+                    continue;
                 }
+                // The writer knows it from now on.
+                Visit::Enter(id) if id.is_place() => {
+                    self.convert_location(m, w, id);
+                    continue;
+                }
+                Visit::Enter(id) => id,
             };
-            match &*m.cx.loc(next) {
+            if slot(&mut self.locations, id.0).is_some() {
+                continue;
+            }
+            pending.push(Visit::Leave(id));
+            match &*m.cx.loc(id) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } => {}
-                LocKind::Name { name: _, child: inner } => child(*inner, &self.locations),
+                LocKind::Name { name: _, child } => {
+                    pending.extend((*child != LocId::UNKNOWN).then_some(Visit::Enter(*child)));
+                }
                 LocKind::CallSite { callee, caller } => {
-                    child(*callee, &self.locations);
-                    child(*caller, &self.locations);
+                    pending.extend([Visit::Enter(*caller), Visit::Enter(*callee)]);
                 }
                 LocKind::Fused { locs, metadata: _ } => {
-                    for &part in locs {
-                        child(part, &self.locations);
-                    }
+                    pending.extend(locs.iter().rev().copied().map(Visit::Enter));
                 }
             }
-            if at.is_power_of_two() && at > 64 {
-                let rest = pending.split_off(at);
-                pending.extend(dedup(rest));
-            }
-        }
-        pending.sort_unstable();
-        pending.dedup();
-        for id in pending {
-            let converted = self.convert_location(m, w, id);
-            *slot(&mut self.locations, id.0) = Some(converted);
         }
         *slot(&mut self.locations, loc.0)
     }
@@ -245,18 +241,30 @@ impl Constants {
     }
 }
 
+/// The type of the elements of an array that are all numbers of one type.
+fn scalar_type(m: &Module, elements: &[AttrId]) -> Option<(TypeId, DType)> {
+    let ty = m.cx.attr_type(*elements.first()?)?;
+    let dtype = dtype(m, ty).filter(|dtype| dtype.size() <= 8)?;
+    let are_numbers = elements.iter().all(|&element| scalar_bits(m, ty, element).is_some());
+    are_numbers.then_some((ty, dtype))
+}
+
+/// The bits of a number of this type.
+fn scalar_bits(m: &Module, ty: TypeId, attr: AttrId) -> Option<u64> {
+    match *m.cx.attr(attr) {
+        AttrKind::Bool(value) if ty == KnownType::I1.id() => Some(u64::from(value)),
+        AttrKind::Int { ty: found, value } if found == ty => Some(value as u64),
+        AttrKind::Float { ty: found, bits } if found == ty => Some(bits),
+        _ => None,
+    }
+}
+
 fn slot<T: Clone>(table: &mut Vec<Option<T>>, id: u32) -> &mut Option<T> {
     let i = id as usize;
     if i >= table.len() {
         table.resize((i + 1).next_power_of_two(), None);
     }
     &mut table[i]
-}
-
-fn dedup<T: Ord>(mut items: Vec<T>) -> Vec<T> {
-    items.sort_unstable();
-    items.dedup();
-    items
 }
 
 /// The element type that a type is, if a file can hold its values.
