@@ -106,6 +106,13 @@ impl Sandbox {
     }
 }
 
+/// [`round_trip`] of a copy whose checksums are right.
+pub fn round_trip_resealed(bytes: &[u8]) -> bool {
+    let mut copy = AlignedBytes::copy_of(bytes);
+    update_checksums(&mut copy);
+    round_trip(&copy)
+}
+
 /// Reads all that a file says, and what it means as IR; whether it means something. If it does, it survives the way back.
 ///
 /// # Panics

@@ -3,11 +3,11 @@
 //! Calls get little fuel, little memory and few frames, and print nowhere. What a fuzzer does with `tools/fuzz/bef_execute` is done here with every byte
 //! of the golden files, and with many random changes.
 
-use befrost_tools::hostile::Sandbox;
+use befrost_tools::hostile::{Sandbox, round_trip_resealed};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::files::golden;
+use crate::files::{corpus, golden};
 
 #[test]
 fn golden_files_run() {
@@ -40,6 +40,37 @@ fn every_changed_byte_does_no_harm() {
     }
     println!("{n} changes, {n_ran} calls of functions in changed files");
     assert!(n_ran > 1000, "only {n_ran} functions of changed files ran");
+}
+
+/// The corpora of the fuzz targets.
+#[test]
+fn corpora_do_no_harm() {
+    let sandbox = Sandbox::new();
+    let mut n_ran = 0;
+    for bytes in corpus("bef_execute") {
+        n_ran += sandbox.run_resealed(&bytes);
+    }
+    assert!(n_ran > 0, "the corpus of bef_execute runs something");
+    let n_back = corpus("bef_roundtrip").iter().filter(|bytes| round_trip_resealed(bytes)).count();
+    assert!(n_back > 0, "the corpus of bef_roundtrip holds a program");
+}
+
+/// Changed files are no program, or one that comes back from BEF as it was.
+#[test]
+fn every_changed_byte_comes_back_or_is_refused() {
+    let mut n = 0;
+    for (_, bytes) in golden().into_iter().filter(|(name, _)| name.starts_with("v1_1")) {
+        let mut copy = bytes.clone();
+        for at in 0..bytes.len() {
+            for value in [bytes[at] ^ 1, bytes[at].wrapping_add(1)] {
+                copy[at] = value;
+                n += usize::from(round_trip_resealed(&copy));
+            }
+            copy[at] = bytes[at];
+        }
+    }
+    println!("{n} changed files hold programs");
+    assert!(n > 100, "only {n} changed files hold programs");
 }
 
 proptest! {

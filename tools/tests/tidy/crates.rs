@@ -16,6 +16,7 @@ const EDGES: &[Crate] = &[
     ("befrost", &["befrost-host", "befrost-tensor", "befrost-kernels", "befrost-mem", "bef-format"], &[]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
+    ("befrost-fuzz", &["*"], &["*"]),
     ("xtask", &["*"], &["*"]),
 ];
 

@@ -1,0 +1,12 @@
+//! Bytes, with right checksums, that are refused or load and run to an end.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use befrost_tools::hostile::Sandbox;
+
+static SANDBOX: LazyLock<Sandbox> = LazyLock::new(Sandbox::new);
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    SANDBOX.run_resealed(bytes);
+});
