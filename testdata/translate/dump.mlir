@@ -47,8 +47,8 @@
 // SMALL-NOT: Locations
 // SMALL: k1 tfrt.add.i32(r0, r1) -> r2; ready 2 stream 0 cost 1{{$}}
 
-// HELP: --to <TO>
-// HELP: dump: {{.*}}BEF file as text
+// HELP: --to <FORMAT>
+// HELP: - dump: All of a BEF file as text that people read
 
 // BAD: sections: id offset bytes
 // BAD: StringBytes 2 {{.*}} wrong checksum

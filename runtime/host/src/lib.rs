@@ -1,9 +1,9 @@
 //! The host runtime: AsyncValues, work queues, kernels, programs, and the executor.
 //!
 //! ```text
-//! bytes ─▶ Program (validated, kernels resolved, plans made) ─call─▶ Values
-//!             ▲                                               │
-//!          Registry of kernels                          WorkQueue, ExecContext
+//! bytes ─▶ Program (validated, kernels resolved) ─call─▶ Values
+//!             ▲                                   │
+//!          Registry of kernels              WorkQueue, ExecContext
 //! ```
 //!
 //! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds

@@ -32,6 +32,7 @@ use crate::value::Chain;
 pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
 /// A kernel: a name, what it takes and gives, and its code.
+#[derive(Clone)]
 pub struct Kernel {
     /// The name that BEF files call it by.
     pub name: &'static str,

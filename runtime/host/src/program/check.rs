@@ -3,7 +3,7 @@
 //! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
 //! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
 
-use bef_format::{FunctionKind, Image, KernelView, OperandMode};
+use bef_format::{FunctionKind, FunctionView, Image, KernelView, OperandMode};
 
 use super::{KernelUseError, location_of};
 use crate::kernel::{Kernel, Signature, Types, is_chain};
@@ -22,18 +22,25 @@ pub(super) fn check<'r>(
 ) -> Result<Resolved<'r>, Vec<KernelUseError>> {
     let found: Vec<_> = image.kernel_names().map(|name| registry.find(name)).collect();
     let mut errors = Vec::new();
+    let mut alike = Alike { last: vec![None; found.len()] };
     for function in image.functions() {
         for kernel in function.kernels() {
+            if alike.is_known(&function, &kernel) {
+                continue;
+            }
             let use_of = Use { image, kernel, function: function.index() };
             let result = match found.get(kernel.code().index()) {
                 Some(Some(known)) => use_of.check(&known.signature),
                 _ => Err(unknown(kernel.name(), registry)),
             };
-            if let Err(message) = result {
-                let location = location_of(image, &kernel);
-                errors.push(KernelUseError { location, function: function.name().to_owned(), message });
-                if errors.len() == MAX_ERRORS {
-                    return Err(errors);
+            match result {
+                Ok(()) => alike.remember(&function, &kernel),
+                Err(message) => {
+                    let location = location_of(image, &kernel);
+                    errors.push(KernelUseError { location, function: function.name().to_owned(), message });
+                    if errors.len() == MAX_ERRORS {
+                        return Err(errors);
+                    }
                 }
             }
         }
@@ -48,6 +55,40 @@ pub(super) fn check<'r>(
             Err(vec![KernelUseError { location: None, function: String::new(), message }])
         }
         _ => Err(errors),
+    }
+}
+
+/// By code, the last use that was right: most uses of a kernel are like the one before in all that is checked, and those are right as well.
+struct Alike<'i, 'a> {
+    last: Vec<Option<(FunctionView<'i, 'a>, KernelView<'i, 'a>)>>,
+}
+
+impl<'i, 'a> Alike<'i, 'a> {
+    /// Whether the last use of the same kernel that was right was like this one.
+    fn is_known(&self, function: &FunctionView<'i, 'a>, kernel: &KernelView<'i, 'a>) -> bool {
+        let Some(Some((last_function, last))) = self.last.get(kernel.code().index()) else { return false };
+        let is_like = |a: u32, b: u32| function.register_type(a) == last_function.register_type(b);
+        let (operands, others) = (kernel.operands(), last.operands());
+        let is_plain = !kernel.is_any()
+            && kernel.device() == 0
+            && kernel.operand_info().is_empty()
+            && kernel.functions().is_empty();
+        is_plain
+            && operands.len() == others.len()
+            && operands.iter().zip(others).all(|(&a, &b)| is_like(a, b))
+            && kernel.attrs() == last.attrs()
+            && kernel.n_results() == last.n_results()
+            && (0..kernel.n_results()).all(|i| is_like(kernel.first_result() + i, last.first_result() + i))
+    }
+
+    /// A use is right. Only plain ones are compared with others.
+    fn remember(&mut self, function: &FunctionView<'i, 'a>, kernel: &KernelView<'i, 'a>) {
+        if let Some(last) = self.last.get_mut(kernel.code().index())
+            && kernel.operand_info().is_empty()
+            && kernel.functions().is_empty()
+        {
+            *last = Some((*function, *kernel));
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Programs: a file that is ready to run.
 //!
 //! ```text
-//! bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ ─plan every function─▶ Program
+//! bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ Program ─first call: plan every function─▶ plans
 //! ```
 //!
-//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, orders of execution computed.
+//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, and, when the first call comes, orders of
+//! execution computed. So what can fail fails at loading, and who only looks into a file does not wait for plans.
 //! A program never changes; any number of threads may execute it at once.
 
 mod check;
@@ -12,12 +13,12 @@ mod plan;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bef_format::{FormatError, FunctionId, FunctionKind, FunctionView, Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use crate::kernel::KernelRef;
+use crate::kernel::{Kernel, KernelRef};
 use crate::mapping::Mapped;
 use crate::registry::Registry;
 
@@ -26,7 +27,10 @@ pub(crate) use plan::{CHAIN, FunctionPlan, General, KernelPlan, Step};
 /// A validated, resolved file, ready to run.
 pub struct Program {
     mapped: Mapped,
-    plans: Box<[FunctionPlan]>,
+    /// By code.
+    kernels: Box<[Kernel]>,
+    /// By function; made by the first call.
+    plans: OnceLock<Box<[FunctionPlan]>>,
     by_name: BTreeMap<Box<str>, u32>,
 }
 
@@ -112,13 +116,13 @@ impl Program {
     pub(crate) fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
-        let plans = plan::plan(image, &kernels);
+        let kernels = kernels.into_iter().cloned().collect();
         let by_name = image
             .functions()
             .map(|f| (Box::from(f.name()), f.index()))
             .filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
         let by_name = by_name.collect();
-        Ok(Arc::new(Program { mapped, plans, by_name }))
+        Ok(Arc::new(Program { mapped, kernels, plans: OnceLock::new(), by_name }))
     }
 
     /// The file.
@@ -137,7 +141,8 @@ impl Program {
     }
 
     pub(crate) fn plan(&self, function: u32) -> &FunctionPlan {
-        &self.plans[function as usize]
+        let plans = self.plans.get_or_init(|| plan::plan(self.image(), &self.kernels));
+        &plans[function as usize]
     }
 
     pub(crate) fn kernel_view(&self, at: KernelRef) -> KernelView<'_, '_> {

@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use super::check::{Resolved, n_passed};
-use crate::kernel::{Completion, KernelFn};
+use super::check::n_passed;
+use crate::kernel::{Completion, Kernel, KernelFn};
 use crate::value::is_inline_type;
 
 /// In operand lists: not a register, but a chain that is always there. What a kernel gets for an edge it has declared as a chain.
@@ -171,7 +171,8 @@ impl General {
         let n_registers = function.n_registers();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
-        let is_counted = |register: u32| !is_inline_type(image.type_name(function.register_type(register)));
+        let counted: Vec<bool> = image.types().map(|ty| !is_inline_type(ty)).collect();
+        let is_counted = |register: u32| counted[function.register_type(register).index()];
         for kernel in function.kernels() {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 let mode = kernel.operand_mode(i as u32);
@@ -216,7 +217,7 @@ impl General {
 }
 
 /// Plans all functions of a checked image.
-pub(super) fn plan(image: &Image<'_>, kernels: &Resolved<'_>) -> Box<[FunctionPlan]> {
+pub(super) fn plan(image: &Image<'_>, kernels: &[Kernel]) -> Box<[FunctionPlan]> {
     let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(image, &f, kernels)).collect();
     let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
     let has_line = with_lines(image, &orders);
@@ -230,15 +231,11 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Resolved<'_>) -> Box<[FunctionPl
     plans.into()
 }
 
-fn plan_function(
-    image: &Image<'_>,
-    function: &FunctionView<'_, '_>,
-    resolved: &Resolved<'_>,
-) -> FunctionPlan {
+fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> FunctionPlan {
     let mut lists = Vec::new();
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
     for kernel in function.kernels() {
-        let known = resolved[kernel.code().index()];
+        let known = &resolved[kernel.code().index()];
         let signature = &known.signature;
         let operands = kernel.operands();
         let mode = |i: usize| kernel.operand_mode(i as u32);
@@ -288,7 +285,7 @@ fn plan_function(
 
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
 /// used-by lists and a stack. `None` if the function itself has something that may wait.
-fn line_order(function: &FunctionView<'_, '_>, resolved: &Resolved<'_>) -> Option<Vec<u32>> {
+fn line_order(function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> Option<Vec<u32>> {
     if function.kind() == FunctionKind::Native {
         return None;
     }
@@ -370,6 +367,7 @@ fn line(
     plan: &mut FunctionPlan,
     order: &[u32],
 ) -> Box<[Step]> {
+    let inline: Vec<bool> = image.types().map(is_inline_type).collect();
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {
@@ -382,8 +380,8 @@ fn line(
         let first = lists.len() as u32;
         // A result that nobody reads is retired by its own kernel.
         for register in kernel.operands().iter().copied().chain(results) {
-            let inline = is_inline_type(image.type_name(function.register_type(register)));
-            if !std::mem::replace(&mut is_needed[register as usize], true) && !inline {
+            let is_inline = inline[function.register_type(register).index()];
+            if !std::mem::replace(&mut is_needed[register as usize], true) && !is_inline {
                 lists.push(register);
             }
         }
