@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         }
         let Some(pass) = self.passes.iter().find(|p| p.name == name) else {
             let d = self.error("E0502", start, end, format!("unknown pass `{name}`"));
-            return Err(help(d, name, self.passes.iter().map(|p| p.name), "the passes are: "));
+            return Err(help(*d, name, self.passes.iter().map(|p| p.name), "the passes are: "));
         };
         let mut instance = Instance::new(pass);
         if self.eat('{') {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
                 let message = format!("the pass `{}` has no option `{name}`", pass.name);
                 let d = self.error("E0503", start, end, message);
                 let names = pass.options.iter().map(|o| o.name);
-                return Err(help(d, name, names, "its options are: "));
+                return Err(help(*d, name, names, "its options are: "));
             };
             let kind = pass.options[at].kind;
             match convert(kind, value) {
@@ -261,7 +261,7 @@ impl<'a> Parser<'a> {
 
 /// Adds what may have been meant, or all that there is.
 fn help<'n>(
-    d: Box<Diagnostic>,
+    d: Diagnostic,
     name: &str,
     names: impl Iterator<Item = &'n str> + Clone,
     all: &str,
