@@ -2,6 +2,7 @@
 //!
 //! * [`cli`]: `ir-translate`, `ir-opt`, `bef-exec`.
 //! * [`filecheck`]: compares output with the `CHECK:` comments of a file (also the program `FileCheck`).
+//! * [`fuzz`]: what must hold for any text, for tests and fuzzers.
 //! * [`hostile`]: loads and runs files that nobody trusts, for tests and fuzzers.
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tests/lit.rs`).
 //! * [`oracle`]: interprets programs in the plainest way, for the executor to be compared with.
@@ -9,6 +10,7 @@
 
 pub mod cli;
 pub mod filecheck;
+pub mod fuzz;
 pub mod hostile;
 pub mod lit;
 pub mod oracle;

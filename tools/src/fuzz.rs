@@ -1,0 +1,92 @@
+//! What must hold for any text: the fuzz targets and the tests that run their corpus share these functions.
+//!
+//! A program that is read prints in every form as a text that reads back and prints the same again; it is the same
+//! program after each of these ways. A program that the verifier accepts is one after every pass. Nothing panics:
+//! what a function here finds it says by a panic of its own, which names the text.
+
+use befrost_compiler::diag::{self, Diagnostic};
+use befrost_compiler::ir::Module;
+use befrost_compiler::pass::{PassManager, RunOptions};
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+
+use crate::filecheck;
+
+/// Each is run on every program that is verified.
+pub const PIPELINES: [&str; 8] = [
+    "canonicalize",
+    "cse",
+    "inline",
+    "sccp",
+    "symbol-dce",
+    "loop-invariant-code-motion",
+    "strip-debuginfo",
+    "inline,canonicalize,cse,sccp,symbol-dce",
+];
+
+fn read(text: &str) -> Result<Module, Vec<Diagnostic>> {
+    let result = parse("t", text, &ParseOptions { allow_unregistered: true, ..ParseOptions::default() });
+    result.module.ok_or(result.diagnostics)
+}
+
+fn forms() -> impl Iterator<Item = PrintOptions> {
+    let bit = |bits: u8, n: u8| bits >> n & 1 != 0;
+    (0..8).map(move |bits| PrintOptions {
+        generic: bit(bits, 0),
+        keep_names: bit(bits, 1),
+        locations: bit(bits, 2),
+    })
+}
+
+/// The target `text`: see the module's essay. Answers whether the text is a program.
+pub fn text(text: &str) -> bool {
+    let module = match read(text) {
+        Ok(module) => module,
+        Err(found) => {
+            assert!(diag::has_errors(&found), "neither a program nor an error: {text:?}");
+            return false;
+        }
+    };
+    let everything = PrintOptions { generic: true, keep_names: false, locations: true };
+    let wanted = print(&module, &everything);
+    for form in forms() {
+        let printed = print(&module, &form);
+        let again =
+            read(&printed).unwrap_or_else(|found| panic!("{text:?}\nis printed as\n{printed}\n{found:?}"));
+        assert_eq!(print(&again, &form), printed, "{form:?} of {text:?}");
+        if form.locations {
+            assert_eq!(print(&again, &everything), wanted, "after {form:?} of {text:?}");
+        }
+    }
+    if !diag::has_errors(&verify(&module)) {
+        passes(text, &wanted);
+    }
+    true
+}
+
+/// Every pass leaves a verified program verified.
+fn passes(text: &str, printed: &str) {
+    for pipeline in PIPELINES {
+        let Ok(mut module) = read(printed) else { panic!("not read again: {text:?}") };
+        let mut manager = PassManager::parse(pipeline)
+            .unwrap_or_else(|error| panic!("the pipeline '{pipeline}' is wrong: {}", error.message));
+        let mut options = RunOptions { verify_each: true, ..RunOptions::default() };
+        if let Err(found) = manager.run_with(&mut module, &mut options) {
+            let broken = found.iter().any(|d| d.code.starts_with("E03"));
+            assert!(!broken, "{pipeline} breaks {text:?}\n{found:?}");
+        }
+        let after = print(&module, &PrintOptions::default());
+        assert!(read(&after).is_ok(), "{pipeline} of {text:?} prints\n{after}");
+    }
+}
+
+/// The target `filecheck`: up to the first NUL a check file, behind it the input. Answers whether it passes.
+pub fn file_check(data: &[u8]) -> bool {
+    let at = data.iter().position(|&b| b == 0).unwrap_or(data.len());
+    let (check_file, input) = (&data[..at], data.get(at + 1..).unwrap_or_default());
+    let mut options = filecheck::Options { dump: filecheck::Dump::Always, ..filecheck::Options::default() };
+    options.verbosity = filecheck::Verbosity::All;
+    let source = |name, bytes| filecheck::Source { name, bytes };
+    filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
+}

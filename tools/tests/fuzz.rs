@@ -1,0 +1,101 @@
+//! The fuzz targets' corpus (`testdata/fuzz/TARGET`), and a few thousand damaged lit tests, through the targets' own
+//! functions (`befrost_tools::fuzz`). Every input that a fuzzer found something with stays in the corpus.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use befrost_tools::fuzz;
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
+}
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory of tests can be listed") {
+        let path = entry.expect("a directory of tests can be listed").path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+    found.sort();
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    files(&testdata().join("fuzz").join(target), &mut all);
+    assert!(!all.is_empty(), "the corpus of {target} is gone");
+    all.iter().map(|file| fs::read(file).expect("an input can be read")).collect()
+}
+
+/// A small generator of numbers; the seed makes the test the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).expect("31 bits fit") % n.max(1)
+    }
+}
+
+/// One to three edits: words of the text removed, doubled or exchanged, signs put in.
+fn damaged(text: &str, dice: &mut Dice) -> String {
+    let mut words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '.').collect();
+    let signs =
+        ["(", ")", "{", "}", "<", ">", "[", "]", "\"", ",", ":", "=", "%0", "^bb1", "0", "-1", "i32", "loc("];
+    for _ in 0..1 + dice.below(3) {
+        let (at, other) = (dice.below(words.len()), dice.below(words.len()));
+        match dice.below(4) {
+            _ if words.is_empty() => {}
+            0 => _ = words.remove(at),
+            1 => words.insert(at, words[other]),
+            2 => words.swap(at, other),
+            _ => words.insert(at, signs[dice.below(signs.len())]),
+        }
+    }
+    words.concat()
+}
+
+#[test]
+fn the_corpus_of_text_holds() {
+    for input in corpus("text") {
+        fuzz::text(&String::from_utf8_lossy(&input));
+    }
+}
+
+#[test]
+fn the_corpus_of_filecheck_holds() {
+    for input in corpus("filecheck") {
+        fuzz::file_check(&input);
+    }
+}
+
+#[test]
+fn damaged_programs_hold() {
+    let mut all = Vec::new();
+    files(&testdata(), &mut all);
+    let texts: Vec<String> = all
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "mlir"))
+        .filter_map(|file| fs::read_to_string(file).ok())
+        .flat_map(|text| text.split("// -----").map(str::to_owned).collect::<Vec<_>>())
+        .filter(|text| text.len() < 4000)
+        .collect();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut n_programs = 0;
+    for _ in 0..2000 {
+        let text = damaged(&texts[dice.below(texts.len())], &mut dice);
+        n_programs += usize::from(fuzz::text(&text));
+    }
+    assert!(n_programs > 50, "only {n_programs} were programs");
+}
+
+#[test]
+fn damaged_check_files_hold() {
+    let inputs = corpus("filecheck");
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..2000 {
+        let text = String::from_utf8_lossy(&inputs[dice.below(inputs.len())]).into_owned();
+        fuzz::file_check(damaged(&text, &mut dice).as_bytes());
+    }
+}

@@ -1,0 +1,294 @@
+//! Agreement with upstream: what we print, `mlir-opt` 19 reads, and what it prints is the same program to us.
+//!
+//! ```text
+//! text ──parse──▶ IR ──print, generic, with locations──▶ mlir-opt ──generic or custom──▶ parse ──▶ the same IR?
+//! ```
+//!
+//! The programs are the lit tests below `testdata` that we accept, cut at `// -----`, and generated ones
+//! (`generate.rs`). All of them go through one process of `mlir-opt`, which is looked for in `MLIR_OPT`, in
+//! `/usr/lib/llvm-19/bin` and on the PATH; without it these tests say so and end. "The same IR" is compared by our
+//! generic print. Programs of upstream's own ops must also print alike in custom form, byte for byte.
+//!
+//! What our syntax has and LLVM 19 has not is listed in [`NEWER`], with reasons; a program with it must be read back
+//! by ourselves alone, which other tests see to.
+#![forbid(unsafe_code)]
+
+mod generate;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use befrost_compiler::diag;
+use befrost_compiler::ir::Module;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+
+/// Stands between programs.
+const MARKER: &str = "// -----\n";
+
+/// How many programs are generated for each comparison.
+const N_GENERATED: u64 = 600;
+
+/// What mlir-opt 19 does not know, by what it says about it, and why we do.
+const NEWER: &[(&str, &str)] =
+    &[("expected ')' in inline location", "ranges, `loc(\"f\":1:2 to :3)`, came with LLVM 20")];
+
+/// What we do not read yet, by what we say about it, or do not print as upstream does, by how we print it.
+/// An entry goes when its part lands.
+const PENDING: &[(&str, &str)] = &[
+    ("expected the end of the operation, found `return`", "func.return without its dialect"),
+    ("unknown operation `func.", "the dialect func is not registered"),
+    ("unknown operation `cf.", "the dialect cf is not registered"),
+    ("unknown operation `scf.", "the dialect scf is not registered"),
+    ("dense<...> holds integers of at most 64 bits", "dense and sparse elements of every width"),
+    ("d0 * -1", "affine expressions in their normal form"),
+    ("ceildiv", "affine expressions in their normal form"),
+    ("sparse<", "sparse elements in their normal form"),
+    (": f8E5M2", "small floats as decimal numbers"),
+    ("fused", "fused locations without doubles and unknown ones"),
+    ("distinct[", "distinct attributes counted from zero as they are met"),
+];
+
+/// A program that we accept.
+struct Program {
+    name: String,
+    module: Module,
+}
+
+fn read(name: &str, text: &str) -> Result<Module, String> {
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
+    let result = parse(name, text, &options);
+    let errors: Vec<String> = result.diagnostics.iter().map(|d| d.render_short(&result.source)).collect();
+    result.module.ok_or_else(|| errors.join("\n"))
+}
+
+/// The program, if it is one to us: `ir-opt` would not refuse it.
+fn program(name: &str, text: &str) -> Option<Program> {
+    let module = read(name, text).ok()?;
+    (!diag::has_errors(&verify(&module))).then(|| Program { name: name.to_owned(), module })
+}
+
+fn generic(module: &Module, locations: bool) -> String {
+    print(module, &PrintOptions { generic: true, keep_names: false, locations })
+}
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory of tests can be listed") {
+        let path = entry.expect("a directory of tests can be listed").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            found.push(path);
+        }
+    }
+}
+
+/// The lit tests.
+fn corpus() -> Vec<Program> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+    let mut all = Vec::new();
+    files(&root, &mut all);
+    all.sort();
+    let mut programs = Vec::new();
+    for file in all {
+        let bytes = fs::read(&file).expect("a test can be read");
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
+        let mut part = String::new();
+        let mut number = 0;
+        for line in text.split_inclusive('\n').chain([MARKER]) {
+            if line.trim() == MARKER.trim() {
+                number += 1;
+                programs.extend(program(&format!("{name}#{number}"), &part));
+                part.clear();
+            } else {
+                part.push_str(line);
+            }
+        }
+    }
+    assert!(programs.len() > 20, "only {} programs are accepted", programs.len());
+    programs
+}
+
+/// mlir-opt, if it is on the machine.
+fn mlir_opt() -> Option<PathBuf> {
+    let named = std::env::var_os("MLIR_OPT").map(PathBuf::from);
+    let others = ["/usr/lib/llvm-19/bin/mlir-opt", "mlir-opt-19", "mlir-opt"].map(PathBuf::from);
+    for candidate in named.into_iter().chain(others) {
+        let answer = Command::new(&candidate).arg("--version").output();
+        if answer.is_ok_and(|a| String::from_utf8_lossy(&a.stdout).contains("LLVM version 19")) {
+            return Some(candidate);
+        }
+    }
+    eprintln!("no mlir-opt of LLVM 19 on this machine: nothing is compared");
+    None
+}
+
+/// What mlir-opt prints for each of `texts`, empty where it refuses, and all that it complains about.
+fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>, String) {
+    let mut child = Command::new(mlir_opt)
+        .args(["--allow-unregistered-dialect", "--split-input-file"])
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mlir-opt starts");
+    let mut stdin = child.stdin.take().expect("its input is ours");
+    let input = texts.join(MARKER);
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("mlir-opt ends");
+    // Whether it has read everything shows in what it answers.
+    _ = writer.join();
+    let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8(output.stdout).expect("mlir-opt prints UTF-8");
+    let parts: Vec<String> = printed.split(MARKER).map(str::to_owned).collect();
+    assert_eq!(parts.len(), texts.len(), "one answer for each program\n{complaints}");
+    (parts, complaints)
+}
+
+/// What mlir-opt says to one program.
+fn complaint(mlir_opt: &Path, text: &str, options: &[&str]) -> String {
+    upstream(mlir_opt, &[text.to_owned()], options).1
+}
+
+/// Problems of a comparison.
+#[derive(Default)]
+struct Problems {
+    found: Vec<String>,
+    n_same: usize,
+    n_newer: usize,
+    n_pending: usize,
+}
+
+impl Problems {
+    fn conclude(self, at_least: usize) {
+        let Problems { found, n_same, n_newer, n_pending } = self;
+        eprintln!("{n_same} agree, {n_newer} are newer than LLVM 19, {n_pending} need what is pending");
+        let shown: Vec<&str> = found.iter().take(8).map(String::as_str).collect();
+        assert!(found.is_empty(), "{} do not agree\n{}", found.len(), shown.join("\n=====\n"));
+        assert!(n_same >= at_least, "only {n_same} programs were compared");
+    }
+}
+
+/// Sends `programs` through mlir-opt, which prints with `options`, and compares what comes back.
+fn round_trip(programs: &[Program], options: &[&str], problems: &mut Problems) {
+    let Some(mlir_opt) = mlir_opt() else { return };
+    let locations = options.contains(&"--mlir-print-debuginfo");
+    let texts: Vec<String> = programs.iter().map(|p| generic(&p.module, true)).collect();
+    let (answers, _) = upstream(&mlir_opt, &texts, options);
+    for ((program, text), answer) in programs.iter().zip(&texts).zip(&answers) {
+        let name = &program.name;
+        if PENDING.iter().any(|(what, _)| text.contains(what)) {
+            problems.n_pending += 1;
+            continue;
+        }
+        if answer.trim().is_empty() {
+            let said = complaint(&mlir_opt, text, options);
+            if NEWER.iter().any(|(what, _)| said.contains(what)) {
+                problems.n_newer += 1;
+            } else {
+                problems.found.push(format!("{name}: mlir-opt refuses\n{said}\n--- ours\n{text}"));
+            }
+            continue;
+        }
+        let wanted = generic(&program.module, locations);
+        match read(name, answer) {
+            Err(errors) => {
+                problems.found.push(format!("{name}: not read back\n{errors}\n--- upstream\n{answer}"))
+            }
+            Ok(module) if generic(&module, locations) == wanted => problems.n_same += 1,
+            Ok(module) => {
+                let got = generic(&module, locations);
+                problems.found.push(format!("{name}: {}\n--- upstream\n{answer}", difference(&wanted, &got)));
+            }
+        }
+    }
+}
+
+/// The first line that differs.
+fn difference(ours: &str, theirs: &str) -> String {
+    let mut pairs = ours.lines().zip(theirs.lines()).enumerate();
+    match pairs.find(|(_, (a, b))| a != b) {
+        Some((i, (a, b))) => format!("line {} differs\n  ours   {a}\n  theirs {b}", i + 1),
+        None => format!("one is longer: {} and {} lines", ours.lines().count(), theirs.lines().count()),
+    }
+}
+
+fn generated(kind: generate::Kind) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for seed in 0..N_GENERATED {
+        let text = generate::program(kind, seed);
+        let name = format!("{kind:?} {seed}");
+        match read(&name, &text) {
+            Ok(module) => {
+                let found = verify(&module);
+                assert!(!diag::has_errors(&found), "{name}: {found:?}\n{text}");
+                programs.push(Program { name, module });
+            }
+            Err(errors) => {
+                let pending = |line: &str| PENDING.iter().any(|(what, _)| line.contains(what));
+                assert!(errors.lines().any(pending), "{name}: {errors}\n{text}");
+            }
+        }
+    }
+    let n_pending = N_GENERATED - programs.len() as u64;
+    if n_pending > 0 {
+        eprintln!("{n_pending} of {N_GENERATED} programs of kind {kind:?} need what is not there yet");
+    }
+    programs
+}
+
+const GENERIC: &str = "--mlir-print-op-generic";
+const LOCATIONS: &str = "--mlir-print-debuginfo";
+
+fn all_forms(programs: &[Program]) -> Problems {
+    let mut problems = Problems::default();
+    for options in [&[GENERIC][..], &[][..], &[GENERIC, LOCATIONS][..], &[LOCATIONS][..]] {
+        round_trip(programs, options, &mut problems);
+    }
+    problems
+}
+
+#[test]
+fn the_lit_tests_come_back_the_same() {
+    if mlir_opt().is_some() {
+        all_forms(&corpus()).conclude(60);
+    }
+}
+
+#[test]
+fn programs_of_unknown_ops_come_back_the_same() {
+    if mlir_opt().is_some() {
+        all_forms(&generated(generate::Kind::Unknown)).conclude(100);
+    }
+}
+
+#[test]
+fn programs_of_known_ops_come_back_the_same() {
+    if mlir_opt().is_some() {
+        all_forms(&generated(generate::Kind::Known)).conclude(0);
+    }
+}
+
+/// Custom forms, value names and layout are upstream's.
+#[test]
+fn programs_of_known_ops_print_alike() {
+    let Some(mlir_opt) = mlir_opt() else { return };
+    let programs = generated(generate::Kind::Known);
+    let texts: Vec<String> = programs.iter().map(|p| generic(&p.module, false)).collect();
+    let (answers, _) = upstream(&mlir_opt, &texts, &[]);
+    let mut problems = Problems::default();
+    for (program, answer) in programs.iter().zip(&answers) {
+        let ours = print(&program.module, &PrintOptions::default());
+        if ours.trim_end() == answer.trim_end() {
+            problems.n_same += 1;
+        } else {
+            problems.found.push(format!("{}: {}", program.name, difference(&ours, answer)));
+        }
+    }
+    problems.conclude(0);
+}
