@@ -129,6 +129,9 @@ fn mlir_opt() -> Option<PathBuf> {
 
 /// What mlir-opt prints for each of `texts`, empty where it refuses, and all that it complains about.
 fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>, String) {
+    if texts.is_empty() {
+        return (Vec::new(), String::new());
+    }
     let mut child = Command::new(mlir_opt)
         .args(["--allow-unregistered-dialect", "--split-input-file"])
         .args(options)
@@ -267,6 +270,7 @@ fn programs_of_unknown_ops_come_back_the_same() {
     }
 }
 
+/// Without func, cf and scf no program of this kind is read yet: see [`PENDING`].
 #[test]
 fn programs_of_known_ops_come_back_the_same() {
     if mlir_opt().is_some() {
