@@ -18,11 +18,7 @@ struct Side {
 fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
     let name = |ty: TypeConstraint| match ty {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
-        TypeConstraint::Any
-        | TypeConstraint::AnyInteger
-        | TypeConstraint::AnyFloat
-        | TypeConstraint::Like(_)
-        | TypeConstraint::LikeOrMemRef(_) => None,
+        _ => None,
     };
     let mut side = Side { fixed: Vec::new(), rest: None };
     for (ty, arity) in defs {

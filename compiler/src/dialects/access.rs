@@ -4,8 +4,10 @@
 //! (trait `OPERAND_SEGMENTS`) keeps the counts in `operandSegmentSizes`, as upstream does. Everything here answers
 //! for ops that are not verified as well: a count that does not fit gives an empty range, never a panic.
 
-use super::def::{Arity, OpDef, Traits};
-use crate::ir::{AttrKind, Module, OpId, StrId, names};
+use super::def::{Arity, OpDef};
+use super::format::Of;
+use super::traits::Traits;
+use crate::ir::{AttrKind, Module, OpId, StrId, TypeId, names};
 use std::ops::Range;
 
 impl Module {
@@ -35,6 +37,18 @@ impl Module {
     pub fn result_range(&self, op: OpId, index: usize) -> Range<usize> {
         let Some(def) = self.def(op) else { return 0..0 };
         counted(def.variadic_result(), def.results.len(), index, self.n_results(op))
+    }
+
+    /// The types of declared operands or results.
+    pub fn types_of(&self, op: OpId, of: Of) -> Vec<TypeId> {
+        let operands = |range: Range<usize>| range.map(|i| self.value_type(self.operand(op, i))).collect();
+        let results = |range: Range<usize>| range.map(|i| self.value_type(self.result(op, i))).collect();
+        match of {
+            Of::Operands => operands(0..self.n_operands(op)),
+            Of::Results => results(0..self.n_results(op)),
+            Of::Operand(i) => operands(self.operand_range(op, i)),
+            Of::Result(i) => results(self.result_range(op, i)),
+        }
     }
 
     /// Positions of the successors that stand for declared successor `index`.

@@ -14,6 +14,7 @@ pub(super) fn ops(r: &mut Registry) {
                 .and(Traits::NO_TERMINATOR)
                 .and(Traits::SINGLE_BLOCK),
         )
+        .default_dialect("builtin")
         .format("custom<module>");
     module.effects = Effects::Recursive;
     r.add(module);
@@ -28,6 +29,7 @@ pub(super) fn ops(r: &mut Registry) {
             .optional_attr("res_attrs", A::DictArray)
             .region("body", true)
             .traits(Traits::SYMBOL.and(Traits::ISOLATED).and(Traits::FUNCTION))
+            .default_dialect("func")
             .format("custom<function>"),
     );
     r.alias("func", "func.func");

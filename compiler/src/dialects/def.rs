@@ -1,132 +1,13 @@
 //! What a definition of an op says. See the essay in `mod.rs`.
 
-use super::enums::{EnumDef, FlagsDef};
+use super::constraint::{AttrConstraint, TypeConstraint};
+use super::enums::EnumDef;
 use super::format::{Format, Of};
-use super::types::{ElementKind, TypeFn, TypeRule, TypeSource};
+use super::traits::Traits;
+use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
-use crate::ir::{AttrId, Context, KnownType, Module, OpId, TypeId, TypeKind, ValueId};
+use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::rewrite::Pattern;
-
-/// Properties of an op that passes and the verifier rely on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Traits(u32);
-
-macro_rules! traits {
-    ($($(#[$meta:meta])* $name:ident = $bit:literal $text:literal,)*) => {
-        impl Traits {
-            $($(#[$meta])* pub const $name: Traits = Traits(1 << $bit);)*
-
-            /// The names of the traits in this set, for documentation.
-            pub fn names(self) -> Vec<&'static str> {
-                [$((Traits::$name, $text),)*].into_iter().filter(|(t, _)| self.has(*t)).map(|(_, n)| n).collect()
-            }
-        }
-    };
-}
-traits! {
-    /// Ends a block.
-    TERMINATOR = 0 "terminator",
-    /// Has a name that others refer to (`sym_name`).
-    SYMBOL = 1 "symbol",
-    /// The names of the symbols inside are one name space.
-    SYMBOL_TABLE = 2 "symbol table",
-    /// Its regions cannot use values from outside.
-    ISOLATED = 3 "isolated from above",
-    /// The order of two operands does not matter.
-    COMMUTATIVE = 4 "commutative",
-    /// All operands and results have one type.
-    SAME_TYPE = 5 "same operand and result types",
-    /// A constant: no operands, the attribute `value` is its result.
-    CONSTANT = 6 "constant",
-    /// Its regions need no terminator.
-    NO_TERMINATOR = 7 "no terminator",
-    /// Its regions have exactly one block.
-    SINGLE_BLOCK = 8 "single block",
-    /// A function: `function_type`, and a body or none.
-    FUNCTION = 9 "function",
-    /// Calls the function named by `callee` with its operands.
-    CALL = 10 "call",
-    /// Returns its operands from the enclosing function.
-    RETURN = 11 "return",
-    /// Two applications are one.
-    IDEMPOTENT = 12 "idempotent",
-    /// Its regions run any number of times, none included.
-    LOOP = 13 "loop",
-    /// A terminator that hands operands over to its successors: see [`Module::successor_operands`].
-    BRANCH = 14 "branch",
-    /// Gives its operands to the op around it.
-    YIELD = 15 "yield",
-    /// All operands have one type.
-    SAME_OPERANDS = 16 "same operand types",
-    /// Several declared operands are optional or variadic: `operandSegmentSizes` says how many values each one has.
-    OPERAND_SEGMENTS = 17 "operand segments",
-    /// Gives no error if no operand is one.
-    TOTAL = 24 "never fails",
-    /// Undefined for some operands, zero as the second one among them: not to be computed in vain.
-    TRAPS = 25 "undefined for some operands",
-}
-
-impl Traits {
-    /// No traits.
-    pub const NONE: Traits = Traits(0);
-
-    /// True if all of `other` are in this set.
-    pub const fn has(self, other: Traits) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Both sets together.
-    #[must_use]
-    pub const fn and(self, other: Traits) -> Traits {
-        Traits(self.0 | other.0)
-    }
-}
-
-/// Which types an operand or result may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TypeConstraint {
-    /// Any type.
-    Any,
-    /// Exactly this one.
-    Is(KnownType),
-    /// An integer type or `index`.
-    AnyInteger,
-    /// A float type.
-    AnyFloat,
-    /// A scalar of this kind, or a vector or tensor of it.
-    Like(ElementKind),
-    /// The same, or a memref of it.
-    LikeOrMemRef(ElementKind),
-}
-
-impl TypeConstraint {
-    /// The only type that satisfies it, if there is one: custom forms then need not write it.
-    pub fn only(self) -> Option<TypeId> {
-        match self {
-            TypeConstraint::Is(known) => Some(known.id()),
-            TypeConstraint::Any
-            | TypeConstraint::AnyInteger
-            | TypeConstraint::AnyFloat
-            | TypeConstraint::Like(_)
-            | TypeConstraint::LikeOrMemRef(_) => None,
-        }
-    }
-
-    /// May a value have this type?
-    pub fn holds(self, cx: &Context, ty: TypeId) -> bool {
-        match self {
-            TypeConstraint::Any => true,
-            TypeConstraint::Is(known) => ty == known.id(),
-            TypeConstraint::AnyInteger => matches!(cx.ty(ty), TypeKind::Integer { .. } | TypeKind::Index),
-            TypeConstraint::AnyFloat => matches!(cx.ty(ty), TypeKind::Float(_)),
-            TypeConstraint::Like(kind) => kind.holds(cx, cx.element(ty)),
-            TypeConstraint::LikeOrMemRef(kind) => match cx.ty(ty) {
-                TypeKind::MemRef { elem, .. } => kind.holds(cx, *elem),
-                _ => kind.holds(cx, cx.element(ty)),
-            },
-        }
-    }
-}
 
 /// When an operand must be there and what its error does; `semantics.md` is the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -192,49 +73,6 @@ pub struct ResultDef {
     pub space: MemorySpace,
 }
 
-/// Which attributes are accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttrConstraint {
-    /// Any attribute.
-    Any,
-    /// `unit`.
-    Unit,
-    /// `true` or `false`.
-    Bool,
-    /// An integer of this type.
-    Int(KnownType),
-    /// A float of this type.
-    Float(KnownType),
-    /// A string.
-    Str,
-    /// `@name`.
-    FlatSymbol,
-    /// `@name` or `@a::@b`.
-    Symbol,
-    /// An array of anything.
-    Array,
-    /// An array of integers of this type.
-    IntArray(KnownType),
-    /// An array of integers or floats of this type.
-    NumberArray(KnownType),
-    /// An array of dictionaries.
-    DictArray,
-    /// A dictionary.
-    Dict,
-    /// A type.
-    Type,
-    /// A function type.
-    FunctionType,
-    /// `dense<...>` or another constant tensor.
-    Dense,
-    /// Anything that has a type.
-    Typed,
-    /// A choice of one word.
-    Enum(&'static EnumDef),
-    /// A set of words.
-    Flags(&'static FlagsDef),
-}
-
 /// A declared attribute.
 #[derive(Clone, Debug)]
 pub struct AttrDef {
@@ -244,6 +82,15 @@ pub struct AttrDef {
     pub kind: AttrConstraint,
     /// Must it be there?
     pub required: bool,
+    /// What it is if it is not given: the parser adds it, and forms do not write it.
+    pub default: Option<DefaultValue>,
+}
+
+/// The value of an attribute that is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultValue {
+    /// An integer of the declared type.
+    Int(i64),
 }
 
 /// A declared region.
@@ -253,6 +100,8 @@ pub struct RegionDef {
     pub name: &'static str,
     /// May it have no blocks?
     pub may_be_empty: bool,
+    /// The op that ends a block which the custom form leaves without a terminator.
+    pub implicit: Option<&'static str>,
 }
 
 /// A declared successor.
@@ -351,6 +200,9 @@ pub enum Folded {
 pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 /// Computes results from constant operands (`None`: not constant). Nothing if it cannot.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
+/// Names for the results of an op, by which the printer calls them: `c1_i32` for a constant. Fewer names than results
+/// (or empty ones) leave the rest numbered.
+pub type ResultNames = fn(&Module, OpId) -> Vec<String>;
 /// Computes result types from operand types and attributes.
 pub type ShapeFn = fn(&Module, OpId) -> Result<Vec<TypeId>, Diagnostic>;
 /// Builds the gradients of the operands from those of the results.
@@ -363,7 +215,7 @@ pub struct OpDef {
     pub name: String,
     /// One sentence for the documentation.
     pub summary: &'static str,
-    /// Operands in order. At most one is optional or variadic.
+    /// Operands in order. At most one is optional or variadic, unless the op has `OPERAND_SEGMENTS`.
     pub operands: Vec<OperandDef>,
     /// Results in order. At most one is optional or variadic.
     pub results: Vec<ResultDef>,
@@ -383,6 +235,10 @@ pub struct OpDef {
     pub effects: Effects,
     /// Custom form; without one the op prints in generic form.
     pub format: Option<Format>,
+    /// The dialect that ops directly inside need not name.
+    pub default_dialect: &'static str,
+    /// What results are called.
+    pub result_names: Option<ResultNames>,
     /// Further checks.
     pub verifier: Option<Verifier>,
     /// Constant folding.
@@ -417,6 +273,8 @@ impl OpDef {
             type_rules: Vec::new(),
             effects: Effects::Unknown,
             format: None,
+            default_dialect: "",
+            result_names: None,
             verifier: None,
             folder: None,
             patterns: Vec::new(),
@@ -463,13 +321,19 @@ impl OpDef {
     /// A required attribute.
     #[must_use]
     pub fn attr(self, name: &'static str, kind: AttrConstraint) -> Self {
-        self.push_attr(AttrDef { name, kind, required: true })
+        self.push_attr(AttrDef { name, kind, required: true, default: None })
     }
 
     /// An attribute that may be missing.
     #[must_use]
     pub fn optional_attr(self, name: &'static str, kind: AttrConstraint) -> Self {
-        self.push_attr(AttrDef { name, kind, required: false })
+        self.push_attr(AttrDef { name, kind, required: false, default: None })
+    }
+
+    /// An attribute that has this value if it is not given.
+    #[must_use]
+    pub fn default_attr(self, name: &'static str, kind: AttrConstraint, default: DefaultValue) -> Self {
+        self.push_attr(AttrDef { name, kind, required: false, default: Some(default) })
     }
 
     fn push_attr(mut self, attr: AttrDef) -> Self {
@@ -512,7 +376,14 @@ impl OpDef {
     /// A region.
     #[must_use]
     pub fn region(mut self, name: &'static str, may_be_empty: bool) -> Self {
-        self.regions.push(RegionDef { name, may_be_empty });
+        self.regions.push(RegionDef { name, may_be_empty, implicit: None });
+        self
+    }
+
+    /// A region whose blocks end with `terminator` if the custom form does not say how.
+    #[must_use]
+    pub fn region_ending(mut self, name: &'static str, may_be_empty: bool, terminator: &'static str) -> Self {
+        self.regions.push(RegionDef { name, may_be_empty, implicit: Some(terminator) });
         self
     }
 
@@ -550,10 +421,27 @@ impl OpDef {
         self
     }
 
-    /// More traits.
+    /// More traits. `OPERAND_SEGMENTS` declares the attribute as well.
     #[must_use]
     pub fn traits(mut self, traits: Traits) -> Self {
         self.traits = self.traits.and(traits);
+        if traits.has(Traits::OPERAND_SEGMENTS) {
+            return self.attr("operandSegmentSizes", AttrConstraint::DenseArray(KnownType::I32));
+        }
+        self
+    }
+
+    /// Ops directly inside need not name this dialect.
+    #[must_use]
+    pub fn default_dialect(mut self, dialect: &'static str) -> Self {
+        self.default_dialect = dialect;
+        self
+    }
+
+    /// What the results are called.
+    #[must_use]
+    pub fn result_names(mut self, names: ResultNames) -> Self {
+        self.result_names = Some(names);
         self
     }
 
@@ -670,9 +558,16 @@ impl OpDef {
         self.results.iter().position(|r| r.arity != Arity::One)
     }
 
-    /// The declared operand that actual operand `i` of `n` stands for; nothing for the implicit chain and for surplus.
+    /// The number of the declared operand that actual operand `i` of `n` stands for, by counting; nothing for the
+    /// implicit chain and for surplus.
+    pub fn operand_index(&self, i: usize, n: usize) -> Option<usize> {
+        declared_index(self.variadic_operand(), self.operands.len(), i, n)
+            .filter(|d| *d < self.operands.len())
+    }
+
+    /// The declared operand that actual operand `i` of `n` stands for, by counting.
     pub fn operand_def(&self, i: usize, n: usize) -> Option<&OperandDef> {
-        declared_index(self.variadic_operand(), self.operands.len(), i, n).and_then(|d| self.operands.get(d))
+        self.operand_index(i, n).and_then(|d| self.operands.get(d))
     }
 
     /// The declared result that actual result `i` of `n` stands for.

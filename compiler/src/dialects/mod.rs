@@ -13,9 +13,11 @@
 //! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `arith`.
 
 mod access;
+pub mod constraint;
 pub mod def;
 pub mod enums;
 pub mod format;
+pub mod traits;
 
 pub mod arith;
 mod builtin;
@@ -28,12 +30,14 @@ mod tfrt_test;
 mod ts;
 pub mod types;
 
+pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, Folded, KernelDef, MemorySpace, OpDef,
-    OperandDef, OperandMode, RegionDef, Resource, ResultDef, SuccessorDef, Traits, TypeConstraint,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, Effects, Folded, KernelDef, MemorySpace, OpDef,
+    OperandDef, OperandMode, RegionDef, Resource, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use format::Format;
+pub use traits::Traits;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 
 use crate::rewrite::Pattern;
@@ -47,6 +51,8 @@ pub struct Registry {
     defs: IndexMap<String, OpDef, FxBuildHasher>,
     /// Other names under which an op may be written: `module`.
     aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
+    /// Dialects whose ops may be written without the dialect's name inside of some op.
+    default_dialects: Vec<&'static str>,
 }
 
 impl Registry {
@@ -89,6 +95,9 @@ impl Registry {
     /// If the name is taken: definitions are part of the compiler.
     pub fn add(&mut self, def: OpDef) {
         let name = def.name.clone();
+        if !def.default_dialect.is_empty() && !self.default_dialects.contains(&def.default_dialect) {
+            self.default_dialects.push(def.default_dialect);
+        }
         assert!(self.defs.insert(name, def).is_none(), "op defined twice");
     }
 
@@ -117,9 +126,19 @@ impl Registry {
         }
     }
 
-    /// True if an op may be written so.
+    /// The definition of `name` where `dialect` need not be named.
+    pub fn find_short(&self, dialect: &str, name: &str) -> Option<&OpDef> {
+        if dialect.is_empty() || name.contains('.') {
+            return None;
+        }
+        self.defs.get(format!("{dialect}.{name}").as_str())
+    }
+
+    /// True if an op may be written so somewhere.
     pub fn is_op_name(&self, name: &str) -> bool {
-        self.defs.contains_key(name) || self.aliases.contains_key(name)
+        self.defs.contains_key(name)
+            || self.aliases.contains_key(name)
+            || self.default_dialects.iter().any(|dialect| self.find_short(dialect, name).is_some())
     }
 
     /// All definitions, in the order in which they were added.

@@ -54,22 +54,41 @@ pub enum TypeFn {
     Same,
     /// `i1`, in the same shape.
     I1Like,
+    /// The inputs of a function type.
+    Inputs,
+    /// The results of a function type.
+    Outputs,
 }
 
 impl TypeFn {
-    /// The type that follows from `from`.
-    pub fn apply(self, cx: &mut Context, from: TypeId) -> TypeId {
+    /// The types that follow from `from`; none if it is not of the right kind.
+    pub fn apply(self, cx: &mut Context, from: TypeId) -> Option<Vec<TypeId>> {
         match self {
-            TypeFn::Same => from,
-            TypeFn::I1Like => cx.with_element(from, KnownType::I1.id()),
+            TypeFn::Same => Some(vec![from]),
+            TypeFn::I1Like => Some(vec![cx.with_element(from, KnownType::I1.id())]),
+            TypeFn::Inputs => cx.function_signature(from).map(|(inputs, _)| inputs.to_vec()),
+            TypeFn::Outputs => cx.function_signature(from).map(|(_, results)| results.to_vec()),
         }
     }
 
-    /// Does `ty` follow from `from`?
-    pub fn holds(self, cx: &Context, from: TypeId, ty: TypeId) -> bool {
+    /// Do the types follow from `from`?
+    pub fn holds(self, cx: &Context, from: TypeId, types: &[TypeId]) -> bool {
+        let i1_like = |ty: &TypeId| cx.element(*ty) == KnownType::I1.id() && cx.same_container(from, *ty);
         match self {
-            TypeFn::Same => ty == from,
-            TypeFn::I1Like => cx.element(ty) == KnownType::I1.id() && cx.same_container(from, ty),
+            TypeFn::Same => types.iter().all(|ty| *ty == from),
+            TypeFn::I1Like => types.iter().all(i1_like),
+            TypeFn::Inputs => cx.function_signature(from).is_some_and(|(inputs, _)| inputs == types),
+            TypeFn::Outputs => cx.function_signature(from).is_some_and(|(_, results)| results == types),
+        }
+    }
+
+    /// In words, for messages and documentation.
+    pub fn describe(self) -> &'static str {
+        match self {
+            TypeFn::Same => "the same type as",
+            TypeFn::I1Like => "i1 in the shape of",
+            TypeFn::Inputs => "the inputs of",
+            TypeFn::Outputs => "the results of",
         }
     }
 }
@@ -102,15 +121,26 @@ impl TypeRule {
         matches!(self.from, TypeSource::Default(_))
     }
 
-    /// The type from which the rule starts in an op with a declared number of operands and results.
-    pub fn source(&self, m: &Module, op: OpId) -> Option<TypeId> {
+    /// The types from which the rule starts.
+    pub fn source(&self, m: &Module, op: OpId) -> Vec<TypeId> {
         match self.from {
-            TypeSource::Value(of) => declared_type(m, op, of),
+            TypeSource::Value(of) => m.types_of(op, of),
             TypeSource::Attr(i) => {
-                let name = m.cx.op_name_data(m.op_name(op)).attr_names.get(i)?;
-                m.attr(op, *name).and_then(|a| m.cx.attr_type(a))
+                let name = m.cx.op_name_data(m.op_name(op)).attr_names.get(i);
+                let attr = name.and_then(|name| m.attr(op, *name));
+                attr.and_then(|a| m.cx.attr_type(a)).into_iter().collect()
             }
-            TypeSource::Default(known) => Some(known.id()),
+            TypeSource::Default(known) => vec![known.id()],
+        }
+    }
+
+    /// Are the types of the op as the rule says?
+    pub fn holds(&self, m: &Module, op: OpId) -> bool {
+        let types = m.types_of(op, self.of);
+        match (self.by, self.source(m, op).as_slice()) {
+            (by, [one]) => by.holds(&m.cx, *one, &types),
+            (TypeFn::Same, many) => many == types,
+            (_, _) => types.is_empty(),
         }
     }
 }

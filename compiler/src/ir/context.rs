@@ -63,12 +63,20 @@ pub enum KnownType {
     UI8,
     UI32,
     UI64,
+    Complex64,
+    Complex128,
+    String,
+    Device,
 }
 
 impl KnownType {
-    const ALL: [KnownType; 17] = {
+    /// All of them, by id.
+    pub const ALL: [KnownType; 21] = {
         use KnownType::*;
-        [I1, I8, I32, I64, F32, F64, Index, None, Chain, Tensor, Shape, F16, BF16, I16, UI8, UI32, UI64]
+        [
+            I1, I8, I32, I64, F32, F64, Index, None, Chain, Tensor, Shape, F16, BF16, I16, UI8, UI32, UI64,
+            Complex64, Complex128, String, Device,
+        ]
     };
 
     /// As written in a program.
@@ -91,6 +99,10 @@ impl KnownType {
             KnownType::Chain => "!tfrt.chain",
             KnownType::Tensor => "!t.tensor",
             KnownType::Shape => "!ts.shape",
+            KnownType::Complex64 => "complex<f32>",
+            KnownType::Complex128 => "complex<f64>",
+            KnownType::String => "!tfrt.string",
+            KnownType::Device => "!tfrt.device",
         }
     }
 
@@ -166,6 +178,10 @@ impl Context {
                 KnownType::Chain => TypeKind::Opaque(cx.str_id("tfrt.chain")),
                 KnownType::Tensor => TypeKind::Opaque(cx.str_id("t.tensor")),
                 KnownType::Shape => TypeKind::Opaque(cx.str_id("ts.shape")),
+                KnownType::Complex64 => TypeKind::Complex(KnownType::F32.id()),
+                KnownType::Complex128 => TypeKind::Complex(KnownType::F64.id()),
+                KnownType::String => TypeKind::Opaque(cx.str_id("tfrt.string")),
+                KnownType::Device => TypeKind::Opaque(cx.str_id("tfrt.device")),
             };
             let id = cx.type_id(kind);
             debug_assert_eq!(id, known.id());

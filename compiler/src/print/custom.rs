@@ -1,14 +1,13 @@
 //! Custom forms, from the same formats that the parser follows.
 //!
 //! An op is printed so only if reading it back gives the same op: [`Printer::fits`] asks whether everything that the
-//! form leaves unsaid (types, counts, kinds of attributes) is as the definition says.
+//! form leaves unsaid (types, counts, kinds of attributes, names of arguments) is as the definition says.
 
-use super::Printer;
-use super::text::{self, Typed, put, write_attr, write_list, write_type};
-use crate::dialects::format::{Custom, Element, Of};
-use crate::dialects::types::declared_type;
-use crate::dialects::{Arity, AttrConstraint, OpDef};
-use crate::ir::{AttrId, AttrKind, OpId, StrId, TypeKind, ValueId, names};
+use super::text::{Typed, write_attr, write_type};
+use super::{Header, Printer};
+use crate::dialects::format::{Custom, Element};
+use crate::dialects::{AttrConstraint, DefaultValue, OpDef};
+use crate::ir::{AttrId, OpId, StrId, TypeId, TypeKind, ValueId};
 
 /// What was written last, for spaces.
 #[derive(Clone, Copy)]
@@ -19,124 +18,33 @@ struct Space {
     punctuation: bool,
 }
 
+const AFTER_WORD: Space = Space { wanted: true, punctuation: false };
+
 impl Printer<'_> {
     /// Prints the op in custom form; false (and nothing printed) if it has none or does not fit it.
     pub(super) fn custom(&mut self, op: OpId) -> bool {
         let Some(def) = self.m.def(op) else { return false };
         let Some(format) = &def.format else { return false };
-        if let [Element::Custom(custom)] = format.elements.as_slice() {
-            return match custom {
-                Custom::Module => self.module(op),
-                Custom::Function => self.function(op),
-            };
+        match format.elements.as_slice() {
+            [Element::Custom(Custom::Module)] => return self.module(op),
+            [Element::Custom(Custom::Function)] => return self.function(op),
+            _ => {}
         }
         if !self.fits(op, def) {
             return false;
         }
-        self.out.push_str(&def.name);
-        let written: Vec<StrId> = format
-            .written_attrs()
-            .into_iter()
-            .filter_map(|i| self.cx.op_name_data(self.m.op_name(op)).attr_names.get(i).copied())
-            .collect();
-        let mut space = Space { wanted: true, punctuation: false };
-        self.elements(op, def, &format.elements, &written, &mut space);
+        self.op_name(op);
+        let mut space = AFTER_WORD;
+        self.elements(op, def, &format.elements, &mut space);
         true
     }
 
-    fn fits(&self, op: OpId, def: &OpDef) -> bool {
-        let Some(format) = &def.format else { return false };
-        let n = self.m.n_operands(op);
-        let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
-        if n < fixed || n > fixed && def.variadic_operand().is_none() {
-            return false;
-        }
-        let spelled = |of: &[Of]| has_types(&format.elements, of);
-        let operand_types = |i: usize, v: ValueId| {
-            let Some(declared) = def.operand_def(i, n) else { return false };
-            let index = def.operands.iter().position(|o| std::ptr::eq(o, declared)).unwrap_or(0);
-            declared.ty.only() == Some(self.m.value_type(v))
-                || spelled(&[Of::Operands, Of::Operand(index)])
-                || self.follows(op, def, Of::Operand(index))
-        };
-        if !self.m.operands(op).enumerate().all(|(i, v)| operand_types(i, v)) {
-            return false;
-        }
-        if !spelled(&[Of::Results]) {
-            let results = def.results.iter().zip(self.m.results(op));
-            if self.m.n_results(op) != def.results.len()
-                || !results.enumerate().all(|(i, (r, v))| {
-                    r.ty.only() == Some(self.m.value_type(v))
-                        || spelled(&[Of::Result(i)])
-                        || self.follows(op, def, Of::Result(i))
-                })
-            {
-                return false;
-            }
-        }
-        let names = &self.cx.op_name_data(self.m.op_name(op)).attr_names;
-        let attrs = format.written_attrs().into_iter().all(|i| {
-            let attr = names.get(i).and_then(|name| self.m.attr(op, *name));
-            match attr {
-                Some(attr) => self.fits_attr(attr, def.attrs[i].kind),
-                None => !def.attrs[i].required,
-            }
-        });
-        // A pack of optional operands before others would be ambiguous; no definition has that.
-        attrs && self.m.regions_of(op).len() == def.regions.len()
-            && self.m.successors(op).is_empty()
-            && self.m.properties(op).is_none()
-            // Arguments of an entry block that the form does not print would be lost.
-            && self.m.regions_of(op).iter().all(|r| self.m.entry(*r).is_none_or(|b| self.m.args(b).is_empty()))
-    }
-
-    /// Does the type follow from others by the definition's rule?
-    fn follows(&self, op: OpId, def: &OpDef, of: Of) -> bool {
-        def.type_rule(of).is_some_and(|rule| {
-            let types = declared_type(self.m, op, of).zip(rule.source(self.m, op));
-            types.is_some_and(|(ty, from)| rule.by.holds(self.cx, from, ty))
-        })
-    }
-
-    /// Does an attribute read back as itself where a form expects this kind?
-    fn fits_attr(&self, attr: AttrId, kind: AttrConstraint) -> bool {
-        let cx = self.cx;
-        match kind {
-            AttrConstraint::Int(k) => matches!(cx.attr(attr), AttrKind::Int { ty, .. } if *ty == k.id()),
-            AttrConstraint::Float(k) => matches!(cx.attr(attr), AttrKind::Float { ty, .. } if *ty == k.id()),
-            AttrConstraint::Bool => matches!(cx.attr(attr), AttrKind::Bool(_)),
-            AttrConstraint::IntArray(k) | AttrConstraint::NumberArray(k) => match cx.attr(attr) {
-                AttrKind::Array(elems) => elems.iter().all(|e| cx.attr_type(*e) == Some(k.id())),
-                _ => false,
-            },
-            AttrConstraint::FlatSymbol | AttrConstraint::Symbol => {
-                matches!(cx.attr(attr), AttrKind::Symbol { .. })
-            }
-            AttrConstraint::Str => matches!(cx.attr(attr), AttrKind::Str { ty: None, .. }),
-            AttrConstraint::Dense => matches!(
-                cx.attr(attr),
-                AttrKind::Dense { .. }
-                    | AttrKind::DenseStrings { .. }
-                    | AttrKind::DenseResource { .. }
-                    | AttrKind::Sparse { .. }
-            ),
-            AttrConstraint::Enum(words) => words.word(cx, attr).is_some(),
-            AttrConstraint::Flags(flags) => flags.bits(cx, attr).is_some_and(|bits| bits != 0),
-            AttrConstraint::Typed => {
-                let implicit = matches!(cx.attr(attr), AttrKind::Str { .. } | AttrKind::Opaque { .. });
-                !implicit && cx.attr_type(attr).is_some()
-            }
-            AttrConstraint::Any
-            | AttrConstraint::Unit
-            | AttrConstraint::Array
-            | AttrConstraint::DictArray
-            | AttrConstraint::Dict
-            | AttrConstraint::Type
-            | AttrConstraint::FunctionType => !matches!(
-                cx.attr(attr),
-                AttrKind::Unit | AttrKind::Str { ty: Some(_), .. } | AttrKind::Opaque { ty: Some(_), .. }
-            ),
-        }
+    /// The name as it is written in this place.
+    pub(super) fn op_name(&mut self, op: OpId) {
+        let name = self.m.op_name_str(op);
+        let short = name.strip_prefix(self.default_dialect).and_then(|rest| rest.strip_prefix('.'));
+        let name = short.filter(|s| !s.contains('.') && !self.default_dialect.is_empty()).unwrap_or(name);
+        self.out.push_str(name);
     }
 
     fn before_value(&mut self, space: &mut Space) {
@@ -163,281 +71,262 @@ impl Printer<'_> {
         space.wanted = text.len() != 1 || !"<({[".contains(first);
     }
 
-    fn elements(
-        &mut self,
-        op: OpId,
-        def: &OpDef,
-        elements: &[Element],
-        written: &[StrId],
-        space: &mut Space,
-    ) {
+    fn elements(&mut self, op: OpId, def: &OpDef, elements: &[Element], space: &mut Space) {
         for element in elements {
-            match element {
-                Element::Literal(text) => self.literal(text, space),
-                Element::Operands => {
-                    if self.m.n_operands(op) > 0 {
-                        self.before_value(space);
-                        self.values(self.m.operands(op));
-                    }
-                }
-                Element::Operand(index) => {
-                    let values = self.declared(op, def, *index);
-                    if !values.is_empty() {
-                        self.before_value(space);
-                        self.values(values.into_iter());
-                    }
-                }
-                Element::Attr(index) => {
-                    let name = self.cx.op_name_data(self.m.op_name(op)).attr_names.get(*index).copied();
-                    if let Some(attr) = name.and_then(|n| self.m.attr(op, n)) {
-                        if let AttrConstraint::Flags(flags) = def.attrs[*index].kind {
-                            let bits = flags.bits(self.cx, attr).unwrap_or(0);
-                            self.out.push_str(&flags.text(bits));
-                            *space = Space { wanted: true, punctuation: false };
-                            continue;
-                        }
-                        self.before_value(space);
-                        if let AttrConstraint::Enum(words) = def.attrs[*index].kind {
-                            self.out.push_str(words.word(self.cx, attr).unwrap_or_default());
-                            continue;
-                        }
-                        let typed = match def.attrs[*index].kind {
-                            AttrConstraint::Int(_) | AttrConstraint::Float(_) | AttrConstraint::Bool => {
-                                Typed::Never
-                            }
-                            _ => Typed::Always,
-                        };
-                        write_attr(self.style, attr, typed, &mut self.out);
-                    }
-                }
-                Element::AttrDict { keyword } => {
-                    let rest: Vec<(StrId, AttrId)> =
-                        self.m.attrs(op).iter().filter(|(n, _)| !written.contains(n)).copied().collect();
-                    if !rest.is_empty() {
-                        if *keyword {
-                            self.out.push_str(" attributes");
-                        }
-                        self.attr_dict(&rest);
-                        *space = Space { wanted: true, punctuation: false };
-                    }
-                }
-                Element::Types(of) => {
-                    let values: Vec<ValueId> = match of {
-                        Of::Operands => self.m.operands(op).collect(),
-                        Of::Results => self.m.results(op).collect(),
-                        Of::Operand(i) => self.declared(op, def, *i),
-                        Of::Result(i) => self.m.results(op).skip(*i).take(1).collect(),
-                    };
-                    self.before_value(space);
-                    self.types(values.into_iter());
-                }
-                Element::FunctionalType => {
-                    self.before_value(space);
-                    self.function_type(op);
-                }
-                Element::Region(i) => {
-                    self.before_value(space);
-                    if let Some(&region) = self.m.regions_of(op).get(*i) {
-                        self.region(region, false);
-                    }
-                }
-                Element::Optional { elements, anchor } => {
-                    if self.is_present(op, def, &elements[*anchor]) {
-                        self.elements(op, def, elements, written, space);
-                    }
-                }
-                Element::Custom(_) => {}
-            }
+            self.element(op, def, element, space);
         }
     }
 
-    /// The actual operands of a declared one.
-    fn declared(&self, op: OpId, def: &OpDef, index: usize) -> Vec<ValueId> {
-        let n = self.m.n_operands(op);
-        let declared = def.operands.get(index);
-        self.m
-            .operands(op)
-            .enumerate()
-            .filter(|(i, _)| def.operand_def(*i, n).zip(declared).is_some_and(|(a, b)| std::ptr::eq(a, b)))
-            .map(|(_, v)| v)
-            .collect()
+    fn element(&mut self, op: OpId, def: &OpDef, element: &Element, space: &mut Space) {
+        match element {
+            Element::Literal(text) if text.is_empty() => *space = Space { wanted: false, punctuation: true },
+            Element::Literal(text) => self.literal(text, space),
+            Element::Blank => {
+                self.out.push(' ');
+                *space = Space { wanted: false, punctuation: true };
+            }
+            Element::Operands => self.list(self.m.operands(op).collect(), space),
+            Element::Operand(index) => self.list(self.declared(op, *index), space),
+            Element::Typed(index) => {
+                for (i, value) in self.declared(op, *index).into_iter().enumerate() {
+                    if i > 0 {
+                        self.out.push_str(", ");
+                    }
+                    self.value(value);
+                    self.out.push_str(" : ");
+                    write_type(self.style, self.m.value_type(value), &mut self.out);
+                }
+                *space = AFTER_WORD;
+            }
+            Element::Attr(index) => {
+                if let Some(attr) = self.declared_attr(op, *index) {
+                    let kind = def.attrs[*index].kind;
+                    if matches!(kind, AttrConstraint::Flags(_)) {
+                        *space = AFTER_WORD;
+                    } else {
+                        self.before_value(space);
+                    }
+                    self.attr_value(attr, kind);
+                }
+            }
+            Element::NamedAttrs(attrs) => {
+                let given = attrs.iter().filter_map(|i| Some((*i, self.declared_attr(op, *i)?)));
+                let given: Vec<(usize, AttrId)> = given.collect();
+                for (at, (i, attr)) in given.into_iter().enumerate() {
+                    if at > 0 {
+                        self.out.push(',');
+                    }
+                    self.before_value(space);
+                    self.out.push_str(def.attrs[i].name);
+                    self.out.push_str(" = ");
+                    self.attr_value(attr, def.attrs[i].kind);
+                }
+            }
+            Element::AttrDict { keyword } => {
+                let rest = self.unwritten_attrs(op, def);
+                if !rest.is_empty() {
+                    if *keyword {
+                        self.out.push_str(" attributes");
+                    }
+                    self.attr_dict(&rest);
+                    *space = AFTER_WORD;
+                }
+            }
+            Element::Successor(index) => {
+                for at in self.m.successor_range(op, *index) {
+                    self.before_value(space);
+                    self.block_name(self.m.successors(op)[at]);
+                }
+            }
+            Element::Types(of, _) => {
+                let types = self.m.types_of(op, *of);
+                if !types.is_empty() {
+                    self.before_value(space);
+                }
+                self.type_list(&types);
+            }
+            Element::FunctionalType(inputs, outputs) => {
+                self.before_value(space);
+                let (inputs, outputs) = (self.m.types_of(op, *inputs), self.m.types_of(op, *outputs));
+                super::text::write_function(self.style, &inputs, &outputs, &mut self.out);
+            }
+            Element::ArrowTypes(of, parens) => {
+                let types = self.m.types_of(op, *of);
+                if types.is_empty() {
+                    return;
+                }
+                let is_function = |t: &TypeId| matches!(self.cx.ty(*t), TypeKind::Function { .. });
+                let parens = *parens || types.len() > 1 || types.iter().any(is_function);
+                self.out.push_str(if parens { " -> (" } else { " -> " });
+                self.type_list(&types);
+                if parens {
+                    self.out.push(')');
+                }
+                *space = AFTER_WORD;
+            }
+            Element::Region(index, shadow) => {
+                self.before_value(space);
+                if let Some(&region) = self.m.regions_of(op).get(*index) {
+                    self.shadow(op, region, shadow);
+                    let declared = declares_args(def, *index);
+                    let header = if declared { Header::Never } else { Header::Needed };
+                    self.region(region, header, self.ends_implicitly(region, def, *index));
+                }
+            }
+            Element::Arg(region, _) => {
+                if let Some(arg) = self.region_args(op, *region).first().copied() {
+                    self.before_value(space);
+                    self.value(arg);
+                }
+            }
+            Element::Assign(region, operand) => {
+                let operands = self.declared(op, *operand);
+                let args = self.region_args(op, *region);
+                if operands.is_empty() {
+                    return;
+                }
+                let skip = args.len() - operands.len();
+                self.out.push('(');
+                for (i, (arg, value)) in args.into_iter().skip(skip).zip(operands).enumerate() {
+                    if i > 0 {
+                        self.out.push_str(", ");
+                    }
+                    self.value(arg);
+                    self.out.push_str(" = ");
+                    self.value(value);
+                }
+                self.out.push(')');
+                *space = AFTER_WORD;
+            }
+            Element::Optional { elements, anchor } => {
+                if self.is_present(op, def, &elements[*anchor]) {
+                    self.elements(op, def, elements, space);
+                }
+            }
+            Element::Custom(Custom::SwitchCases) => self.switch_cases(op),
+            Element::Custom(Custom::Module | Custom::Function) => {}
+        }
     }
 
-    fn is_present(&self, op: OpId, def: &OpDef, element: &Element) -> bool {
+    fn list(&mut self, values: Vec<ValueId>, space: &mut Space) {
+        if !values.is_empty() {
+            self.before_value(space);
+            self.values(values.into_iter());
+        }
+    }
+
+    /// An attribute of a declared kind, as `piece_attr` and its like read it.
+    fn attr_value(&mut self, attr: AttrId, kind: AttrConstraint) {
+        match kind {
+            AttrConstraint::Int(_) | AttrConstraint::Float(_) | AttrConstraint::Bool => {
+                write_attr(self.style, attr, Typed::Never, &mut self.out);
+            }
+            AttrConstraint::Enum(words) => self.out.push_str(words.word(self.cx, attr).unwrap_or_default()),
+            AttrConstraint::Flags(flags) => {
+                let bits = flags.bits(self.cx, attr).unwrap_or(0);
+                self.out.push_str(&flags.text(bits));
+            }
+            _ => write_attr(self.style, attr, Typed::Always, &mut self.out),
+        }
+    }
+
+    fn type_list(&mut self, types: &[TypeId]) {
+        let cx = self.style;
+        super::text::write_list(types, &mut self.out, |t, out| write_type(cx, *t, out));
+    }
+
+    /// The attribute number `index` of the definition, unless it is missing or has its default value.
+    pub(super) fn declared_attr(&self, op: OpId, index: usize) -> Option<AttrId> {
+        let name = *self.cx.op_name_data(self.m.op_name(op)).attr_names.get(index)?;
+        let attr = self.m.attr(op, name)?;
+        let def = self.m.def(op)?.attrs.get(index)?;
+        let is_default = match def.default {
+            None => false,
+            Some(DefaultValue::Int(n)) => self.cx.as_int(attr) == Some(n) && def.kind.accepts(self.cx, attr),
+        };
+        (!is_default).then_some(attr)
+    }
+
+    /// Attributes that stand in the dictionary.
+    fn unwritten_attrs(&self, op: OpId, def: &OpDef) -> Vec<(StrId, AttrId)> {
+        let names = &self.cx.op_name_data(self.m.op_name(op)).attr_names;
+        let written = def.format.as_ref().map_or(&[][..], |f| &f.written_attrs);
+        let in_dict = |name: StrId| match names.iter().position(|n| *n == name) {
+            Some(index) => !written.contains(&index) && self.declared_attr(op, index).is_some(),
+            None => true,
+        };
+        self.m.attrs(op).iter().filter(|(n, _)| in_dict(*n)).copied().collect()
+    }
+
+    /// The values of a declared operand.
+    pub(super) fn declared(&self, op: OpId, index: usize) -> Vec<ValueId> {
+        self.m.operand_range(op, index).map(|i| self.m.operand(op, i)).collect()
+    }
+
+    /// Arguments of the entry block of region `index`.
+    pub(super) fn region_args(&self, op: OpId, index: usize) -> Vec<ValueId> {
+        let region = self.m.regions_of(op).get(index);
+        let entry = region.and_then(|r| self.m.entry(*r));
+        entry.map_or_else(Vec::new, |b| self.m.args(b).to_vec())
+    }
+
+    /// Calls the arguments of a region as the operands are called.
+    fn shadow(&mut self, op: OpId, region: crate::ir::RegionId, operands: &[usize]) {
+        let Some(entry) = self.m.entry(region) else { return };
+        let values = operands.iter().flat_map(|i| self.declared(op, *i)).collect::<Vec<_>>();
+        for (arg, value) in self.m.args(entry).iter().zip(values) {
+            let from = self.out.len();
+            self.value(value);
+            let name = self.out.split_off(from);
+            self.names.set_text(*arg, name.trim_start_matches('%'));
+        }
+    }
+
+    /// Does the form leave out the terminator of the region's block?
+    fn ends_implicitly(&self, region: crate::ir::RegionId, def: &OpDef, index: usize) -> bool {
+        let Some(implicit) = def.regions.get(index).and_then(|r| r.implicit) else { return false };
+        let [block] = self.m.blocks_of(region) else { return false };
+        self.m.last_op(*block).is_some_and(|last| {
+            self.m.op_name_str(last) == implicit
+                && self.m.n_operands(last) == 0
+                && self.m.attrs(last).is_empty()
+                && self.m.n_results(last) == 0
+                && self.m.regions_of(last).is_empty()
+                && self.m.successors(last).is_empty()
+        })
+    }
+
+    pub(super) fn is_present(&self, op: OpId, def: &OpDef, element: &Element) -> bool {
         match element {
-            Element::Operands | Element::Types(Of::Operands) => self.m.n_operands(op) > 0,
-            Element::Types(of) if def.type_rule(*of).is_some_and(|r| r.is_default()) => {
-                !self.follows(op, def, *of)
+            Element::Operands => self.m.n_operands(op) > 0,
+            Element::Operand(i) | Element::Typed(i) | Element::Assign(_, i) => {
+                !self.m.operand_range(op, *i).is_empty()
             }
-            Element::Operand(i) | Element::Types(Of::Operand(i)) => !self.declared(op, def, *i).is_empty(),
-            Element::Types(Of::Results | Of::Result(_)) => self.m.n_results(op) > 0,
-            Element::Attr(i) => {
-                let name = self.cx.op_name_data(self.m.op_name(op)).attr_names.get(*i);
-                name.is_some_and(|n| self.m.attr(op, *n).is_some())
-            }
-            Element::Region(i) => {
+            Element::Types(of, _) => match def.type_rule(*of).filter(|rule| rule.is_default()) {
+                Some(rule) => !rule.holds(self.m, op),
+                None => !self.m.types_of(op, *of).is_empty(),
+            },
+            Element::ArrowTypes(of, _) => !self.m.types_of(op, *of).is_empty(),
+            Element::Attr(i) => self.declared_attr(op, *i).is_some(),
+            Element::NamedAttrs(attrs) => attrs.iter().any(|i| self.declared_attr(op, *i).is_some()),
+            Element::Region(i, _) => {
                 self.m.regions_of(op).get(*i).is_some_and(|r| !self.m.blocks_of(*r).is_empty())
             }
+            Element::AttrDict { .. } => !self.unwritten_attrs(op, def).is_empty(),
             _ => true,
         }
     }
-
-    // ---- builtin.module and func.func ----
-
-    fn rest(&self, op: OpId, said: &[StrId]) -> Vec<(StrId, AttrId)> {
-        self.m.attrs(op).iter().filter(|(n, _)| !said.contains(n)).copied().collect()
-    }
-
-    fn str_attr(&self, op: OpId, name: StrId) -> Option<StrId> {
-        match self.m.attr(op, name).map(|a| self.cx.attr(a)) {
-            Some(AttrKind::Str { text, ty: None }) => Some(*text),
-            _ => None,
-        }
-    }
-
-    fn module(&mut self, op: OpId) -> bool {
-        let [region] = self.m.regions_of(op) else { return false };
-        let region = *region;
-        let [block] = self.m.blocks_of(region) else { return false };
-        let plain = self.m.args(*block).is_empty() && self.m.n_operands(op) == 0 && self.m.n_results(op) == 0;
-        let name = self.str_attr(op, names::SYM_NAME);
-        if !plain
-            || name.is_none() && self.m.attr(op, names::SYM_NAME).is_some()
-            || self.m.properties(op).is_some()
-        {
-            return false;
-        }
-        self.out.push_str("module");
-        if let Some(name) = name {
-            self.out.push(' ');
-            text::write_symbol(self.cx.str(name), &mut self.out);
-        }
-        let rest = self.rest(op, &[names::SYM_NAME]);
-        if !rest.is_empty() {
-            self.out.push_str(" attributes");
-            self.attr_dict(&rest);
-        }
-        self.out.push(' ');
-        self.region(region, false);
-        true
-    }
-
-    fn function(&mut self, op: OpId) -> bool {
-        let [region] = self.m.regions_of(op) else { return false };
-        let region = *region;
-        let Some(name) = self.str_attr(op, names::SYM_NAME) else { return false };
-        let ty = self.m.attr(op, names::FUNCTION_TYPE).and_then(|a| self.cx.as_type(a));
-        let Some((inputs, results)) = ty.and_then(|t| self.cx.function_signature(t)) else { return false };
-        let entry = self.m.entry(region);
-        if let Some(block) = entry {
-            let args = self.m.args(block);
-            let same = args.len() == inputs.len()
-                && args.iter().zip(inputs).all(|(a, t)| self.m.value_type(*a) == *t);
-            // An empty body would read as none.
-            if !same || self.m.first_op(block).is_none() && self.m.blocks_of(region).len() == 1 {
-                return false;
-            }
-        }
-        let visibility = self.str_attr(op, names::SYM_VISIBILITY);
-        let visible = visibility.map(|v| self.cx.str(v));
-        if self.m.attr(op, names::SYM_VISIBILITY).is_some()
-            && !matches!(visible, Some("private" | "public" | "nested"))
-        {
-            return false;
-        }
-        let Some(arg_attrs) = self.dicts(op, names::ARG_ATTRS, inputs.len()) else { return false };
-        let Some(res_attrs) = self.dicts(op, names::RES_ATTRS, results.len()) else { return false };
-        if self.m.n_operands(op) + self.m.n_results(op) > 0 || self.m.properties(op).is_some() {
-            return false;
-        }
-        let (inputs, results) = (inputs.to_vec(), results.to_vec());
-        self.out.push_str("func.func ");
-        if let Some(visible) = visible {
-            put!(self.out, "{visible} ");
-        }
-        text::write_symbol(self.cx.str(name), &mut self.out);
-        self.out.push('(');
-        for (i, ty) in inputs.iter().enumerate() {
-            if i > 0 {
-                self.out.push_str(", ");
-            }
-            let arg = entry.map(|b| self.m.args(b)[i]);
-            if let Some(arg) = arg {
-                self.value(arg);
-                self.out.push_str(": ");
-            }
-            write_type(self.style, *ty, &mut self.out);
-            if let Some(attrs) = arg_attrs.get(i) {
-                self.attr_dict(attrs);
-            }
-            if let Some(arg) = arg {
-                self.arg_loc(arg);
-            }
-        }
-        self.out.push(')');
-        if !results.is_empty() {
-            self.out.push_str(" -> ");
-            let attrs = res_attrs.iter().any(|a| !a.is_empty());
-            match results.as_slice() {
-                [one] if !attrs && !matches!(self.cx.ty(*one), TypeKind::Function { .. }) => {
-                    write_type(self.style, *one, &mut self.out);
-                }
-                _ => {
-                    self.out.push('(');
-                    let mut i = 0;
-                    let cx = self.style;
-                    write_list(&results, &mut self.out, |t, out| {
-                        write_type(cx, *t, out);
-                        if let Some(attrs) = res_attrs.get(i).filter(|a| !a.is_empty()) {
-                            out.push(' ');
-                            text::write_dict(cx, attrs, out);
-                        }
-                        i += 1;
-                    });
-                    self.out.push(')');
-                }
-            }
-        }
-        let said = [
-            names::SYM_NAME,
-            names::FUNCTION_TYPE,
-            names::SYM_VISIBILITY,
-            names::ARG_ATTRS,
-            names::RES_ATTRS,
-        ];
-        let rest = self.rest(op, &said);
-        if !rest.is_empty() {
-            self.out.push_str(" attributes");
-            self.attr_dict(&rest);
-        }
-        if entry.is_some() {
-            self.out.push(' ');
-            self.region(region, false);
-        }
-        true
-    }
-
-    /// The dictionaries of arguments or results: none, or one for each of `n` with at least one entry in all. Anything
-    /// else cannot be printed here.
-    fn dicts(&self, op: OpId, name: StrId, n: usize) -> Option<Vec<Vec<(StrId, AttrId)>>> {
-        let Some(attr) = self.m.attr(op, name) else { return Some(Vec::new()) };
-        let AttrKind::Array(elems) = self.cx.attr(attr) else { return None };
-        let mut dicts = Vec::with_capacity(n);
-        for elem in elems {
-            match self.cx.attr(*elem) {
-                AttrKind::Dict(entries) => dicts.push(entries.to_vec()),
-                _ => return None,
-            }
-        }
-        (dicts.len() == n && dicts.iter().any(|d| !d.is_empty())).then_some(dicts)
-    }
 }
 
-fn has_types(elements: &[Element], of: &[Of]) -> bool {
-    elements.iter().any(|e| match e {
-        Element::FunctionalType => of.iter().any(|o| matches!(o, Of::Operands | Of::Results)),
-        Element::Types(t) => of.contains(t),
-        Element::Optional { elements, .. } => has_types(elements, of),
-        _ => false,
-    })
+/// Does the form say what the entry arguments of region `index` are?
+pub(super) fn declares_args(def: &OpDef, index: usize) -> bool {
+    let mut found = false;
+    crate::dialects::format::each(def.format.as_ref().map_or(&[], |f| &f.elements), &mut |e| {
+        found |= match e {
+            Element::Region(i, shadow) => *i == index && !shadow.is_empty(),
+            Element::Arg(i, _) | Element::Assign(i, _) => *i == index,
+            _ => false,
+        }
+    });
+    found
 }

@@ -7,10 +7,13 @@
 
 mod affine;
 mod aliases;
+mod builtin;
 mod custom;
 mod elements;
+mod fits;
 mod names;
 mod resources;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,6 +23,7 @@ pub(crate) use resources::resources_text;
 pub(crate) use text::{Typed, write_attr, write_type};
 pub use text::{attr_text, loc_text, type_text};
 
+use crate::dialects::Traits;
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
 use aliases::Aliases;
 use names::{Called, Names};
@@ -56,12 +60,13 @@ fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Alias
         m: module,
         cx: &module.cx,
         options: *options,
-        names: names::assign(module, op, options.keep_names),
+        names: names::assign(module, op, options),
         preds: FxHashMap::default(),
         style: Style::new(&module.cx, aliases),
         aliases,
         out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
         indent: 0,
+        default_dialect: "builtin",
     };
     aliases.write_first(&module.cx, &mut printer.out);
     printer.op(op);
@@ -81,6 +86,19 @@ struct Printer<'m> {
     aliases: &'m Aliases,
     out: String,
     indent: usize,
+    /// The dialect that is not named in this region.
+    default_dialect: &'static str,
+}
+
+/// When the header of an entry block is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    /// For its arguments, and to tell an empty block from none.
+    Generic,
+    /// For its arguments, and if somebody branches to it.
+    Needed,
+    /// The op names the arguments.
+    Never,
 }
 
 impl Printer<'_> {
@@ -113,33 +131,40 @@ impl Printer<'_> {
 
     fn results(&mut self, op: OpId) {
         let n = self.m.n_results(op);
-        if n == 0 {
-            return;
-        }
-        if n == 1 || self.named_apart(op) {
-            for (i, result) in self.m.results(op).enumerate() {
-                if i > 0 {
-                    self.out.push_str(", ");
-                }
-                self.value(result);
+        let mut at = 0;
+        while at < n {
+            if at > 0 {
+                self.out.push_str(", ");
             }
-        } else {
-            self.name(self.m.result(op, 0));
-            put!(self.out, ":{n}");
+            self.name(self.m.result(op, at));
+            let size = self.group_size(op, at);
+            if size > 1 {
+                put!(self.out, ":{size}");
+            }
+            at += size;
         }
-        self.out.push_str(" = ");
+        if n > 0 {
+            self.out.push_str(" = ");
+        }
     }
 
-    /// Do all results of an op with several have names of their own?
-    fn named_apart(&self, op: OpId) -> bool {
-        self.m.results(op).skip(1).all(|r| self.names.is_named(r))
+    /// How many results share the name of result `first`.
+    fn group_size(&self, op: OpId, first: usize) -> usize {
+        let n = self.m.n_results(op);
+        let next = (first + 1..n).find(|i| self.names.is_named(self.m.result(op, *i)));
+        next.unwrap_or(n) - first
     }
 
     fn value(&mut self, value: ValueId) {
         match self.m.value_def(value) {
-            ValueDef::Result(op, i) if self.m.n_results(op) > 1 && !self.named_apart(op) => {
-                self.name(self.m.result(op, 0));
-                put!(self.out, "#{i}");
+            ValueDef::Result(op, i) if self.m.n_results(op) > 1 => {
+                let i = i as usize;
+                let is_named = |i: &usize| self.names.is_named(self.m.result(op, *i));
+                let first = (0..=i).rev().find(is_named).unwrap_or(0);
+                self.name(self.m.result(op, first));
+                if self.group_size(op, first) > 1 {
+                    put!(self.out, "#{}", i - first);
+                }
             }
             _ => self.name(value),
         }
@@ -211,7 +236,7 @@ impl Printer<'_> {
                 if i > 0 {
                     self.out.push_str(", ");
                 }
-                self.region(region, true);
+                self.region(region, Header::Generic, false);
             }
             self.out.push(')');
         }
@@ -234,31 +259,47 @@ impl Printer<'_> {
         text::write_function(self.style, &inputs, &results, &mut self.out);
     }
 
-    /// Braces with blocks. The header of the entry block is left out if it has no arguments and nobody branches to it;
-    /// `generic`: it is written for its arguments, and to tell an empty block from none.
-    fn region(&mut self, region: RegionId, generic: bool) {
+    /// Braces with blocks. `elide`: the last op is understood.
+    fn region(&mut self, region: RegionId, entry_header: Header, elide: bool) {
         self.out.push('{');
+        let def = self.m.def(self.m.region_parent(region));
+        let outer = std::mem::replace(&mut self.default_dialect, def.map_or("", |d| d.default_dialect));
         let blocks = self.m.blocks_of(region);
         self.find_preds(blocks);
+        // Without a header it would be read as no block at all.
+        let may_vanish = !elide
+            && match entry_header {
+                Header::Generic => true,
+                Header::Never => false,
+                Header::Needed => !def.is_some_and(|d| d.traits.has(Traits::NO_TERMINATOR)),
+            };
         for (i, &block) in blocks.iter().enumerate() {
             let has_preds = self.preds.contains_key(&block);
-            let empty = self.m.first_op(block).is_none() && self.m.args(block).is_empty();
+            let args = !self.m.args(block).is_empty();
+            let empty = self.m.first_op(block).is_none() && !args;
             let header = i > 0
-                || has_preds
-                || empty && (generic || blocks.len() > 1)
-                || generic && !self.m.args(block).is_empty();
+                || match entry_header {
+                    Header::Never => has_preds && !args,
+                    Header::Generic | Header::Needed => {
+                        has_preds || args || empty && (may_vanish || blocks.len() > 1)
+                    }
+                };
             if header {
                 self.header(block, i == 0);
             }
             self.indent += 1;
             let mut next = self.m.first_op(block);
             while let Some(op) = next {
+                next = self.m.next_op(op);
+                if elide && next.is_none() {
+                    break;
+                }
                 self.newline();
                 self.op(op);
-                next = self.m.next_op(op);
             }
             self.indent -= 1;
         }
+        self.default_dialect = outer;
         self.newline();
         self.out.push('}');
     }

@@ -1,10 +1,14 @@
 //! What values and blocks are called in the text.
 //!
 //! As upstream: the values of a region are numbered in order, one number per op however many results it has; arguments
-//! of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. A region inside starts with the numbers that
-//! its parent's region ended with, and so does its sibling. With `keep_names` a value keeps its source name, made
-//! unique within the function by a number if need be.
+//! of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its results (`%c1_i32`); a
+//! name that is taken gets a number that is counted over all names: `%cst`, `%cst_0`, `%c1_i32_1`. A region inside
+//! starts with the numbers and names that its parent's region ended with, and so does its sibling. In generic form no
+//! op names its results, and no number is used twice in the whole text.
+//!
+//! With `keep_names` a value keeps its source name, made unique by a number if need be.
 
+use super::PrintOptions;
 use crate::ir::entity::{Absent, SideTable};
 use crate::ir::{BlockId, Module, OpId, RegionId, ValueId};
 use rustc_hash::FxHashSet;
@@ -59,6 +63,12 @@ impl Names {
         self.values.at(value).is_some()
     }
 
+    /// Calls a value otherwise.
+    pub(super) fn set_text(&mut self, value: ValueId, text: &str) {
+        let name = self.text(text);
+        self.values.set(value, name);
+    }
+
     fn text(&mut self, text: &str) -> Name {
         self.texts.push(text.into());
         Name((self.texts.len() as u32 - 1) << 2 | 2)
@@ -69,96 +79,144 @@ impl Names {
 struct Counters {
     value: u32,
     arg: u32,
+    conflict: u32,
 }
 
-pub(super) fn assign(module: &Module, root: OpId, keep_names: bool) -> Names {
-    let mut names = Names::default();
-    let mut used: FxHashSet<Box<str>> = FxHashSet::default();
-    let mut next = Counters::default();
-    let results = |op: OpId, next: &mut Counters, used: &mut FxHashSet<Box<str>>, names: &mut Names| {
-        let mut results = module.results(op);
-        if let Some(first) = results.next() {
-            let kept = keep_names.then(|| kept_name(module, first, used, names)).flatten();
-            let name = kept.unwrap_or_else(|| number(&mut next.value, keep_names, used, Name::number));
-            names.values.set(first, name);
-            // Results that were named one by one keep their names; else they are `%first#i`.
-            if keep_names && results.clone().all(|r| module.value_names.at(r).is_some()) {
-                for result in results {
-                    if let Some(name) = kept_name(module, result, used, names) {
-                        names.values.set(result, name);
-                    }
-                }
-            }
-        }
+struct Namer<'m> {
+    m: &'m Module,
+    options: PrintOptions,
+    names: Names,
+    next: Counters,
+    /// Texts taken in this region and those around it.
+    used: FxHashSet<Box<str>>,
+    /// The same in order, to forget those of a region that is done.
+    order: Vec<Box<str>>,
+}
+
+pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Names {
+    let mut namer = Namer {
+        m: module,
+        options: *options,
+        names: Names::default(),
+        next: Counters::default(),
+        used: FxHashSet::default(),
+        order: Vec::new(),
     };
-    results(root, &mut next, &mut used, &mut names);
-    let mut todo: Vec<(RegionId, Counters)> = module.regions_of(root).iter().map(|r| (*r, next)).collect();
-    todo.reverse();
-    while let Some((region, mut next)) = todo.pop() {
-        for (i, &block) in module.blocks_of(region).iter().enumerate() {
-            names.blocks.set(block, i as u32);
-            for &arg in module.args(block) {
-                let kept = keep_names.then(|| kept_name(module, arg, &mut used, &mut names)).flatten();
-                let name = kept.unwrap_or_else(|| {
-                    if i == 0 {
-                        number(&mut next.arg, keep_names, &mut used, Name::arg)
-                    } else {
-                        number(&mut next.value, keep_names, &mut used, Name::number)
-                    }
-                });
-                names.values.set(arg, name);
-            }
-            for op in module.ops_in(block) {
-                results(op, &mut next, &mut used, &mut names);
-            }
+    namer.results(root);
+    let start = (namer.next, namer.order.len());
+    let mut todo: Vec<(RegionId, (Counters, usize))> =
+        module.regions_of(root).iter().map(|r| (*r, start)).collect();
+    while let Some((region, (counters, n_used))) = todo.pop() {
+        if !options.generic {
+            namer.next = counters;
         }
-        let from = todo.len();
+        for name in namer.order.drain(n_used..) {
+            namer.used.remove(&name);
+        }
+        namer.region(region);
+        let after = (namer.next, namer.order.len());
         for &block in module.blocks_of(region) {
             for op in module.ops_in(block) {
-                for &inner in module.regions_of(op) {
-                    todo.push((inner, next));
-                }
+                todo.extend(module.regions_of(op).iter().map(|inner| (*inner, after)));
             }
         }
-        todo[from..].reverse();
-        // Names need to be unique within a function only.
-        if keep_names && module.parent_op(module.region_parent(region)) == Some(root) {
-            used.clear();
-        }
     }
-    names
+    namer.names
 }
 
-fn number(counter: &mut u32, keep: bool, used: &mut FxHashSet<Box<str>>, name: fn(u32) -> Name) -> Name {
-    loop {
-        let n = *counter;
-        *counter += 1;
-        let made = name(n);
-        if !keep {
-            return made;
-        }
-        let text = if made == Name::arg(n) { format!("arg{n}") } else { n.to_string() };
-        if used.insert(text.into()) {
-            return made;
+impl Namer<'_> {
+    fn region(&mut self, region: RegionId) {
+        let m = self.m;
+        for (i, &block) in m.blocks_of(region).iter().enumerate() {
+            self.names.blocks.set(block, i as u32);
+            for &arg in m.args(block) {
+                let name = match self.kept(arg) {
+                    Some(name) => name,
+                    None if i == 0 => self.number(|n| &mut n.arg, Name::arg),
+                    None => self.number(|n| &mut n.value, Name::number),
+                };
+                self.names.values.set(arg, name);
+            }
+            for op in m.ops_in(block) {
+                self.results(op);
+            }
         }
     }
-}
 
-fn kept_name(
-    module: &Module,
-    value: ValueId,
-    used: &mut FxHashSet<Box<str>>,
-    names: &mut Names,
-) -> Option<Name> {
-    let base = module.cx.str(*module.value_names.at(value)?);
-    if base.is_empty() {
-        return None;
+    fn results(&mut self, op: OpId) {
+        let m = self.m;
+        if m.n_results(op) == 0 {
+            return;
+        }
+        let naming = m.def(op).and_then(|d| d.result_names).filter(|_| !self.options.generic);
+        let proposed = naming.map_or_else(Vec::new, |names| names(m, op));
+        for (i, result) in m.results(op).enumerate() {
+            let name = match (self.kept(result), proposed.get(i).filter(|p| !p.is_empty())) {
+                (Some(name), _) => name,
+                (None, Some(text)) => self.unique(text),
+                (None, None) if i == 0 => self.number(|n| &mut n.value, Name::number),
+                (None, None) => continue,
+            };
+            self.names.values.set(result, name);
+        }
     }
-    if used.insert(base.into()) {
-        return Some(names.text(base));
+
+    /// The next number; with kept names one that nobody has.
+    fn number(&mut self, counter: fn(&mut Counters) -> &mut u32, name: fn(u32) -> Name) -> Name {
+        loop {
+            let counter = counter(&mut self.next);
+            let n = *counter;
+            *counter += 1;
+            let made = name(n);
+            if !self.options.keep_names {
+                return made;
+            }
+            let text = if made == Name::arg(n) { format!("arg{n}") } else { n.to_string() };
+            if !self.used.contains(text.as_str()) {
+                self.take(&text);
+                return made;
+            }
+        }
     }
-    // `%7` must not become `%7_0`, which is no number and no name.
-    let stem =
-        if base.starts_with(|c: char| c.is_ascii_digit()) { format!("_{base}") } else { base.to_owned() };
-    (0u32..).map(|i| format!("{stem}_{i}")).find(|n| used.insert(n.as_str().into())).map(|n| names.text(&n))
+
+    fn take(&mut self, text: &str) {
+        self.used.insert(text.into());
+        self.order.push(text.into());
+    }
+
+    /// A name that nobody has, made of `text`.
+    fn unique(&mut self, text: &str) -> Name {
+        if !self.used.contains(text) {
+            self.take(text);
+            return self.names.text(text);
+        }
+        loop {
+            let probe = format!("{text}_{}", self.next.conflict);
+            self.next.conflict += 1;
+            if !self.used.contains(probe.as_str()) {
+                self.take(&probe);
+                return self.names.text(&probe);
+            }
+        }
+    }
+
+    fn kept(&mut self, value: ValueId) -> Option<Name> {
+        if !self.options.keep_names {
+            return None;
+        }
+        let m = self.m;
+        let base = m.cx.str(*m.value_names.at(value)?);
+        if base.is_empty() {
+            return None;
+        }
+        if base.contains('#') {
+            // An argument that has the name of one of several results.
+            return Some(self.unique(&base.replace('#', "_")));
+        }
+        if base.starts_with(|c: char| c.is_ascii_digit()) && self.used.contains(base) {
+            // `%7` must not become `%7_0`, which is no number and no name.
+            return Some(self.unique(&format!("_{base}")));
+        }
+        Some(self.unique(base))
+    }
 }

@@ -92,6 +92,10 @@ pub(super) fn count(span: Span, what: &str, want: usize, found: usize) -> Diagno
     error("E0206", span, format!("expected {want} {what}, found {found}"))
 }
 
+pub(super) fn no_inference(span: Span, name: &str, found: &str) -> Diagnostic {
+    error("E0220", span, format!("the type of `{name}` does not follow from type {found}"))
+}
+
 pub(super) fn number_range(span: Span, text: &str, ty: &str) -> Diagnostic {
     error("E0207", span, format!("{} does not fit in type {ty}", shorten(text)))
 }

@@ -343,7 +343,7 @@ fn names_are_kept_on_request() {
     assert_eq!(
         text.as_deref(),
         Some(
-            "module {\n  func.func @f(%x: i32) {\n    %y:2 = tfrt.div.i32 %x, %x\n    %p, %q = tfrt.div.i32 %y#0, %y#1\n    %7 = tfrt.add.i32 %p, %q\n    \"t.r\"() ({\n      %z = \"t.a\"() : () -> i32\n    }, {\n      %z_0 = \"t.b\"(%7) : (i32) -> i32\n    }) : () -> ()\n    tfrt.return\n  }\n}\n"
+            "module {\n  func.func @f(%x: i32) {\n    %y:2 = tfrt.div.i32 %x, %x\n    %p, %q = tfrt.div.i32 %y#0, %y#1\n    %7 = tfrt.add.i32 %p, %q\n    \"t.r\"() ({\n      %z = \"t.a\"() : () -> i32\n    }, {\n      %z = \"t.b\"(%7) : (i32) -> i32\n    }) : () -> ()\n    tfrt.return\n  }\n}\n"
         )
     );
 }

@@ -2,12 +2,12 @@
 
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
-use crate::dialects::{OpDef, TypeFn, TypeRule, TypeSource};
+use crate::dialects::{OpDef, TypeRule, TypeSource};
 use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
 use crate::print::{loc_text, type_text};
 
 /// An error about an op: at its place in the text, or else with its location as a note.
-pub(super) fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
+pub(crate) fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
     let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
     located(m, op, d)
 }
@@ -212,18 +212,28 @@ pub(super) fn parent(m: &Module, op: OpId, parents: &[&str]) -> Diagnostic {
     }
 }
 
+pub(super) fn segments(m: &Module, op: OpId, def: &OpDef, sizes: &[i32]) -> Diagnostic {
+    let declared: Vec<&str> = def.operands.iter().map(|o| o.name).collect();
+    let d = at_op(
+        m,
+        op,
+        "E0429",
+        format!("`operandSegmentSizes` of {} is {sizes:?} for {} operands", name(m, op), m.n_operands(op)),
+    );
+    d.help(format!("it says how many operands stand for each of: {}", declared.join(", ")))
+}
+
 pub(super) fn type_rule(
     m: &Module,
     op: OpId,
     def: &OpDef,
     rule: &TypeRule,
-    found: TypeId,
-    from: TypeId,
+    from: &[TypeId],
+    found: &[TypeId],
 ) -> Diagnostic {
-    let (found, from) = (type_text(&m.cx, found), type_text(&m.cx, from));
-    let want = match rule.by {
-        TypeFn::Same => "the same type as",
-        TypeFn::I1Like => "i1 in the shape of",
+    let list = |types: &[TypeId]| {
+        let types: Vec<String> = types.iter().map(|t| type_text(&m.cx, *t)).collect();
+        if let [one] = types.as_slice() { one.clone() } else { format!("({})", types.join(", ")) }
     };
     let of = def.value_name(rule.of).unwrap_or_default();
     let source = match rule.from {
@@ -231,10 +241,16 @@ pub(super) fn type_rule(
         TypeSource::Attr(i) => def.attrs.get(i).map_or("", |a| a.name),
         TypeSource::Default(known) => known.name(),
     };
+    let want = rule.by.describe();
     at_op(
         m,
         op,
         "E0435",
-        format!("`{of}` of {} has type {found}, expected {want} `{source}`: {from}", name(m, op)),
+        format!(
+            "`{of}` of {} has type {}, expected {want} `{source}`: {}",
+            name(m, op),
+            list(found),
+            list(from)
+        ),
     )
 }

@@ -16,17 +16,15 @@
 //! Not checked here: what emission to BEF restricts further (blocks per function, kinds of attributes).
 
 mod errors;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
-use crate::dialects::types::declared_type;
-use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeConstraint};
+use crate::dialects::{Arity, OpDef, Traits};
 use crate::ir::dominance::Dominance;
 use crate::ir::symbols::SymbolTables;
-use crate::ir::{
-    AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, TypeKind, ValueDef, names,
-};
+use crate::ir::{AttrId, AttrKind, Module, OpId, RegionId, StrId, TypeId, ValueDef, names};
 use crate::print::{attr_text, type_text};
 use rustc_hash::FxHashMap;
 
@@ -82,165 +80,6 @@ impl Verifier<'_> {
         }
     }
 
-    // ---- op table ----
-
-    fn table(&mut self, op: OpId, def: &OpDef) {
-        let m = self.m;
-        let before = self.diags.len();
-        let n = m.n_operands(op);
-        let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
-        let chained = def.accepts_implicit_chain()
-            && n == fixed + 1
-            && m.value_type(m.operand(op, n - 1)) == KnownType::Chain.id();
-        let most = match def.variadic_operand().map(|i| def.operands[i].arity) {
-            Some(Arity::Variadic) => usize::MAX,
-            Some(_) => fixed + 1,
-            None if chained => fixed + 1,
-            None => fixed,
-        };
-        if n < fixed || n > most {
-            let want = amount(fixed, def.variadic_operand().is_some(), "operand");
-            self.diags.push(errors::operand_count(m, op, &want));
-        } else {
-            for i in 0..n {
-                // What is not declared is the implicit chain.
-                if let Some(operand) = def.operand_def(i, n)
-                    && !operand.ty.holds(&m.cx, m.value_type(m.operand(op, i)))
-                {
-                    self.diags.push(errors::operand_type(m, op, i, operand.name, &type_name(operand.ty)));
-                }
-            }
-        }
-        let n = m.n_results(op);
-        let fixed = def.results.iter().filter(|r| r.arity == Arity::One).count();
-        if n < fixed || n > fixed && def.variadic_result().is_none() {
-            let want = amount(fixed, def.variadic_result().is_some(), "result");
-            self.diags.push(errors::result_count(m, op, &want));
-        } else {
-            for i in 0..n {
-                if let Some(result) = def.result_def(i, n)
-                    && !result.ty.holds(&m.cx, m.value_type(m.result(op, i)))
-                {
-                    self.diags.push(errors::result_type(m, op, i, result.name, &type_name(result.ty)));
-                }
-            }
-        }
-        if def.traits.has(Traits::SAME_TYPE) {
-            let declared =
-                m.operands(op).take(def.operands.len()).chain(m.results(op)).map(|v| m.value_type(v));
-            if !all_equal(declared) && def.operands.iter().any(|o| o.ty.only().is_none()) {
-                self.diags.push(errors::same_types(m, op));
-            }
-        }
-        if def.traits.has(Traits::SAME_OPERANDS) && !all_equal(m.operands(op).map(|v| m.value_type(v))) {
-            self.diags.push(errors::same_operand_types(m, op));
-        }
-        if !def.parents.is_empty()
-            && !m.parent_op(op).is_some_and(|p| def.parents.contains(&m.op_name_str(p)))
-        {
-            self.diags.push(errors::parent(m, op, &def.parents));
-        }
-        // Types that are wrong by themselves are not compared as well.
-        if self.diags.len() == before {
-            self.type_rules(op, def);
-        }
-        self.attrs(op, def);
-        if m.regions_of(op).len() != def.regions.len() {
-            self.diags.push(errors::region_count(m, op, def.regions.len()));
-        }
-    }
-
-    /// Types that follow from others. A default is not asked for: a form may say another type.
-    fn type_rules(&mut self, op: OpId, def: &OpDef) {
-        let m = self.m;
-        for rule in &def.type_rules {
-            if rule.is_default() {
-                continue;
-            }
-            if let (Some(found), Some(from)) = (declared_type(m, op, rule.of), rule.source(m, op))
-                && !rule.by.holds(&m.cx, from, found)
-            {
-                self.diags.push(errors::type_rule(m, op, def, rule, found, from));
-            }
-        }
-    }
-
-    fn attrs(&mut self, op: OpId, def: &OpDef) {
-        let m = self.m;
-        let ids = &m.cx.op_name_data(m.op_name(op)).attr_names;
-        for (attr, name) in def.attrs.iter().zip(ids) {
-            match m.attr(op, *name) {
-                None if attr.required => {
-                    self.diags.push(errors::missing_attr(m, op, attr.name, &attr_name(attr.kind)));
-                }
-                None => {}
-                Some(value) if !self.is_kind(value, attr.kind) => {
-                    let found = attr_text(&m.cx, value);
-                    let found = short(&found);
-                    self.diags.push(errors::attr_kind(m, op, attr.name, &attr_name(attr.kind), &found));
-                }
-                Some(value) => {
-                    if matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol) {
-                        self.reference(op, value, def);
-                    }
-                }
-            }
-        }
-    }
-
-    fn is_kind(&self, attr: AttrId, kind: AttrConstraint) -> bool {
-        let cx = &self.m.cx;
-        let value = cx.attr(attr);
-        let has_type = |a: AttrId, k: KnownType| cx.attr_type(a) == Some(k.id());
-        match kind {
-            AttrConstraint::Any => true,
-            AttrConstraint::Unit => matches!(value, AttrKind::Unit),
-            AttrConstraint::Bool => matches!(value, AttrKind::Bool(_)),
-            AttrConstraint::Int(k) => {
-                matches!(value, AttrKind::Int { .. } | AttrKind::Bool(_)) && has_type(attr, k)
-            }
-            AttrConstraint::Float(k) => matches!(value, AttrKind::Float { .. }) && has_type(attr, k),
-            AttrConstraint::Str => matches!(value, AttrKind::Str { .. }),
-            AttrConstraint::FlatSymbol => {
-                matches!(value, AttrKind::Symbol { nested, .. } if nested.is_empty())
-            }
-            AttrConstraint::Symbol => matches!(value, AttrKind::Symbol { .. }),
-            AttrConstraint::Array => matches!(value, AttrKind::Array(_)),
-            AttrConstraint::IntArray(k) => match value {
-                AttrKind::Array(elems) => {
-                    elems.iter().all(|e| matches!(cx.attr(*e), AttrKind::Int { .. }) && has_type(*e, k))
-                }
-                _ => false,
-            },
-            AttrConstraint::NumberArray(k) => match value {
-                AttrKind::Array(elems) => elems.iter().all(|e| {
-                    matches!(cx.attr(*e), AttrKind::Int { .. } | AttrKind::Bool(_) | AttrKind::Float { .. })
-                        && has_type(*e, k)
-                }),
-                _ => false,
-            },
-            AttrConstraint::DictArray => match value {
-                AttrKind::Array(elems) => elems.iter().all(|e| matches!(cx.attr(*e), AttrKind::Dict(_))),
-                _ => false,
-            },
-            AttrConstraint::Dict => matches!(value, AttrKind::Dict(_)),
-            AttrConstraint::Type => matches!(value, AttrKind::Type(_)),
-            AttrConstraint::FunctionType => {
-                cx.as_type(attr).is_some_and(|t| matches!(cx.ty(t), TypeKind::Function { .. }))
-            }
-            AttrConstraint::Dense => matches!(
-                value,
-                AttrKind::Dense { .. }
-                    | AttrKind::DenseStrings { .. }
-                    | AttrKind::DenseResource { .. }
-                    | AttrKind::Sparse { .. }
-            ),
-            AttrConstraint::Typed => cx.attr_type(attr).is_some(),
-            AttrConstraint::Enum(def) => def.word(cx, attr).is_some(),
-            AttrConstraint::Flags(def) => def.bits(cx, attr).is_some(),
-        }
-    }
-
     // ---- blocks ----
 
     fn successors(&mut self, op: OpId, def: Option<&OpDef>) {
@@ -250,7 +89,7 @@ impl Verifier<'_> {
             && let fixed = def.successors.iter().filter(|s| s.arity == Arity::One).count()
             && (found < fixed || found > fixed && def.variadic_successor().is_none())
         {
-            let want = amount(fixed, def.variadic_successor().is_some(), "successor");
+            let want = table::amount(fixed, def.variadic_successor().is_some(), "successor");
             self.diags.push(errors::successor_count(m, op, &want));
         }
         if m.successors(op).is_empty() {
@@ -387,7 +226,7 @@ impl Verifier<'_> {
         if let Some(AttrKind::Str { text, .. }) = m.attr(op, names::SYM_VISIBILITY).map(|a| m.cx.attr(a)) {
             let found = m.cx.str(*text);
             if !matches!(found, "public" | "private" | "nested") {
-                self.diags.push(errors::visibility(m, op, &short(found)));
+                self.diags.push(errors::visibility(m, op, &table::short(found)));
             }
         }
     }
@@ -471,67 +310,5 @@ impl Verifier<'_> {
                 errors::return_types(m, op, &self.list(results.iter().copied()), &self.list(found), func);
             self.diags.push(error);
         }
-    }
-}
-
-fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {
-    match types.next() {
-        Some(first) => types.all(|t| t == first),
-        None => true,
-    }
-}
-
-/// `2 operands`, `at least 1 operand`.
-fn amount(n: usize, or_more: bool, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    if or_more { format!("at least {n} {what}{s}") } else { format!("{n} {what}{s}") }
-}
-
-fn short(text: &str) -> String {
-    if text.chars().count() <= 40 {
-        text.to_owned()
-    } else {
-        format!("{}...", text.chars().take(37).collect::<String>())
-    }
-}
-
-/// A type constraint in words, for messages and documentation.
-pub fn type_name(ty: TypeConstraint) -> String {
-    match ty {
-        TypeConstraint::Any => "any type".into(),
-        TypeConstraint::Is(known) => known.name().into(),
-        TypeConstraint::AnyInteger => "an integer type".into(),
-        TypeConstraint::AnyFloat => "a float type".into(),
-        TypeConstraint::Like(kind) => format!("{}, or a vector or tensor of such", kind.name()),
-        TypeConstraint::LikeOrMemRef(kind) => {
-            format!("{}, or a vector, tensor or memref of such", kind.name())
-        }
-    }
-}
-
-/// An attribute constraint in words, for messages and documentation.
-pub fn attr_name(kind: AttrConstraint) -> String {
-    match kind {
-        AttrConstraint::Any => "any attribute".into(),
-        AttrConstraint::Unit => "`unit`".into(),
-        AttrConstraint::Bool => "`true` or `false`".into(),
-        AttrConstraint::Int(k) => format!("an integer of type {}", k.name()),
-        AttrConstraint::Float(k) => format!("a float of type {}", k.name()),
-        AttrConstraint::Str => "a string".into(),
-        AttrConstraint::FlatSymbol => "a symbol `@name`".into(),
-        AttrConstraint::Symbol => "a symbol `@name` or `@a::@b`".into(),
-        AttrConstraint::Array => "an array".into(),
-        AttrConstraint::IntArray(k) => format!("an array of integers of type {}", k.name()),
-        AttrConstraint::NumberArray(k) => format!("an array of numbers of type {}", k.name()),
-        AttrConstraint::DictArray => "an array of dictionaries".into(),
-        AttrConstraint::Dict => "a dictionary".into(),
-        AttrConstraint::Type => "a type".into(),
-        AttrConstraint::FunctionType => "a function type".into(),
-        AttrConstraint::Dense => "a constant tensor `dense<...>`".into(),
-        AttrConstraint::Typed => "a constant with a type".into(),
-        AttrConstraint::Enum(def) => {
-            format!("{}, an integer of type {} below {}", def.what, def.ty.name(), def.words.len())
-        }
-        AttrConstraint::Flags(def) => format!("`#{}<...>` of {}", def.name, def.words.join(", ")),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use befrost_compiler::dialects::{
-    Access, Arity, AttrConstraint, AttrDef, Cost, Effect, Effects, OpDef, OperandDef, OperandMode, Registry,
-    Resource, ResultDef, TypeConstraint,
+    Access, Arity, AttrDef, Cost, Effect, Effects, OpDef, OperandDef, OperandMode, Registry, Resource,
+    ResultDef,
 };
 
 use super::failure::Failure;
@@ -87,17 +87,17 @@ fn operand(def: &OperandDef) -> String {
         OperandMode::Order => " (order)",
         OperandMode::After => " (after)",
     };
-    format!("{name}: {}{}{mode}", type_of(*ty), suffix(*arity))
+    format!("{name}: {}{}{mode}", ty.describe(), suffix(*arity))
 }
 
 fn result(def: &ResultDef) -> String {
     let ResultDef { name, ty, arity, space: _ } = def;
-    format!("{name}: {}{}", type_of(*ty), suffix(*arity))
+    format!("{name}: {}{}", ty.describe(), suffix(*arity))
 }
 
 fn attribute(def: &AttrDef) -> String {
-    let AttrDef { name, kind, required } = def;
-    format!("{name}: {}{}", kind_of(*kind), if *required { "" } else { " (optional)" })
+    let AttrDef { name, kind, required, default: _ } = def;
+    format!("{name}: {}{}", kind.describe(), if *required { "" } else { " (optional)" })
 }
 
 fn suffix(arity: Arity) -> &'static str {
@@ -105,40 +105,6 @@ fn suffix(arity: Arity) -> &'static str {
         Arity::One => "",
         Arity::Optional => "?",
         Arity::Variadic => "...",
-    }
-}
-
-fn type_of(ty: TypeConstraint) -> &'static str {
-    match ty {
-        TypeConstraint::Like(kind) | TypeConstraint::LikeOrMemRef(kind) => kind.name(),
-        TypeConstraint::Any => "any",
-        TypeConstraint::Is(known) => known.name(),
-        TypeConstraint::AnyInteger => "any integer",
-        TypeConstraint::AnyFloat => "any float",
-    }
-}
-
-fn kind_of(kind: AttrConstraint) -> String {
-    match kind {
-        AttrConstraint::Any => "any".to_owned(),
-        AttrConstraint::Unit => "unit".to_owned(),
-        AttrConstraint::Bool => "bool".to_owned(),
-        AttrConstraint::Int(known) | AttrConstraint::Float(known) => known.name().to_owned(),
-        AttrConstraint::Str => "string".to_owned(),
-        AttrConstraint::FlatSymbol => "@name".to_owned(),
-        AttrConstraint::Symbol => "@name::@name".to_owned(),
-        AttrConstraint::Array => "array".to_owned(),
-        AttrConstraint::IntArray(known) | AttrConstraint::NumberArray(known) => {
-            format!("array of {}", known.name())
-        }
-        AttrConstraint::DictArray => "array of dictionaries".to_owned(),
-        AttrConstraint::Dict => "dictionary".to_owned(),
-        AttrConstraint::Type => "type".to_owned(),
-        AttrConstraint::FunctionType => "function type".to_owned(),
-        AttrConstraint::Dense => "constant tensor".to_owned(),
-        AttrConstraint::Typed => "any constant".to_owned(),
-        AttrConstraint::Enum(words) => words.words.join("|"),
-        AttrConstraint::Flags(flags) => format!("<{}>", flags.words.join(flags.separator)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The custom forms of `builtin.module` and `func.func`.
 
 use super::Lower;
-use super::custom::Cursor;
 use super::errors;
-use super::ops::{EntryArg, Parts};
+use super::ops::{EntryArg, Parts, RegionPart};
+use super::pieces::Cursor;
 use crate::ir::{AttrId, AttrKind, StrId, TypeId, names};
 use crate::syntax::ast::{PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
@@ -29,7 +29,7 @@ impl Lower<'_> {
         }
         self.more_attrs(cursor, &mut parts.attrs)?;
         match self.body(cursor) {
-            Some(region) => parts.regions.push((region, Vec::new())),
+            Some(region) => parts.regions.push(RegionPart { from: region, ..RegionPart::default() }),
             None => return self.expected("a region", cursor),
         }
         Some(parts)
@@ -86,10 +86,10 @@ impl Lower<'_> {
                 ));
                 return None;
             }
-            parts.regions.push((region, args.names));
+            parts.regions.push(RegionPart { from: region, args: args.names, implicit: None });
         } else if cursor.is_done() {
             // Declared only: a region without blocks.
-            parts.regions.push((None, Vec::new()));
+            parts.regions.push(RegionPart::default());
         }
         Some(parts)
     }

@@ -4,8 +4,9 @@
 //! in the region that defines them and those inside; an op that is isolated from above starts an empty scope. What
 //! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
 //!
-//! Files: `scope` (names), `ops` (operations, regions, blocks), `custom` and `builtin` (custom forms), `types`,
-//! `attrs`, `numbers`, `dense`, `affine`, `locs`.
+//! Files: `scope` (names), `ops` (operations, regions, blocks), `custom`, `pieces` and `typing` (custom forms),
+//! `builtin` and `switch` (forms in code), `types`, `attrs`, `numbers`, `dense`,
+//! `affine`, `locs`.
 
 mod affine;
 mod attrs;
@@ -15,8 +16,11 @@ mod dense;
 mod locs;
 mod numbers;
 mod ops;
+mod pieces;
 mod scope;
+mod switch;
 mod types;
+mod typing;
 
 use super::ParseOptions;
 use super::ast::Item;
@@ -61,6 +65,8 @@ pub(super) struct Lower<'a> {
     aliases: FxHashMap<&'a str, Alias>,
     /// Op names as written, in custom form.
     op_words: FxHashMap<&'a str, (OpNameId, Option<&'static OpDef>)>,
+    /// The dialect that ops at this place need not name.
+    default_dialect: &'static str,
     /// Types by the word that names them.
     type_words: FxHashMap<&'a str, TypeId>,
     file: StrId,
@@ -101,6 +107,7 @@ pub(super) fn lower(
         scope: Scope::new(),
         aliases: FxHashMap::default(),
         op_words: FxHashMap::default(),
+        default_dialect: "builtin",
         type_words: FxHashMap::default(),
         file,
         weight: 0,
@@ -249,10 +256,19 @@ impl<'a> Lower<'a> {
         if let Some(known) = self.op_words.get(word) {
             return *known;
         }
+        // What a short name means depends on the place, so it is not kept.
+        let short = self.options.registry.find_short(self.default_dialect, word);
+        if let Some(def) = short {
+            let name = self.m.cx.str_id(&def.name);
+            let id = self.m.cx.op_name(name);
+            return (id, Some(def));
+        }
         let name = self.m.cx.str_id(self.options.registry.full_name(word));
         let id = self.m.cx.op_name(name);
         let known = (id, self.m.cx.op_name_data(id).def);
-        self.op_words.insert(word, known);
+        if word.contains('.') {
+            self.op_words.insert(word, known);
+        }
         known
     }
 

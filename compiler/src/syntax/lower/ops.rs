@@ -39,8 +39,18 @@ pub(super) struct Parts {
     pub(super) attrs: SmallVec<[(StrId, AttrId); 2]>,
     pub(super) properties: Option<AttrId>,
     pub(super) successors: Vec<BlockId>,
-    /// Regions in order, with the arguments that the op declares for their entry blocks.
-    pub(super) regions: Vec<(RegionRef, Vec<EntryArg>)>,
+    /// Regions in order.
+    pub(super) regions: SmallVec<[RegionPart; 1]>,
+}
+
+/// A region of an op, before it is read.
+#[derive(Default)]
+pub(super) struct RegionPart {
+    pub(super) from: RegionRef,
+    /// Arguments of the entry block that the op declares.
+    pub(super) args: Vec<EntryArg>,
+    /// The op that ends a block without a terminator.
+    pub(super) implicit: Option<&'static str>,
 }
 
 impl Lower<'_> {
@@ -166,7 +176,7 @@ impl Lower<'_> {
     }
 
     /// The block that `^name` means, which may be defined later.
-    fn block(&mut self, tok: Tok, blocks: &mut Blocks) -> BlockId {
+    pub(super) fn block(&mut self, tok: Tok, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(tok);
         match blocks.known.get(&name) {
             Some(known) => known.block,
@@ -214,7 +224,7 @@ impl Lower<'_> {
     fn op(&mut self, op: &Op, block: BlockId, blocks: &mut Blocks) {
         let made = match &op.body {
             Body::Generic(generic) => self.generic(op, generic, blocks),
-            Body::Custom(pieces) => self.custom_op(op, pieces),
+            Body::Custom(pieces) => self.custom_op(op, pieces, blocks),
         };
         let Some((name, parts)) = made else {
             let mut inner = Vec::new();
@@ -229,8 +239,10 @@ impl Lower<'_> {
             return;
         };
         let loc = self.loc_or_place(op.loc.as_deref(), op.name.span());
-        let Parts { operands, operand_spans, results, mut attrs, properties, successors, regions } = parts;
-        self.canonical_flags(name, &mut attrs);
+        let mut parts = parts;
+        self.canonical_flags(name, &mut parts.attrs);
+        self.add_defaults(name, &mut parts);
+        let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = parts;
         let id = self.m.create(NewOp {
             name,
             loc,
@@ -248,13 +260,54 @@ impl Lower<'_> {
         let def = self.m.def(id);
         let isolated = def.is_some_and(|d| d.traits.has(Traits::ISOLATED));
         let single = def.is_some_and(|d| d.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)));
-        for (from, args) in &regions {
-            let region = self.region(id, *from, isolated, args);
+        let outer = self.default_dialect;
+        if matches!(op.body, Body::Custom(_)) {
+            self.default_dialect = def.map_or("", |d| d.default_dialect);
+        }
+        for part in &regions {
+            let region = self.region(id, part.from, isolated, &part.args);
             if single && self.m.entry(region).is_none() {
                 self.m.add_block(region);
             }
+            if let Some(terminator) = part.implicit {
+                self.end_block(region, terminator, loc);
+            }
         }
+        self.default_dialect = outer;
         self.name_results(op, id, results.len());
+    }
+
+    /// Attributes that were not given get their default values.
+    fn add_defaults(&mut self, name: OpNameId, parts: &mut Parts) {
+        let data = self.m.cx.op_name_data(name);
+        let Some(def) = data.def else { return };
+        for (i, attr) in def.attrs.iter().enumerate() {
+            let Some(default) = attr.default else { continue };
+            let name = self.m.cx.op_name_data(name).attr_names[i];
+            if !parts.attrs.iter().any(|(n, _)| *n == name) {
+                let value = default.attr(attr.kind, &mut self.m.cx);
+                parts.attrs.extend(value.map(|v| (name, v)));
+            }
+        }
+    }
+
+    /// Ends the last block of a region with `terminator`, unless it has one.
+    fn end_block(&mut self, region: RegionId, terminator: &str, loc: LocId) {
+        let block = match self.m.blocks_of(region).last() {
+            Some(block) => *block,
+            None => self.m.add_block(region),
+        };
+        let last = self.m.last_op(block).and_then(|op| self.m.def(op));
+        if last.is_some_and(|d| d.traits.has(Traits::TERMINATOR)) {
+            return;
+        }
+        let name = self.m.cx.str_id(terminator);
+        let name = self.m.cx.op_name(name);
+        let op = self.m.create(NewOp { loc, ..NewOp::new(name) });
+        self.m.append(block, op);
+        if let Some(span) = self.m.op_spans.at(self.m.region_parent(region)).copied() {
+            self.m.op_spans.set(op, span);
+        }
     }
 
     fn name_results(&mut self, op: &Op, id: OpId, n_results: usize) {
@@ -356,7 +409,8 @@ impl Lower<'_> {
             let block = self.block(*tok, blocks);
             parts.successors.push(block);
         }
-        parts.regions = generic.regions.iter().map(|r| (*r, Vec::new())).collect();
+        parts.regions =
+            generic.regions.iter().map(|r| RegionPart { from: *r, ..RegionPart::default() }).collect();
         Some((name_id, parts))
     }
 

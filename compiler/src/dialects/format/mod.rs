@@ -1,0 +1,129 @@
+//! The language in which an op declares its custom form: that of ODS's `assemblyFormat`, with a few words more.
+//!
+//! ```text
+//! operands                      all operands, separated by commas
+//! $name                         an operand, attribute, successor or region by its declared name
+//! type(x)                       types of x, separated by commas; x is `operands`, `results` or `$name`
+//! type($x else T)               the same, T if it is not written
+//! functional-type(x, y)         (types of x) -> types of y
+//! arrow-types(x)                -> types of x, parentheses as needed; nothing if there are none
+//! arrow-list(x)                 the same, always written in parentheses
+//! typed($x)                     %a : T, %b : U
+//! attr-dict                     the other attributes in braces, if there are any
+//! attr-dict-with-keyword        the same after `attributes`
+//! named-attrs($a, $b)           a = 1, b = 2, in any order
+//! `,` or ','                    itself; `` nothing, but no blank either; ` ` a blank
+//! ( ... x^ ... )?               all of it or nothing; written if x (an operand, attribute, type or region) is there
+//! qualified(x)                  x; what is not builtin is always written in full
+//! shadow($region, $x, $y)       a region whose arguments are the operands x and y under their own names
+//! arg($region, $x)              the name of the next argument of the region, which has the type of operand x
+//! assign($region, $x)           (%arg = %a, ...): names of further arguments, and the operands that they begin with
+//! custom<module> ...            forms that this language cannot say
+//! ```
+//!
+//! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree. An
+//! attribute of a declared numeric type is written without its type, a choice of words as its word, a set of flags as
+//! `<a, b>`. A group whose anchor is the type of something that has a default type is written if it is another type.
+//! Types that are not written must follow from what is: [`Plan`] finds the way once, and [`Format::parse`] refuses a
+//! format for which there is none, as it refuses names that are not declared.
+
+mod parse;
+mod plan;
+
+pub use plan::{Plan, Source};
+
+use crate::ir::KnownType;
+
+/// Whose types or values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// All operands.
+    Operands,
+    /// All results.
+    Results,
+    /// The declared operand with this index.
+    Operand(usize),
+    /// The declared result with this index.
+    Result(usize),
+}
+
+/// A form that is a piece of code on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Custom {
+    /// `@name attributes {...} { ops }`.
+    Module,
+    /// `private @name(%a: T {attrs}) -> (T {attrs}) attributes {...} { blocks }`.
+    Function,
+    /// `[default: ^bb1(%a : T), 42: ^bb2]`.
+    SwitchCases,
+}
+
+/// A piece of a format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A keyword or punctuation; empty: no blank here.
+    Literal(String),
+    /// A blank in print.
+    Blank,
+    /// All operands.
+    Operands,
+    /// One declared operand (a list, if variadic).
+    Operand(usize),
+    /// One declared attribute.
+    Attr(usize),
+    /// `a = 1, b = 2`: declared attributes in any order.
+    NamedAttrs(Vec<usize>),
+    /// The rest of the attributes.
+    AttrDict {
+        /// After the word `attributes`.
+        keyword: bool,
+    },
+    /// One declared successor.
+    Successor(usize),
+    /// Types, and what they are if a text does not say.
+    Types(Of, Option<KnownType>),
+    /// `(types) -> types`.
+    FunctionalType(Of, Of),
+    /// `-> types`, in parentheses if so asked or needed.
+    ArrowTypes(Of, bool),
+    /// `%a : T, %b : U`.
+    Typed(usize),
+    /// One declared region. Its entry arguments have the names of these operands.
+    Region(usize, Vec<usize>),
+    /// The name of the next argument of a region, which has the type of an operand.
+    Arg(usize, usize),
+    /// `(%arg = %a, ...)`: arguments of a region and operands.
+    Assign(usize, usize),
+    /// A group that may be absent; `anchor` is the index in `elements` of the element that decides.
+    Optional {
+        /// The group.
+        elements: Vec<Element>,
+        /// Index of the deciding element.
+        anchor: usize,
+    },
+    /// A form in code.
+    Custom(Custom),
+}
+
+/// A parsed format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// As declared.
+    pub text: &'static str,
+    /// Its pieces.
+    pub elements: Vec<Element>,
+    /// Where types come from.
+    pub plan: Plan,
+    /// Indices of the declared attributes that are not in the dictionary.
+    pub written_attrs: Vec<usize>,
+}
+
+/// Calls `f` for each element, groups before what is in them.
+pub(crate) fn each(elements: &[Element], f: &mut dyn FnMut(&Element)) {
+    for element in elements {
+        f(element);
+        if let Element::Optional { elements, .. } = element {
+            each(elements, f);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! From what a form writes to the types of all operands and results.
+
+use super::{Element, Of, each};
+use crate::dialects::def::{Arity, OpDef};
+use crate::dialects::traits::Traits;
+use crate::dialects::types::{TypeFn, TypeSource};
+use crate::ir::{KnownType, TypeId};
+
+/// Where the types of one operand or result come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The form writes them, by themselves or in a list of all.
+    Written,
+    /// The form may write them; else they are this one.
+    WrittenOr(TypeId),
+    /// There is only one that the definition allows.
+    Only(TypeId),
+    /// They follow from others.
+    Rule(TypeFn, TypeSource),
+}
+
+/// All sources, in an order in which each one's own source has come before.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// The declared operands and results.
+    pub steps: Vec<(Of, Source)>,
+    /// Every type is the only one: the common case.
+    pub all_only: bool,
+    /// `results` are written as one list.
+    pub all_results: bool,
+}
+
+impl Plan {
+    /// Finds a source for every type.
+    pub(super) fn find(elements: &[Element], def: &OpDef) -> Result<Plan, String> {
+        let mut written: Vec<(Of, Option<KnownType>)> = Vec::new();
+        let mut in_code = false;
+        each(elements, &mut |e| match e {
+            Element::Custom(_) => in_code = true,
+            Element::Types(of, assumed) => written.push((*of, *assumed)),
+            Element::FunctionalType(a, b) => {
+                written.extend([(*a, None), (*b, None)]);
+            }
+            Element::ArrowTypes(of, _) => written.push((*of, None)),
+            Element::Typed(i) => written.push((Of::Operand(*i), None)),
+            _ => {}
+        });
+        let all = |of: Of| written.iter().any(|(w, _)| *w == of);
+        let mut steps: Vec<(Of, Source)> = Vec::new();
+        let slots = (0..def.operands.len()).map(Of::Operand).chain((0..def.results.len()).map(Of::Result));
+        let mut left: Vec<Of> = Vec::new();
+        for slot in slots {
+            let list = if matches!(slot, Of::Operand(_)) { Of::Operands } else { Of::Results };
+            let one = matches!(slot, Of::Operand(_)) || def.arity(slot) == Some(Arity::One);
+            let default = def.type_rule(slot).and_then(|rule| match rule.from {
+                TypeSource::Default(known) => Some(known),
+                TypeSource::Value(_) | TypeSource::Attr(_) => None,
+            });
+            let source = match written.iter().find(|(of, _)| *of == slot) {
+                Some((_, assumed)) => {
+                    assumed.or(default).map_or(Source::Written, |k| Source::WrittenOr(k.id()))
+                }
+                None if all(list) => Source::Written,
+                None => match def.only_type(slot) {
+                    Some(ty) if one => Source::Only(ty),
+                    // What only a piece of code knows.
+                    _ if in_code && def.type_rule(slot).is_none() => Source::Written,
+                    _ => {
+                        left.push(slot);
+                        continue;
+                    }
+                },
+            };
+            steps.push((slot, source));
+        }
+        while !left.is_empty() {
+            let found =
+                left.iter().enumerate().find_map(|(at, slot)| Some((at, rule_for(*slot, &steps, def)?)));
+            let Some((at, source)) = found else {
+                let what = if matches!(left[0], Of::Operand(_)) { "operand" } else { "result" };
+                let name = def.value_name(left[0]).unwrap_or_default();
+                return Err(format!("the type of {what} `{name}` is not written"));
+            };
+            steps.push((left.remove(at), source));
+        }
+        let all_only = steps.iter().all(|(_, s)| matches!(s, Source::Only(_)))
+            && def.operands.iter().all(|o| o.arity == Arity::One);
+        Ok(Plan { steps, all_only, all_results: all(Of::Results) })
+    }
+}
+
+/// A rule by which the types of `slot` follow from something known.
+fn rule_for(slot: Of, known: &[(Of, Source)], def: &OpDef) -> Option<Source> {
+    let is_known = |from: &TypeSource| match from {
+        TypeSource::Value(slot) => known.iter().any(|(k, _)| k == slot),
+        TypeSource::Attr(_) => true,
+        TypeSource::Default(_) => false,
+    };
+    if let Some(rule) = def.type_rules.iter().find(|r| r.of == slot && is_known(&r.from)) {
+        return Some(Source::Rule(rule.by, rule.from));
+    }
+    let everything = def.traits.has(Traits::SAME_TYPE);
+    let operands = def.traits.has(Traits::SAME_OPERANDS) && matches!(slot, Of::Operand(_));
+    // The first one that surely has a type.
+    let same = known.iter().map(|(k, _)| *k).find(|k| {
+        def.arity(*k) == Some(Arity::One) && (everything || operands && matches!(k, Of::Operand(_)))
+    })?;
+    Some(Source::Rule(TypeFn::Same, TypeSource::Value(same)))
+}

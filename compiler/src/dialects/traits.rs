@@ -1,0 +1,76 @@
+//! Properties of ops as a set of bits.
+
+/// Properties of an op that passes and the verifier rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Traits(u32);
+
+macro_rules! traits {
+    ($($(#[$meta:meta])* $name:ident = $bit:literal $text:literal,)*) => {
+        impl Traits {
+            $($(#[$meta])* pub const $name: Traits = Traits(1 << $bit);)*
+
+            /// The names of the traits in this set, for documentation.
+            pub fn names(self) -> Vec<&'static str> {
+                [$((Traits::$name, $text),)*].into_iter().filter(|(t, _)| self.has(*t)).map(|(_, n)| n).collect()
+            }
+        }
+    };
+}
+traits! {
+    /// Ends a block.
+    TERMINATOR = 0 "terminator",
+    /// Has a name that others refer to (`sym_name`).
+    SYMBOL = 1 "symbol",
+    /// The names of the symbols inside are one name space.
+    SYMBOL_TABLE = 2 "symbol table",
+    /// Its regions cannot use values from outside.
+    ISOLATED = 3 "isolated from above",
+    /// The order of two operands does not matter.
+    COMMUTATIVE = 4 "commutative",
+    /// All operands and results have one type.
+    SAME_TYPE = 5 "same operand and result types",
+    /// A constant: no operands, the attribute `value` is its result.
+    CONSTANT = 6 "constant",
+    /// Its regions need no terminator.
+    NO_TERMINATOR = 7 "no terminator",
+    /// Its regions have exactly one block.
+    SINGLE_BLOCK = 8 "single block",
+    /// A function: `function_type`, and a body or none.
+    FUNCTION = 9 "function",
+    /// Calls the function named by `callee` with its operands.
+    CALL = 10 "call",
+    /// Returns its operands from the enclosing function.
+    RETURN = 11 "return",
+    /// Two applications are one.
+    IDEMPOTENT = 12 "idempotent",
+    /// Its regions run any number of times, none included.
+    LOOP = 13 "loop",
+    /// A terminator that hands operands over to its successors: see [`crate::ir::Module::successor_operands`].
+    BRANCH = 14 "branch",
+    /// Gives its operands to the op around it.
+    YIELD = 15 "yield",
+    /// All operands have one type.
+    SAME_OPERANDS = 16 "same operand types",
+    /// Several declared operands are optional or variadic: `operandSegmentSizes` says how many values each one has.
+    OPERAND_SEGMENTS = 17 "operand segments",
+    /// Gives no error if no operand is one.
+    TOTAL = 24 "never fails",
+    /// Undefined for some operands, zero as the second one among them: not to be computed in vain.
+    TRAPS = 25 "undefined for some operands",
+}
+
+impl Traits {
+    /// No traits.
+    pub const NONE: Traits = Traits(0);
+
+    /// True if all of `other` are in this set.
+    pub const fn has(self, other: Traits) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn and(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+}

@@ -1,0 +1,166 @@
+//! What the op table says of an op by itself: counts and types of operands and results, attributes, the op around it.
+
+use super::{Verifier, errors};
+use crate::dialects::{Arity, AttrConstraint, OpDef, Traits};
+use crate::ir::{KnownType, OpId, TypeId, names};
+use crate::print::attr_text;
+
+impl Verifier<'_> {
+    pub(super) fn table(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let before = self.diags.len();
+        let counted = if def.traits.has(Traits::OPERAND_SEGMENTS) {
+            self.segments(op, def)
+        } else {
+            self.operand_count(op, def)
+        };
+        if counted {
+            for (index, operand) in def.operands.iter().enumerate() {
+                for i in m.operand_range(op, index) {
+                    if !operand.ty.accepts(&m.cx, m.value_type(m.operand(op, i))) {
+                        self.diags.push(errors::operand_type(m, op, i, operand.name, &operand.ty.describe()));
+                    }
+                }
+            }
+        }
+        self.results(op, def);
+        if def.traits.has(Traits::SAME_TYPE) {
+            let declared =
+                m.operands(op).take(def.operands.len()).chain(m.results(op)).map(|v| m.value_type(v));
+            if !all_equal(declared) && def.operands.iter().any(|o| o.ty.only().is_none()) {
+                self.diags.push(errors::same_types(m, op));
+            }
+        }
+        if def.traits.has(Traits::SAME_OPERANDS) && !all_equal(m.operands(op).map(|v| m.value_type(v))) {
+            self.diags.push(errors::same_operand_types(m, op));
+        }
+        // Types that are wrong by themselves are not compared as well.
+        if counted && self.diags.len() == before {
+            self.type_rules(op, def);
+        }
+        if !def.parents.is_empty()
+            && !m.parent_op(op).is_some_and(|p| def.parents.contains(&m.op_name_str(p)))
+        {
+            self.diags.push(errors::parent(m, op, &def.parents));
+        }
+        self.attrs(op, def);
+        if m.regions_of(op).len() != def.regions.len() {
+            self.diags.push(errors::region_count(m, op, def.regions.len()));
+        }
+    }
+
+    fn operand_count(&mut self, op: OpId, def: &OpDef) -> bool {
+        let m = self.m;
+        let n = m.n_operands(op);
+        let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
+        let chained = def.accepts_implicit_chain()
+            && n == fixed + 1
+            && m.value_type(m.operand(op, n - 1)) == KnownType::Chain.id();
+        let most = match def.variadic_operand().map(|i| def.operands[i].arity) {
+            Some(Arity::Variadic) => usize::MAX,
+            Some(_) => fixed + 1,
+            None if chained => fixed + 1,
+            None => fixed,
+        };
+        if n < fixed || n > most {
+            let want = amount(fixed, def.variadic_operand().is_some(), "operand");
+            self.diags.push(errors::operand_count(m, op, &want));
+            return false;
+        }
+        true
+    }
+
+    /// `operandSegmentSizes` and the operands agree with each other and with the definition.
+    fn segments(&mut self, op: OpId, def: &OpDef) -> bool {
+        let m = self.m;
+        // A missing attribute is reported with the others.
+        let Some(sizes) = m.i32_array(op, names::OPERAND_SEGMENT_SIZES) else { return false };
+        let total: i64 = sizes.iter().map(|n| i64::from(*n)).sum();
+        let fits = |(size, arity): (i32, Arity)| match arity {
+            Arity::One => size == 1,
+            Arity::Optional => (0..=1).contains(&size),
+            Arity::Variadic => size >= 0,
+        };
+        let arities = def.operands.iter().map(|o| o.arity);
+        let good = sizes.len() == def.operands.len()
+            && total == m.n_operands(op) as i64
+            && sizes.iter().copied().zip(arities).all(fits);
+        if !good {
+            self.diags.push(errors::segments(m, op, def, &sizes));
+        }
+        good
+    }
+
+    fn results(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let n = m.n_results(op);
+        let fixed = def.results.iter().filter(|r| r.arity == Arity::One).count();
+        if n < fixed || n > fixed && def.variadic_result().is_none() {
+            let want = amount(fixed, def.variadic_result().is_some(), "result");
+            self.diags.push(errors::result_count(m, op, &want));
+            return;
+        }
+        for i in 0..n {
+            if let Some(result) = def.result_def(i, n)
+                && !result.ty.accepts(&m.cx, m.value_type(m.result(op, i)))
+            {
+                self.diags.push(errors::result_type(m, op, i, result.name, &result.ty.describe()));
+            }
+        }
+    }
+
+    /// Types that follow from others. A default is not asked for: a form may say another type.
+    fn type_rules(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        for rule in &def.type_rules {
+            if !rule.is_default() && !rule.holds(m, op) && !rule.source(m, op).is_empty() {
+                let (from, found) = (rule.source(m, op), m.types_of(op, rule.of));
+                self.diags.push(errors::type_rule(m, op, def, rule, &from, &found));
+            }
+        }
+    }
+
+    fn attrs(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let ids = &m.cx.op_name_data(m.op_name(op)).attr_names;
+        for (attr, name) in def.attrs.iter().zip(ids) {
+            match m.attr(op, *name) {
+                None if attr.required => {
+                    self.diags.push(errors::missing_attr(m, op, attr.name, &attr.kind.describe()));
+                }
+                None => {}
+                Some(value) if !attr.kind.accepts(&m.cx, value) => {
+                    let found = attr_text(&m.cx, value);
+                    let found = short(&found);
+                    self.diags.push(errors::attr_kind(m, op, attr.name, &attr.kind.describe(), &found));
+                }
+                Some(value) => {
+                    if matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol) {
+                        self.reference(op, value, def);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {
+    match types.next() {
+        Some(first) => types.all(|t| t == first),
+        None => true,
+    }
+}
+
+/// `2 operands`, `at least 1 operand`.
+pub(super) fn amount(n: usize, or_more: bool, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    if or_more { format!("at least {n} {what}{s}") } else { format!("{n} {what}{s}") }
+}
+
+pub(super) fn short(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        text.to_owned()
+    } else {
+        format!("{}...", text.chars().take(37).collect::<String>())
+    }
+}
