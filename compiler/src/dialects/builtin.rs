@@ -1,4 +1,4 @@
-//! `builtin.module` and `func.func`: what every program is made of.
+//! `builtin.module`: what every program is made of.
 
 use super::{AttrConstraint as A, Effects, OpDef, Registry, Traits};
 
@@ -19,18 +19,4 @@ pub(super) fn ops(r: &mut Registry) {
     module.effects = Effects::Recursive;
     r.add(module);
     r.alias("module", "builtin.module");
-
-    r.add(
-        OpDef::new("func.func", "a function; without a body it is declared only")
-            .attr("sym_name", A::Str)
-            .attr("function_type", A::FunctionType)
-            .optional_attr("sym_visibility", A::Str)
-            .optional_attr("arg_attrs", A::DictArray)
-            .optional_attr("res_attrs", A::DictArray)
-            .region("body", true)
-            .traits(Traits::SYMBOL.and(Traits::ISOLATED).and(Traits::FUNCTION))
-            .default_dialect("func")
-            .format("custom<function>"),
-    );
-    r.alias("func", "func.func");
 }

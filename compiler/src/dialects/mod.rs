@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Tests make their own
-//! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module, functions), `tfrt`,
-//! `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `arith`.
+//! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
+//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`.
 
 mod access;
 pub mod constraint;
@@ -21,7 +21,11 @@ pub mod traits;
 
 pub mod arith;
 mod builtin;
+mod cf;
 mod cpu;
+mod errors;
+mod func;
+mod scf;
 #[cfg(test)]
 mod tests;
 mod tfrt;
@@ -73,6 +77,9 @@ impl Registry {
                 .with(ts::ops)
                 .with(cpu::ops)
                 .with(arith::ops)
+                .with(func::ops)
+                .with(cf::ops)
+                .with(scf::ops)
                 .with(crate::fold::patterns::control_flow)
         })
     }

@@ -81,10 +81,7 @@ impl Printer<'_> {
         match element {
             Element::Literal(text) if text.is_empty() => *space = Space { wanted: false, punctuation: true },
             Element::Literal(text) => self.literal(text, space),
-            Element::Blank => {
-                self.out.push(' ');
-                *space = Space { wanted: false, punctuation: true };
-            }
+            Element::Blank => self.out.push(' '),
             Element::Operands => self.list(self.m.operands(op).collect(), space),
             Element::Operand(index) => self.list(self.declared(op, *index), space),
             Element::Typed(index) => {

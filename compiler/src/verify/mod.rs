@@ -20,6 +20,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use errors::at_op;
+
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
 use crate::dialects::{Arity, OpDef, Traits};
 use crate::ir::dominance::Dominance;

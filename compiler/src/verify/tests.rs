@@ -98,7 +98,7 @@ fn functions() {
         &["1:1 E0417"],
     );
     check(
-        "\"func.func\"() <{sym_name = \"f\", function_type = (i32) -> (), arg_attrs = []}> ({}) : () -> ()",
+        "\"func.func\"() <{sym_name = \"f\", function_type = (i32) -> (), arg_attrs = [], sym_visibility = \"private\"}> ({}) : () -> ()",
         &["1:1 E0423"],
     );
 }

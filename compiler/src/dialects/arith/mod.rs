@@ -14,7 +14,8 @@ use super::types::{ElementKind as E, TypeFn};
 use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, TypeConstraint as T};
 use crate::fold::patterns as rewrites;
 use crate::fold::{arith, casts, compare, floats};
-use crate::ir::KnownType;
+use crate::ir::{AttrKind, KnownType, Module, OpId, TypeKind, names};
+use crate::print::type_text;
 use crate::rewrite::Pattern;
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
@@ -99,10 +100,26 @@ fn constants(r: &mut Registry) {
             .type_from("result", "value", TypeFn::Same)
             .pure()
             .traits(Traits::CONSTANT)
+            .result_names(constant_name)
             .format("attr-dict $value")
             .verifier(verify::constant)
             .cost(1),
     );
+}
+
+/// `true`, `c0`, `c1_i32`, or else `cst`.
+fn constant_name(m: &Module, op: OpId) -> Vec<String> {
+    let value = m.attr(op, names::VALUE).map(|a| m.cx.attr(a));
+    let name = match value {
+        Some(AttrKind::Bool(value)) => value.to_string(),
+        Some(&AttrKind::Int { ty, value }) => match m.cx.ty(ty) {
+            TypeKind::Index => format!("c{value}"),
+            _ => format!("c{value}_{}", type_text(&m.cx, ty)),
+        },
+        Some(&AttrKind::WideInt { ty, text }) => format!("c{}_{}", m.cx.str(text), type_text(&m.cx, ty)),
+        _ => "cst".into(),
+    };
+    vec![name]
 }
 
 /// How an integer op writes its flags.
@@ -168,6 +185,7 @@ fn integers(r: &mut Registry) {
             .type_from("overflow", "sum", TypeFn::I1Like)
             .pure()
             .traits(Traits::COMMUTATIVE)
+            .result_names(|_, _| vec!["sum".into(), "overflow".into()])
             .format("$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)")
             .folder(arith::addui_extended)
             .cost(1),
@@ -192,6 +210,7 @@ fn integers(r: &mut Registry) {
                 .type_from("high", "lhs", TypeFn::Same)
                 .pure()
                 .traits(Traits::COMMUTATIVE)
+                .result_names(|_, _| vec!["low".into(), "high".into()])
                 .format("$lhs `,` $rhs attr-dict `:` type($lhs)")
                 .folder(folder)
                 .cost(1),

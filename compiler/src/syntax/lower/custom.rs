@@ -397,7 +397,12 @@ impl Lower<'_> {
     fn is_present(&self, elements: &[Element], def: &OpDef, cursor: &Cursor<'_>) -> bool {
         let Some(piece) = cursor.peek() else { return false };
         let is_region = matches!(piece.kind, PieceKind::Region(_) | PieceKind::EmptyBraces);
-        match elements.first() {
+        let is_spacing = |e: &&Element| match e {
+            Element::Blank => true,
+            Element::Literal(text) => text.is_empty(),
+            _ => false,
+        };
+        match elements.iter().find(|e| !is_spacing(e)) {
             Some(Element::Literal(text)) => match &piece.kind {
                 PieceKind::Tok(tok) => self.text(*tok) == text,
                 PieceKind::Group(open, _) => opener(text) == Some(*open),

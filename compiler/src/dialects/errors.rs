@@ -1,0 +1,136 @@
+//! The words of what the dialects' own verifiers find (`E06..`): one function per code.
+
+use crate::diag::Diagnostic;
+use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::print::type_text;
+use crate::verify::at_op;
+
+fn name(m: &Module, op: OpId) -> String {
+    format!("`{}`", m.op_name_str(op))
+}
+
+fn list(m: &Module, types: &[TypeId]) -> String {
+    let types: Vec<String> = types.iter().map(|t| type_text(&m.cx, *t)).collect();
+    format!("({})", types.join(", "))
+}
+
+pub(super) fn public_declaration(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0601", "a function without a body cannot be public".to_owned())
+        .help("write `func.func private`, or give it a body")
+}
+
+pub(super) fn function_constant(m: &Module, op: OpId, ty: TypeId, target: OpId) -> Diagnostic {
+    let found = type_text(&m.cx, m.value_type(m.result(op, 0)));
+    let want = type_text(&m.cx, ty);
+    at_op(m, op, "E0602", format!("{} has type `{found}`, but the function has type `{want}`", name(m, op)))
+        .note(m.op_spans.at(target).copied(), "the function is defined here")
+}
+
+pub(super) fn branch_count(m: &Module, op: OpId, i: usize, found: usize, want: usize) -> Diagnostic {
+    let s = if want == 1 { "" } else { "s" };
+    at_op(
+        m,
+        op,
+        "E0603",
+        format!(
+            "{} hands over {found} operand{} to successor #{i}, which has {want} argument{s}",
+            name(m, op),
+            if found == 1 { "" } else { "s" }
+        ),
+    )
+}
+
+pub(super) fn branch_type(m: &Module, op: OpId, i: usize, operand: usize, arg: ValueId) -> Diagnostic {
+    let found = type_text(&m.cx, m.value_type(m.operand(op, operand)));
+    let want = type_text(&m.cx, m.value_type(arg));
+    let d = at_op(
+        m,
+        op,
+        "E0604",
+        format!(
+            "operand #{operand} of {} has type {found}, but the argument of successor #{i} has type {want}",
+            name(m, op)
+        ),
+    );
+    let d = match m.use_spans.at(m.operand_use(op, operand)).copied() {
+        Some(span) => d.at(span),
+        None => d,
+    };
+    d.note(m.value_spans.at(arg).copied(), "the argument is declared here")
+}
+
+pub(super) fn case_type(m: &Module, op: OpId, elem: TypeId) -> Diagnostic {
+    let want = type_text(&m.cx, m.value_type(m.operand(op, 0)));
+    let found = type_text(&m.cx, elem);
+    at_op(
+        m,
+        op,
+        "E0605",
+        format!("the cases of {} have type {found}, but the number has type {want}", name(m, op)),
+    )
+}
+
+pub(super) fn case_count(m: &Module, op: OpId, cases: usize, values: usize, counts: usize) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0606",
+        format!(
+            "{} has {cases} cases, but {values} values and {counts} operand counts for them",
+            name(m, op)
+        ),
+    )
+}
+
+pub(super) fn region_args(
+    m: &Module,
+    op: OpId,
+    index: usize,
+    want: &[TypeId],
+    found: &[TypeId],
+) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0607",
+        format!(
+            "region #{index} of {} has arguments of types `{}`, expected `{}`",
+            name(m, op),
+            list(m, found),
+            list(m, want)
+        ),
+    )
+}
+
+pub(super) fn yielded(m: &Module, op: OpId, want: &[TypeId], found: &[TypeId], parent: OpId) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0608",
+        format!(
+            "{} gives `{}`, but {} needs `{}`",
+            name(m, op),
+            list(m, found),
+            name(m, parent),
+            list(m, want)
+        ),
+    )
+    .note(m.op_spans.at(parent).copied(), "for this operation")
+}
+
+pub(super) fn wrong_end(m: &Module, op: OpId, want: &str, parent: OpId) -> Diagnostic {
+    at_op(
+        m,
+        op,
+        "E0609",
+        format!("a block of {} ends with {}, expected `{want}`", name(m, parent), name(m, op)),
+    )
+}
+
+pub(super) fn no_else(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0610", format!("{} has results, so it needs an `else`", name(m, op)))
+}
+
+pub(super) fn several_blocks(m: &Module, op: OpId, blocks: usize) -> Diagnostic {
+    at_op(m, op, "E0611", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
+}

@@ -1,0 +1,81 @@
+//! `func`: functions, calls and returns, as upstream has them.
+
+use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
+use crate::diag::Diagnostic;
+use crate::dialects::errors;
+use crate::ir::symbols::SymbolTables;
+use crate::ir::{AttrKind, Module, OpId, names};
+
+pub(super) fn ops(r: &mut Registry) {
+    r.add(
+        OpDef::new("func.func", "a function; without a body it is declared only")
+            .attr("sym_name", A::Str)
+            .attr("function_type", A::FunctionType)
+            .optional_attr("sym_visibility", A::Str)
+            .optional_attr("arg_attrs", A::DictArray)
+            .optional_attr("res_attrs", A::DictArray)
+            .region("body", true)
+            .traits(Traits::SYMBOL.and(Traits::ISOLATED).and(Traits::FUNCTION))
+            .default_dialect("func")
+            .verifier(verify_function)
+            .format("custom<function>"),
+    );
+    r.alias("func", "func.func");
+    r.add(
+        OpDef::new("func.return", "ends a function and gives its results")
+            .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Required)
+            .pure()
+            .traits(Traits::TERMINATOR.and(Traits::RETURN))
+            .parents(&["func.func"])
+            .format("attr-dict ($operands^ `:` type($operands))?"),
+    );
+    r.add(
+        OpDef::new("func.call", "calls a function")
+            .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Required)
+            .attr("callee", A::FlatSymbol)
+            .result_with("results", T::Any, Arity::Variadic)
+            .traits(Traits::CALL)
+            .format("$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)"),
+    );
+    r.add(
+        OpDef::new("func.call_indirect", "calls a function value")
+            .operand("callee", T::Function)
+            .operand_with("callee_operands", T::Any, Arity::Variadic, OperandMode::Required)
+            .result_with("results", T::Any, Arity::Variadic)
+            .type_from("callee_operands", "callee", TypeFn::Inputs)
+            .type_from("results", "callee", TypeFn::Outputs)
+            .format("$callee `(` $callee_operands `)` attr-dict `:` type($callee)"),
+    );
+    r.add(
+        OpDef::new("func.constant", "a function as a value")
+            .attr("value", A::FlatSymbol)
+            .result("result", T::Function)
+            .pure()
+            .traits(Traits::CONSTANT)
+            .verifier(verify_constant)
+            .result_names(|_, _| vec!["f".into()])
+            .format("attr-dict $value `:` type($result)"),
+    );
+}
+
+/// A function without a body is private, or nobody could find the body.
+fn verify_function(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let is_declared = m.regions_of(op).first().is_some_and(|r| m.blocks_of(*r).is_empty());
+    let visibility = m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a));
+    if is_declared && matches!(visibility, None | Some("public")) {
+        diags.push(errors::public_declaration(m, op));
+    }
+}
+
+/// The symbol is a function of the result's type.
+fn verify_constant(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let Some(AttrKind::Symbol { root, nested }) = m.attr(op, names::VALUE).map(|a| m.cx.attr(a)) else {
+        return;
+    };
+    // An unknown symbol is reported by the verifier.
+    let Some(target) = SymbolTables::default().resolve(m, op, *root, nested) else { return };
+    let Some(ty) = m.attr(target, names::FUNCTION_TYPE).and_then(|a| m.cx.as_type(a)) else { return };
+    if m.n_results(op) == 1 && m.value_type(m.result(op, 0)) != ty {
+        diags.push(errors::function_constant(m, op, ty, target));
+    }
+}
