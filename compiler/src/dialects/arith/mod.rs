@@ -15,7 +15,7 @@ use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, Typ
 use crate::fold::patterns as rewrites;
 use crate::fold::{arith, casts, compare, floats};
 use crate::ir::{AttrKind, KnownType, Module, OpId, TypeKind, names};
-use crate::print::type_text;
+use crate::print::{attr_text, type_text};
 use crate::rewrite::Pattern;
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
@@ -116,7 +116,10 @@ fn constant_name(m: &Module, op: OpId) -> Vec<String> {
             TypeKind::Index => format!("c{value}"),
             _ => format!("c{value}_{}", type_text(&m.cx, ty)),
         },
-        Some(&AttrKind::WideInt { ty, text }) => format!("c{}_{}", m.cx.str(text), type_text(&m.cx, ty)),
+        Some(AttrKind::WideInt { .. }) => {
+            let text = m.attr(op, names::VALUE).map_or_else(String::new, |a| attr_text(&m.cx, a));
+            format!("c{}", text.replace(" : ", "_"))
+        }
         _ => "cst".into(),
     };
     vec![name]
