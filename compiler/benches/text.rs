@@ -63,6 +63,17 @@ fn parse_sizes(bencher: divan::Bencher, n: usize) {
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| parsed(&text));
 }
 
+/// What `ir-opt` does, but for reading and writing files.
+#[divan::bench(args = [(10_000, 1), (100_000, 1), (1_000_000, 1), (100_000, 1000)], sample_count = 10)]
+fn parse_verify_print(bencher: divan::Bencher, (n, functions): (usize, usize)) {
+    let text = program(n, functions);
+    bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
+        let module = parsed(&text);
+        assert!(verify(&module).is_empty());
+        print(&module, &PrintOptions::default())
+    });
+}
+
 #[divan::bench]
 fn parse_generic(bencher: divan::Bencher) {
     let text = generic(100_000);

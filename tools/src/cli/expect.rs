@@ -270,10 +270,7 @@ mod tests {
                 "t:1:7: error: expected error \"{{x+}}\" was not produced",
             ],
         );
-        check(
-            "// expected-error-re {{ {{[}} }}",
-            &["t:1:4: error: invalid regex: brackets ([ ]) not balanced"],
-        );
+        check("// expected-error-re {{ {{[}} }}", &["t:1:4: error: invalid regex: unbalanced bracket"]);
         check("// expected-error-re {{ {{a }}", &["t:1:4: error: found start of regex with no end '}}'"]);
     }
 

@@ -49,12 +49,13 @@ fn parts(text: &str, marker: &str) -> (Vec<String>, Vec<(usize, usize)>) {
     (parts, misses)
 }
 
-/// Is a line the marker but for its last characters, or with some more of them?
+/// Is a line the marker with one or two of its last characters missing, or one more?
 fn is_near(line: &str, marker: &str) -> bool {
     let mut shorter = marker.char_indices().rev();
     let Some((at, _)) = shorter.nth(1).filter(|(at, _)| *at > 2) else { return false };
     let last = marker.chars().next_back();
-    line.strip_prefix(&marker[..at]).is_some_and(|rest| rest.chars().all(|c| Some(c) == last))
+    line.strip_prefix(&marker[..at])
+        .is_some_and(|rest| rest.chars().count() <= 3 && rest.chars().all(|c| Some(c) == last))
 }
 
 #[cfg(test)]
