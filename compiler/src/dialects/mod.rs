@@ -29,6 +29,7 @@ mod scf;
 #[cfg(test)]
 mod tests;
 mod tfrt;
+mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
 mod ts;
@@ -72,6 +73,7 @@ impl Registry {
             Registry::new()
                 .with(builtin::ops)
                 .with(tfrt::ops)
+                .with(tfrt_control::ops)
                 .with(tfrt_test::ops)
                 .with(tfrt_dht::ops)
                 .with(ts::ops)
@@ -131,6 +133,18 @@ impl Registry {
             Some(full) => full,
             None => name,
         }
+    }
+
+    /// The name of today for an op of 2020: `hex.add.i32` is `tfrt.add.i32`.
+    pub fn modern_name(&self, name: &str) -> Option<String> {
+        let (dialect, rest) = name.split_once('.')?;
+        let dialect = match dialect {
+            "hex" => "tfrt",
+            "dht" => "tfrt_dht",
+            _ => return None,
+        };
+        let rest = if rest == "constant.bool" { "constant.i1" } else { rest };
+        Some(format!("{dialect}.{rest}")).filter(|name| self.defs.contains_key(name))
     }
 
     /// The definition of `name` where `dialect` need not be named.

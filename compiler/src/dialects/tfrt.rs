@@ -119,7 +119,7 @@ fn chains(r: &mut Registry) {
             .result("chain", CHAIN)
             .pure()
             .traits(Traits::TOTAL)
-            .format("$inputs attr-dict (`:` type($inputs)^)?")
+            .format("$inputs attr-dict (`:` type($inputs else !tfrt.chain)^)?")
             .folder(fold::merge_chains)
             .kernel()
             .cost(1),

@@ -263,7 +263,10 @@ impl<'a> Lower<'a> {
             let id = self.m.cx.op_name(name);
             return (id, Some(def));
         }
-        let name = self.m.cx.str_id(self.options.registry.full_name(word));
+        let name = match self.options.registry.modern_name(word) {
+            Some(modern) => self.m.cx.str_id(&modern),
+            None => self.m.cx.str_id(self.options.registry.full_name(word)),
+        };
         let id = self.m.cx.op_name(name);
         let known = (id, self.m.cx.op_name_data(id).def);
         if word.contains('.') {

@@ -107,6 +107,7 @@ impl Lower<'_> {
     pub(super) fn define(&mut self, tok: Tok, first: ValueId, n: u32) {
         let text = self.text(tok);
         let text = text.strip_prefix('%').unwrap_or(text);
+        let text = text.strip_suffix("#0").unwrap_or(text);
         let name = self.m.cx.str_id(text);
         let span = tok.span();
         let old = self.scope.entry(name);
@@ -205,6 +206,12 @@ impl Lower<'_> {
         };
         let entry = self.scope.entry(id);
         if entry.scope == 0 {
+            // An argument may have the name of one of several results.
+            let full = self.m.cx.find_str(text.trim_start_matches('%'));
+            let shadow = full.filter(|_| i > 0).map_or(UNDEFINED, |full| self.scope.entry(full));
+            if shadow.scope != 0 && shadow.n == 1 {
+                return Known::Value(shadow.first);
+            }
             return Known::Not(id, i);
         }
         if entry.n == BROKEN {

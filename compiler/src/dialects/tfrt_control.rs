@@ -1,0 +1,157 @@
+//! `tfrt`: conditions, loops and calls of functions; and the ops of `tfrt_test` that have regions.
+//!
+//! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
+//! No op here has a kernel yet, so none can be emitted.
+
+use super::short::*;
+use super::{
+    Arity, AttrConstraint as A, DefaultValue, Effects, OpDef, OperandMode, Registry, Traits,
+    TypeConstraint as T, TypeFn,
+};
+use crate::ir::KnownType as K;
+
+fn many(def: OpDef, name: &'static str) -> OpDef {
+    def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required)
+}
+
+/// An op with regions that see nothing from outside.
+fn regions(mut def: OpDef) -> OpDef {
+    def.effects = Effects::Recursive;
+    def.traits(Traits::ISOLATED)
+}
+
+pub(super) fn ops(r: &mut Registry) {
+    conditions(r);
+    loops(r);
+    tests(r);
+    for (name, part, whole) in [("complex64", K::F32, K::Complex64), ("complex128", K::F64, K::Complex128)] {
+        r.add(
+            OpDef::new(format!("tfrt.constant.{name}"), "a complex constant")
+                .attr("real", A::Float(part))
+                .attr("imaginary", A::Float(part))
+                .result("result", T::Is(whole))
+                .pure()
+                .format("$real `,` $imaginary attr-dict")
+                .cost(1),
+        );
+    }
+}
+
+fn conditions(r: &mut Registry) {
+    let def = OpDef::new("tfrt.if", "does one of two things").operand("cond", I1);
+    r.add(regions(
+        many(def, "args")
+            .result_with("results", T::Any, Arity::Variadic)
+            .region("then_region", false)
+            .region("else_region", true)
+            .format(
+                "$cond (`,` $args^)? attr-dict-with-keyword `:` functional-type($args, results) \
+                 shadow($then_region, $args) (`else` shadow($else_region, $args)^)?",
+            ),
+    ));
+    let def = OpDef::new("tfrt.cond", "calls one of two functions").operand("cond", I1);
+    r.add(
+        many(def, "fn_operands")
+            .attr("a_true_fn", A::FlatSymbol)
+            .attr("b_false_fn", A::FlatSymbol)
+            .result_with("outputs", T::Any, Arity::Variadic)
+            .format(
+                "$cond $a_true_fn $b_false_fn `(` $fn_operands `)` attr-dict `:` `(` type($fn_operands) `)` `->` \
+                 `(` type($outputs) `)`",
+            ),
+    );
+    let def = OpDef::new("tfrt.case", "calls the function with this number").operand("branch_index", I32);
+    r.add(
+        many(def, "branch_operands")
+            .attr("branches", A::SymbolArray)
+            .result_with("branch_outputs", T::Any, Arity::Variadic)
+            .format(
+                "$branch_index $branches `(` $branch_operands `)` attr-dict `:` `(` type($branch_operands) `)` `->` \
+                 `(` type($branch_outputs) `)`",
+            ),
+    );
+    r.add(
+        many(
+            OpDef::new("tfrt.once", "calls a function the first time, and gives its results every time"),
+            "operands",
+        )
+        .attr("function", A::FlatSymbol)
+        .result_with("results", T::Any, Arity::Variadic)
+        .format(
+            "$function `(` $operands `)` attr-dict `:` `(` type($operands) `)` `->` `(` type($results) `)`",
+        ),
+    );
+}
+
+fn loops(r: &mut Registry) {
+    let def = OpDef::new("tfrt.while", "calls a function while the last of its results is true")
+        .operand("cond", I1);
+    r.add(
+        many(def, "operands")
+            .attr("body_fn", A::FlatSymbol)
+            .attr("parallel_iterations", A::Int(K::I64))
+            .result_with("results", T::Any, Arity::Variadic)
+            .format(
+                "$cond $body_fn `(` $operands `)` attr-dict `parallel_iterations` `(` $parallel_iterations `)` `:` \
+                 `(` type($operands) `)` `->` `(` type($results) `)`",
+            ),
+    );
+    let def = OpDef::new("tfrt.repeat.i32", "does something a number of times").operand("trip_count", I32);
+    r.add(regions(
+        many(def, "args")
+            .result_with("results", T::Any, Arity::Variadic)
+            .type_from("results", "args", TypeFn::Same)
+            .region("body", false)
+            .traits(Traits::LOOP)
+            .format("$trip_count (`,` $args^ `:` type($args))? attr-dict-with-keyword shadow($body, $args)"),
+    ));
+    let range = |name: &str, summary| {
+        OpDef::new(name, summary).operand("start", I32).operand("end", I32).operand("block_size", I32)
+    };
+    r.add(regions(
+        many(range("tfrt.parallel_for.i32", "does something for each block of a range, in parallel"), "args")
+            .result("done", CHAIN)
+            .region("body", false)
+            .traits(Traits::LOOP)
+            .format(
+                "$start `to` $end `fixed` $block_size (`,` $args^ `:` type($args))? attr-dict-with-keyword \
+                 shadow($body, $start, $end, $args)",
+            ),
+    ));
+    r.add(
+        many(
+            range("tfrt.parallel_call.i32", "calls a function for each block of a range, in parallel"),
+            "args",
+        )
+        .attr("callee", A::FlatSymbol)
+        .result("done", CHAIN)
+        .format("$start `to` $end `fixed` $block_size $callee `(` $args `)` attr-dict (`:` type($args)^)?"),
+    );
+}
+
+fn tests(r: &mut Registry) {
+    r.add(regions(
+        many(OpDef::new("tfrt_test.do.async", "does something in a task of its own"), "args")
+            .result_with("results", T::Any, Arity::Variadic)
+            .region("body", false)
+            .format(
+                "($args^)? attr-dict-with-keyword `:` functional-type($args, results) shadow($body, $args)",
+            ),
+    ));
+    r.add(regions(
+        many(
+            OpDef::new("tfrt_test.benchmark", "does something many times and prints how long it took"),
+            "args",
+        )
+        .attr("name", A::Str)
+        .attr("duration_secs", A::Int(K::I32))
+        .attr("max_count", A::Int(K::I32))
+        .default_attr("num_warmup_runs", A::Int(K::I32), DefaultValue::Int(1))
+        .result("done", CHAIN)
+        .region("body", false)
+        .format(
+            "$name `(` typed($args) `)` named-attrs($duration_secs, $max_count, $num_warmup_runs) \
+                 shadow($body, $args)",
+        ),
+    ));
+}
