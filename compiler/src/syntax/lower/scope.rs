@@ -205,13 +205,15 @@ impl Lower<'_> {
             Some(Err(_)) => u32::MAX,
         };
         let entry = self.scope.entry(id);
-        if entry.scope == 0 {
+        if i > 0 && (entry.scope == 0 || i >= entry.n) {
             // An argument may have the name of one of several results.
             let full = self.m.cx.find_str(text.trim_start_matches('%'));
-            let shadow = full.filter(|_| i > 0).map_or(UNDEFINED, |full| self.scope.entry(full));
+            let shadow = full.map_or(UNDEFINED, |full| self.scope.entry(full));
             if shadow.scope != 0 && shadow.n == 1 {
                 return Known::Value(shadow.first);
             }
+        }
+        if entry.scope == 0 {
             return Known::Not(id, i);
         }
         if entry.n == BROKEN {
