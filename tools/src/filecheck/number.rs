@@ -20,7 +20,8 @@ impl Number {
         while digits.last() == Some(&0) {
             digits.pop();
         }
-        (digits.len() <= MAX_DIGITS).then(|| Number { negative: negative && !digits.is_empty(), digits })
+        let fits = digits.len() <= MAX_DIGITS;
+        fits.then_some(Number { negative: negative && !digits.is_empty(), digits })
     }
 
     /// The number that `digits`, all of them valid, spell in base `radix`; none if it is too large.

@@ -302,7 +302,7 @@ impl Pattern {
                 Part::Variable { name, at } => match variables.strings.get(name) {
                     Some(value) => nodes.push(Node::literal(value, self.ignore_case)),
                     None => {
-                        errors.push(PatternError { at: *at, message: format!("undefined variable: {name}") })
+                        errors.push(PatternError { at: *at, message: format!("undefined variable: {name}") });
                     }
                 },
                 Part::Number { block, text: _, group } => match block.text(&variables.numbers, line) {

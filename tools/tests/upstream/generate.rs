@@ -23,7 +23,7 @@ pub(crate) fn program(kind: Kind, seed: u64) -> String {
     match kind {
         Kind::Unknown => generator.unknown_module(),
         // A part of them has no control flow.
-        Kind::Known => generator.known_module(if seed % 3 == 0 { 0 } else { 2 }),
+        Kind::Known => generator.known_module(if seed.is_multiple_of(3) { 0 } else { 2 }),
     }
     generator.out
 }

@@ -201,7 +201,7 @@ fn round_trip(programs: &[Program], options: &[&str], problems: &mut Problems) {
         let wanted = generic(&program.module, locations);
         match read(name, answer) {
             Err(errors) => {
-                problems.found.push(format!("{name}: not read back\n{errors}\n--- upstream\n{answer}"))
+                problems.found.push(format!("{name}: not read back\n{errors}\n--- upstream\n{answer}"));
             }
             Ok(module) if generic(&module, locations) == wanted => problems.n_same += 1,
             Ok(module) => {
