@@ -8,7 +8,7 @@
 //! A [`Unit`] goes on as far as it can; what was said is shown, or compared with what was expected, once at the end.
 
 use bef_format::validate::verify_payload;
-use bef_format::{AlignedBytes, Image};
+use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::ir::Module;
@@ -125,12 +125,19 @@ pub(super) fn validated<'a>(
     bytes: &'a AlignedBytes,
     verify_checksums: bool,
 ) -> Result<Image<'a>, Failure> {
-    let checked = |image: &Image<'_>| if verify_checksums { verify_payload(image) } else { Ok(()) };
-    let image = bef_format::validate(bytes).and_then(|image| checked(&image).map(|()| image));
-    image.map_err(|error| {
+    checked(bytes, verify_checksums).map_err(|error| {
         tell(&format!("{name}: error: {error}\n"));
         Failure::Told
     })
+}
+
+/// [`validated`], without a word to the user.
+pub(super) fn checked(bytes: &AlignedBytes, verify_checksums: bool) -> Result<Image<'_>, FormatError> {
+    let image = bef_format::validate(bytes)?;
+    if verify_checksums {
+        verify_payload(&image)?;
+    }
+    Ok(image)
 }
 
 /// Compiles text in memory.

@@ -8,7 +8,7 @@ use befrost_compiler::print::PrintOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Unit};
-use super::failure::{Failure, conclude, parse};
+use super::failure::{Failure, conclude, parse, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::pipeline;
@@ -218,11 +218,12 @@ fn run(args: &Args) -> Result<(), Failure> {
 /// Shows what a BEF file holds, or what can be told of a broken one, which is then refused.
 fn dump(args: &Args, name: &str, bytes: &[u8]) -> Result<(), Failure> {
     let bytes = AlignedBytes::copy_of(bytes);
-    match compile::validated(name, &bytes, args.verify_checksums) {
+    match compile::checked(&bytes, args.verify_checksums) {
         Ok(image) => args.output.write_text(&bef_format::dump::dump(&image)),
-        Err(failure) => {
+        Err(error) => {
             args.output.write_text(&bef_format::dump::container(&bytes))?;
-            Err(failure)
+            tell(&format!("{name}: error: {error}\n"));
+            Err(Failure::Told)
         }
     }
 }
