@@ -81,13 +81,12 @@ fn write_container(bytes: &[u8], out: &mut dyn Write) -> fmt::Result {
         }
         let end = offset.checked_add(len).and_then(|end| usize::try_from(end).ok());
         let found = end.zip(usize::try_from(offset).ok()).and_then(|(end, start)| bytes.get(start..end));
-        match found {
-            None => writeln!(out, " beyond the end of the file")?,
-            Some(section) if xxhash_rust::xxh3::xxh3_64(section) != checksum => {
-                writeln!(out, " wrong checksum")?
-            }
-            Some(_) => writeln!(out)?,
-        }
+        let fault = match found {
+            None => " beyond the end of the file",
+            Some(section) if xxhash_rust::xxh3::xxh3_64(section) != checksum => " wrong checksum",
+            Some(_) => "",
+        };
+        writeln!(out, "{fault}")?;
     }
     Ok(())
 }
