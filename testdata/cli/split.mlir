@@ -9,7 +9,7 @@
 // TEXT: func.func @f()
 // TEXT: {{^}}// -----{{$}}
 // TEXT: func.func @f()
-// TEXT-NOT: // -----
+// TEXT-NOT: {{// -----}}
 // GENERIC: "func.func"
 // GENERIC: {{^}}// -----{{$}}
 // GENERIC: "func.func"

@@ -18,7 +18,7 @@ func.func @unexpected() -> i32 {
 
 // -----
 
-// CHECK: error: unexpected error: unknown operation
+// CHECK: error: 'error' diagnostic emitted when expecting a 'warning'
 // CHECK: error: expected warning "unknown operation" was not produced
 func.func @severity() {
   tfrt.nothing // expected-warning {{unknown operation}}
