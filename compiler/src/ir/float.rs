@@ -168,7 +168,7 @@ impl FloatKind {
         let Format { exponent, fraction, bias, special } = self.format();
         let stored = fraction + u32::from(special == Special::X87);
         let negative = value.is_sign_negative();
-        if special == Special::Power && !(value > 0.0) {
+        if special == Special::Power && (value.is_nan() || value <= 0.0) {
             return None;
         }
         let sign = u128::from(negative) << (stored + exponent);
@@ -315,7 +315,7 @@ fn decimal(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
         number *= BigUint::from(5u32).pow(exponent.unsigned_abs());
         exp = exponent;
     }
-    let needed = (precision as u64 * 196 + 58) / 59;
+    let needed = (precision as u64 * 196).div_ceil(59);
     let removable = number.bits().saturating_sub(needed) * 59 / 196;
     if removable > 0 {
         exp += removable as i32;

@@ -317,7 +317,7 @@ impl<'m> Visitor<'m> {
                 parts.push(self.visit(Node::Type(*ty), deferred));
             }
             AttrKind::Array(elems) => {
-                parts.extend(elems.iter().map(|e| self.visit(Node::Attr(*e), deferred)))
+                parts.extend(elems.iter().map(|e| self.visit(Node::Attr(*e), deferred)));
             }
             AttrKind::Dict(entries) => {
                 parts.extend(entries.iter().map(|(_, e)| self.visit(Node::Attr(*e), deferred)));
@@ -338,7 +338,7 @@ impl<'m> Visitor<'m> {
                 parts.push(self.visit(Node::Type(*elem), deferred));
             }
             TypeKind::Tuple(elems) => {
-                parts.extend(elems.iter().map(|t| self.visit(Node::Type(*t), deferred)))
+                parts.extend(elems.iter().map(|t| self.visit(Node::Type(*t), deferred)));
             }
             TypeKind::Function { inputs, results } => {
                 parts.extend(inputs.iter().chain(results).map(|t| self.visit(Node::Type(*t), deferred)));

@@ -52,10 +52,11 @@ impl Printer<'_> {
             (0..=self.indent).for_each(|_| self.out.push_str("  "));
             match i.checked_sub(1) {
                 None => self.out.push_str("default"),
-                Some(case) => match values.get(case).or(values.first()) {
-                    Some(value) => put!(self.out, "{value}"),
-                    None => {}
-                },
+                Some(case) => {
+                    if let Some(value) = values.get(case).or(values.first()) {
+                        put!(self.out, "{value}");
+                    }
+                }
             }
             self.out.push_str(": ");
             self.block_name(block);

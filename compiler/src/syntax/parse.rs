@@ -142,7 +142,8 @@ impl<'a> Items<'a> {
         results.clear();
         pieces.clear();
         let mut at = 0;
-        while first.kind == Kind::Value {
+        let mut named = first.kind == Kind::Value;
+        while named {
             let name = toks.get(at).filter(|t| t.kind == Kind::Value)?;
             let count = match toks.get(at + 1)?.kind {
                 Kind::Colon => {
@@ -153,11 +154,11 @@ impl<'a> Items<'a> {
             };
             results.push((*name, count));
             at += 2;
-            match toks.get(at - 1)?.kind {
-                Kind::Comma => {}
-                Kind::Eq => break,
+            named = match toks.get(at - 1)?.kind {
+                Kind::Comma => true,
+                Kind::Eq => false,
                 _ => return None,
-            }
+            };
         }
         let name = *toks.get(at).filter(|t| t.kind == Kind::Word)?;
         let rest = toks.get(at + 1..)?;

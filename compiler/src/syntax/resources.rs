@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::ir::resources::{Resource, Resources};
 
 /// Adds what `text`, which stands at `start`, holds to `into`.
-pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), Diagnostic> {
+pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), Box<Diagnostic>> {
     let inner = text.strip_prefix("{-#").and_then(|t| t.strip_suffix("#-}")).unwrap_or("");
     let mut reader = Reader { text: inner, start: start + 3, at: 0 };
     if reader.peek().is_empty() {
@@ -24,8 +24,10 @@ pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), D
             "dialect_resources" => &mut into.dialects,
             "external_resources" => &mut into.external,
             _ => {
-                return Err(errors::resources(span, format!("unknown part `{}`", errors::shorten(title)))
-                    .help("there are `dialect_resources` and `external_resources`"));
+                return Err(Box::new(
+                    errors::resources(span, format!("unknown part `{}`", errors::shorten(title)))
+                        .help("there are `dialect_resources` and `external_resources`"),
+                ));
             }
         };
         let blobs_only = title == "dialect_resources";
@@ -99,17 +101,17 @@ impl<'a> Reader<'a> {
         Span::new(at, at + n.max(1) as u32)
     }
 
-    fn wanted<T>(&mut self, what: &str) -> Result<T, Diagnostic> {
+    fn wanted<T>(&mut self, what: &str) -> Result<T, Box<Diagnostic>> {
         let found = self.peek();
         let shown = if found.is_empty() {
             "the end of the section".to_owned()
         } else {
             format!("`{}`", errors::shorten(found))
         };
-        Err(errors::expected(self.span(found.len()), what, &shown))
+        Err(Box::new(errors::expected(self.span(found.len()), what, &shown)))
     }
 
-    fn sign(&mut self, sign: &str) -> Result<(), Diagnostic> {
+    fn sign(&mut self, sign: &str) -> Result<(), Box<Diagnostic>> {
         if self.peek() != sign {
             return self.wanted(&format!("`{sign}`"));
         }
@@ -117,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn key(&mut self) -> Result<(&'a str, Span), Diagnostic> {
+    fn key(&mut self) -> Result<(&'a str, Span), Box<Diagnostic>> {
         let word = self.peek();
         if !word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             return self.wanted("a key");
@@ -130,8 +132,8 @@ impl<'a> Reader<'a> {
     /// `{ entry, entry }`.
     fn braces(
         &mut self,
-        mut entry: impl FnMut(&mut Self) -> Result<(), Diagnostic>,
-    ) -> Result<(), Diagnostic> {
+        mut entry: impl FnMut(&mut Self) -> Result<(), Box<Diagnostic>>,
+    ) -> Result<(), Box<Diagnostic>> {
         self.sign("{")?;
         if self.peek() == "}" {
             return self.sign("}");
@@ -145,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, blob: bool) -> Result<Resource, Diagnostic> {
+    fn value(&mut self, blob: bool) -> Result<Resource, Box<Diagnostic>> {
         let text = self.peek();
         let span = self.span(text.len());
         let value = match text {
@@ -158,33 +160,35 @@ impl<'a> Reader<'a> {
                     Some(digits) => match decode_hex(digits) {
                         Some(bytes) => Resource::Blob(bytes.into()),
                         None => {
-                            return Err(errors::resources(
+                            return Err(Box::new(errors::resources(
                                 span,
                                 "expected two hexadecimal digits for each byte",
-                            ));
+                            )));
                         }
                     },
                     None => match unescape(inner) {
                         Some(bytes) => Resource::Str(bytes.into()),
-                        None => return Err(errors::bad_escape(span)),
+                        None => return Err(Box::new(errors::bad_escape(span))),
                     },
                 }
             }
         };
         if blob {
             let Resource::Blob(bytes) = &value else {
-                return Err(errors::resources(
+                return Err(Box::new(errors::resources(
                     span,
                     "a resource of `builtin` is a string of bytes, `\"0x...\"`",
-                ));
+                )));
             };
             let alignment = bytes.first_chunk().map(|b| u32::from_le_bytes(*b));
             if alignment.is_none_or(|a| a != 0 && !a.is_power_of_two()) {
-                return Err(errors::resources(
-                    span,
-                    "the first four bytes of a resource are its alignment, a power of two",
-                )
-                .help("for example \"0x08000000...\""));
+                return Err(Box::new(
+                    errors::resources(
+                        span,
+                        "the first four bytes of a resource are its alignment, a power of two",
+                    )
+                    .help("for example \"0x08000000...\""),
+                ));
             }
         }
         self.at += text.len();

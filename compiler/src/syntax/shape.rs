@@ -355,9 +355,12 @@ impl Shaper<'_> {
                 let name = self.text(i);
                 !listed
                     && name.contains('.')
-                    && !matches!(self.kind(i + 1), Some(Kind::Eq))
-                    // These would end an entry of a dictionary.
-                    && !(in_brackets && matches!(self.kind(i + 1), Some(Kind::Comma | Kind::RBrace)))
+                    && match self.kind(i + 1) {
+                        Some(Kind::Eq) => false,
+                        // These would end an entry of a dictionary.
+                        Some(Kind::Comma | Kind::RBrace) => !in_brackets,
+                        _ => true,
+                    }
                     && self.registry.is_op_name(name)
             }
             _ => false,

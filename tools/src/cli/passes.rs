@@ -72,7 +72,7 @@ impl Passes {
             Event::Text(text) => tell(text),
             Event::Before(pass) if dump.before(pass) => show("Before", pass, "", module, op, dump),
             Event::After(pass, change) if dump.after(pass, change) => {
-                show("After", pass, "", module, op, dump)
+                show("After", pass, "", module, op, dump);
             }
             Event::Failed(pass) if dump.failed(pass) => show("After", pass, " Failed", module, op, dump),
             Event::Before(_) | Event::After(..) | Event::Failed(_) => {}

@@ -77,7 +77,7 @@ impl Lower<'_> {
                 Item::Resource(tok) => {
                     let mut resources = self.m.resources.take().unwrap_or_default();
                     if let Err(d) = resources::read(self.text(tok), tok.start, &mut resources) {
-                        self.report(d);
+                        self.report(*d);
                     }
                     self.m.resources = Some(resources);
                 }
