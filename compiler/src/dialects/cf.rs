@@ -1,6 +1,7 @@
 //! `cf`: branches between the blocks of a region, as upstream has them.
 
 use super::short::I1;
+use super::view::{Attr, Operand, Operands, Successor, views};
 use super::{
     Access, Arity, AttrConstraint as A, ElementKind, OpDef, OperandMode, Registry, Resource, Traits,
     TypeConstraint as T,
@@ -8,6 +9,33 @@ use super::{
 use crate::diag::Diagnostic;
 use crate::dialects::errors;
 use crate::ir::{KnownType as K, Module, OpId};
+
+views! {
+    /// `cf.br`.
+    Br = "cf.br" { dest_operands: Operands<0>, dest: Successor<0>, }
+
+    /// `cf.cond_br`.
+    CondBr = "cf.cond_br" {
+        condition: Operand<0>,
+        true_dest_operands: Operands<1>,
+        false_dest_operands: Operands<2>,
+        true_dest: Successor<0>,
+        false_dest: Successor<1>,
+    }
+
+    /// `cf.switch`.
+    Switch = "cf.switch" {
+        flag: Operand<0>,
+        default_operands: Operands<1>,
+        case_operands: Operands<2>,
+        case_operand_segments: Attr<0>,
+        case_values: Attr<1>,
+        default_dest: Successor<0>,
+    }
+
+    /// `cf.assert`.
+    Assert = "cf.assert" { arg: Operand<0>, msg: Attr<0>, }
+}
 
 pub(super) fn ops(r: &mut Registry) {
     let any = |def: OpDef, name| def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required);
@@ -73,12 +101,13 @@ pub(super) fn verify_branch(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
 }
 
 fn verify_switch(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let cases = m.successors(op).len().saturating_sub(1);
-    let values = match m.attr_named(op, "case_values").and_then(|a| m.cx.attr_type(a)) {
+    let Some(switch) = Switch::of(m, op) else { return };
+    let cases = m.successors(op).len() - 1;
+    let values = match switch.case_values(m).and_then(|a| m.cx.attr_type(a)) {
         None => 0,
         Some(ty) => {
             let Some((shape, elem)) = m.cx.ty(ty).shaped() else { return };
-            if m.n_operands(op) > 0 && elem != m.value_type(m.operand(op, 0)) {
+            if elem != m.value_type(switch.flag(m)) {
                 return diags.push(errors::case_type(m, op, elem));
             }
             shape.and_then(|s| s.first()).map_or(0, |n| usize::try_from(*n).unwrap_or(0))

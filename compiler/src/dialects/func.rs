@@ -1,10 +1,39 @@
 //! `func`: functions, calls and returns, as upstream has them.
 
+use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
 use crate::diag::Diagnostic;
 use crate::dialects::errors;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, Module, OpId, names};
+
+views! {
+    /// `func.func`.
+    Func = "func.func" {
+        arg_attrs: Attr<0>,
+        function_type: Attr<1>,
+        res_attrs: Attr<2>,
+        sym_name: Attr<3>,
+        sym_visibility: Attr<4>,
+        body: Region<0>,
+    }
+
+    /// `func.return`.
+    Return = "func.return" { operands: Operands<0>, }
+
+    /// `func.call`.
+    Call = "func.call" { operands: Operands<0>, results: Results<0>, callee: Attr<0>, }
+
+    /// `func.call_indirect`.
+    CallIndirect = "func.call_indirect" {
+        callee: Operand<0>,
+        callee_operands: Operands<1>,
+        results: Results<0>,
+    }
+
+    /// `func.constant`.
+    Constant = "func.constant" { result: Results<0>, value: Attr<0>, }
+}
 
 pub(super) fn ops(r: &mut Registry) {
     r.add(
@@ -60,22 +89,21 @@ pub(super) fn ops(r: &mut Registry) {
 
 /// A function without a body is private, or nobody could find the body.
 fn verify_function(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let is_declared = m.regions_of(op).first().is_some_and(|r| m.blocks_of(*r).is_empty());
-    let visibility = m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a));
-    if is_declared && matches!(visibility, None | Some("public")) {
+    let Some(func) = Func::of(m, op) else { return };
+    let visibility = func.sym_visibility(m).and_then(|a| m.cx.as_str(a));
+    if m.blocks_of(func.body(m)).is_empty() && matches!(visibility, None | Some("public")) {
         diags.push(errors::public_declaration(m, op));
     }
 }
 
 /// The symbol is a function of the result's type.
 fn verify_constant(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let Some(AttrKind::Symbol { root, nested }) = m.attr(op, names::VALUE).map(|a| m.cx.attr(a)) else {
-        return;
-    };
+    let Some(constant) = Constant::of(m, op) else { return };
+    let Some(AttrKind::Symbol { root, nested }) = constant.value(m).map(|a| m.cx.attr(a)) else { return };
     // An unknown symbol is reported by the verifier.
     let Some(target) = SymbolTables::default().resolve(m, op, *root, nested) else { return };
     let Some(ty) = m.attr(target, names::FUNCTION_TYPE).and_then(|a| m.cx.as_type(a)) else { return };
-    if m.n_results(op) == 1 && m.value_type(m.result(op, 0)) != ty {
+    if constant.result(m).any(|v| m.value_type(v) != ty) {
         diags.push(errors::function_constant(m, op, ty, target));
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Tests make their own
 //! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
-//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`.
+//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`. Passes read the parts of an op through its typed [`view`].
 
 mod access;
 pub mod constraint;
@@ -21,11 +21,11 @@ pub mod traits;
 
 pub mod arith;
 mod builtin;
-mod cf;
+pub mod cf;
 mod cpu;
 mod errors;
-mod func;
-mod scf;
+pub mod func;
+pub mod scf;
 #[cfg(test)]
 mod tests;
 mod tfrt;
@@ -34,6 +34,7 @@ mod tfrt_dht;
 mod tfrt_test;
 mod ts;
 pub mod types;
+pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{

@@ -3,10 +3,43 @@
 //! Ending without a result, the blocks of `scf.if` and `scf.for` need not say `scf.yield`.
 
 use super::short::I1;
+use super::view::{Operand, Operands, Region, Results, views};
 use super::{Arity, Effects, ElementKind, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn};
 use crate::diag::Diagnostic;
 use crate::dialects::errors;
-use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
+use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, ValueId};
+
+views! {
+    /// `scf.if`.
+    If = "scf.if" {
+        condition: Operand<0>,
+        results: Results<0>,
+        then_region: Region<0>,
+        else_region: Region<1>,
+    }
+
+    /// `scf.for`.
+    For = "scf.for" {
+        lower_bound: Operand<0>,
+        upper_bound: Operand<1>,
+        step: Operand<2>,
+        init_args: Operands<3>,
+        results: Results<0>,
+        region: Region<0>,
+    }
+
+    /// `scf.while`.
+    While = "scf.while" { inits: Operands<0>, results: Results<0>, before: Region<0>, after: Region<1>, }
+
+    /// `scf.execute_region`.
+    ExecuteRegion = "scf.execute_region" { results: Results<0>, region: Region<0>, }
+
+    /// `scf.yield`.
+    Yield = "scf.yield" { results: Operands<0>, }
+
+    /// `scf.condition`.
+    Condition = "scf.condition" { condition: Operand<0>, args: Operands<1>, }
+}
 
 pub(super) fn ops(r: &mut Registry) {
     let many = |def: OpDef, name| def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required);
@@ -85,73 +118,74 @@ fn types(m: &Module, values: impl Iterator<Item = ValueId>) -> Vec<TypeId> {
 
 /// The entry arguments of region `index` have these types.
 fn check_args(m: &Module, op: OpId, index: usize, want: &[TypeId], diags: &mut Vec<Diagnostic>) {
-    let entry = m.regions_of(op).get(index).and_then(|r| m.entry(*r));
-    let Some(entry) = entry else { return };
+    let Some(entry) = m.entry(m.regions_of(op)[index]) else { return };
     let found = types(m, m.args(entry).iter().copied());
     if found != want {
         diags.push(errors::region_args(m, op, index, want, &found));
     }
 }
 
-/// The blocks of region `index` end with `name`, giving values of these types.
-fn check_yields(
+/// The types that an op gives to the op around it, if it is what ends such a region.
+type Gives = fn(&Module, OpId) -> Option<Vec<TypeId>>;
+
+const YIELDS: (&str, Gives) = ("scf.yield", |m, op| Some(types(m, Yield::of(m, op)?.results(m))));
+const CONDITION: (&str, Gives) = ("scf.condition", |m, op| Some(types(m, Condition::of(m, op)?.args(m))));
+
+/// The blocks of a region of `op` end with `name`, giving values of these types.
+fn check_end(
     m: &Module,
     op: OpId,
-    index: usize,
-    name: &str,
+    region: RegionId,
+    (name, gives): (&str, Gives),
     want: &[TypeId],
     diags: &mut Vec<Diagnostic>,
 ) {
-    let blocks = m.regions_of(op).get(index).map_or(&[][..], |r| m.blocks_of(*r));
-    for last in blocks.iter().filter_map(|b| m.last_op(*b)) {
-        if m.op_name_str(last) == name {
-            let skip = usize::from(name == "scf.condition");
-            let found = types(m, m.operands(last).skip(skip));
-            if found != want {
-                diags.push(errors::yielded(m, last, want, &found, op));
-            }
-        } else if m.successors(last).is_empty() && m.def(last).is_some() {
-            diags.push(errors::wrong_end(m, last, name, op));
+    for last in m.blocks_of(region).iter().filter_map(|b| m.last_op(*b)) {
+        match gives(m, last) {
+            Some(found) if found != want => diags.push(errors::yielded(m, last, want, &found, op)),
+            Some(_) => {}
+            // Branches, and what is not known.
+            None if !m.successors(last).is_empty() || m.def(last).is_none_or(|d| d.name == name) => {}
+            None => diags.push(errors::wrong_end(m, last, name, op)),
         }
     }
 }
 
 fn verify_if(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let results = types(m, m.results(op));
-    let has_else = m.regions_of(op).get(1).is_some_and(|r| !m.blocks_of(*r).is_empty());
-    if !results.is_empty() && !has_else {
+    let Some(view) = If::of(m, op) else { return };
+    let results = types(m, view.results(m));
+    if !results.is_empty() && m.blocks_of(view.else_region(m)).is_empty() {
         diags.push(errors::no_else(m, op));
     }
-    for index in 0..2 {
-        let blocks = m.regions_of(op).get(index).map_or(0, |r| m.blocks_of(*r).len());
+    for (index, region) in [view.then_region(m), view.else_region(m)].into_iter().enumerate() {
+        let blocks = m.blocks_of(region).len();
         if blocks > 1 {
             diags.push(errors::several_blocks(m, op, blocks));
         }
         check_args(m, op, index, &[], diags);
-        check_yields(m, op, index, "scf.yield", &results, diags);
+        check_end(m, op, region, YIELDS, &results, diags);
     }
 }
 
 fn verify_for(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let Some(lower) = m.operands(op).next() else { return };
-    let results = types(m, m.results(op));
-    let inits = types(m, m.operands(op).skip(3));
+    let Some(view) = For::of(m, op) else { return };
     // The table has checked that initial values and results agree.
-    let mut args = vec![m.value_type(lower)];
-    args.extend(&inits);
+    let args = types(m, [view.lower_bound(m)].into_iter().chain(view.init_args(m)));
     check_args(m, op, 0, &args, diags);
-    check_yields(m, op, 0, "scf.yield", &results, diags);
+    check_end(m, op, view.region(m), YIELDS, &types(m, view.results(m)), diags);
 }
 
 fn verify_while(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let (inits, results) = (types(m, m.operands(op)), types(m, m.results(op)));
+    let Some(view) = While::of(m, op) else { return };
+    let (inits, results) = (types(m, view.inits(m)), types(m, view.results(m)));
     check_args(m, op, 0, &inits, diags);
     check_args(m, op, 1, &results, diags);
-    check_yields(m, op, 0, "scf.condition", &results, diags);
-    check_yields(m, op, 1, "scf.yield", &inits, diags);
+    check_end(m, op, view.before(m), CONDITION, &results, diags);
+    check_end(m, op, view.after(m), YIELDS, &inits, diags);
 }
 
 fn verify_execute_region(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let Some(view) = ExecuteRegion::of(m, op) else { return };
     check_args(m, op, 0, &[], diags);
-    check_yields(m, op, 0, "scf.yield", &types(m, m.results(op)), diags);
+    check_end(m, op, view.region(m), YIELDS, &types(m, view.results(m)), diags);
 }

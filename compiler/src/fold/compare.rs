@@ -3,7 +3,7 @@
 use super::constant::{Constant, Scalar};
 use super::int::Int;
 use super::{Answer, attr, defined_by, int, int_attr, int_value, pair, read, result_type, value};
-use crate::dialects::arith::CMPI;
+use crate::dialects::arith::{CMPI, Select};
 use crate::ir::{AttrId, KnownType, Module, OpId};
 use std::cmp::Ordering;
 
@@ -197,10 +197,8 @@ pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 
 /// By a constant, of equal values, of true and false, by the equality of the values.
 pub fn select(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
-    if m.n_operands(op) != 3 {
-        return None;
-    }
-    let (condition, a, b) = (m.operand(op, 0), m.operand(op, 1), m.operand(op, 2));
+    let select = Select::of(m, op)?;
+    let (condition, a, b) = (select.condition(m), select.true_value(m), select.false_value(m));
     if a == b {
         return value(a);
     }

@@ -16,7 +16,7 @@
 //! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes all results.
 
 use super::{Change, Pass, PassCx, Rewriter};
-use crate::dialects::{Folded, Traits};
+use crate::dialects::{Folded, Traits, cf};
 use crate::fold;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrId, AttrKind, BlockId, Context, Module, OpId, ValueDef, ValueId, names};
@@ -165,15 +165,15 @@ impl<'a, 'm> Solver<'a, 'm> {
         let m = self.r.ir();
         let successors = m.successors(op).to_vec();
         let mut taken: Vec<usize> = (0..successors.len()).collect();
-        if m.op_name_str(op) == "cf.cond_br" && successors.len() == 2 {
-            match m.operands(op).next().map(|c| self.known(c)) {
-                Some(Known::Unknown) => return,
-                Some(Known::Constant(c)) => {
+        if let Some(branch) = cf::CondBr::of(m, op) {
+            match self.known(branch.condition(m)) {
+                Known::Unknown => return,
+                Known::Constant(c) => {
                     if let Some(truth) = m.cx.as_int(c) {
                         taken = vec![usize::from(truth == 0)];
                     }
                 }
-                Some(Known::Varying) | None => {}
+                Known::Varying => {}
             }
         }
         for i in taken {

@@ -11,12 +11,18 @@ mod verify;
 
 use super::def::{Folder, Verifier};
 use super::types::{ElementKind as E, TypeFn};
+use super::view::{Operand, views};
 use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, TypeConstraint as T};
 use crate::fold::patterns as rewrites;
 use crate::fold::{arith, casts, compare, floats};
 use crate::ir::{AttrKind, KnownType, Module, OpId, TypeKind, names};
 use crate::print::{attr_text, type_text};
 use crate::rewrite::Pattern;
+
+views! {
+    /// `arith.select`.
+    Select = "arith.select" { condition: Operand<0>, true_value: Operand<1>, false_value: Operand<2>, }
+}
 
 /// `#arith.overflow<...>`: the result is poison if it overflows.
 pub static OVERFLOW: FlagsDef =

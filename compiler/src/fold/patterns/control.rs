@@ -3,6 +3,7 @@
 //! Merging a block into its only predecessor is the driver's work, since it knows the predecessors.
 
 use super::{int_constant, make, truth};
+use crate::dialects::{cf, scf};
 use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, ValueId};
 use crate::rewrite::{At, Change, Pattern, Rewriter};
 use rustc_hash::FxHashSet;
@@ -38,7 +39,8 @@ fn branch(r: &mut Rewriter<'_>, op: OpId, to: BlockId, values: &[ValueId]) {
 
 fn cond_br_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let taken = m.operands(op).next().and_then(|c| truth(m, c)).map(|yes| usize::from(!yes));
+    let condition = cf::CondBr::of(m, op).map(|branch| branch.condition(m));
+    let taken = condition.and_then(|c| truth(m, c)).map(|yes| usize::from(!yes));
     let Some(taken) = taken else { return Change::Unchanged };
     let target = m.successors(op).get(taken).copied().zip(forwarded(m, op, taken));
     let Some((to, values)) = target else { return Change::Unchanged };
@@ -48,17 +50,18 @@ fn cond_br_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
 
 fn cond_br_same(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let &[a, b] = m.successors(op) else { return Change::Unchanged };
-    let (Some(yes), Some(no)) = (forwarded(m, op, 0), forwarded(m, op, 1)) else { return Change::Unchanged };
-    if a != b || yes.len() != no.len() {
+    let Some(view) = cf::CondBr::of(m, op) else { return Change::Unchanged };
+    let (condition, to) = (view.condition(m), view.true_dest(m));
+    let (yes, no) = (view.true_dest_operands(m), view.false_dest_operands(m));
+    if to != view.false_dest(m) || yes.len() != no.len() {
         return Change::Unchanged;
     }
-    let condition = m.operand(op, 0);
-    let mut values = Vec::with_capacity(yes.len());
-    for (yes, no) in yes.into_iter().zip(no) {
+    let pairs: Vec<(ValueId, ValueId)> = yes.zip(no).collect();
+    let mut values = Vec::with_capacity(pairs.len());
+    for (yes, no) in pairs {
         values.push(if yes == no { yes } else { select(r, op, condition, yes, no) });
     }
-    branch(r, op, a, &values);
+    branch(r, op, to, &values);
     Change::Changed
 }
 
@@ -87,18 +90,15 @@ fn through(m: &Module, block: BlockId, values: Vec<ValueId>) -> Option<(BlockId,
 /// One step of [`through`].
 fn hop(m: &Module, block: BlockId, values: &[ValueId]) -> Option<(BlockId, Vec<ValueId>)> {
     let only = m.first_op(block)?;
-    if m.op_name_str(only) != "cf.br" {
-        return None;
-    }
+    let br = cf::Br::of(m, only)?;
     let args = m.args(block);
-    let &[to] = m.successors(only) else { return None };
     // The block's arguments are used here only.
     let local = args.iter().all(|a| m.users(*a).all(|(user, _)| user == only));
     if !local || args.len() != values.len() {
         return None;
     }
     let given = |v: ValueId| args.iter().position(|a| *a == v).map_or(v, |i| values[i]);
-    Some((to, m.operands(only).map(given).collect()))
+    Some((br.dest(m), br.dest_operands(m).map(given).collect()))
 }
 
 fn pass_through(r: &mut Rewriter<'_>, op: OpId) -> Change {
@@ -122,13 +122,11 @@ fn pass_through(r: &mut Rewriter<'_>, op: OpId) -> Change {
 /// Gives successor `i` of a `cf.cond_br` another block.
 fn retarget(r: &mut Rewriter<'_>, op: OpId, i: usize, to: BlockId, values: Vec<ValueId>) -> Change {
     let m = r.ir();
-    let (Some(yes), Some(no)) = (forwarded(m, op, 0), forwarded(m, op, 1)) else { return Change::Unchanged };
-    let mut successors = m.successors(op).to_vec();
-    let mut given = [yes, no];
-    if successors.len() != 2 {
-        return Change::Unchanged;
-    }
-    let condition = m.operand(op, 0);
+    let Some(view) = cf::CondBr::of(m, op) else { return Change::Unchanged };
+    let condition = view.condition(m);
+    let mut successors = [view.true_dest(m), view.false_dest(m)];
+    let mut given: [Vec<ValueId>; 2] =
+        [view.true_dest_operands(m).collect(), view.false_dest_operands(m).collect()];
     successors[i] = to;
     given[i] = values;
     let sizes = [1, given[0].len() as i32, given[1].len() as i32];
@@ -156,9 +154,9 @@ pub(super) fn block_of(m: &Module, region: RegionId) -> Option<(BlockId, OpId)> 
 
 fn if_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let Some(yes) = m.operands(op).next().and_then(|c| truth(m, c)) else { return Change::Unchanged };
-    let &[then, otherwise] = m.regions_of(op) else { return Change::Unchanged };
-    let taken = if yes { then } else { otherwise };
+    let Some(view) = scf::If::of(m, op) else { return Change::Unchanged };
+    let Some(yes) = truth(m, view.condition(m)) else { return Change::Unchanged };
+    let taken = if yes { view.then_region(m) } else { view.else_region(m) };
     if m.blocks_of(taken).is_empty() {
         // No else: nothing is given.
         if m.n_results(op) > 0 {
@@ -186,19 +184,19 @@ pub(super) fn inline(r: &mut Rewriter<'_>, op: OpId, block: BlockId, end: OpId, 
 
 fn if_condition(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let Some(condition) = m.operands(op).next() else { return Change::Unchanged };
-    let regions: Vec<RegionId> = m.regions_of(op).to_vec();
+    let Some(view) = scf::If::of(m, op) else { return Change::Unchanged };
+    let condition = view.condition(m);
+    let regions = [(view.then_region(m), -1), (view.else_region(m), 0)];
     if truth(m, condition).is_some() {
         return Change::Unchanged;
     }
     let uses: Vec<(OpId, usize)> = m.users(condition).filter(|(user, _)| *user != op).collect();
     let ty = m.value_type(condition);
     for (user, i) in uses {
-        for (n, region) in regions.iter().enumerate() {
-            if !is_inside(r.ir(), user, *region) {
+        for (region, bits) in regions {
+            if !is_inside(r.ir(), user, region) {
                 continue;
             }
-            let bits = if n == 0 { -1 } else { 0 };
             if let Some(known) = int_constant(r, op, ty, bits) {
                 r.set_operand(user, i, known);
                 return Change::Changed;
@@ -222,7 +220,8 @@ fn is_inside(m: &Module, op: OpId, region: RegionId) -> bool {
 
 fn if_to_select(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let &[then, otherwise] = m.regions_of(op) else { return Change::Unchanged };
+    let Some(view) = scf::If::of(m, op) else { return Change::Unchanged };
+    let (then, otherwise) = (view.then_region(m), view.else_region(m));
     let (Some((_, yes)), Some((_, no))) = (block_of(m, then), block_of(m, otherwise)) else {
         return Change::Unchanged;
     };
@@ -234,7 +233,7 @@ fn if_to_select(r: &mut Rewriter<'_>, op: OpId) -> Change {
         let block = m.defining_block(v).and_then(|b| m.block_parent(b));
         block.is_some_and(|region| region != then && region != otherwise)
     };
-    let condition = m.operand(op, 0);
+    let condition = view.condition(m);
     let found = (0..n).find(|&i| {
         let (a, b) = (m.operand(yes, i), m.operand(no, i));
         !m.is_unused(m.result(op, i)) && outside(a) && outside(b)

@@ -2,8 +2,9 @@
 
 use super::control::{block_of, inline};
 use super::truth;
+use crate::dialects::scf;
 use crate::fold::int_value;
-use crate::ir::{Module, NewOp, OpId, TypeId, ValueId};
+use crate::ir::{NewOp, OpId, TypeId, ValueId};
 use crate::rewrite::{At, Change, Pattern, Rewriter};
 
 /// A loop that never runs is its initial values; one that runs once is its body.
@@ -16,13 +17,13 @@ pub const WHILE_FALSE: Pattern = Pattern { name: "while-false", benefit: 2, rewr
 
 fn for_trivial(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let Some(&region) = m.regions_of(op).first() else { return Change::Unchanged };
-    let operands: Vec<ValueId> = m.operands(op).collect();
-    let &[low, high, step, ref inits @ ..] = operands.as_slice() else { return Change::Unchanged };
+    let Some(view) = scf::For::of(m, op) else { return Change::Unchanged };
+    let (low, high, step) = (view.lower_bound(m), view.upper_bound(m), view.step(m));
+    let inits: Vec<ValueId> = view.init_args(m).collect();
     let never = low == high
         || matches!((int_value(m, low), int_value(m, high)), (Some(a), Some(b)) if a.signed() >= b.signed());
     if never {
-        r.replace_op(op, inits);
+        r.replace_op(op, &inits);
         return Change::Changed;
     }
     let (Some(low_n), Some(high_n), Some(step_n)) =
@@ -34,18 +35,18 @@ fn for_trivial(r: &mut Rewriter<'_>, op: OpId) -> Change {
     if step_n.signed() <= 0 || distance.is_none_or(|d| d > step_n.signed()) {
         return Change::Unchanged;
     }
-    let Some((block, end)) = block_of(m, region) else { return Change::Unchanged };
-    let args: Vec<ValueId> = [low].into_iter().chain(inits.iter().copied()).collect();
+    let Some((block, end)) = block_of(m, view.region(m)) else { return Change::Unchanged };
+    let args: Vec<ValueId> = [low].into_iter().chain(inits).collect();
     inline(r, op, block, end, &args)
 }
 
 fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let Some((block, end)) = m.regions_of(op).first().and_then(|region| block_of(m, *region)) else {
-        return Change::Unchanged;
-    };
+    let Some(view) = scf::For::of(m, op) else { return Change::Unchanged };
+    let region = view.region(m);
+    let Some((block, end)) = block_of(m, region) else { return Change::Unchanged };
     let n = m.n_results(op);
-    let (args, inits) = (m.args(block).to_vec(), m.operands(op).skip(3).collect::<Vec<_>>());
+    let (args, inits) = (m.args(block).to_vec(), view.init_args(m).collect::<Vec<_>>());
     let given: Vec<ValueId> = m.operands(end).collect();
     if args.len() != n + 1 || inits.len() != n || given.len() != n {
         return Change::Unchanged;
@@ -56,11 +57,10 @@ fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     if kept.len() == n {
         return Change::Unchanged;
     }
-    let bounds: Vec<ValueId> = m.operands(op).take(3).collect();
+    let bounds = [view.lower_bound(m), view.upper_bound(m), view.step(m)];
     let types: Vec<TypeId> = kept.iter().map(|i| m.value_type(m.result(op, *i))).collect();
     let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     let results: Vec<ValueId> = m.results(op).collect();
-    let Some(&region) = m.regions_of(op).first() else { return Change::Unchanged };
     for i in (0..n).filter(|i| stays(*i)) {
         r.replace(args[i + 1], inits[i]);
         r.replace(results[i], inits[i]);
@@ -85,23 +85,18 @@ fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
 
 fn while_false(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
-    let Some((block, end)) = m.regions_of(op).first().and_then(|region| block_of(m, *region)) else {
-        return Change::Unchanged;
-    };
-    if m.op_name_str(end) != "scf.condition" || !never(m, end) || m.n_operands(end) != m.n_results(op) + 1 {
-        return Change::Unchanged;
-    }
-    let inits: Vec<ValueId> = m.operands(op).collect();
-    if inits.len() != m.args(block).len() {
+    let Some(view) = scf::While::of(m, op) else { return Change::Unchanged };
+    let Some((block, end)) = block_of(m, view.before(m)) else { return Change::Unchanged };
+    let Some(condition) = scf::Condition::of(m, end) else { return Change::Unchanged };
+    let inits: Vec<ValueId> = view.inits(m).collect();
+    let fits = condition.args(m).len() == m.n_results(op) && inits.len() == m.args(block).len();
+    if !fits || truth(m, condition.condition(m)) != Some(false) {
         return Change::Unchanged;
     }
     r.inline_block(block, op, &inits);
-    let values: Vec<ValueId> = r.ir().operands(end).skip(1).collect();
+    // Now with the initial values in place of the arguments.
+    let values: Vec<ValueId> = condition.args(r.ir()).collect();
     r.erase(end);
     r.replace_op(op, &values);
     Change::Changed
-}
-
-fn never(m: &Module, condition: OpId) -> bool {
-    m.operands(condition).next().and_then(|c| truth(m, c)) == Some(false)
 }

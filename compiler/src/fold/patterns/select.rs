@@ -1,6 +1,7 @@
 //! Patterns of `arith.select`.
 
 use super::{cast, int_constant, int_op, matched};
+use crate::dialects::arith::Select;
 use crate::fold::compare::negated;
 use crate::fold::int::Int;
 use crate::fold::{defined_by, int_value};
@@ -17,7 +18,8 @@ pub const TO_NOT: Pattern = Pattern { name: "select-i1-to-not", benefit: 1, rewr
 pub const TO_EXTUI: Pattern = Pattern { name: "select-to-extui", benefit: 1, rewrite: to_extui };
 
 fn parts(m: &Module, op: OpId) -> Option<(ValueId, ValueId, ValueId)> {
-    (m.n_operands(op) == 3).then(|| (m.operand(op, 0), m.operand(op, 1), m.operand(op, 2)))
+    let select = Select::of(m, op)?;
+    Some((select.condition(m), select.true_value(m), select.false_value(m)))
 }
 
 fn make(r: &mut Rewriter<'_>, op: OpId, c: ValueId, a: ValueId, b: ValueId) -> OpId {

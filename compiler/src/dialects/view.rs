@@ -1,0 +1,207 @@
+//! Typed views of ops: `scf::For::of(m, op)?.lower_bound(m)` instead of operand number 0 of whatever `op` is.
+//!
+//! A dialect declares them beside its table, naming the parts as the table does:
+//!
+//! ```text
+//! views! {
+//!     /// `scf.for`.
+//!     For = "scf.for" { lower_bound: Operand<0>, init_args: Operands<3>, region: Region<0>, }
+//! }
+//! ```
+//!
+//! A view is the op's id and nothing else. It exists only for an op of that name with as many operands, successors
+//! and regions as the table asks for, so reading a part needs no lookup and cannot fail, verified or not. After the op has
+//! changed, make a new view. A test holds the names and numbers of all views against the table.
+//!
+//! Not here: building ops (`rewrite`), and decoding of attributes, which a view gives as they are.
+
+use super::def::{Arity, OpDef};
+use crate::ir::{AttrId, BlockId, Module, OpId, RegionId, ValueId};
+use std::ops::Range;
+
+/// A part of an op: which one, and of what type.
+pub trait Part {
+    /// What reading it gives.
+    type Of<'m>;
+
+    /// Reads it from an op that [`fits`].
+    fn read(m: &Module, op: OpId) -> Self::Of<'_>;
+
+    /// The name that the table has for it, if it declares such a part.
+    fn declared(def: &OpDef) -> Option<&'static str>;
+}
+
+/// The operand declared as number `I`: one, and only such ones before it.
+pub struct Operand<const I: usize>;
+/// The operands that stand for declared operand `I`, whatever its arity.
+pub struct Operands<const I: usize>;
+/// The results that stand for declared result `I`.
+pub struct Results<const I: usize>;
+/// The attribute declared as number `I` in order of names.
+pub struct Attr<const I: usize>;
+/// The region declared as number `I`.
+pub struct Region<const I: usize>;
+/// The successor declared as number `I`: one, and only such ones before it.
+pub struct Successor<const I: usize>;
+
+impl<const I: usize> Part for Operand<I> {
+    type Of<'m> = ValueId;
+
+    fn read(m: &Module, op: OpId) -> ValueId {
+        m.operand(op, I)
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        let singles = def.operands.iter().take_while(|o| o.arity == Arity::One).count();
+        def.operands[..singles].get(I).map(|o| o.name)
+    }
+}
+
+impl<const I: usize> Part for Operands<I> {
+    type Of<'m> = Values<'m>;
+
+    fn read(m: &Module, op: OpId) -> Values<'_> {
+        Values { m, op, at: m.operand_range(op, I), read: Module::operand }
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        def.operands.get(I).map(|o| o.name)
+    }
+}
+
+impl<const I: usize> Part for Results<I> {
+    type Of<'m> = Values<'m>;
+
+    fn read(m: &Module, op: OpId) -> Values<'_> {
+        Values { m, op, at: m.result_range(op, I), read: Module::result }
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        def.results.get(I).map(|r| r.name)
+    }
+}
+
+impl<const I: usize> Part for Attr<I> {
+    type Of<'m> = Option<AttrId>;
+
+    fn read(m: &Module, op: OpId) -> Option<AttrId> {
+        let name = m.cx.op_name_data(m.op_name(op)).attr_names.get(I)?;
+        m.attr(op, *name)
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        def.attrs.get(I).map(|a| a.name)
+    }
+}
+
+impl<const I: usize> Part for Region<I> {
+    type Of<'m> = RegionId;
+
+    fn read(m: &Module, op: OpId) -> RegionId {
+        m.regions_of(op)[I]
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        def.regions.get(I).map(|r| r.name)
+    }
+}
+
+impl<const I: usize> Part for Successor<I> {
+    type Of<'m> = BlockId;
+
+    fn read(m: &Module, op: OpId) -> BlockId {
+        m.successors(op)[I]
+    }
+
+    fn declared(def: &OpDef) -> Option<&'static str> {
+        let singles = def.successors.iter().take_while(|s| s.arity == Arity::One).count();
+        def.successors[..singles].get(I).map(|s| s.name)
+    }
+}
+
+/// The values of one declared operand or result.
+#[derive(Clone)]
+pub struct Values<'m> {
+    m: &'m Module,
+    op: OpId,
+    at: Range<usize>,
+    read: fn(&Module, OpId, usize) -> ValueId,
+}
+
+impl Iterator for Values<'_> {
+    type Item = ValueId;
+
+    fn next(&mut self) -> Option<ValueId> {
+        self.at.next().map(|i| (self.read)(self.m, self.op, i))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.at.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Values<'_> {
+    fn next_back(&mut self) -> Option<ValueId> {
+        self.at.next_back().map(|i| (self.read)(self.m, self.op, i))
+    }
+}
+
+impl ExactSizeIterator for Values<'_> {}
+
+/// Is `op` of this name, with as many operands, successors and regions as its definition needs at least?
+pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
+    m.def(op).is_some_and(|def| {
+        def.name == name
+            && m.regions_of(op).len() == def.regions.len()
+            && m.n_operands(op) >= def.operands.iter().filter(|o| o.arity == Arity::One).count()
+            && m.successors(op).len() >= def.successors.iter().filter(|s| s.arity == Arity::One).count()
+    })
+}
+
+/// For the test: what a view says about its op.
+#[cfg(test)]
+pub(super) struct Declared {
+    pub(super) op: &'static str,
+    pub(super) parts: &'static [(&'static str, DeclaredName)],
+}
+
+/// [`Part::declared`] of a part.
+#[cfg(test)]
+pub(super) type DeclaredName = fn(&OpDef) -> Option<&'static str>;
+
+/// Declares views: see the essay.
+macro_rules! views {
+    ($($(#[$meta:meta])* $view:ident = $name:literal { $($part:ident: $kind:ty,)* })*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub struct $view(crate::ir::OpId);
+
+            impl $view {
+                /// The view of `op`, if it is such an op.
+                pub fn of(m: &crate::ir::Module, op: crate::ir::OpId) -> Option<Self> {
+                    $crate::dialects::view::fits(m, op, $name).then_some($view(op))
+                }
+
+                /// The op.
+                pub fn op(self) -> crate::ir::OpId {
+                    self.0
+                }
+
+                $(
+                    #[doc = concat!("`", stringify!($part), "` of the definition.")]
+                    pub fn $part(self, m: &crate::ir::Module) -> <$kind as $crate::dialects::view::Part>::Of<'_> {
+                        <$kind as $crate::dialects::view::Part>::read(m, self.0)
+                    }
+                )*
+            }
+        )*
+
+        #[cfg(test)]
+        pub(super) const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
+            op: $name,
+            parts: &[$((stringify!($part), <$kind as $crate::dialects::view::Part>::declared)),*],
+        }),*];
+    };
+}
+pub(super) use views;
