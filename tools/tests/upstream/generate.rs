@@ -1,8 +1,8 @@
 //! Programs from numbers: the same seed gives the same text.
 //!
 //! Two kinds. [`Kind::Unknown`] has ops that nobody has registered, with every builtin type, attribute and location,
-//! nested regions, several blocks, symbols and aliases. [`Kind::Known`] has `func`, `arith`, `cf` and `scf` only and
-//! keeps to their rules: each op finds operands of the types that it needs among the values that are visible.
+//! nested regions, several blocks, symbols, aliases and resources. [`Kind::Known`] has `func`, `arith`, `cf` and `scf`
+//! only and keeps to their rules: each op finds operands of the types that it needs among the values that are visible.
 
 use std::fmt::Write as _;
 
@@ -199,6 +199,8 @@ impl Generator {
             "dense<170141183460469231731687303715884105727> : tensor<2xi128>",
             "sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>",
             "sparse<0, 1.0> : tensor<1xf32>",
+            "dense_resource<blob> : tensor<2xi64>",
+            "dense_resource<blob_2> : tensor<2x2xf32>",
             "array<i32>",
             "array<i8: 1, -2, 127>",
             "array<i64: 10>",
@@ -221,7 +223,15 @@ impl Generator {
             6 => self.dice.pick(&["#d.a", "#d.a<x, [1, \"]\"]>", "#at", "#d<odd thing>", "#map"]).to_owned(),
             7 => self
                 .dice
-                .pick(&["strided<[1, ?], offset: ?>", "strided<[]>", "\"typed\" : !d.str", "loc(unknown)"])
+                .pick(&[
+                    "strided<[1, ?], offset: ?>",
+                    "strided<[]>",
+                    "\"typed\" : !d.str",
+                    "loc(unknown)",
+                    "distinct[3]<>",
+                    "distinct[0]<1 : i32>",
+                    "distinct[1]<[\"x\", distinct[3]<>]>",
+                ])
                 .to_owned(),
             8 => self.any_type(1),
             9 => format!("[{}]", self.list(3, |g| g.attribute(depth - 1))),
@@ -284,6 +294,9 @@ impl Generator {
             self.line(0, &format!("}}) {{sym_name = \"f{number}\"}} : () -> ()"));
         }
         self.line(0, "#l = loc(\"alias\"(\"g\":1:2))");
+        let blobs =
+            format!("blob: \"0x0800000000000000000000010000000000000002\", blob_2: \"0x04000000{:032}\"", 0);
+        self.line(0, &format!("{{-# dialect_resources: {{ builtin: {{ {blobs} }} }} #-}}"));
     }
 
     fn unknown_body(&mut self, depth: usize, known: &[Value], nesting: usize) {
