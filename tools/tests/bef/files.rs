@@ -52,7 +52,7 @@ pub(crate) fn golden() -> Vec<(String, AlignedBytes)> {
 
 /// The corpus of a fuzz target.
 pub(crate) fn corpus(target: &str) -> Vec<AlignedBytes> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/fuzz").join(target);
     let read = |path: &PathBuf| AlignedBytes::copy_of(&std::fs::read(path).expect("a file can be read"));
     below(&folder).iter().map(read).collect()
 }

@@ -1,6 +1,7 @@
 //! Chores of the repository: `cargo run -p xtask -- CHORE`.
 //!
 //! ```text
+//! fuzz TARGET [SEC]  a target of tools/fuzz, built for libFuzzer and run for some seconds
 //! loom               the models of our concurrent code, run through every order of their threads
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must be missed by a test
 //! ```
@@ -8,6 +9,7 @@
 //! A chore is here if its command line is too long to remember or its success needs more than an exit code.
 #![forbid(unsafe_code)]
 
+mod fuzz;
 mod mutate;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +21,12 @@ const LOOM_CRATES: [&str; 2] = ["befrost-mem", "befrost-host"];
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
+        ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["loom"] => loom(),
         ["mutate-validate"] => mutate::run(&root(), &target()),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- loom|mutate-validate");
+            eprintln!("usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|loom|mutate-validate");
             return ExitCode::from(2);
         }
     };

@@ -1,0 +1,6 @@
+//! Text that is refused with errors, or is a program that survives every form of printing and every pass.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    befrost_tools::fuzz::text(&String::from_utf8_lossy(bytes));
+});
