@@ -8,8 +8,8 @@
 //!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));
 //! ```
 //!
-//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Tests make their own
-//! with [`Registry::new`] and [`Registry::with`]. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
+//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are made with
+//! [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example of the README. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
 //! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`. Passes read the parts of an op through its typed [`view`].
 
 mod access;
@@ -70,21 +70,7 @@ impl Registry {
     /// All dialects of this crate.
     pub fn standard() -> &'static Registry {
         static STANDARD: OnceLock<Registry> = OnceLock::new();
-        STANDARD.get_or_init(|| {
-            Registry::new()
-                .with(builtin::ops)
-                .with(tfrt::ops)
-                .with(tfrt_control::ops)
-                .with(tfrt_test::ops)
-                .with(tfrt_dht::ops)
-                .with(ts::ops)
-                .with(cpu::ops)
-                .with(arith::ops)
-                .with(func::ops)
-                .with(cf::ops)
-                .with(scf::ops)
-                .with(crate::fold::patterns::control_flow)
-        })
+        STANDARD.get_or_init(|| Registry::new().with(standard))
     }
 
     /// More definitions.
@@ -172,6 +158,25 @@ impl Registry {
     pub fn has_dialect(&self, dialect: &str) -> bool {
         self.defs.values().any(|d| d.dialect() == dialect)
     }
+}
+
+/// All dialects of this crate.
+pub fn standard(r: &mut Registry) {
+    let dialects = [
+        builtin::ops,
+        tfrt::ops,
+        tfrt_control::ops,
+        tfrt_test::ops,
+        tfrt_dht::ops,
+        ts::ops,
+        cpu::ops,
+        arith::ops,
+        func::ops,
+        cf::ops,
+        scf::ops,
+        crate::fold::patterns::control_flow,
+    ];
+    dialects.into_iter().for_each(|dialect: fn(&mut Registry)| dialect(r));
 }
 
 /// Short names for the tables.

@@ -46,29 +46,15 @@ fn formats_are_checked() {
     assert!(Format::parse("$a (`x`", &def).is_err());
 }
 
-/// What is wrong with the views of a dialect; nothing if names and numbers are those of the table.
-fn check_views(views: &[view::Declared], wrong: &mut Vec<String>) {
-    for view in views {
-        let Some(def) = Registry::standard().find(view.op) else {
-            wrong.push(format!("{} is not registered", view.op));
-            continue;
-        };
-        let parts = view.parts.iter().filter(|(name, declared)| declared(def) != Some(*name));
-        wrong.extend(parts.map(|(name, declared)| format!("{}: {name} is {:?}", view.op, declared(def))));
-    }
-}
-
 #[test]
 fn views_name_what_the_table_declares() {
-    let mut wrong = Vec::new();
     for views in [arith::VIEWS, cf::VIEWS, func::VIEWS, scf::VIEWS] {
-        check_views(views, &mut wrong);
+        assert_eq!(view::disagreements(Registry::standard(), views), Vec::<String>::new());
     }
-    assert_eq!(wrong, Vec::<String>::new());
-    const BAD: &[view::Declared] = &[view::Declared {
+    const WRONG: &[view::Declared] = &[view::Declared {
         op: "scf.for",
         parts: &[("init_args", <view::Operand<3> as view::Part>::declared)],
     }];
-    check_views(BAD, &mut wrong);
-    assert_eq!(wrong, ["scf.for: init_args is None"], "a variadic operand is no single one");
+    let found = view::disagreements(Registry::standard(), WRONG);
+    assert_eq!(found, ["scf.for: init_args is None"], "a variadic operand is no single one");
 }

@@ -15,6 +15,7 @@
 //!
 //! Not here: building ops (`rewrite`), and decoding of attributes, which a view gives as they are.
 
+use super::Registry;
 use super::def::{Arity, OpDef};
 use crate::ir::{AttrId, BlockId, Module, OpId, RegionId, ValueId};
 use std::ops::Range;
@@ -158,50 +159,65 @@ pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
     })
 }
 
-/// For the test: what a view says about its op.
-#[cfg(test)]
-pub(super) struct Declared {
-    pub(super) op: &'static str,
-    pub(super) parts: &'static [(&'static str, DeclaredName)],
+/// What a view says about its op, for [`disagreements`].
+pub struct Declared {
+    /// The op's name.
+    pub op: &'static str,
+    /// The names of the parts, and [`Part::declared`] of each.
+    pub parts: &'static [(&'static str, DeclaredName)],
 }
 
 /// [`Part::declared`] of a part.
-#[cfg(test)]
-pub(super) type DeclaredName = fn(&OpDef) -> Option<&'static str>;
+pub type DeclaredName = fn(&OpDef) -> Option<&'static str>;
 
-/// Declares views: see the essay.
+/// Where views do not name what the table declares.
+pub fn disagreements(registry: &Registry, views: &[Declared]) -> Vec<String> {
+    let of = |view: &Declared| {
+        let Some(def) = registry.find(view.op) else { return vec![format!("{} is not defined", view.op)] };
+        let parts = view.parts.iter().filter(|(name, declared)| declared(def) != Some(*name));
+        parts.map(|(name, declared)| format!("{}: {name} is {:?}", view.op, declared(def))).collect()
+    };
+    views.iter().flat_map(of).collect()
+}
+
+/// Declares views: see the essay of [`dialects::view`](crate::dialects::view).
+#[macro_export]
 macro_rules! views {
     ($($(#[$meta:meta])* $view:ident = $name:literal { $($part:ident: $kind:ty,)* })*) => {
         $(
             $(#[$meta])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            pub struct $view(crate::ir::OpId);
+            pub struct $view($crate::ir::OpId);
 
+            #[allow(dead_code, reason = "a view has all parts, read or not")]
             impl $view {
                 /// The view of `op`, if it is such an op.
-                pub fn of(m: &crate::ir::Module, op: crate::ir::OpId) -> Option<Self> {
+                pub fn of(m: &$crate::ir::Module, op: $crate::ir::OpId) -> Option<Self> {
                     $crate::dialects::view::fits(m, op, $name).then_some($view(op))
                 }
 
                 /// The op.
-                pub fn op(self) -> crate::ir::OpId {
+                pub fn op(self) -> $crate::ir::OpId {
                     self.0
                 }
 
                 $(
                     #[doc = concat!("`", stringify!($part), "` of the definition.")]
-                    pub fn $part(self, m: &crate::ir::Module) -> <$kind as $crate::dialects::view::Part>::Of<'_> {
+                    pub fn $part(
+                        self,
+                        m: &$crate::ir::Module,
+                    ) -> <$kind as $crate::dialects::view::Part>::Of<'_> {
                         <$kind as $crate::dialects::view::Part>::read(m, self.0)
                     }
                 )*
             }
         )*
 
-        #[cfg(test)]
-        pub(super) const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
+        /// The views declared here, to be held against the table.
+        pub const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
             op: $name,
             parts: &[$((stringify!($part), <$kind as $crate::dialects::view::Part>::declared)),*],
         }),*];
     };
 }
-pub(super) use views;
+pub use views;

@@ -61,8 +61,8 @@ pub fn constant_of(m: &Module, value: ValueId) -> Option<AttrId> {
     m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
 }
 
-/// Makes a constant before `before` for a user of a dialect: `tfrt.constant.T` for the kernel dialects, else
-/// `arith.constant`. Nothing if there is none of this type.
+/// Makes a constant before `before` for a user of a dialect: `arith.constant` for upstream's, `tfrt.constant.T` for those
+/// that have kernels, ours and others. Nothing if there is none of this type.
 pub fn materialize(
     r: &mut Rewriter<'_>,
     before: OpId,
@@ -75,10 +75,8 @@ pub fn materialize(
         return None;
     }
     let name = match dialect {
-        "tfrt" | "tfrt_test" | "tfrt_dht" | "ts" | "cpu" => {
-            format!("tfrt.constant.{}", crate::print::type_text(cx, ty))
-        }
-        _ => "arith.constant".to_owned(),
+        "" | "arith" | "builtin" | "cf" | "func" | "scf" => "arith.constant".to_owned(),
+        _ => format!("tfrt.constant.{}", crate::print::type_text(cx, ty)),
     };
     cx.registry().find(&name)?;
     let name = cx.str_id(&name);

@@ -7,7 +7,7 @@ use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
 use crate::print::{loc_text, type_text};
 
 /// An error about an op: at its place in the text, or else with its location as a note.
-pub(crate) fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
+pub fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
     let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
     located(m, op, d)
 }

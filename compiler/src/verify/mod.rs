@@ -20,7 +20,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use errors::at_op;
+pub use errors::at_op;
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
 use crate::dialects::{Arity, OpDef, Traits};
