@@ -1,4 +1,4 @@
-//! The words of what the dialects' own verifiers find (`E06..`): one function per code.
+//! The words of what the dialects' own verifiers find (`E07..`): one function per code.
 
 use crate::diag::Diagnostic;
 use crate::ir::{Module, OpId, TypeId, ValueId};
@@ -15,14 +15,14 @@ fn list(m: &Module, types: &[TypeId]) -> String {
 }
 
 pub(super) fn public_declaration(m: &Module, op: OpId) -> Diagnostic {
-    at_op(m, op, "E0601", "a function without a body cannot be public".to_owned())
+    at_op(m, op, "E0701", "a function without a body cannot be public".to_owned())
         .help("write `func.func private`, or give it a body")
 }
 
 pub(super) fn function_constant(m: &Module, op: OpId, ty: TypeId, target: OpId) -> Diagnostic {
     let found = type_text(&m.cx, m.value_type(m.result(op, 0)));
     let want = type_text(&m.cx, ty);
-    at_op(m, op, "E0602", format!("{} has type `{found}`, but the function has type `{want}`", name(m, op)))
+    at_op(m, op, "E0702", format!("{} has type `{found}`, but the function has type `{want}`", name(m, op)))
         .note(m.op_spans.at(target).copied(), "the function is defined here")
 }
 
@@ -31,7 +31,7 @@ pub(super) fn branch_count(m: &Module, op: OpId, i: usize, found: usize, want: u
     at_op(
         m,
         op,
-        "E0603",
+        "E0703",
         format!(
             "{} hands over {found} operand{} to successor #{i}, which has {want} argument{s}",
             name(m, op),
@@ -46,7 +46,7 @@ pub(super) fn branch_type(m: &Module, op: OpId, i: usize, operand: usize, arg: V
     let d = at_op(
         m,
         op,
-        "E0604",
+        "E0704",
         format!(
             "operand #{operand} of {} has type {found}, but the argument of successor #{i} has type {want}",
             name(m, op)
@@ -65,7 +65,7 @@ pub(super) fn case_type(m: &Module, op: OpId, elem: TypeId) -> Diagnostic {
     at_op(
         m,
         op,
-        "E0605",
+        "E0705",
         format!("the cases of {} have type {found}, but the number has type {want}", name(m, op)),
     )
 }
@@ -74,7 +74,7 @@ pub(super) fn case_count(m: &Module, op: OpId, cases: usize, values: usize, coun
     at_op(
         m,
         op,
-        "E0606",
+        "E0706",
         format!(
             "{} has {cases} cases, but {values} values and {counts} operand counts for them",
             name(m, op)
@@ -92,7 +92,7 @@ pub(super) fn region_args(
     at_op(
         m,
         op,
-        "E0607",
+        "E0707",
         format!(
             "region #{index} of {} has arguments of types `{}`, expected `{}`",
             name(m, op),
@@ -106,7 +106,7 @@ pub(super) fn yielded(m: &Module, op: OpId, want: &[TypeId], found: &[TypeId], p
     at_op(
         m,
         op,
-        "E0608",
+        "E0708",
         format!(
             "{} gives `{}`, but {} needs `{}`",
             name(m, op),
@@ -122,15 +122,15 @@ pub(super) fn wrong_end(m: &Module, op: OpId, want: &str, parent: OpId) -> Diagn
     at_op(
         m,
         op,
-        "E0609",
+        "E0709",
         format!("a block of {} ends with {}, expected `{want}`", name(m, parent), name(m, op)),
     )
 }
 
 pub(super) fn no_else(m: &Module, op: OpId) -> Diagnostic {
-    at_op(m, op, "E0610", format!("{} has results, so it needs an `else`", name(m, op)))
+    at_op(m, op, "E0710", format!("{} has results, so it needs an `else`", name(m, op)))
 }
 
 pub(super) fn several_blocks(m: &Module, op: OpId, blocks: usize) -> Diagnostic {
-    at_op(m, op, "E0611", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
+    at_op(m, op, "E0711", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
 }
