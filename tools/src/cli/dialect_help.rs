@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use befrost_compiler::dialects::{
-    Access, Arity, AttrDef, Cost, Effect, Effects, OpDef, OperandDef, OperandMode, Registry, Resource,
-    ResultDef,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, Effects, OpDef, OperandDef, OperandMode, RegionDef,
+    Registry, Resource, ResultDef, SuccessorDef, Traits, TypeRule, TypeSource,
 };
 
 use super::failure::Failure;
@@ -59,10 +59,14 @@ fn details(def: &OpDef) -> String {
     line("operands", def.operands.iter().map(operand).collect());
     line("results", def.results.iter().map(result).collect());
     line("attributes", def.attrs.iter().map(attribute).collect());
-    line("regions", def.regions.iter().map(|region| region.name.to_owned()).collect());
+    line("regions", def.regions.iter().map(region).collect());
+    line("successors", def.successors.iter().map(|to| successor(def, to)).collect());
+    line("types", def.type_rules.iter().filter_map(|rule| type_rule(def, rule)).collect());
+    line("inside", def.parents.iter().map(|&parent| parent.to_owned()).collect());
     line("traits", def.traits.names().into_iter().map(str::to_owned).collect());
     line("effects", effects(&def.effects));
     line("form", def.format.iter().map(|format| format!("{} {}", def.name, format.text)).collect());
+    line("patterns", rewrites(def));
     let mode = if def.sync { "synchronous" } else { "asynchronous" };
     let strict = if def.is_strict() { "strict" } else { "not strict" };
     let on = |device: &str| if device.is_empty() { "host".to_owned() } else { device.to_owned() };
@@ -70,6 +74,9 @@ fn details(def: &OpDef) -> String {
         "kernels",
         def.kernels.iter().map(|k| format!("{} ({}, {mode}, {strict})", k.kernel, on(k.device))).collect(),
     );
+    if def.kernels.is_empty() && is_computed(def) {
+        line("kernels", vec!["none yet: the op cannot be executed".to_owned()]);
+    }
     if let Cost::Fixed(cost) = def.cost {
         line("cost", vec![cost.to_string()]);
     }
@@ -96,8 +103,49 @@ fn result(def: &ResultDef) -> String {
 }
 
 fn attribute(def: &AttrDef) -> String {
-    let AttrDef { name, kind, required, default: _ } = def;
-    format!("{name}: {}{}", kind.describe(), if *required { "" } else { " (optional)" })
+    let AttrDef { name, kind, required, default } = def;
+    let unless = match (default, required) {
+        (Some(DefaultValue::Int(n)), _) => format!(" ({n} if not given)"),
+        (None, true) => String::new(),
+        (None, false) => " (optional)".to_owned(),
+    };
+    format!("{name}: {}{unless}", kind.describe())
+}
+
+fn region(def: &RegionDef) -> String {
+    let RegionDef { name, may_be_empty, implicit } = def;
+    let end = implicit.map_or_else(String::new, |end| format!(", ends with {end} if nothing else is said"));
+    format!("{name}{}{end}", if *may_be_empty { " (may be empty)" } else { "" })
+}
+
+fn successor(def: &OpDef, to: &SuccessorDef) -> String {
+    let SuccessorDef { name, arity, operands, counts } = to;
+    let given = operands.and_then(|i| def.operands.get(i)).map(|o| format!(" gets {}", o.name));
+    let counts = counts.map(|counts| format!(" by {counts}"));
+    format!("{name}{}{}{}", suffix(*arity), given.unwrap_or_default(), counts.unwrap_or_default())
+}
+
+/// `sum: the same type as lhs`.
+fn type_rule(def: &OpDef, rule: &TypeRule) -> Option<String> {
+    let TypeRule { of, from, by } = rule;
+    let of = def.value_name(*of)?;
+    Some(match from {
+        TypeSource::Value(from) => format!("{of}: {} {}", by.describe(), def.value_name(*from)?),
+        TypeSource::Attr(i) => format!("{of}: {} {}", by.describe(), def.attrs.get(*i)?.name),
+        TypeSource::Default(ty) => format!("{of}: {} unless written", ty.name()),
+    })
+}
+
+/// What canonicalization does with the op.
+fn rewrites(def: &OpDef) -> Vec<String> {
+    let folding = def.folder.is_some().then(|| "folding".to_owned());
+    folding.into_iter().chain(def.patterns.iter().map(|pattern| pattern.name.to_owned())).collect()
+}
+
+/// Would an execution have to do something for the op, itself?
+fn is_computed(def: &OpDef) -> bool {
+    let holds = [Traits::SYMBOL, Traits::SYMBOL_TABLE, Traits::RETURN];
+    !holds.iter().any(|t| def.traits.has(*t))
 }
 
 fn suffix(arity: Arity) -> &'static str {
