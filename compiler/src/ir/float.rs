@@ -306,22 +306,12 @@ fn scaled(mantissa: u128, shift: i32) -> u128 {
 /// result is sometimes cut where it should be rounded up.
 fn decimal(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
     let zeros = mantissa.trailing_zeros();
-    let exponent = exponent + zeros as i32;
-    let mut number = BigUint::from(mantissa >> zeros);
-    let mut exp = 0;
-    if exponent >= 0 {
-        number <<= exponent as u32;
-    } else {
-        number *= BigUint::from(5u32).pow(exponent.unsigned_abs());
-        exp = exponent;
-    }
-    let needed = (precision as u64 * 196).div_ceil(59);
-    let removable = number.bits().saturating_sub(needed) * 59 / 196;
-    if removable > 0 {
-        exp += removable as i32;
-        number /= BigUint::from(10u32).pow(removable as u32);
-    }
-    let mut digits = number.to_string().into_bytes();
+    let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros as i32);
+    let (digits, mut exp) = match small_digits(mantissa, exponent, precision) {
+        Some((number, exp)) => (number.to_string(), exp),
+        None => big_digits(mantissa, exponent, precision),
+    };
+    let mut digits = digits.into_bytes();
     if digits.len() > precision {
         let up = digits[precision] >= b'5';
         exp += (digits.len() - precision) as i32;
@@ -342,6 +332,50 @@ fn decimal(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
         exp += 1;
     }
     (String::from_utf8(digits).unwrap_or_default(), exp)
+}
+
+/// How many digits of an integer of `bits` bits upstream drops before it rounds to `precision` digits.
+fn n_removable(bits: u64, precision: usize) -> u32 {
+    let needed = (precision as u64 * 196).div_ceil(59);
+    (bits.saturating_sub(needed) * 59 / 196) as u32
+}
+
+/// The digits of `mantissa * 2^exponent` that upstream rounds, and the power of ten of the last.
+fn big_digits(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
+    let mut number = BigUint::from(mantissa);
+    if exponent >= 0 {
+        number <<= exponent as u32;
+    } else {
+        number *= BigUint::from(5u32).pow(exponent.unsigned_abs());
+    }
+    let removable = n_removable(number.bits(), precision);
+    if removable > 0 {
+        number /= BigUint::from(10u32).pow(removable);
+    }
+    (number.to_string(), exponent.min(0) + removable as i32)
+}
+
+/// As [`big_digits`], for an odd mantissa, if 128 bits are enough: as for most numbers that programs have.
+fn small_digits(mantissa: u128, exponent: i32, precision: usize) -> Option<(u128, i32)> {
+    if exponent >= 0 {
+        let bits = u64::from(mantissa.checked_ilog2()?) + 1 + u64::from(exponent.unsigned_abs());
+        let removable = n_removable(bits, precision);
+        let number = if bits <= 128 { mantissa << exponent } else { return None };
+        return Some((number / 10u128.checked_pow(removable)?, removable as i32));
+    }
+    let fives = exponent.unsigned_abs();
+    // An odd number that is no power of two: unless the logarithm is near an integer it tells the length.
+    let log = (mantissa as f64).log2() + f64::from(fives) * 5f64.log2();
+    if (log - log.round()).abs() < 1e-6 {
+        return None;
+    }
+    let removable = n_removable(log as u64 + 1, precision);
+    // `mantissa * 5^fives / 10^removable`, cut.
+    let number = match fives.checked_sub(removable) {
+        Some(left) => mantissa.checked_mul(5u128.checked_pow(left)?)?.checked_shr(removable)?,
+        None => mantissa.checked_shr(removable)? / 5u128.checked_pow(removable - fives)?,
+    };
+    Some((number, exponent + removable as i32))
 }
 
 #[cfg(test)]
@@ -383,6 +417,33 @@ mod tests {
         check(FloatKind::F8E4M3, 100000.0, 0x78, "0x78");
         check(FloatKind::F8E8M0FNU, 4.0, 129, "4.000000e+00");
         check(FloatKind::F4E2M1FN, 100.0, 7, "6.000000e+00");
+    }
+
+    #[test]
+    fn short_and_long_arithmetic_agree() {
+        let mut bits = 0x9E37_79B9_7F4A_7C15u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            for (mantissa, exponent) in
+                [(bits >> 11, (bits % 2098) as i32 - 1074), (bits >> 40, (bits % 277) as i32 - 149)]
+            {
+                let mantissa = u128::from(mantissa | 1);
+                for precision in [6, 9, 17] {
+                    if let Some((number, exp)) = small_digits(mantissa, exponent, precision) {
+                        let big = big_digits(mantissa, exponent, precision);
+                        assert_eq!((number.to_string(), exp), big, "{mantissa}*2^{exponent}");
+                    }
+                }
+            }
+        }
+        // What programs have does not take the long way.
+        for value in [0.1, 1.0e-6, 3.14159, 1.0e6, 123.456, 1.0e-10] {
+            let Finite { mantissa, exponent, .. } =
+                FloatKind::F64.decode(u128::from(f64::to_bits(value))).unwrap();
+            let zeros = mantissa.trailing_zeros();
+            let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros as i32);
+            assert!([6, 17].iter().all(|p| small_digits(mantissa, exponent, *p).is_some()), "{value}");
+        }
     }
 
     #[test]
