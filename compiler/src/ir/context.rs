@@ -232,6 +232,16 @@ impl Context {
         AttrId::new(self.attrs.insert_full(kind).0)
     }
 
+    /// Every interned type.
+    pub(crate) fn type_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
+        (0..self.types.len()).map(TypeId::new)
+    }
+
+    /// Every interned attribute.
+    pub(crate) fn attr_ids(&self) -> impl Iterator<Item = AttrId> + use<> {
+        (0..self.attrs.len()).map(AttrId::new)
+    }
+
     /// What an attribute is.
     #[inline]
     pub fn attr(&self, id: AttrId) -> &AttrKind {

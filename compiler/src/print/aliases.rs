@@ -117,9 +117,38 @@ impl Aliases {
 
 /// Finds the aliases of `op` and all that it holds.
 pub(super) fn collect(m: &Module, op: OpId, options: &PrintOptions) -> Aliases {
+    if !options.locations && !may_matter(&m.cx) {
+        return Aliases::default();
+    }
     let mut visitor = Visitor { m, cx: &m.cx, options: *options, ..Visitor::new(m) };
     visitor.op(op);
     visitor.finish()
+}
+
+/// Is anything interned that a visit could find? Most programs have nothing of the kind, and need no visit.
+fn may_matter(cx: &Context) -> bool {
+    let attr = |id| {
+        alias_of(cx, Node::Attr(id)).is_some()
+            || matches!(cx.attr(id), AttrKind::DenseResource { .. } | AttrKind::Loc(_))
+    };
+    cx.attr_ids().any(attr) || cx.type_ids().any(|id| alias_of(cx, Node::Type(id)).is_some())
+}
+
+/// The name that a node gets, apart from its number.
+fn alias_of(cx: &Context, node: Node) -> Option<&'static str> {
+    match node {
+        Node::Attr(id) => match cx.attr(id) {
+            AttrKind::AffineMap(_) => Some("map"),
+            AttrKind::IntegerSet(_) => Some("set"),
+            AttrKind::Distinct { of, .. } if *cx.attr(*of) != AttrKind::Unit => Some("distinct"),
+            _ => None,
+        },
+        Node::Type(id) => match cx.ty(id) {
+            TypeKind::Tuple(elems) if elems.len() > 16 => Some("tuple"),
+            _ => None,
+        },
+        Node::Loc(_) => Some("loc"),
+    }
 }
 
 /// What is known about a visited node.
@@ -238,7 +267,7 @@ impl<'m> Visitor<'m> {
         }
         let at = self.visited.len() as u32;
         *self.slot(node) = at + 1;
-        let alias = self.alias(node);
+        let alias = alias_of(self.cx, node);
         self.visited.push(Visited {
             node,
             alias,
@@ -270,22 +299,6 @@ impl<'m> Visitor<'m> {
                 visited.deferred = false;
                 todo.extend(&visited.parts);
             }
-        }
-    }
-
-    fn alias(&self, node: Node) -> Option<&'static str> {
-        match node {
-            Node::Attr(id) => match self.cx.attr(id) {
-                AttrKind::AffineMap(_) => Some("map"),
-                AttrKind::IntegerSet(_) => Some("set"),
-                AttrKind::Distinct { of, .. } if *self.cx.attr(*of) != AttrKind::Unit => Some("distinct"),
-                _ => None,
-            },
-            Node::Type(id) => match self.cx.ty(id) {
-                TypeKind::Tuple(elems) if elems.len() > 16 => Some("tuple"),
-                _ => None,
-            },
-            Node::Loc(_) => Some("loc"),
         }
     }
 
