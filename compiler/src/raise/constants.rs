@@ -185,10 +185,10 @@ impl Constants {
             LocationView::CallSite { callee, caller } => {
                 LocKind::CallSite { callee: self.loc(callee), caller: self.loc(caller) }
             }
-            LocationView::Fused { parts, metadata } => LocKind::Fused {
-                locs: parts.iter().map(|&id| self.loc(id)).collect(),
-                metadata: metadata.map(|id| self.attr(id)),
-            },
+            LocationView::Fused { parts, metadata } => {
+                let parts: Vec<LocId> = parts.iter().map(|&id| self.loc(id)).collect();
+                return m.cx.fused_loc(&parts, metadata.map(|id| self.attr(id)));
+            }
         };
         m.cx.loc_id(kind)
     }
