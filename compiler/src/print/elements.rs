@@ -126,11 +126,29 @@ pub(super) fn write_dense(cx: &Context, ty: TypeId, splat: bool, data: &Blob, ou
     if n > MAX_LISTED {
         return write_hex(cx, elem, data, out);
     }
+    write_listed(cx, shape, elem, &data.0, out);
+}
+
+fn write_listed(cx: &Context, shape: &[i64], elem: TypeId, data: &[u8], out: &mut String) {
+    let size = element_size(cx, elem).max(1);
     write_nested(shape, &mut 0, out, &mut |i, out| {
-        if let Some(bytes) = data.0.get(i * size..(i + 1) * size) {
+        if let Some(bytes) = data.get(i * size..(i + 1) * size) {
             write_element(cx, elem, bytes, out);
         }
     });
+}
+
+/// The places of a sparse tensor: never as bytes, and one number stands for one place only, or it would not read back.
+pub(super) fn write_places(cx: &Context, ty: TypeId, splat: bool, data: &Blob, out: &mut String) {
+    let Some((Some(shape), elem)) = cx.ty(ty).shaped() else { return };
+    match shape.first() {
+        Some(1) if splat => write_element(cx, elem, &data.0, out),
+        _ if splat => {
+            let n = shape.iter().product::<i64>().unsigned_abs() as usize;
+            write_listed(cx, shape, elem, &data.0.repeat(n), out);
+        }
+        _ => write_listed(cx, shape, elem, &data.0, out),
+    }
 }
 
 fn write_hex(cx: &Context, elem: TypeId, data: &Blob, out: &mut String) {

@@ -8,7 +8,9 @@
 
 use super::affine::{write_map, write_set};
 use super::aliases::{Aliases, Node};
-use super::elements::{element_size, write_dense, write_element, write_int, write_nested, write_wide_int};
+use super::elements::{
+    element_size, write_dense, write_element, write_int, write_nested, write_places, write_wide_int,
+};
 use crate::ir::{
     AttrId, AttrKind, Context, DYNAMIC, KnownType, LocId, LocKind, Signedness, StrId, TypeId, TypeKind,
 };
@@ -308,8 +310,10 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
         }
         AttrKind::Sparse { ty, indices, values } => {
             out.push_str("sparse<");
-            if !is_empty(&cx, *indices) {
-                write_contents(cx, *indices, out);
+            if let AttrKind::Dense { ty, splat, data } = cx.attr(*indices)
+                && !data.0.is_empty()
+            {
+                write_places(&cx, *ty, *splat, data, out);
                 out.push_str(", ");
                 write_contents(cx, *values, out);
             }
@@ -378,15 +382,6 @@ fn write_float(
     let default = if text.starts_with("0x") { None } else { Some(KnownType::F64) };
     out.push_str(&text);
     suffix(ty, default, out);
-}
-
-/// Has a dense attribute no elements?
-fn is_empty(cx: &Context, attr: AttrId) -> bool {
-    match cx.attr(attr) {
-        AttrKind::Dense { data, .. } => data.0.is_empty(),
-        AttrKind::DenseStrings { strings, .. } => strings.is_empty(),
-        _ => true,
-    }
 }
 
 /// What stands between the angle brackets of a dense attribute.
