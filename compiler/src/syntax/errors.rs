@@ -134,7 +134,7 @@ pub(super) fn dense(span: Span, why: impl Into<String>) -> Diagnostic {
 }
 
 pub(super) fn affine(span: Span, why: impl Into<String>) -> Diagnostic {
-    error("E0220", span, why)
+    error("E0223", span, why)
 }
 
 pub(super) fn distinct(span: Span, number: u64, first: &str) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! Numbers: a literal and a type make a value.
 //!
 //! Integers wrap as upstream's do: a positive literal may use all bits of a signless type, so that `255 : i8` is -1; a
-//! negative one may not, nor a positive one of a signed type or `index`. A literal with a point, or an exponent, is read as
+//! negative one may not, nor a positive one of a signed type or `index`. No integer is `-0`, as upstream. A literal with a point, or an exponent, is read as
 //! `f64` and rounded to its type; one too great becomes what the type has for infinity. A float in hexadecimal is its
 //! bits.
 
@@ -95,7 +95,14 @@ impl Lower<'_> {
                 } else {
                     narrow(digits, number.negative, width, sign).map(Value::Int)
                 };
-                value.or_else(|| self.range_error(span, ty))
+                value.or_else(|| match digits.trim_start_matches("0x").trim_start_matches('0') {
+                    "" if number.negative => {
+                        let ty = type_text(&self.m.cx, ty);
+                        self.report(errors::number_type(span, "minus zero", &ty).help("write `0`"));
+                        None
+                    }
+                    _ => self.range_error(span, ty),
+                })
             }
             (NumberKind::Float(kind), _) => self.float(digits, number, kind, span, ty),
             (NumberKind::None, _) => {
@@ -156,7 +163,7 @@ fn narrow(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<
         Some(hex) => u64::from_str_radix(hex, 16),
         None => digits.parse::<u64>(),
     };
-    let magnitude = magnitude.ok()?;
+    let magnitude = magnitude.ok().filter(|n| !negative || *n != 0)?;
     let all = (1u128 << width) - 1;
     let limit = match (sign, negative) {
         (Signedness::Unsigned, true) => 0,
@@ -189,8 +196,8 @@ fn wide(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<Bi
     };
     let half = BigUint::from(1u32) << (width - 1);
     match (sign, negative) {
-        (_, true) if magnitude.bits() == 0 => Some(BigInt::ZERO),
         (Signedness::Unsigned, true) => None,
+        (_, true) if magnitude.bits() == 0 => None,
         (_, true) => (magnitude <= half).then(|| BigInt::from_biguint(Sign::Minus, magnitude)),
         _ if magnitude < half => Some(magnitude.into()),
         (Signedness::Signed, _) => None,
