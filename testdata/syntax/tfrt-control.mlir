@@ -63,4 +63,9 @@ func.func private @h(i32, i32) -> i32
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @g(i32, i32) -> (i32, i32, i1)
 // CHECK-NEXT: func.func private @h(i32, i32) -> i32
-// CHECK-NEXT: }
+
+// The types of 2020 programs are today's.
+// CHECK: func.func @names_of_2020(%arg0: !tfrt.chain, %arg1: !tfrt.string)
+func.func @names_of_2020(%ch: !hex.chain, %s: !hex.string) {
+  tfrt.return
+}

@@ -1,4 +1,4 @@
-// What the verifiers of func, cf and scf find.
+// What the verifiers of builtin, func, cf and scf find.
 //
 // RUN: ir-opt %s --verify-diagnostics --split-input-file
 
@@ -85,4 +85,10 @@ func.func @f(%c: i1, %a: i32) -> i32 {
 func.func @f(%a: i32) {
   // expected-error @+1 {{`scf.yield`}}
   scf.yield %a : i32
+}
+
+// -----
+
+// expected-error @+1 {{`builtin.module` has the attribute `foo`, which names no dialect}}
+module attributes {foo = 1 : i32, foo.bar} {
 }

@@ -1,6 +1,8 @@
 //! `builtin.module`: what every program is made of.
 
-use super::{AttrConstraint as A, Effects, OpDef, Registry, Traits};
+use super::{AttrConstraint as A, Effects, OpDef, Registry, Traits, errors};
+use crate::diag::Diagnostic;
+use crate::ir::{Module, OpId};
 
 pub(super) fn ops(r: &mut Registry) {
     let mut module = OpDef::new("builtin.module", "a list of functions and other symbols")
@@ -15,8 +17,16 @@ pub(super) fn ops(r: &mut Registry) {
                 .and(Traits::SINGLE_BLOCK),
         )
         .default_dialect("builtin")
+        .verifier(verify_module)
         .format("custom<module>");
     module.effects = Effects::Recursive;
     r.add(module);
     r.alias("module", "builtin.module");
+}
+
+/// What is not declared is another dialect's, and says whose.
+fn verify_module(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let others = m.attrs(op).iter().filter(|(name, _)| !m.is_inherent(op, *name));
+    let undotted = others.map(|(name, _)| m.cx.str(*name)).filter(|name| !name.contains('.'));
+    diags.extend(undotted.map(|name| errors::module_attr(m, op, name)));
 }

@@ -134,3 +134,8 @@ pub(super) fn no_else(m: &Module, op: OpId) -> Diagnostic {
 pub(super) fn several_blocks(m: &Module, op: OpId, blocks: usize) -> Diagnostic {
     at_op(m, op, "E0711", format!("a region of {} has {blocks} blocks, expected at most one", name(m, op)))
 }
+
+pub(super) fn module_attr(m: &Module, op: OpId, attr: &str) -> Diagnostic {
+    at_op(m, op, "E0712", format!("{} has the attribute `{attr}`, which names no dialect", name(m, op)))
+        .help(format!("modules have `sym_name`, `sym_visibility` and others like `dialect.{attr}`"))
+}

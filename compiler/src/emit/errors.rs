@@ -13,6 +13,7 @@ pub(super) fn not_a_function(span: Option<Span>, op: &str) -> Diagnostic {
 pub(super) fn no_kernel(span: Option<Span>, op: &str) -> Diagnostic {
     Diagnostic::error("E0602", format!("`{op}` names no kernel, so it cannot stand in a function's body"))
         .at(span)
+        .help("`ir-opt --help-dialects` tells which operations have kernels")
 }
 
 /// E0603: a body is not one block.

@@ -206,7 +206,8 @@ impl Emitter<'_> {
         functions.clear();
 
         let Some(code) = self.code(op, code_of) else {
-            return self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
+            self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
+            return self.assume_results(id, op);
         };
         if !m.successors(op).is_empty() {
             self.diags.push(errors::successors(self.span(op), m.op_name_str(op)));
@@ -277,11 +278,7 @@ impl Emitter<'_> {
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
         let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
         if !self.diags.is_empty() {
-            // There will be no file; registers must still be known, so that only what is wrong is reported.
-            for value in m.results(op) {
-                self.registers[value.0 as usize] = Place { function: id.0, register: 0 };
-            }
-            return;
+            return self.assume_results(id, op);
         }
         let first = f.kernel(&KernelSpec {
             operands,
@@ -302,6 +299,13 @@ impl Emitter<'_> {
     /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
     fn aux_name(&mut self, text: &str) -> StringId {
         if self.strip { StringId(0) } else { self.w.string(text) }
+    }
+
+    /// After an error there will be no file; registers must still be known, so that only what is wrong is reported.
+    fn assume_results(&mut self, id: FunctionId, op: OpId) {
+        for value in self.m.results(op) {
+            self.registers[value.0 as usize] = Place { function: id.0, register: 0 };
+        }
     }
 
     /// The code of an op's kernel; none if it has no kernel.

@@ -62,6 +62,11 @@ impl<'a> Lower<'a> {
         let text = self.text(name);
         if name.kind == Kind::BangBody || text.contains('.') {
             let text = Self::pretty_body(text.strip_prefix('!').unwrap_or(text));
+            // The types of 2020 programs, as their ops.
+            let text = match text.strip_prefix("hex.") {
+                Some(rest) => format!("tfrt.{rest}").into(),
+                None => text,
+            };
             return Some(self.m.cx.opaque_type(&text));
         }
         match self.alias(name)? {
