@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use arguments::argument;
 use befrost::mem::Malloc;
 use befrost::{
-    CallOptions, DType, Datum, Error, ErrorCode, HostTensor, Output, Runtime, Shape, Value as Found, npy,
+    CallOptions, DType, Datum, Error, ErrorCode, HostTensor, Output, Runtime, Value as Found, npy,
 };
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::ir::Module;
