@@ -36,8 +36,8 @@ fn filecheck_answers_by_its_exit_code() {
     assert!(report.contains("Input was:\n<<<<<<\n"), "the input is shown, as LLVM's shows it: {report}");
     assert_eq!(filecheck(&[file], "").0, Some(2));
     assert_eq!(filecheck(&[], "one\n").0, Some(2));
-    assert_eq!(filecheck(&[file, file], "one\n").0, Some(2));
-    assert_eq!(filecheck(&[file, "--no-such-option"], "one\n").0, Some(2));
+    assert_eq!(filecheck(&[file, file], "one\n").0, Some(1));
+    assert_eq!(filecheck(&[file, "--no-such-option"], "one\n").0, Some(1));
     assert_eq!(filecheck(&["no-such-file"], "one\n").0, Some(2));
     assert_eq!(filecheck(&[file, "--input-file=no-such-file"], "one\n").0, Some(2));
     assert_eq!(filecheck(&["--input-file", file, file], "").0, Some(0));

@@ -290,6 +290,8 @@ impl Printer<'_> {
                 && self.m.n_results(last) == 0
                 && self.m.regions_of(last).is_empty()
                 && self.m.successors(last).is_empty()
+                && (!self.options.locations
+                    || Some(self.m.loc(last)) == self.m.parent_op(last).map(|p| self.m.loc(p)))
         })
     }
 

@@ -5,7 +5,7 @@ use super::custom::declares_args;
 use crate::dialects::constraint::is_elements;
 use crate::dialects::format::{Custom, Element, Source, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeRule};
-use crate::ir::{AttrId, AttrKind, OpId, RegionId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, LocId, OpId, RegionId, ValueId, names};
 
 impl Printer<'_> {
     pub(super) fn fits(&self, op: OpId, def: &OpDef) -> bool {
@@ -145,7 +145,10 @@ impl Printer<'_> {
             && expected.iter().zip(args).all(|((v, _), a)| m.value_type(*v) == m.value_type(*a));
         let shadowed: Vec<ValueId> = expected.iter().filter(|(_, s)| *s).map(|(v, _)| *v).collect();
         let distinct = shadowed.iter().enumerate().all(|(i, v)| !shadowed[..i].contains(v));
-        same && distinct && !self.has_preds(region, entry)
+        // The form has no place for their locations: they are the op's.
+        let located = !self.options.locations
+            || args.iter().all(|a| m.value_locs.at(*a).copied().unwrap_or(LocId::UNKNOWN) == m.loc(op));
+        same && distinct && located && !self.has_preds(region, entry)
     }
 
     /// The operands to which the arguments of a region correspond, and whether they are called the same.

@@ -160,7 +160,7 @@ impl Lower<'_> {
                 _ => None,
             };
             if let Some(name) = name {
-                let loc = self.loc_or_place(loc, name.span());
+                let loc = Some(self.loc_or_place(loc, name.span()));
                 args.names.push(EntryArg { name, ty, loc });
             }
         }

@@ -15,7 +15,8 @@ use smallvec::SmallVec;
 pub(super) struct EntryArg {
     pub(super) name: Tok,
     pub(super) ty: TypeId,
-    pub(super) loc: LocId,
+    /// None: the op's, since its form has no place for another.
+    pub(super) loc: Option<LocId>,
 }
 
 /// The blocks of a region while it is read.
@@ -119,7 +120,7 @@ impl Lower<'_> {
             let entry = self.m.add_block(region);
             for arg in args {
                 let value = self.m.add_arg(entry, arg.ty);
-                self.m.value_locs.set(value, arg.loc);
+                self.m.value_locs.set(value, arg.loc.unwrap_or_else(|| self.m.loc(op)));
                 self.define(arg.name, value, 1);
             }
             current = Some(entry);

@@ -166,8 +166,7 @@ impl Lower<'_> {
                 }
             };
             for (name, ty) in names.iter().zip(types) {
-                let loc = self.loc_or_place(None, name.span());
-                args.push(EntryArg { name: *name, ty: *ty, loc });
+                args.push(EntryArg { name: *name, ty: *ty, loc: None });
             }
         }
         Some(RegionPart { from: *from, args, implicit: def.regions[i].implicit })
