@@ -31,14 +31,3 @@ pub enum Resource {
     /// `"0x..."`: the bytes. Those of a dialect begin with their alignment, four bytes.
     Blob(Box<[u8]>),
 }
-
-impl Resources {
-    /// The group called `name`, made if there is none.
-    pub fn group<'g>(groups: &'g mut Vec<Group>, name: &str) -> &'g mut Group {
-        let at = groups.iter().position(|g| g.name == name).unwrap_or_else(|| {
-            groups.push(Group { name: name.to_owned(), entries: Vec::new() });
-            groups.len() - 1
-        });
-        &mut groups[at]
-    }
-}

@@ -5,8 +5,8 @@
 //! each name is numbered in that order. A definition thus refers to earlier ones only. What only locations of
 //! operations and arguments refer to is defined behind the module, the rest before it.
 //!
-//! Nested parts are visited once, however often they occur. What is visited on the way is also where two other orders
-//! come from: the numbers of distinct attributes and the order of resources.
+//! Nested parts are visited once, however often they occur. What is visited on the way is also where the order of
+//! resources comes from. Distinct attributes are numbered as they are printed.
 
 use super::PrintOptions;
 use super::text::{Style, Typed, put, write_attr_in_full, write_loc, write_type_in_full};

@@ -90,7 +90,9 @@ impl<'a> Raiser<'_, 'a> {
             match self.m.cx.as_str(value).map(str::to_owned) {
                 Some(text) if self.m.cx.str(name) == RESOURCES => {
                     let mut resources = Resources::default();
-                    if crate::syntax::resources::read(&text, 0, &mut resources).is_err() {
+                    if crate::syntax::resources::read(&text, 0, &mut resources, &mut Default::default())
+                        .is_err()
+                    {
                         return Err(errors::bad_text("a resource section", &text));
                     }
                     self.m.resources = Some(resources);

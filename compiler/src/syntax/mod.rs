@@ -12,6 +12,8 @@
 
 mod ast;
 mod errors;
+#[cfg(test)]
+mod hostile;
 mod lex;
 mod lower;
 #[cfg(test)]

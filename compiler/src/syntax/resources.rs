@@ -9,10 +9,25 @@
 use super::errors;
 use super::lower::{decode_hex, unescape};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::resources::{Resource, Resources};
+use crate::ir::resources::{Group, Resource, Resources};
+use rustc_hash::FxHashMap;
 
-/// Adds what `text`, which stands at `start`, holds to `into`.
-pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), Box<Diagnostic>> {
+/// Where groups and the keys of dialects are, over all sections of a text.
+#[derive(Default)]
+pub(crate) struct Places {
+    dialects: FxHashMap<String, usize>,
+    external: FxHashMap<String, usize>,
+    keys: FxHashMap<(usize, String), usize>,
+}
+
+/// Adds what `text`, which stands at `start`, holds to `into`, whose earlier sections are in `places`.
+pub(crate) fn read(
+    text: &str,
+    start: u32,
+    into: &mut Resources,
+    places: &mut Places,
+) -> Result<(), Box<Diagnostic>> {
+    let Places { dialects, external, keys } = places;
     let inner = text.strip_prefix("{-#").and_then(|t| t.strip_suffix("#-}")).unwrap_or("");
     let mut reader = Reader { text: inner, start: start + 3, at: 0 };
     if reader.peek().is_empty() {
@@ -20,9 +35,9 @@ pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), B
     }
     loop {
         let (title, span) = reader.key()?;
-        let groups = match title {
-            "dialect_resources" => &mut into.dialects,
-            "external_resources" => &mut into.external,
+        let (groups, names) = match title {
+            "dialect_resources" => (&mut into.dialects, &mut *dialects),
+            "external_resources" => (&mut into.external, &mut *external),
             _ => {
                 return Err(Box::new(
                     errors::resources(span, format!("unknown part `{}`", errors::shorten(title)))
@@ -34,27 +49,24 @@ pub(crate) fn read(text: &str, start: u32, into: &mut Resources) -> Result<(), B
         reader.sign(":")?;
         reader.braces(|reader| {
             let (name, _) = reader.key()?;
-            let group = Resources::group(groups, name);
+            let at = *names.entry(name.to_owned()).or_insert_with(|| {
+                groups.push(Group { name: name.to_owned(), entries: Vec::new() });
+                groups.len() - 1
+            });
+            let entries = &mut groups[at].entries;
             reader.sign(":")?;
-            let mut places: rustc_hash::FxHashMap<String, usize> = group
-                .entries
-                .iter()
-                .enumerate()
-                .filter(|_| blobs_only)
-                .map(|(i, (key, _))| (key.clone(), i))
-                .collect();
             reader.braces(|reader| {
                 let (key, _) = reader.key()?;
                 reader.sign(":")?;
                 let value = reader.value(blobs_only && name == "builtin")?;
-                match places.get(key) {
-                    Some(at) => group.entries[*at].1 = value,
-                    None => {
-                        if blobs_only {
-                            places.insert(key.to_owned(), group.entries.len());
-                        }
-                        group.entries.push((key.to_owned(), value));
-                    }
+                let next = entries.len();
+                let place = match blobs_only {
+                    true => *keys.entry((at, key.to_owned())).or_insert(next),
+                    false => next,
+                };
+                match entries.get_mut(place) {
+                    Some(known) => known.1 = value,
+                    None => entries.push((key.to_owned(), value)),
                 }
                 Ok(())
             })

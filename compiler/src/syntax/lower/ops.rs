@@ -57,6 +57,7 @@ pub(super) struct RegionPart {
 impl Lower<'_> {
     pub(super) fn top_level(&mut self, body: BlockId) {
         let mut place = self.items.start(0);
+        let mut places = resources::Places::default();
         loop {
             if self.items.skip_alias(&mut place) {
                 continue;
@@ -77,7 +78,7 @@ impl Lower<'_> {
                 Item::Broken { results, regions } => self.broken(&results, &regions),
                 Item::Resource(tok) => {
                     let mut resources = self.m.resources.take().unwrap_or_default();
-                    if let Err(d) = resources::read(self.text(tok), tok.start, &mut resources) {
+                    if let Err(d) = resources::read(self.text(tok), tok.start, &mut resources, &mut places) {
                         self.report(*d);
                     }
                     self.m.resources = Some(resources);
