@@ -82,7 +82,7 @@ fn resources() {
     check_text(&format!("{{-# dialect_resources: {} #-}}", "{ builtin: ".repeat(N)), &["E0203"]);
     check_text(&format!("{{-# {} #-}}", "\0<>{}\"".repeat(N)), &["E0203"]);
     check_text(&"{-# ".repeat(N), &["E0105"]);
-    check_text(&format!("{{-# {} #-}}", "\"".repeat(N + 1)), &["E0203"]);
+    check_text(&format!("{{-# {} #-}}", "\"".repeat(N + 1)), &["E0105"]);
     check_text(&format!("{{-# {} #-}}", list(|_| "dialect_resources: {}".to_owned())), &[]);
     let many = list(|i| format!("k{i}: \"0x04000000\""));
     check_text(&format!("{{-# dialect_resources: {{ builtin: {{ {many} }} }} #-}}"), &[]);
