@@ -8,7 +8,11 @@ use super::def::{Arity, OpDef};
 use super::format::Of;
 use super::traits::Traits;
 use crate::ir::{AttrKind, Module, OpId, StrId, TypeId, names};
+use smallvec::SmallVec;
 use std::ops::Range;
+
+/// The types of a few values.
+pub(crate) type Types = SmallVec<[TypeId; 4]>;
 
 impl Module {
     /// The elements of an attribute `array<i32: ...>`.
@@ -40,7 +44,7 @@ impl Module {
     }
 
     /// The types of declared operands or results.
-    pub fn types_of(&self, op: OpId, of: Of) -> Vec<TypeId> {
+    pub fn types_of(&self, op: OpId, of: Of) -> Types {
         let operands = |range: Range<usize>| range.map(|i| self.value_type(self.operand(op, i))).collect();
         let results = |range: Range<usize>| range.map(|i| self.value_type(self.result(op, i))).collect();
         match of {

@@ -12,7 +12,7 @@
 //! [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example of the README. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
 //! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`. Passes read the parts of an op through its typed [`view`].
 
-mod access;
+pub(crate) mod access;
 pub mod constraint;
 pub mod def;
 pub mod enums;

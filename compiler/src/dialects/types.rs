@@ -3,8 +3,10 @@
 //! A [`TypeRule`] is what lets a form leave a type out: `arith.cmpi eq, %a, %b : i32` says the type of `%a`, from which
 //! those of `%b` and of the result follow. The parser applies the rule, the verifier checks it.
 
+use super::access::Types;
 use super::format::Of;
 use crate::ir::{Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
+use smallvec::smallvec;
 
 /// What the elements of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ impl TypeRule {
     }
 
     /// The types from which the rule starts.
-    pub fn source(&self, m: &Module, op: OpId) -> Vec<TypeId> {
+    pub fn source(&self, m: &Module, op: OpId) -> Types {
         match self.from {
             TypeSource::Value(of) => m.types_of(op, of),
             TypeSource::Attr(i) => {
@@ -130,7 +132,7 @@ impl TypeRule {
                 let attr = name.and_then(|name| m.attr(op, *name));
                 attr.and_then(|a| m.cx.attr_type(a)).into_iter().collect()
             }
-            TypeSource::Default(known) => vec![known.id()],
+            TypeSource::Default(known) => smallvec![known.id()],
         }
     }
 
@@ -139,7 +141,7 @@ impl TypeRule {
         let types = m.types_of(op, self.of);
         match (self.by, self.source(m, op).as_slice()) {
             (by, [one]) => by.holds(&m.cx, *one, &types),
-            (TypeFn::Same, many) => many == types,
+            (TypeFn::Same, many) => many == types.as_slice(),
             (_, _) => types.is_empty(),
         }
     }

@@ -292,6 +292,10 @@ impl<'m> Visitor<'m> {
 
     /// The node is needed before the module, and with it all its parts.
     fn keep_first(&mut self, at: u32) {
+        // Nearly every visit ends here.
+        if !self.visited[at as usize].deferred {
+            return;
+        }
         let mut todo = vec![at];
         while let Some(at) = todo.pop() {
             let visited = &mut self.visited[at as usize];

@@ -8,6 +8,7 @@ use super::{Header, Printer};
 use crate::dialects::format::{Custom, Element};
 use crate::dialects::{AttrConstraint, DefaultValue, OpDef};
 use crate::ir::{AttrId, OpId, StrId, TypeId, TypeKind, ValueId};
+use smallvec::SmallVec;
 
 /// What was written last, for spaces.
 #[derive(Clone, Copy)]
@@ -82,8 +83,8 @@ impl Printer<'_> {
             Element::Literal(text) if text.is_empty() => *space = Space { wanted: false, punctuation: true },
             Element::Literal(text) => self.literal(text, space),
             Element::Blank => self.out.push(' '),
-            Element::Operands => self.list(self.m.operands(op).collect(), space),
-            Element::Operand(index) => self.list(self.declared(op, *index), space),
+            Element::Operands => self.list(self.m.operands(op), space),
+            Element::Operand(index) => self.list(self.declared(op, *index).into_iter(), space),
             Element::Typed(index) => {
                 for (i, value) in self.declared(op, *index).into_iter().enumerate() {
                     if i > 0 {
@@ -205,10 +206,11 @@ impl Printer<'_> {
         }
     }
 
-    fn list(&mut self, values: Vec<ValueId>, space: &mut Space) {
-        if !values.is_empty() {
+    fn list(&mut self, values: impl Iterator<Item = ValueId>, space: &mut Space) {
+        let mut values = values.peekable();
+        if values.peek().is_some() {
             self.before_value(space);
-            self.values(values.into_iter());
+            self.values(values);
         }
     }
 
@@ -256,7 +258,7 @@ impl Printer<'_> {
     }
 
     /// The values of a declared operand.
-    pub(super) fn declared(&self, op: OpId, index: usize) -> Vec<ValueId> {
+    pub(super) fn declared(&self, op: OpId, index: usize) -> SmallVec<[ValueId; 4]> {
         self.m.operand_range(op, index).map(|i| self.m.operand(op, i)).collect()
     }
 

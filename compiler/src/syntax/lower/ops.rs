@@ -316,7 +316,7 @@ impl Lower<'_> {
         if op.results.is_empty() {
             return;
         }
-        let mut packs = Vec::with_capacity(op.results.len());
+        let mut packs = SmallVec::<[(Tok, u32); 2]>::new();
         let mut total = 0usize;
         for (name, count) in &op.results {
             let n = match count {
