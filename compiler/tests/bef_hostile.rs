@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 const PROGRAM: &str = r##"
-module @m attributes {a = 1 : i32} {
+module @m attributes {a.b = 1 : i32} {
 func.func @add(%x: i32 {bef.name = "left"}, %y: i32) -> (i32 {bef.name = "sum"}, i32) {
   %q, %r = tfrt.div.i32 %x, %y
   %1 = "tfrt.minus.i32"(%q, %r) {_tfrt_cost = 7 : i64} : (i32, i32) -> i32 loc("name"("a.mlir":3:4))

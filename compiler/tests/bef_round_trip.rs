@@ -412,10 +412,11 @@ fn build(m: &mut Module, block: BlockId, op: &GenOp, values: &mut Vec<ValueId>) 
             m.cx.loc_id(LocKind::Name { name, child: at })
         }
         4 => m.cx.loc_id(LocKind::CallSite { callee: at, caller: at }),
-        _ => m.cx.loc_id(LocKind::Fused {
-            locs: [at, befrost_compiler::ir::LocId::UNKNOWN].into(),
-            metadata: Some(text),
-        }),
+        _ => {
+            let name = m.cx.str_id("part");
+            let part = m.cx.loc_id(LocKind::Name { name, child: at });
+            m.cx.fused_loc(&[at, part], Some(text))
+        }
     };
     m.set_loc(built, loc);
     if m.def(built).is_none() && !op.body.is_empty() {
