@@ -16,7 +16,7 @@
 //! A [`Runtime`] is a work queue, an allocator and a set of kernels; a [`Program`] is a loaded file; a [`Function`] can be called from any
 //! thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
 //! does not take the others with it.
-
+//!
 //! A program can be part of the executable; see [`include_bef!`].
 
 mod datum;
