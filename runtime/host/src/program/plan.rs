@@ -221,11 +221,12 @@ pub(super) fn plan(image: &Image<'_>, kernels: &[Kernel]) -> Box<[FunctionPlan]>
     let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(image, &f, kernels)).collect();
     let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
     let has_line = with_lines(image, &orders);
+    let inline: Vec<bool> = image.types().map(is_inline_type).collect();
     for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
         if has_line[function.index() as usize]
             && let Some(order) = order
         {
-            plan.line = Some(line(image, &function, plan, order));
+            plan.line = Some(line(&inline, &function, plan, order));
         }
     }
     plans.into()
@@ -360,14 +361,13 @@ fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
     has_line
 }
 
-/// The steps in order, each with the registers that it reads last.
+/// The steps in order, each with the registers that it reads last. `inline`: by type, whether its values need no release.
 fn line(
-    image: &Image<'_>,
+    inline: &[bool],
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
 ) -> Box<[Step]> {
-    let inline: Vec<bool> = image.types().map(is_inline_type).collect();
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {
