@@ -1,6 +1,7 @@
 //! The tools around Befrost and the machinery of its tests.
 //!
 //! * [`cli`]: `ir-translate`, `ir-opt`, `bef-exec`.
+//! * [`dice`]: random numbers that are the same each time, for tests.
 //! * [`filecheck`]: compares output with the `CHECK:` comments of a file (also the program `FileCheck`).
 //! * [`fuzz`]: what must hold for any text, for tests and fuzzers.
 //! * [`hostile`]: loads and runs files that nobody trusts, for tests and fuzzers.
@@ -9,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod dice;
 pub mod filecheck;
 pub mod fuzz;
 pub mod hostile;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use befrost_tools::dice::Dice;
 use befrost_tools::filecheck::{Failure, Source, check, parse_arguments};
 
 /// What a case says must come of it.
@@ -424,22 +425,10 @@ fn llvm_agrees_on_mutations_of_the_check_files() {
     assert!(n_pass > 200 && n_fail > 200, "{n_pass} passed, {n_fail} failed");
 }
 
-/// A small generator of numbers; the seed makes the test the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).expect("31 bits fit") % n
-    }
-
-    /// One of `choices`, which `;` divides.
-    fn pick<'a>(&mut self, choices: &'a str) -> &'a str {
-        let n_choices = choices.split(';').count();
-        choices.split(';').nth(self.below(n_choices)).unwrap_or_default()
-    }
+/// One of `choices`, which `;` divides.
+fn one_of<'a>(dice: &mut Dice, choices: &'a str) -> &'a str {
+    let n_choices = choices.split(';').count();
+    choices.split(';').nth(dice.below(n_choices)).unwrap_or_default()
 }
 
 fn random_cases(n_cases: usize) -> Vec<Case> {
@@ -461,12 +450,12 @@ fn random_cases(n_cases: usize) -> Vec<Case> {
     for number in 0..n_cases {
         let mut check = String::new();
         for _ in 0..1 + dice.below(4) {
-            let directive = dice.pick(directives);
+            let directive = one_of(&mut dice, directives);
             check.push_str(directive);
             check.push(' ');
             if directive != "CHECK-EMPTY:" {
                 for _ in 0..1 + dice.below(3) {
-                    check.push_str(dice.pick(atoms));
+                    check.push_str(one_of(&mut dice, atoms));
                 }
             }
             check.push('\n');
@@ -474,11 +463,11 @@ fn random_cases(n_cases: usize) -> Vec<Case> {
         let mut input = String::new();
         for _ in 0..1 + dice.below(5) {
             for _ in 0..dice.below(5) {
-                input.push_str(dice.pick(words));
+                input.push_str(one_of(&mut dice, words));
             }
             input.push('\n');
         }
-        let arguments = dice.pick(options).split_whitespace().map(str::to_owned).collect();
+        let arguments = one_of(&mut dice, options).split_whitespace().map(str::to_owned).collect();
         cases.push(Case {
             name: format!("random {number}"),
             arguments,

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use befrost_tools::dice::Dice;
 use befrost_tools::fuzz;
 
 fn testdata() -> PathBuf {
@@ -24,18 +25,6 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     files(&testdata().join("fuzz").join(target), &mut all);
     assert!(!all.is_empty(), "the corpus of {target} is gone");
     all.iter().map(|file| fs::read(file).expect("an input can be read")).collect()
-}
-
-/// A small generator of numbers; the seed makes the test the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).expect("31 bits fit") % n.max(1)
-    }
 }
 
 /// One to three edits: words of the text removed, doubled or exchanged, signs put in.

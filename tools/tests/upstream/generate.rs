@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use befrost_tools::dice::Dice;
+
 /// What a program is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
@@ -26,22 +28,6 @@ pub(crate) fn program(kind: Kind, seed: u64) -> String {
         Kind::Known => generator.known_module(if seed.is_multiple_of(3) { 0 } else { 2 }),
     }
     generator.out
-}
-
-/// A small generator of numbers.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or_default() % n.max(1)
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
 }
 
 /// A value and its type.

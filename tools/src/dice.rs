@@ -1,0 +1,22 @@
+//! A small generator of numbers for tests; the seed makes a test the same each time.
+
+/// Marsaglia's xorshift with 64 bits ("Xorshift RNGs", 2003). The seed must not be 0.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// A number below `n`; 0 if there is none.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap_or_default() % n.max(1)
+    }
+
+    /// One of `choices`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
