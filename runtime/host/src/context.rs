@@ -34,8 +34,10 @@ struct CancelState {
     deadline: Option<Instant>,
     /// How many kernels may still start.
     fuel: Option<AtomicU64>,
-    /// Whether there is a deadline or a bound on kernels: what is asked before every kernel.
+    /// Whether there is a deadline or a bound on kernels.
     is_limited: bool,
+    /// Whether kernels may not simply start: set if limited, and when cancelled. What is asked before every kernel.
+    attention: AtomicBool,
 }
 
 impl Cancellation {
@@ -53,7 +55,14 @@ impl Cancellation {
     pub fn limited(deadline: Option<Instant>, kernels: Option<u64>) -> Cancellation {
         let is_limited = deadline.is_some() || kernels.is_some();
         let fuel = kernels.map(AtomicU64::new);
-        Cancellation(Arc::new(CancelState { deadline, fuel, is_limited, ..CancelState::default() }))
+        let attention = AtomicBool::new(is_limited);
+        Cancellation(Arc::new(CancelState {
+            deadline,
+            fuel,
+            is_limited,
+            attention,
+            ..CancelState::default()
+        }))
     }
 
     /// Asks the execution to stop: kernels that have not started yield an error.
@@ -66,6 +75,8 @@ impl Cancellation {
         self.0.error.get_or_init(|| error);
         // Release publishes `error`; pairs with the Acquire load in `error`.
         self.0.cancelled.store(true, Ordering::Release);
+        // Relaxed: a hint; who acts on it looks at `cancelled`, and before the next kernel again.
+        self.0.attention.store(true, Ordering::Relaxed);
     }
 
     /// Whether the execution was asked to stop. One load; does not look at the clock.
@@ -73,6 +84,12 @@ impl Cancellation {
     pub fn is_cancelled(&self) -> bool {
         // Relaxed: a hint to stop early; who acts on it reads the error by `error`.
         self.0.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and `is_cancelled` are to be asked before each.
+    #[inline]
+    pub(crate) fn attention(&self) -> &AtomicBool {
+        &self.0.attention
     }
 
     /// Counts a kernel that is about to start, and looks at the clock.

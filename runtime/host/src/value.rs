@@ -23,7 +23,7 @@ use crate::object::{ObjRef, Object};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;
 
-/// A value of any type in any state. 16 bytes.
+/// A value of any type in any state. 16 bytes. What owns something comes last, so that one comparison tells it from what does not.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Nothing yet: a register that was not written, or whose value was moved out. Kernels never see it.
@@ -31,10 +31,6 @@ pub enum Value {
     Empty,
     /// Control flow did not come this way.
     Dead,
-    /// The producer failed.
-    Error(Error),
-    /// Something asynchronous sets it, or has set it.
-    Async(AsyncRef),
     /// `!tfrt.chain`.
     Chain,
     /// `i1`.
@@ -65,6 +61,10 @@ pub enum Value {
     F64(f64),
     /// `complex<f32>`: real, imaginary.
     Complex64([f32; 2]),
+    /// The producer failed.
+    Error(Error),
+    /// Something asynchronous sets it, or has set it.
+    Async(AsyncRef),
     /// Anything larger.
     Object(ObjRef),
     /// Reserved: memory of a device, with its position on the device's stream.
@@ -94,6 +94,26 @@ impl Value {
     /// Wraps an object.
     pub fn object<T: Object>(payload: T) -> Value {
         Value::Object(ObjRef::new(payload))
+    }
+
+    /// Whether dropping it does nothing.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !matches!(
+            self,
+            Value::Error(_)
+                | Value::Async(_)
+                | Value::Object(_)
+                | Value::DeviceBuffer(_)
+                | Value::Resource(_)
+                | Value::Variant(_)
+        )
+    }
+
+    /// Whether it is final, and neither an error nor dead. Does not look through an AsyncValue.
+    #[inline]
+    pub(crate) fn is_concrete(&self) -> bool {
+        !matches!(self, Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_))
     }
 
     /// The state, looking through an AsyncValue.
@@ -241,14 +261,14 @@ macro_rules! scalar {
     ($($ty:ty => $variant:ident: $($name:literal),+;)*) => {$(
         impl Scalar for $ty {
             const TYPES: &'static [&'static str] = &[$($name),+];
-            #[inline]
+            #[inline(always)]
             fn from_value(value: &Value) -> Option<$ty> {
                 match value {
                     Value::$variant(scalar) => Some(*scalar),
                     _ => None,
                 }
             }
-            #[inline]
+            #[inline(always)]
             fn into_value(self) -> Value {
                 Value::$variant(self)
             }

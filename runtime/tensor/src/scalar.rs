@@ -14,14 +14,17 @@ pub trait Integer: Copy + Ord + Sized {
     /// Quotient, rounded toward zero, and remainder.
     fn div(self, other: Self) -> Option<(Self, Self)>;
     /// The smaller one.
+    #[inline]
     fn minimum(self, other: Self) -> Self {
         self.min(other)
     }
     /// True if both are equal.
+    #[inline]
     fn equal(self, other: Self) -> bool {
         self == other
     }
     /// True if `self` is not greater.
+    #[inline]
     fn less_equal(self, other: Self) -> bool {
         self <= other
     }
@@ -30,15 +33,19 @@ pub trait Integer: Copy + Ord + Sized {
 macro_rules! integers {
     ($($ty:ident)*) => {$(
         impl Integer for $ty {
+            #[inline]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
+            #[inline]
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
+            #[inline]
             fn mul(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
+            #[inline]
             fn div(self, other: Self) -> Option<(Self, Self)> {
                 (other != 0).then(|| (self.wrapping_div(other), self.wrapping_rem(other)))
             }
@@ -56,6 +63,7 @@ pub trait Float: Copy + PartialOrd + Sized {
     /// The quotient; nothing if the divisor is 0.0 or -0.0.
     fn div(self, other: Self) -> Option<Self>;
     /// The second only if it is smaller, so a NaN in the first place stays.
+    #[inline]
     fn minimum(self, other: Self) -> Self {
         if other < self { other } else { self }
     }
@@ -64,12 +72,15 @@ pub trait Float: Copy + PartialOrd + Sized {
 macro_rules! floats {
     ($($ty:ident)*) => {$(
         impl Float for $ty {
+            #[inline]
             fn add(self, other: Self) -> Self {
                 self + other
             }
+            #[inline]
             fn multiply(self, other: Self) -> Self {
                 self * other
             }
+            #[inline]
             fn div(self, other: Self) -> Option<Self> {
                 (other != 0.0).then(|| self / other)
             }

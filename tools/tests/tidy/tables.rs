@@ -11,6 +11,8 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/async_value.rs", "the shared cell and its list of waiters"),
     ("runtime/host/src/async_value/tests.rs", "loom's cell in a model hands out pointers"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
+    ("runtime/host/src/exec/stack.rs", "registers of lines, found by the numbers in their plan"),
+    ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
     ("runtime/host/src/mapping.rs", "maps a file that must not change"),
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
     ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),

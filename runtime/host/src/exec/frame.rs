@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Execution, Instead};
+use super::{Execution, Instead, resolved};
 use crate::async_value::{AsyncRef, Promise};
 use crate::kernel::KernelRef;
 use crate::program::{FunctionPlan, General};
@@ -254,7 +254,7 @@ impl Frame {
         assert!(std::ptr::eq(running.frame, self), "a kernel of another frame");
         let plan = self.plan().kernels[running.kernel as usize];
         let general = self.general();
-        for register in plan.first_result..plan.first_result + plan.n_results {
+        for register in plan.first_result..plan.first_result + u32::from(plan.n_results) {
             let value = resolved(results.next().unwrap_or_default());
             let pending = match &value {
                 Value::Async(value) => Some(value.clone()),
@@ -287,7 +287,7 @@ impl Frame {
         let general = self.general();
         if general.has_after {
             let plan = self.plan().kernels[kernel as usize];
-            for register in plan.first_result..plan.first_result + plan.n_results {
+            for register in plan.first_result..plan.first_result + u32::from(plan.n_results) {
                 self.tell(general.after_users(register), ready);
             }
         }
@@ -342,12 +342,4 @@ impl Drop for Frame {
 fn general(execution: &Execution, function: u32) -> &General {
     let image = execution.program.image();
     execution.program.plan(function).general(&image.function(function), image)
-}
-
-/// The final value of a final AsyncValue; everything else as it is.
-fn resolved(value: Value) -> Value {
-    match value.final_value() {
-        Some(inner) if matches!(value, Value::Async(_)) => inner.clone(),
-        _ => value,
-    }
 }

@@ -1,27 +1,30 @@
 //! Executing lines: functions in which nothing has to wait.
 //!
-//! One stack of values holds the registers of all active frames, one of `LineFrame`s the calls. A kernel that calls pushes a frame and the
-//! loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics and no allocation per kernel;
-//! and no unsafe code. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
+//! One stack of values holds the registers of all active frames ([`Stack`]), one of `Caller`s the calls. A kernel that calls pushes a frame
+//! and the loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics but one load, and no allocation
+//! per kernel. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bef_format::OperandMode;
 
+use super::stack::{Stack, Stop};
 use super::{Limits, MAX_TRACE, blocking, callee, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::kernel::{Call, KernelFrame, KernelRef, Outcome};
-use crate::program::{FunctionPlan, Program, Step};
+use crate::kernel::{Call, KernelRef, Outcome, Request};
+use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
 
-struct LineFrame {
+/// A frame that waits for the one above it.
+struct Caller {
     function: u32,
-    /// Where its registers start on the value stack.
-    base: usize,
-    /// The next step.
-    next: usize,
+    /// Where its slots start.
+    base: u32,
+    /// The step behind the one that called.
+    next: u32,
 }
 
 /// A thread's execution of a line and of what it calls.
@@ -29,222 +32,170 @@ pub(super) struct LineExecutor<'x> {
     program: &'x Arc<Program>,
     context: &'x ExecContext,
     limits: Limits,
+    stack: Stack<'x>,
+    callers: Vec<Caller>,
+    /// The calls that led here.
+    outer: &'x dyn Fn() -> Vec<String>,
+}
+
+/// What a thread keeps of its last line for the next one.
+#[derive(Default)]
+struct Kept {
     values: Vec<Value>,
-    frames: Vec<LineFrame>,
+    callers: Vec<Caller>,
+}
+
+/// How many values a thread keeps room for.
+const MAX_KEPT: usize = 1 << 14;
+
+thread_local! {
+    static KEPT: Cell<Kept> = Cell::default();
+}
+
+/// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
+pub(super) fn run<'x>(
+    program: &'x Arc<Program>,
+    function: u32,
+    arguments: impl Iterator<Item = Value>,
+    context: &'x ExecContext,
+    limits: Limits,
+    outer: &'x dyn Fn() -> Vec<String>,
+    results: &mut Vec<Value>,
+) {
+    let plan = program.plan(function);
+    if limits.depth == 0 || plan.n_slots() > limits.values {
+        results.extend(plan.results.iter().map(|_| Value::Error(limits.error().into())));
+        return;
+    }
+    let Kept { values, callers } = KEPT.take();
+    let stack = Stack::new((function, plan), values, arguments, program, context);
+    let mut line = LineExecutor { program, context, limits, stack, callers, outer };
+    line.run();
+    line.stack.take_results(|value| results.push(value));
+    let values = line.stack.into_values();
+    if values.capacity() <= MAX_KEPT && line.callers.capacity() <= MAX_KEPT {
+        KEPT.set(Kept { values, callers: line.callers });
+    }
 }
 
 impl<'x> LineExecutor<'x> {
-    pub(super) fn new(
-        program: &'x Arc<Program>,
-        context: &'x ExecContext,
-        limits: Limits,
-    ) -> LineExecutor<'x> {
-        LineExecutor { program, context, limits, values: Vec::new(), frames: Vec::new() }
-    }
-
-    /// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
-    pub(super) fn run(
-        &mut self,
-        function: u32,
-        arguments: impl Iterator<Item = Value>,
-        results: &mut Vec<Value>,
-        outer: &dyn Fn() -> Vec<String>,
-    ) {
-        self.values.clear();
-        self.values.extend(arguments);
-        let plan = self.program.plan(function);
-        if let Err(error) = self.push(function, 0) {
-            results.extend(plan.results.iter().map(|_| Value::Error(Error::from(error.clone()))));
-            return;
-        }
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.steps(outer))) {
-            // The frames are as the panicking kernel left them: its step is the one before the next.
-            let error = KernelError::of_panic(panic.as_ref());
-            if let Some((plan, step, base)) = self.current() {
-                let error = Value::Error(self.located(error, outer));
-                fill(&mut self.values[base..], step, &error);
-                retire(&mut self.values[base..], plan, step);
+    /// Runs until the outermost frame has ended.
+    fn run(&mut self) {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.steps())) {
+            self.stack.step_over();
+            // Else it was the end of a value that panicked: nobody waits for that.
+            if self.stack.frame().step().kind == StepKind::Kernel {
+                let error = self.located(KernelError::of_panic(panic.as_ref()));
+                self.stack.fill(&Value::Error(error));
             }
         }
-        take_results(plan, &mut self.values, |value| results.push(value));
-        self.values.clear();
     }
 
-    /// The step that is running, its function's plan, and where its registers start.
-    fn current(&self) -> Option<(&'x FunctionPlan, &'x Step, usize)> {
-        let frame = self.frames.last()?;
-        Some((self.program.plan(frame.function), self.step(frame)?, frame.base))
-    }
-
-    /// The step that a frame is at.
-    fn step(&self, frame: &LineFrame) -> Option<&'x Step> {
-        self.program.plan(frame.function).line.as_deref()?.get(frame.next.checked_sub(1)?)
-    }
-
-    /// Opens a frame over the arguments at the top of the stack.
-    fn push(&mut self, function: u32, base: usize) -> Result<(), KernelError> {
-        let n_registers = self.program.plan(function).n_registers as usize;
-        if self.frames.len() >= self.limits.depth || n_registers > self.limits.values.saturating_sub(base) {
-            return Err(self.limits.error());
-        }
-        self.values.resize(base + n_registers, Value::Empty);
-        self.frames.push(LineFrame { function, base, next: 0 });
-        Ok(())
-    }
-
-    /// Runs until the outermost frame has ended. On return its registers are still on the stack.
-    fn steps(&mut self, outer: &dyn Fn() -> Vec<String>) {
-        let context = self.context;
-        'frames: while let Some(frame) = self.frames.last_mut() {
-            let (function, base) = (frame.function, frame.base);
-            let plan = self.program.plan(function);
-            let registers = &mut self.values[base..];
-            while let Some(step) = plan.line.as_deref().and_then(|steps| steps.get(frame.next)) {
-                frame.next += 1;
-                context.request.cancellation.before_kernel();
-                let at = KernelRef { function, kernel: step.kernel };
-                let checked = step.plan.checked.of(&plan.lists);
-                if context.request.cancellation.is_cancelled() {
-                    let value = match blocked(self.program, at, registers) {
-                        Some(Value::Dead) => Value::Dead,
-                        _ => cancelled(context),
-                    };
-                    fill(registers, step, &value);
-                } else if !checked.is_empty()
-                    && let Some(value) =
-                        blocking(checked.iter().map(|&register| &registers[register as usize]))
-                {
-                    fill(registers, step, &value);
-                } else {
-                    let mut kernel_frame = KernelFrame {
-                        registers,
-                        operands: step.plan.operands.of(&plan.lists),
-                        first_result: step.plan.first_result as usize,
-                        plan: &step.plan,
-                        lists: &plan.lists,
-                        at,
-                        program: self.program,
-                        context,
-                    };
-                    match (step.plan.run)(&mut kernel_frame) {
-                        Outcome::Done => {}
-                        outcome => {
-                            self.unusual(outcome, plan, step, at, base, outer);
-                            continue 'frames;
-                        }
-                    }
+    fn steps(&mut self) {
+        let attention = self.context.request.cancellation.attention();
+        loop {
+            match self.stack.run(attention) {
+                Stop::Outcome(Outcome::Request) => self.request(),
+                Stop::End => {
+                    let Some(Caller { function, base, next }) = self.callers.pop() else { return };
+                    self.stack.pop(function, self.program.plan(function), base as usize, next as usize);
                 }
-                retire(registers, plan, step);
+                Stop::Careful => self.careful(),
+                Stop::Outcome(outcome) => self.unusual(outcome),
             }
-            self.frames.pop();
-            let Some((caller_plan, step, caller)) = self.current() else { return };
-            let (below, registers) = self.values.split_at_mut(base);
-            let mut slots = below[caller + step.plan.first_result as usize..].iter_mut();
-            take_results(plan, registers, |value| {
-                if let Some(slot) = slots.next() {
-                    *slot = value;
-                }
-            });
-            self.values.truncate(base);
-            // What the call read last was given away when it began; a result that nobody wants is still there.
-            retire(&mut self.values[caller..], caller_plan, step);
         }
     }
 
-    /// Everything but a plain success: skips, failures, calls.
-    fn unusual(
-        &mut self,
-        outcome: Outcome,
-        plan: &FunctionPlan,
-        step: &Step,
-        at: KernelRef,
-        base: usize,
-        outer: &dyn Fn() -> Vec<String>,
-    ) {
-        let registers = &mut self.values[base..];
+    /// Runs a step unless the execution has been cancelled.
+    fn careful(&mut self) {
+        let Some(step) = self.stack.take_step() else { return };
+        let cancellation = &self.context.request.cancellation;
+        if step.kind == StepKind::Kernel {
+            cancellation.before_kernel();
+            if cancellation.is_cancelled() {
+                let value = match self.blocked() {
+                    Some(Value::Dead) => Value::Dead,
+                    _ => cancelled(self.context),
+                };
+                return self.stack.fill(&value);
+            }
+        }
+        match self.stack.run_step() {
+            Outcome::Done => {}
+            Outcome::Request => self.request(),
+            outcome => self.unusual(outcome),
+        }
+    }
+
+    /// Skips and failures.
+    #[cold]
+    fn unusual(&mut self, outcome: Outcome) {
         let value = match outcome {
-            Outcome::Done => return,
-            Outcome::Operand => blocked(self.program, at, registers)
-                .unwrap_or_else(|| Value::Error(self.located(operand_error(), outer))),
-            Outcome::Error(error) => Value::Error(self.located(error, outer)),
-            Outcome::Call(call) => match self.call(call, plan, step, base) {
-                Ok(()) => return,
-                Err(error) => Value::Error(self.located(error, outer)),
-            },
+            Outcome::Done | Outcome::Request => return,
+            Outcome::Operand => self.blocked().unwrap_or_else(|| Value::Error(self.located(operand_error()))),
+            Outcome::Error(error) => Value::Error(self.located(error)),
         };
-        let registers = &mut self.values[base..];
-        fill(registers, step, &value);
-        retire(registers, plan, step);
+        self.stack.fill(&value);
+    }
+
+    /// Does what the current kernel asks for.
+    fn request(&mut self) {
+        let done = match self.stack.take_request() {
+            Some(Request::Call(call)) => self.call(call),
+            None => Err(operand_error()),
+        };
+        if let Err(error) = done {
+            let error = Value::Error(self.located(error));
+            self.stack.fill(&error);
+        }
     }
 
     /// Opens a frame for a call. What the call is the last to read moves into it.
-    fn call(&mut self, call: Call, plan: &FunctionPlan, step: &Step, base: usize) -> Result<(), KernelError> {
-        let function = callee(call, &step.plan, &plan.lists)?;
-        let n_args = self.program.plan(function).n_args as usize;
-        let operands = step.plan.operands.of(&plan.lists);
-        let arguments = operands.get(call.first_operand as usize..).unwrap_or_default();
-        let top = self.values.len();
-        for &register in arguments.iter().take(n_args) {
-            let value = self.values.get(base + register as usize).cloned().unwrap_or(Value::Chain);
-            self.values.push(value);
+    #[inline]
+    fn call(&mut self, call: Call) -> Result<(), KernelError> {
+        let (frame, caller) = (self.stack.frame(), self.stack.plan());
+        let kernel = frame.kernel();
+        let function = callee(call, kernel, &caller.lists)?;
+        let plan = self.program.plan(function);
+        if self.callers.len() + 1 >= self.limits.depth
+            || self.stack.len() + plan.n_slots() > self.limits.values
+        {
+            return Err(self.limits.error());
         }
-        retire(&mut self.values[base..top], plan, step);
-        let opened = self.push(function, top);
-        if opened.is_err() {
-            self.values.truncate(top);
-        }
-        opened
+        let operands = kernel.operands.of(&caller.lists).get(call.first_operand as usize..);
+        let at = frame.at();
+        // Both are bounded: by the limit on values, which is asked for here, and by the format.
+        let (base, next) = (self.stack.base() as u32, self.stack.next() as u32);
+        self.callers.push(Caller { function: at.function, base, next });
+        self.stack.push(function, plan, operands.unwrap_or_default(), kernel.given.of(&caller.lists));
+        Ok(())
+    }
+
+    /// What the current kernel's results become because of the operands that must be concrete, all of which this looks at.
+    fn blocked(&mut self) -> Option<Value> {
+        let view = self.program.kernel_view(self.stack.frame().at());
+        let operands = view.operands().iter().enumerate();
+        let propagating = operands.filter(|&(i, _)| {
+            matches!(view.operand_mode(i as u32), OperandMode::Required | OperandMode::Order)
+        });
+        let slots = self.stack.slots();
+        blocking(propagating.filter_map(|(_, &register)| slots.get(register as usize)))
     }
 
     /// The error with the places that it happened at.
-    fn located(&self, error: KernelError, outer: &dyn Fn() -> Vec<String>) -> Error {
-        let mut trace = Vec::new();
-        for frame in self.frames.iter().rev().take(MAX_TRACE) {
-            let at = self.step(frame).map(|step| KernelRef { function: frame.function, kernel: step.kernel });
-            trace.extend(at.and_then(|at| self.program.location_string(at)));
-        }
-        if self.frames.len() <= MAX_TRACE {
-            trace.extend(outer());
+    #[cold]
+    fn located(&self, error: KernelError) -> Error {
+        let calls = self.callers.iter().rev().filter_map(|caller| {
+            let plan: &FunctionPlan = self.program.plan(caller.function);
+            let step = plan.line.as_deref()?.get((caller.next as usize).checked_sub(1)?)?;
+            Some(KernelRef { function: caller.function, kernel: step.kernel })
+        });
+        let places = std::iter::once(self.stack.frame().at()).chain(calls).take(MAX_TRACE);
+        let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
+        if self.callers.len() < MAX_TRACE {
+            trace.extend((self.outer)());
             trace.truncate(MAX_TRACE);
         }
         Error::new(error.code(), error.message(), trace)
-    }
-}
-
-/// Sets all results of a step that are not stored.
-fn fill(registers: &mut [Value], step: &Step, value: &Value) {
-    let first = step.plan.first_result as usize;
-    for register in &mut registers[first..first + step.plan.n_results as usize] {
-        if matches!(register, Value::Empty) {
-            *register = value.clone();
-        }
-    }
-}
-
-/// Frees what the step was the last to read.
-#[inline]
-fn retire(registers: &mut [Value], plan: &FunctionPlan, step: &Step) {
-    for &register in step.retired.of(&plan.lists) {
-        registers[register as usize] = Value::Empty;
-    }
-}
-
-/// What a kernel's results become because of the operands that must be concrete, all of which this looks at.
-fn blocked(program: &Program, at: KernelRef, registers: &[Value]) -> Option<Value> {
-    let view = program.kernel_view(at);
-    let operands = view.operands().iter().enumerate();
-    let propagating = operands
-        .filter(|&(i, _)| matches!(view.operand_mode(i as u32), OperandMode::Required | OperandMode::Order));
-    blocking(propagating.filter_map(|(_, &register)| registers.get(register as usize)))
-}
-
-/// Moves a frame's results out.
-fn take_results(plan: &FunctionPlan, registers: &mut [Value], mut give: impl FnMut(Value)) {
-    for &register in &plan.results {
-        let register = &mut registers[register as usize];
-        give(match if plan.repeats_results { register.clone() } else { std::mem::take(register) } {
-            Value::Empty => Value::Error(operand_error().into()),
-            value => value,
-        });
     }
 }

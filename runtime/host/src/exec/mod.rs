@@ -10,6 +10,7 @@
 
 mod frame;
 mod line;
+mod stack;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 use bef_format::FunctionId;
 
 use self::frame::Frame;
-use self::line::LineExecutor;
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::Call;
@@ -106,8 +106,7 @@ pub fn call(
     let plan = program.plan(function.0);
     if plan.line.is_some() && arguments.iter().all(|value| value.final_value().is_some()) {
         let mut results = Vec::with_capacity(plan.results.len());
-        let arguments = arguments.into_iter().map(|value| value.final_value().cloned().unwrap_or(value));
-        LineExecutor::new(program, context, limits).run(function.0, arguments, &mut results, &Vec::new);
+        line::run(program, function.0, arguments.into_iter(), context, limits, &Vec::new, &mut results);
         return Ok(results);
     }
     let values = AtomicUsize::new(0);
@@ -178,6 +177,14 @@ fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     let mut instead = Instead::default();
     values.for_each(|value| instead.consider(value));
     instead.value()
+}
+
+/// The final value of a final AsyncValue; everything else as it is.
+fn resolved(value: Value) -> Value {
+    match &value {
+        Value::Async(inner) => inner.value().cloned().unwrap_or(value),
+        _ => value,
+    }
 }
 
 /// What results become that a cancellation keeps from being computed.

@@ -70,7 +70,7 @@ fn kernels(registry: &mut Registry) {
 fn bad_kernels(registry: &mut Registry) {
     let signature = |completion| Signature { results: vec![&["i32"]], completion, ..Signature::default() };
     registry.add(Kernel::new("forgets", signature(Completion::Sync), |_| Outcome::Done));
-    let calls = |_: &mut KernelFrame<'_>| Outcome::Call(Call { function: 7, first_operand: 0 });
+    let calls = |frame: &mut KernelFrame<'_>| frame.call(Call { function: 7, first_operand: 0 });
     registry.add(Kernel::new("misdials", signature(Completion::Calls), calls));
 }
 

@@ -13,11 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::frame::{Frame, Later, Ready, Running, Started};
-use super::line::LineExecutor;
-use super::{callee, cancelled, operand_error};
+use super::{Execution, callee, cancelled, line, operand_error};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
-use crate::kernel::{Call, KernelFrame, Outcome};
+use crate::kernel::{Call, KernelFrame, Outcome, Request};
 use crate::value::Value;
 
 /// Work on one frame.
@@ -105,7 +104,7 @@ impl Worker {
         self.scratch.clear();
         let (running, instead) = frame.gather(ready, &mut self.scratch);
         let plan = &frame.plan().kernels[kernel as usize];
-        let n_results = plan.n_results as usize;
+        let n_results = usize::from(plan.n_results);
         let n_operands = self.scratch.len();
         context.request.cancellation.before_kernel();
         let instead = match instead {
@@ -118,22 +117,18 @@ impl Worker {
         }
         self.identity.extend(self.identity.len() as u32..n_operands as u32);
         self.scratch.resize(n_operands + n_results, Value::Empty);
-        let mut kernel_frame = KernelFrame {
-            registers: &mut self.scratch,
-            operands: &self.identity[..n_operands],
-            first_result: n_operands,
-            plan,
-            lists: &frame.plan().lists,
-            at: frame.at(kernel),
-            program: &execution.program,
-            context,
-        };
+        self.scratch.push(Value::Chain);
+        let (operands, step) = (&self.identity[..n_operands], &frame.general().steps[kernel as usize]);
+        let (program, at) = (&execution.program, frame.at(kernel));
+        let mut kernel_frame =
+            KernelFrame::of_copies(&mut self.scratch, operands, step, at, program, context);
         let outcome = catch_unwind(AssertUnwindSafe(|| (plan.run)(&mut kernel_frame)))
             .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
+        let request = kernel_frame.take_request();
         let error = match outcome {
             Outcome::Done | Outcome::Operand => None,
             Outcome::Error(error) => Some(error),
-            Outcome::Call(call) => match self.call(&frame, running, call) {
+            Outcome::Request => match self.request(&frame, running, request) {
                 Ok(()) => return,
                 Err((running, error)) => {
                     let value = Value::Error(located(&frame, kernel, error));
@@ -141,6 +136,7 @@ impl Worker {
                 }
             },
         };
+        self.scratch.pop();
         let mut results = self.scratch.split_off(n_operands);
         // The operands go before anybody learns that the kernel is done with them.
         self.scratch.clear();
@@ -150,6 +146,19 @@ impl Worker {
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
         self.publish(running, results.into_iter(), true);
+    }
+
+    /// Does what a kernel asks for.
+    fn request(
+        &mut self,
+        frame: &Arc<Frame>,
+        running: Running,
+        request: Option<Request>,
+    ) -> Result<(), (Running, KernelError)> {
+        match request {
+            Some(Request::Call(call)) => self.call(frame, running, call),
+            None => Err((running, operand_error())),
+        }
     }
 
     /// Runs a function for a kernel: at once if it has a line and nothing to wait for, else in a frame of its own.
@@ -166,16 +175,16 @@ impl Worker {
             Err(error) => return Err((running, error)),
         };
         let callee = execution.program.plan(function);
-        let n_operands = self.scratch.len() - plan.n_results as usize;
+        let n_operands = self.scratch.len() - usize::from(plan.n_results) - 1;
         let first = (call.first_operand as usize).min(n_operands);
         let n_args = (callee.n_args as usize).min(n_operands - first);
         let arguments = self.scratch.drain(first..first + n_args);
         let kernel = running.kernel();
         if callee.line.is_some() && arguments.as_slice().iter().all(|value| value.final_value().is_some()) {
-            let mut line =
-                LineExecutor::new(&execution.program, &execution.context, execution.left(frame.depth));
             let mut results = Vec::new();
-            line.run(function, arguments, &mut results, &|| frame.trace(kernel));
+            let (limits, outer) = (execution.left(frame.depth), || frame.trace(kernel));
+            let Execution { program, context, .. } = &**execution;
+            line::run(program, function, arguments, context, limits, &outer, &mut results);
             self.publish(running, results.into_iter(), true);
             return Ok(());
         }

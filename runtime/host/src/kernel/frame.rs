@@ -1,13 +1,22 @@
 //! What a kernel sees while it runs, and how it answers.
+//!
+//! A [`KernelFrame`] looks at the slots of a frame: its registers, and behind them one that always holds a chain. Slots are found by
+//! the numbers in a [`Step`], without comparing them with anything: a validated file numbers only registers that there are, a plan adds nothing but
+//! the last slot, and whoever makes a `KernelFrame` vouches that it has the slots that the steps of its plan name.
 
+#![allow(unsafe_code, reason = "slots are found by validated numbers; the essay is the proof")]
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
+use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::program::{CHAIN, KernelPlan, Program};
+use crate::program::{FunctionPlan, INLINE_OPERANDS, KernelPlan, Program, Step};
 use crate::value::Value;
 
 /// A kernel's answer.
@@ -20,11 +29,21 @@ pub enum Outcome {
     Operand,
     /// It failed: all results that are not stored become the error.
     Error(KernelError),
-    /// A function is to be run; its results are the kernel's.
+    /// It has asked the executor for something: the answer of the `KernelFrame`'s methods that do.
+    Request,
+}
+
+// Two registers.
+const _: () = assert!(size_of::<Outcome>() == 16);
+
+/// What a kernel asks the executor to do on its own stack.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// To run a function, whose results are the kernel's.
     Call(Call),
 }
 
-/// Asks the executor to run a function on its own stack.
+/// A function and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// Which of the kernel's functions.
@@ -49,61 +68,251 @@ pub(crate) struct KernelRef {
 
 /// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
 pub struct KernelFrame<'f> {
-    /// The registers that `operands` and `first_result` index.
-    pub(crate) registers: &'f mut [Value],
-    pub(crate) operands: &'f [u32],
-    pub(crate) first_result: usize,
-    /// The kernel, and the lists that its spans refer to.
-    pub(crate) plan: &'f KernelPlan,
-    pub(crate) lists: &'f [u32],
-    pub(crate) at: KernelRef,
-    pub(crate) program: &'f Arc<Program>,
-    pub(crate) context: &'f ExecContext,
+    slots: NonNull<Value>,
+    n_slots: usize,
+    step: &'f Step,
+    plan: &'f FunctionPlan,
+    /// The slots of the operands, where they are not those that the plan names.
+    operands: Option<&'f [u32]>,
+    function: u32,
+    request: Option<Request>,
+    owns: bool,
+    program: &'f Arc<Program>,
+    context: &'f ExecContext,
+    _slots: PhantomData<&'f mut [Value]>,
 }
 
 impl<'f> KernelFrame<'f> {
+    /// A frame whose registers were copied: `operands` are the slots of the operands, and the results' follow.
+    ///
+    /// # Panics
+    /// If `step` names a slot that there is not.
+    pub(crate) fn of_copies(
+        slots: &'f mut [Value],
+        operands: &'f [u32],
+        step: &'f Step,
+        at: KernelRef,
+        program: &'f Arc<Program>,
+        context: &'f ExecContext,
+    ) -> KernelFrame<'f> {
+        assert!(step.fits(slots.len()), "a step of another frame");
+        KernelFrame {
+            n_slots: slots.len(),
+            slots: NonNull::from(slots).cast(),
+            step,
+            plan: program.plan(at.function),
+            operands: Some(operands),
+            function: at.function,
+            request: None,
+            owns: false,
+            program,
+            context,
+            _slots: PhantomData,
+        }
+    }
+
+    /// A frame of a line, without slots and steps so far.
+    pub(crate) fn of_line(
+        plan: &'f FunctionPlan,
+        program: &'f Arc<Program>,
+        context: &'f ExecContext,
+    ) -> KernelFrame<'f> {
+        KernelFrame {
+            slots: NonNull::dangling(),
+            n_slots: 0,
+            step: &Step::NONE,
+            plan,
+            operands: None,
+            function: 0,
+            request: None,
+            owns: false,
+            program,
+            context,
+            _slots: PhantomData,
+        }
+    }
+
+    /// Moves to the frame of a function that has a line.
+    ///
+    /// # Safety
+    /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the plan's number of slots, and nobody else may
+    /// access them.
+    pub(crate) unsafe fn enter(&mut self, function: u32, plan: &'f FunctionPlan, slots: NonNull<Value>) {
+        self.slots = slots;
+        self.n_slots = plan.n_slots();
+        self.plan = plan;
+        self.function = function;
+        self.step = &Step::NONE;
+    }
+
+    /// Makes a step the one that runs.
+    ///
+    /// # Safety
+    /// As for [`run`](KernelFrame::run).
+    pub(crate) unsafe fn select(&mut self, step: &'f Step) {
+        self.step = step;
+    }
+
+    /// Runs a step.
+    ///
+    /// # Safety
+    /// It must be a step of the line of the plan that this is the frame of.
+    #[inline(always)]
+    pub(crate) unsafe fn run(&mut self, step: &'f Step) -> Outcome {
+        self.step = step;
+        (step.run)(self)
+    }
+
+    /// The step that runs.
+    #[inline]
+    pub(crate) fn step(&self) -> &'f Step {
+        self.step
+    }
+
+    pub(crate) fn plan(&self) -> &'f FunctionPlan {
+        self.plan
+    }
+
+    pub(crate) fn at(&self) -> KernelRef {
+        KernelRef { function: self.function, kernel: self.step.kernel }
+    }
+
+    /// What the plan says about the kernel that runs.
+    #[inline]
+    pub(crate) fn kernel(&self) -> &'f KernelPlan {
+        &self.plan.kernels[self.step.kernel as usize]
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> &[Value] {
+        // SAFETY: the contract of `enter`, or the slice of `of_copies`: the slots are ours; `self` is borrowed as long as they.
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.n_slots) }
+    }
+
+    #[inline]
+    pub(crate) fn slots_mut(&mut self) -> &mut [Value] {
+        // SAFETY: as in `slots`, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.slots.as_ptr(), self.n_slots) }
+    }
+
+    /// The slots of the operands.
+    #[inline]
+    pub(crate) fn operand_slots(&self) -> &'f [u32] {
+        self.operands.unwrap_or_else(|| self.kernel().operands.of(&self.plan.lists))
+    }
+
+    /// The operand as it is; for one that is not passed, some value.
+    #[inline(always)]
+    pub(crate) fn slot(&self, i: usize) -> &Value {
+        static NOTHING: Value = Value::Empty;
+        if i < INLINE_OPERANDS {
+            // SAFETY: `inline` names slots of the plan's frames only (`Step::new`), of which this is one: the contract of `run`, the assertion
+            // of `of_copies`.
+            let slot = unsafe { self.slots.byte_add(self.step.inline[i].bytes()) };
+            // SAFETY: the slots are ours, as in `slots`.
+            return unsafe { slot.as_ref() };
+        }
+        self.raw_operand(i).unwrap_or(&NOTHING)
+    }
+
+    /// Stores a result over nothing. The value is made in its place: on the way it would be written in parts and read as a whole, which
+    /// processors are slow at.
+    #[inline(always)]
+    pub(crate) fn store<T: One>(&mut self, i: usize, result: T) {
+        // Every step has a slot for a first result, wanted or not.
+        if i == 0 || i < usize::from(self.step.n_results) {
+            // SAFETY: the first result of a step is a slot of its frame, as in `slot`.
+            let first = unsafe { self.slots.byte_add(self.step.first_result.bytes()) };
+            // SAFETY: so are all `n_results` from there on, or there is one.
+            let slot = unsafe { first.add(i) };
+            // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the kernel stores twice, and leaks.
+            unsafe { slot.write(result.into_value()) };
+            if !T::IS_PLAIN {
+                self.owns = true;
+            }
+        }
+    }
+
+    /// Whether a value may have been stored, since the start, that owns something.
+    #[inline]
+    pub(crate) fn owns(&self) -> bool {
+        self.owns
+    }
+
+    /// A value is about to be stored by other means.
+    #[inline]
+    pub(crate) fn note(&mut self, value: &Value) {
+        self.owns |= !value.is_plain();
+    }
+
     /// How many operands are passed.
     #[inline]
     pub fn n_operands(&self) -> usize {
-        self.operands.len()
+        self.operand_slots().len()
     }
 
     /// An operand, looking through an AsyncValue that is final. `None` if there is none so far.
     #[inline]
     pub fn operand(&self, i: usize) -> Option<&Value> {
-        register(self.registers, *self.operands.get(i)?)?.final_value()
+        self.raw_operand(i)?.final_value()
     }
 
     /// An operand as it is: perhaps an AsyncValue that is not final.
     pub fn raw_operand(&self, i: usize) -> Option<&Value> {
-        register(self.registers, *self.operands.get(i)?)
+        self.slots().get(*self.operand_slots().get(i)? as usize)
     }
 
     /// How many results the use of the kernel wants.
     #[inline]
     pub fn n_results(&self) -> usize {
-        self.plan.n_results as usize
+        usize::from(self.step.n_results)
+    }
+
+    /// A result that is stored.
+    pub(crate) fn result(&self, i: usize) -> Option<&Value> {
+        let value = self.slots().get(self.step.first_result.index() + i)?;
+        (!matches!(value, Value::Empty)).then_some(value)
     }
 
     /// Stores a result. One that the use does not want is dropped.
-    #[inline]
     pub fn set_result(&mut self, i: usize, value: Value) {
+        let first = self.step.first_result.index();
+        self.note(&value);
         if i < self.n_results()
-            && let Some(register) = self.registers.get_mut(self.first_result + i)
+            && let Some(slot) = self.slots_mut().get_mut(first + i)
         {
-            *register = value;
+            *slot = value;
         }
+    }
+
+    /// Asks for a function to be run; its results are the kernel's.
+    #[inline]
+    pub fn call(&mut self, call: Call) -> Outcome {
+        self.request = Some(Request::Call(call));
+        Outcome::Request
+    }
+
+    /// What the kernel has asked for.
+    #[inline]
+    pub(crate) fn take_request(&mut self) -> Option<Request> {
+        self.request.take()
     }
 
     /// An attribute, by its position in the op's definition.
     pub fn attr(&self, i: usize) -> Option<AttrView<'_>> {
-        let id = *self.plan.attrs.of(self.lists).get(i)?;
+        let id = *self.kernel().attrs.of(&self.plan.lists).get(i)?;
         Some(self.image().attr(AttrId(id)))
+    }
+
+    /// An attribute as a value, if it is a scalar.
+    #[inline]
+    pub(crate) fn immediate(&self, i: usize) -> Option<&Value> {
+        self.kernel().immediates.of(&self.plan.immediates).get(i)
     }
 
     /// A function that the kernel may call.
     pub fn function(&self, i: usize) -> Option<FunctionId> {
-        self.plan.functions.of(self.lists).get(i).copied().map(FunctionId)
+        self.kernel().functions.of(&self.plan.lists).get(i).copied().map(FunctionId)
     }
 
     /// The file that the kernel stands in.
@@ -126,17 +335,7 @@ impl<'f> KernelFrame<'f> {
 
     /// Where this kernel stands, to be kept beyond its run.
     pub fn site(&self) -> Site {
-        Site { program: self.program.clone(), at: self.at }
-    }
-}
-
-/// What an operand refers to: a register, or the chain that is always there.
-#[inline]
-pub(super) fn register(registers: &[Value], operand: u32) -> Option<&Value> {
-    static READY: Value = Value::Chain;
-    match registers.get(operand as usize) {
-        Some(value) => Some(value),
-        None => (operand == CHAIN).then_some(&READY),
+        Site { program: self.program.clone(), at: self.at() }
     }
 }
 

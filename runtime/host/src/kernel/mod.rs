@@ -18,8 +18,9 @@ mod param;
 mod returns;
 mod signature;
 
-pub(crate) use frame::KernelRef;
 pub use frame::{Call, KernelFrame, Outcome, Site};
+pub(crate) use frame::{KernelRef, Request};
+pub(crate) use param::immediate;
 pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest};
 pub use returns::{Async, Failure, One, Returns};
 pub use signature::{AttrSpec, CallShape, Completion, Signature, Types};
@@ -59,7 +60,7 @@ pub fn caller(name: &'static str) -> Kernel {
         completion: Completion::Calls,
         ..Signature::default()
     };
-    Kernel::new(name, signature, |_| Outcome::Call(Call { function: 0, first_operand: 0 }))
+    Kernel::new(name, signature, |frame| frame.call(Call { function: 0, first_operand: 0 }))
 }
 
 impl fmt::Debug for Kernel {
@@ -106,13 +107,13 @@ macro_rules! into_kernel {
                 signature
             }
 
-            #[inline]
+            #[inline(always)]
             #[allow(non_snake_case, reason = "the type parameters' names serve as the variables'")]
             fn invoke(&self, frame: &mut KernelFrame<'_>) -> Outcome {
                 /// Pins down which of the two `Fn` bounds is meant.
-                #[inline]
+                #[inline(always)]
                 #[allow(clippy::too_many_arguments, reason = "as many as kernels have parameters")]
-                fn call<R, $($param),*>(function: impl Fn($($param),*) -> R, $($param: $param),*) -> R {
+                fn call<Fun: Fn($($param),*) -> R, R, $($param),*>(function: &Fun, $($param: $param),*) -> R {
                     function($($param),*)
                 }
                 let results = {

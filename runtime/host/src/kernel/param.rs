@@ -9,6 +9,8 @@
 //! | [`Attr<T>`], [`DenseAttr`], [`RawAttr`] | an attribute |
 //! | [`FunctionId`] | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
+//!
+//! The executor has looked through AsyncValues that are final: only operands in any state may be one.
 
 #![allow(
     clippy::needless_lifetimes,
@@ -20,7 +22,6 @@ use std::marker::PhantomData;
 use bef_format::{AttrView, DType, FunctionId};
 use befrost_mem::Buffer;
 
-use super::frame::register;
 use super::{AttrSpec, KernelFrame, Outcome, Signature, Site};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
@@ -35,6 +36,7 @@ pub struct Cursor {
     function: usize,
 }
 
+#[inline(always)]
 fn next(count: &mut usize) -> usize {
     *count += 1;
     *count - 1
@@ -60,9 +62,9 @@ macro_rules! scalar_param {
             fn declare(signature: &mut Signature) {
                 signature.operands.push(<$ty as Scalar>::TYPES);
             }
-            #[inline]
+            #[inline(always)]
             fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<$ty, Outcome> {
-                frame.operand(next(&mut cursor.operand)).and_then(<$ty>::from_value).ok_or(Outcome::Operand)
+                <$ty>::from_value(frame.slot(next(&mut cursor.operand))).ok_or(Outcome::Operand)
             }
         }
     )*};
@@ -77,7 +79,7 @@ impl<T: Object> Param for &T {
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<&'f T, Outcome> {
-        frame.operand(next(&mut cursor.operand)).and_then(Value::downcast_ref).ok_or(Outcome::Operand)
+        frame.slot(next(&mut cursor.operand)).downcast_ref().ok_or(Outcome::Operand)
     }
 }
 
@@ -95,7 +97,7 @@ impl Param for &Value {
 
 /// All further operands, each of type `T`.
 pub struct Rest<'f, T> {
-    registers: &'f [Value],
+    slots: &'f [Value],
     operands: &'f [u32],
     _of: PhantomData<T>,
 }
@@ -106,7 +108,7 @@ impl<T: Scalar> Rest<'_, T> {
     /// # Errors
     /// For each one that is not a concrete `T`; pass the outcome on.
     pub fn iter(&self) -> impl Iterator<Item = Result<T, Outcome>> {
-        let value = |operand: u32| register(self.registers, operand)?.final_value().and_then(T::from_value);
+        let value = |slot: u32| self.slots.get(slot as usize).and_then(T::from_value);
         self.operands.iter().map(move |&operand| value(operand).ok_or(Outcome::Operand))
     }
 }
@@ -117,9 +119,10 @@ impl<T: Scalar> Param for Rest<'_, T> {
         signature.rest = Some(T::TYPES);
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Rest<'f, T>, Outcome> {
-        let first = std::mem::replace(&mut cursor.operand, frame.operands.len());
-        let operands = frame.operands.get(first..).unwrap_or_default();
-        Ok(Rest { registers: frame.registers, operands, _of: PhantomData })
+        let operands = frame.operand_slots();
+        let first = std::mem::replace(&mut cursor.operand, operands.len());
+        let operands = operands.get(first..).unwrap_or_default();
+        Ok(Rest { slots: frame.slots(), operands, _of: PhantomData })
     }
 }
 
@@ -142,61 +145,43 @@ impl Param for Ignored {
 pub struct Attr<T>(pub T);
 
 /// A number that an attribute can hold.
-pub trait FromAttr: Sized {
+pub trait FromAttr: Scalar {
     /// What it is called in messages.
     const KIND: &'static str;
-    /// Reads it.
-    fn from_attr(attr: &AttrView<'_>) -> Option<Self>;
 }
 
 impl FromAttr for bool {
     const KIND: &'static str = "an i1 attribute";
-    fn from_attr(attr: &AttrView<'_>) -> Option<bool> {
-        match *attr {
-            AttrView::Bool(value) => Some(value),
-            AttrView::Int { dtype: Some(DType::I1), value, .. } => Some(value != 0),
-            _ => None,
-        }
-    }
 }
 
 impl FromAttr for i32 {
     const KIND: &'static str = "an i32 attribute";
-    fn from_attr(attr: &AttrView<'_>) -> Option<i32> {
-        match *attr {
-            AttrView::Int { dtype: Some(DType::I32), value, .. } => i32::try_from(value).ok(),
-            _ => None,
-        }
-    }
 }
 
 impl FromAttr for i64 {
     const KIND: &'static str = "an i64 attribute";
-    fn from_attr(attr: &AttrView<'_>) -> Option<i64> {
-        match *attr {
-            AttrView::Int { dtype: Some(DType::I64), value, .. } => Some(value),
-            _ => None,
-        }
-    }
 }
 
 impl FromAttr for f32 {
     const KIND: &'static str = "an f32 attribute";
-    fn from_attr(attr: &AttrView<'_>) -> Option<f32> {
-        match *attr {
-            AttrView::Float { dtype: DType::F32, bits } => Some(f32::from_bits(bits as u32)),
-            _ => None,
-        }
-    }
 }
 
 impl FromAttr for f64 {
     const KIND: &'static str = "an f64 attribute";
-    fn from_attr(attr: &AttrView<'_>) -> Option<f64> {
-        match *attr {
-            AttrView::Float { dtype: DType::F64, bits } => Some(f64::from_bits(bits)),
-            _ => None,
+}
+
+/// An attribute that is a scalar, as a value; else nothing.
+pub(crate) fn immediate(attr: &AttrView<'_>) -> Value {
+    match *attr {
+        AttrView::Bool(value) => Value::I1(value),
+        AttrView::Int { dtype: Some(DType::I1), value, .. } => Value::I1(value != 0),
+        AttrView::Int { dtype: Some(DType::I32), value, .. } => {
+            i32::try_from(value).map_or(Value::Empty, Value::I32)
         }
+        AttrView::Int { dtype: Some(DType::I64), value, .. } => Value::I64(value),
+        AttrView::Float { dtype: DType::F32, bits } => Value::F32(f32::from_bits(bits as u32)),
+        AttrView::Float { dtype: DType::F64, bits } => Value::F64(f64::from_bits(bits)),
+        _ => Value::Empty,
     }
 }
 
@@ -211,14 +196,21 @@ fn next_attr<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr
 impl<T: FromAttr> Param for Attr<T> {
     type Item<'f> = Attr<T>;
     fn declare(signature: &mut Signature) {
-        signature.attrs.push(AttrSpec { kind: T::KIND, accepts: |attr| T::from_attr(attr).is_some() });
+        let accepts = |attr: &AttrView<'_>| T::from_value(&immediate(attr)).is_some();
+        signature.attrs.push(AttrSpec { kind: T::KIND, accepts });
     }
+    #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr<T>, Outcome> {
-        let attr = next_attr(frame, cursor)?;
-        T::from_attr(&attr).map(Attr).ok_or_else(|| {
-            Outcome::error(KernelError::invalid(format!("expected {}, got {attr:?}", T::KIND)))
-        })
+        let i = next(&mut cursor.attr);
+        frame.immediate(i).and_then(T::from_value).map(Attr).ok_or_else(|| missing::<T>(i))
     }
+}
+
+/// Loading has checked that there is one.
+#[cold]
+fn missing<T: FromAttr>(i: usize) -> Outcome {
+    let message = format!("attribute #{i} is not {}", T::KIND);
+    Outcome::error(KernelError::new(ErrorCode::Internal, message))
 }
 
 /// An attribute as it is in the file: for kernels that take several kinds.
@@ -287,7 +279,7 @@ impl Param for &ExecContext {
     fn declare(_: &mut Signature) {}
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<&'f ExecContext, Outcome> {
-        Ok(frame.context)
+        Ok(frame.context())
     }
 }
 

@@ -19,6 +19,8 @@ pub trait One {
     const TYPES: Types;
     /// When it is final.
     const COMPLETION: Completion = Completion::Sync;
+    /// Whether its values own nothing, so that nobody need drop them.
+    const IS_PLAIN: bool = false;
     /// Makes a value of it.
     fn into_value(self) -> Value;
 }
@@ -27,7 +29,8 @@ macro_rules! scalar_result {
     ($($ty:ty),*) => {$(
         impl One for $ty {
             const TYPES: Types = <$ty as Scalar>::TYPES;
-            #[inline]
+            const IS_PLAIN: bool = true;
+            #[inline(always)]
             fn into_value(self) -> Value {
                 Scalar::into_value(self)
             }
@@ -107,9 +110,9 @@ impl<T: One> Returns for T {
             signature.completion = Completion::Async;
         }
     }
-    #[inline]
+    #[inline(always)]
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
-        frame.set_result(0, self.into_value());
+        frame.store(0, self);
         Outcome::Done
     }
 }
@@ -122,7 +125,7 @@ macro_rules! tuple_result {
             }
             #[inline]
             fn store(self, #[allow(unused_variables, reason = "the empty tuple")] frame: &mut KernelFrame<'_>) -> Outcome {
-                $(frame.set_result($i, self.$i.into_value());)*
+                $(frame.store($i, self.$i);)*
                 Outcome::Done
             }
         }
@@ -156,7 +159,7 @@ impl<R: Returns, E: Failure> Returns for Result<R, E> {
     fn declare(signature: &mut Signature) {
         R::declare(signature);
     }
-    #[inline]
+    #[inline(always)]
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
         match self {
             Ok(results) => results.store(frame),

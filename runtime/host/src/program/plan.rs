@@ -16,11 +16,8 @@ use std::sync::OnceLock;
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::check::n_passed;
-use crate::kernel::{Completion, Kernel, KernelFn};
-use crate::value::is_inline_type;
-
-/// In operand lists: not a register, but a chain that is always there. What a kernel gets for an edge it has declared as a chain.
-pub(crate) const CHAIN: u32 = u32::MAX;
+use crate::kernel::{Completion, Kernel, KernelFn, Outcome, immediate};
+use crate::value::{Value, is_inline_type};
 
 /// A range of one of a plan's lists.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,36 +32,153 @@ impl Span {
         list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
     }
 
-    fn push(list: &mut Vec<u32>, items: impl Iterator<Item = u32>) -> Span {
+    fn push<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Span {
         let first = list.len() as u32;
         list.extend(items);
         Span { first, n: list.len() as u32 - first }
     }
 }
 
-/// What both plans need to know of a kernel.
+/// What is known of a kernel, apart from what its [`Step`] has at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
     pub(crate) run: KernelFn,
-    /// The registers passed to the kernel, or [`CHAIN`]; in `FunctionPlan::lists`.
+    /// The slots of what is passed to the kernel; in `FunctionPlan::lists`.
     pub(crate) operands: Span,
     /// The registers that must not be an error or dead, unless the kernel finds out about all by reading them; in `lists`.
     pub(crate) checked: Span,
     /// Attribute ids; in `lists`.
     pub(crate) attrs: Span,
+    /// The attributes that are scalars as values, the others as nothing; in `FunctionPlan::immediates`.
+    pub(crate) immediates: Span,
     /// Function ids; in `lists`.
     pub(crate) functions: Span,
+    /// In the line: the operands that a kernel that calls gives away, as it is the last to read them; in `lists`.
+    pub(crate) given: Span,
     pub(crate) first_result: u32,
-    pub(crate) n_results: u32,
+    pub(crate) n_results: u16,
 }
 
-/// One step of a line.
+/// How many operands a [`Step`] has at hand.
+pub(crate) const INLINE_OPERANDS: usize = 3;
+
+/// A slot of a frame, as the distance in bytes from the first: what an address is made of with one addition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot(u32);
+
+/// More slots than this no frame has.
+pub(crate) const MAX_SLOTS: usize = 1 << 28;
+
+impl Slot {
+    /// Slot number `index`, which is less than [`MAX_SLOTS`].
+    fn new(index: usize) -> Slot {
+        assert!(index < MAX_SLOTS, "a slot that no frame has");
+        Slot((index * size_of::<Value>()) as u32)
+    }
+
+    /// The distance in bytes.
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.bytes() / size_of::<Value>()
+    }
+}
+
+/// What a [`Step`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StepKind {
+    /// A kernel.
+    Kernel,
+    /// It frees registers.
+    Retire,
+    /// The last of a line. It is never done.
+    End,
+}
+
+/// One step of a line, with all that a small kernel needs in half a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    pub(crate) plan: KernelPlan,
-    /// The registers that this kernel is the last to read; in `FunctionPlan::lists`.
-    pub(crate) retired: Span,
+    pub(crate) run: KernelFn,
+    /// The slots of the first operands; where there is none, the last slot.
+    pub(crate) inline: [Slot; INLINE_OPERANDS],
+    /// The slot of the first result; if there is none, the last slot.
+    pub(crate) first_result: Slot,
+    /// The kernel, or the number of the list of registers to free.
     pub(crate) kernel: u32,
+    pub(crate) n_results: u16,
+    pub(crate) kind: StepKind,
+}
+
+const _: () = assert!(size_of::<Step>() == 32);
+
+impl Step {
+    /// Before the first step: it does nothing.
+    pub(crate) const NONE: Step = Step {
+        run: |_| Outcome::Done,
+        inline: [Slot(0); INLINE_OPERANDS],
+        first_result: Slot(0),
+        kernel: 0,
+        n_results: 0,
+        kind: StepKind::Kernel,
+    };
+
+    /// A kernel with these operands and results in a frame with `n_slots` slots.
+    fn new(plan: &KernelPlan, kernel: u32, operands: &[u32], first_result: u32, n_slots: usize) -> Step {
+        let last = Slot::new(n_slots - 1);
+        let mut inline = [last; INLINE_OPERANDS];
+        for (slot, &operand) in inline.iter_mut().zip(operands) {
+            *slot = Slot::new(operand as usize);
+        }
+        let first_result = if plan.n_results == 0 { last } else { Slot::new(first_result as usize) };
+        let step = Step {
+            run: plan.run,
+            inline,
+            first_result,
+            kernel,
+            n_results: plan.n_results,
+            kind: StepKind::Kernel,
+        };
+        assert!(step.fits(n_slots), "a register that the frame does not have");
+        step
+    }
+
+    /// The same for a kernel that does not find out by itself whether all its operands are concrete.
+    fn checked(self) -> Step {
+        let run: KernelFn = |frame| {
+            let (kernel, lists) = (frame.kernel(), &frame.plan().lists);
+            let slots = frame.slots();
+            if kernel.checked.of(lists).iter().all(|&register| slots[register as usize].is_concrete()) {
+                (kernel.run)(frame)
+            } else {
+                Outcome::Operand
+            }
+        };
+        Step { run, ..self }
+    }
+
+    /// Frees the registers of list `list`.
+    fn retire(list: u32, n_slots: usize) -> Step {
+        let run: KernelFn = |frame| {
+            let plan = frame.plan();
+            let registers = plan.retired[frame.step().kernel as usize].of(&plan.lists);
+            for &register in registers {
+                frame.slots_mut()[register as usize] = Value::Empty;
+            }
+            Outcome::Done
+        };
+        let last = Slot::new(n_slots - 1);
+        let inline = [last; INLINE_OPERANDS];
+        Step { run, inline, first_result: last, kernel: list, kind: StepKind::Retire, ..Step::NONE }
+    }
+
+    /// Whether a frame with so many slots has all those that the step names.
+    pub(crate) fn fits(&self, n_slots: usize) -> bool {
+        self.first_result.index() + usize::from(self.n_results.max(1)) <= n_slots
+            && self.inline.iter().all(|slot| slot.index() < n_slots)
+    }
 }
 
 /// How a function is executed.
@@ -74,7 +188,10 @@ pub(crate) struct FunctionPlan {
     pub(crate) results: Box<[u32]>,
     /// Whether a register is returned more than once.
     pub(crate) repeats_results: bool,
+    /// What steps of the line free; in `lists`.
+    pub(crate) retired: Box<[Span]>,
     pub(crate) lists: Box<[u32]>,
+    pub(crate) immediates: Box<[Value]>,
     /// By kernel index.
     pub(crate) kernels: Box<[KernelPlan]>,
     /// The steps, if the function has a line.
@@ -83,9 +200,16 @@ pub(crate) struct FunctionPlan {
 }
 
 impl FunctionPlan {
+    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges that a kernel has declared
+    /// as a chain.
+    #[inline]
+    pub(crate) fn n_slots(&self) -> usize {
+        self.n_registers as usize + 1
+    }
+
     /// The general plan, made when it is first wanted.
     pub(crate) fn general(&self, function: &FunctionView<'_, '_>, image: &Image<'_>) -> &General {
-        self.general.get_or_init(|| General::new(function, image))
+        self.general.get_or_init(|| General::new(function, image, self))
     }
 }
 
@@ -152,6 +276,8 @@ impl Listeners {
 
 /// How a function is executed when something may have to wait.
 pub(crate) struct General {
+    /// Per kernel: how it runs on copies of its operands, with the results behind them, and then a chain.
+    pub(crate) steps: Box<[Step]>,
     /// How many events each kernel waits for.
     pub(crate) ready_counts: Box<[u32]>,
     pub(crate) streams: Box<[u32]>,
@@ -167,7 +293,7 @@ pub(crate) struct General {
 }
 
 impl General {
-    fn new(function: &FunctionView<'_, '_>, image: &Image<'_>) -> General {
+    fn new(function: &FunctionView<'_, '_>, image: &Image<'_>, plan: &FunctionPlan) -> General {
         let n_registers = function.n_registers();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
@@ -194,7 +320,13 @@ impl General {
             }
         }
         let listeners = Listeners::new(function);
+        let step = |(k, kernel): (usize, &KernelPlan)| {
+            let n = kernel.operands.n;
+            let operands: Vec<u32> = (0..n.min(INLINE_OPERANDS as u32)).collect();
+            Step::new(kernel, k as u32, &operands, n, n as usize + usize::from(kernel.n_results) + 1)
+        };
         General {
+            steps: plan.kernels.iter().enumerate().map(step).collect(),
             ready_counts: function.kernels().map(|k| k.ready_count()).collect(),
             streams: function.kernels().map(|k| k.stream()).collect(),
             has_after: !listeners.after_users.items.is_empty(),
@@ -226,14 +358,14 @@ pub(super) fn plan(image: &Image<'_>, kernels: &[Kernel]) -> Box<[FunctionPlan]>
         if has_line[function.index() as usize]
             && let Some(order) = order
         {
-            plan.line = Some(line(&inline, &function, plan, order));
+            plan.line = Some(line(&inline, &function, plan, order, kernels));
         }
     }
     plans.into()
 }
 
 fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> FunctionPlan {
-    let mut lists = Vec::new();
+    let (mut lists, mut immediates) = (Vec::new(), Vec::new());
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
     for kernel in function.kernels() {
         let known = &resolved[kernel.code().index()];
@@ -243,7 +375,7 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
         let n = n_passed(&kernel, signature, |i| image.type_name(function.register_type(operands[i])));
         let passed = operands.iter().enumerate().take(n).map(|(i, &register)| match mode(i) {
             OperandMode::Required | OperandMode::Lenient => register,
-            OperandMode::Order | OperandMode::After => CHAIN,
+            OperandMode::Order | OperandMode::After => function.n_registers(),
         });
         // A kernel that reads its operands by their types notices errors there. If it does not read one, all are checked, in their order.
         let reads_all = signature.calls.is_none()
@@ -264,9 +396,15 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
             operands: Span::push(&mut lists, passed),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),
             attrs: Span::push(&mut lists, kernel.attrs().iter().map(|id| id.0)),
+            immediates: Span::push(
+                &mut immediates,
+                kernel.attrs().iter().map(|&id| immediate(&image.attr(id))),
+            ),
             functions: Span::push(&mut lists, kernel.functions().iter().map(|id| id.0)),
+            given: Span::default(),
             first_result: kernel.first_result(),
-            n_results: kernel.n_results(),
+            // As wide as in the file.
+            n_results: kernel.n_results() as u16,
         });
     }
     FunctionPlan {
@@ -277,7 +415,9 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
             let mut seen = vec![false; function.n_registers() as usize];
             function.results().iter().any(|&register| std::mem::replace(&mut seen[register as usize], true))
         },
+        retired: Box::default(),
         lists: lists.into(),
+        immediates: immediates.into(),
         kernels: kernels.into(),
         line: None,
         general: OnceLock::new(),
@@ -361,34 +501,50 @@ fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
     has_line
 }
 
-/// The steps in order, each with the registers that it reads last. `inline`: by type, whether its values need no release.
+/// The steps in order, each followed by the freeing of what it is the last to read. `inline`: by type, whether its values need no release.
 fn line(
     inline: &[bool],
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
+    resolved: &[Kernel],
 ) -> Box<[Step]> {
+    let n_slots = plan.n_slots();
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {
         is_needed[register as usize] = true;
     }
-    let mut steps = Vec::with_capacity(order.len());
+    let mut steps = Vec::with_capacity(order.len() + 1);
+    steps.push(Step { run: |_| Outcome::Request, kind: StepKind::End, ..Step::NONE });
+    let mut retired = Vec::new();
+    // From the last to the first.
     for &k in order.iter().rev() {
         let kernel = function.kernel(k);
+        let mut last_use = |register: &u32| {
+            let is_inline = inline[function.register_type(*register).index()];
+            !std::mem::replace(&mut is_needed[*register as usize], true) && !is_inline
+        };
         let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
-        let first = lists.len() as u32;
-        // A result that nobody reads is retired by its own kernel.
-        for register in kernel.operands().iter().copied().chain(results) {
-            let is_inline = inline[function.register_type(register).index()];
-            if !std::mem::replace(&mut is_needed[register as usize], true) && !is_inline {
-                lists.push(register);
-            }
+        // A result that nobody reads is freed after its own kernel.
+        let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
+        let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
+        // A kernel that calls gives to its callee what it need not keep.
+        if resolved[kernel.code().index()].signature.calls.is_some() {
+            plan.kernels[k as usize].given = Span::push(&mut lists, read.into_iter());
+        } else {
+            freed.extend(read);
         }
-        let retired = Span { first, n: lists.len() as u32 - first };
-        steps.push(Step { plan: plan.kernels[k as usize], retired, kernel: k });
+        if !freed.is_empty() {
+            steps.push(Step::retire(retired.len() as u32, n_slots));
+            retired.push(Span::push(&mut lists, freed.into_iter()));
+        }
+        let known = &plan.kernels[k as usize];
+        let step = Step::new(known, k, known.operands.of(&lists), known.first_result, n_slots);
+        steps.push(if known.checked.n > 0 { step.checked() } else { step });
     }
     steps.reverse();
     plan.lists = lists.into();
+    plan.retired = retired.into();
     steps.into()
 }
