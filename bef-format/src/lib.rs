@@ -26,8 +26,8 @@ pub use dtype::DType;
 pub use error::{FormatError, FormatErrorKind};
 pub use image::{Image, Tables};
 pub use layout::{
-    AttrId, FunctionId, FunctionKind, KernelCode, LocationId, OperandInfo, OperandMode, RETURN, SectionId,
-    StringId, TypeId,
+    AttrId, FunctionId, FunctionKind, KernelCode, LocationId, OperandInfo, OperandMode, RETURN, RegisterRec,
+    SectionId, StringId, TypeId,
 };
 pub use validate::validate;
 pub use view::{AttrView, FunctionView, KernelView, LocationView};

@@ -10,7 +10,7 @@ use crate::image::{Image, run, some, span, text};
 use crate::layout::{
     ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, DenseRec, DictEntry, FunctionId,
     FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelCode, KernelRec, LOCATION_KIND_BITS,
-    LocationId, LocationKind, OperandInfo, OperandMode, StringId, TypeId,
+    LocationId, LocationKind, OperandInfo, OperandMode, RegisterRec, StringId, TypeId,
 };
 
 /// One function of a file.
@@ -106,9 +106,14 @@ impl<'i, 'a> FunctionView<'i, 'a> {
         self.rec.n_registers
     }
 
+    /// The registers, with their types.
+    pub fn registers(&self) -> &'a [RegisterRec] {
+        run(self.image.registers, self.rec.first_register, self.rec.n_registers)
+    }
+
     /// The type of a register. Panics if there is no such register.
     pub fn register_type(&self, register: u32) -> TypeId {
-        TypeId(run(self.image.registers, self.rec.first_register, self.rec.n_registers)[register as usize].ty)
+        TypeId(self.registers()[register as usize].ty)
     }
 
     /// The kernels that read a register, once per use, newest first; uses by the return come first, as `RETURN`.
@@ -233,6 +238,11 @@ impl<'i, 'a> KernelView<'i, 'a> {
     /// The functions that the kernel refers to.
     pub fn functions(&self) -> &'a [FunctionId] {
         bytemuck::cast_slice(run(self.aux(), self.n_attrs(), u32::from(self.rec.n_functions)))
+    }
+
+    /// [`KERNEL_ANY`] and [`KERNEL_OPERAND_INFO`], where they hold.
+    pub fn flags(&self) -> u16 {
+        self.rec.flags
     }
 
     /// Whether some operand is not required or not in the host's memory.

@@ -234,9 +234,19 @@ fn body(
         )?;
     }
 
-    let mut walk = Walk { cx, first_register, registers, cursors, written: rec.n_args };
-    for k in 0..rec.n_kernels {
-        walk.kernel(rec, k, first_kernel + k as usize, &kernels[k as usize], &kernels[k as usize + 1])?;
+    let mut walk = Walk {
+        cx,
+        first_register,
+        first_kernel,
+        n_kernels: rec.n_kernels,
+        registers: &registers[..n_registers],
+        cursors: cursors.as_mut_slice(),
+        users: image.users,
+        written: rec.n_args,
+    };
+    for (k, pair) in kernels.windows(2).enumerate() {
+        let [kernel, next] = pair else { continue };
+        walk.kernel(k as u32, kernel, next)?;
     }
     let written = u64::from(walk.written);
     cx.equal(SectionId::Functions, i, "number of registers", u64::from(rec.n_registers), written)?;
@@ -261,26 +271,25 @@ fn body(
 /// The walk over one function's kernels.
 struct Walk<'c, 'i, 'a> {
     cx: &'c Checker<'i, 'a>,
+    /// In the whole file's tables.
     first_register: usize,
+    first_kernel: usize,
+    n_kernels: u32,
     registers: &'c [RegisterRec],
     /// Per register, the end of the part of its used-by list that was not met yet.
     cursors: &'c mut [u32],
+    /// All used-by lists.
+    users: &'a [u32],
     /// Number of registers written so far.
     written: u32,
 }
 
 impl Walk<'_, '_, '_> {
-    /// Checks kernel `k` of the function, which is entry `at` of the table.
-    fn kernel(
-        &mut self,
-        function: &FunctionRec,
-        k: u32,
-        at: usize,
-        rec: &KernelRec,
-        next: &KernelRec,
-    ) -> Result<(), FormatError> {
+    /// Checks kernel `k` of the function.
+    fn kernel(&mut self, k: u32, rec: &KernelRec, next: &KernelRec) -> Result<(), FormatError> {
         let (cx, image) = (self.cx, self.cx.image);
         let section = SectionId::Kernels;
+        let at = self.first_kernel + k as usize;
         let KernelRec {
             code,
             first_operand,
@@ -296,7 +305,7 @@ impl Walk<'_, '_, '_> {
         } = *rec;
         cx.index(section, at, "kernel name", code, image.kernel_names.len())?;
         cx.index(section, at, "device", u32::from(device), image.devices.len())?;
-        cx.index(section, at, "stream", stream, function.n_kernels as usize)?;
+        cx.index(section, at, "stream", stream, self.n_kernels as usize)?;
         if flags & !(KERNEL_ANY | KERNEL_OPERAND_INFO) != 0 {
             return Err(cx.refuse(
                 section,
@@ -339,14 +348,13 @@ impl Walk<'_, '_, '_> {
     #[inline]
     fn use_of(&mut self, register: u32, user: u32) -> Result<(), FormatError> {
         let r = register as usize;
-        let entry = self.cursors[r].wrapping_sub(1);
+        let cursor = &mut self.cursors[r];
+        let entry = cursor.wrapping_sub(1);
         // A cursor that is at the list's start finds an entry of another register there, or none at all.
-        if self.cursors[r] <= self.registers[r].first_user
-            || self.cx.image.users.get(entry as usize) != Some(&user)
-        {
+        if *cursor <= self.registers[r].first_user || self.users.get(entry as usize) != Some(&user) {
             return Err(self.wrong_users(register, entry as usize));
         }
-        self.cursors[r] = entry;
+        *cursor = entry;
         Ok(())
     }
 

@@ -81,6 +81,7 @@ impl Checker<'_, '_> {
     }
 
     /// Refuses an index that is not less than `limit`.
+    #[inline(always)]
     fn index(
         &self,
         section: SectionId,
@@ -89,14 +90,23 @@ impl Checker<'_, '_> {
         index: u32,
         limit: usize,
     ) -> Result<(), FormatError> {
-        if (index as usize) < limit {
-            return Ok(());
-        }
-        let kind = FormatErrorKind::Index { what, index: u64::from(index), limit: limit as u64 };
-        Err(self.refuse(section, at, kind))
+        if (index as usize) < limit { Ok(()) } else { Err(self.bad_index(section, at, what, index, limit)) }
+    }
+
+    #[cold]
+    fn bad_index(
+        &self,
+        section: SectionId,
+        at: usize,
+        what: &'static str,
+        index: u32,
+        limit: usize,
+    ) -> FormatError {
+        self.refuse(section, at, FormatErrorKind::Index { what, index: u64::from(index), limit: limit as u64 })
     }
 
     /// Refuses a number that is not the expected one.
+    #[inline(always)]
     fn equal(
         &self,
         section: SectionId,
@@ -105,10 +115,19 @@ impl Checker<'_, '_> {
         found: u64,
         expected: u64,
     ) -> Result<(), FormatError> {
-        if found == expected {
-            return Ok(());
-        }
-        Err(self.refuse(section, at, FormatErrorKind::Mismatch { what, found, expected }))
+        if found == expected { Ok(()) } else { Err(self.unequal(section, at, what, found, expected)) }
+    }
+
+    #[cold]
+    fn unequal(
+        &self,
+        section: SectionId,
+        at: usize,
+        what: &'static str,
+        found: u64,
+        expected: u64,
+    ) -> FormatError {
+        self.refuse(section, at, FormatErrorKind::Mismatch { what, found, expected })
     }
 
     /// Refuses string ids that are out of range.

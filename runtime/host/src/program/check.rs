@@ -3,7 +3,7 @@
 //! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
 //! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
 
-use bef_format::{FunctionKind, FunctionView, Image, KernelView, OperandMode};
+use bef_format::{AttrId, FunctionKind, Image, KernelView, OperandMode, RegisterRec};
 
 use super::{KernelUseError, location_of};
 use crate::kernel::{Kernel, Signature, Types, is_chain};
@@ -24,17 +24,18 @@ pub(super) fn check<'r>(
     let mut errors = Vec::new();
     let mut alike = Alike { last: vec![None; found.len()] };
     for function in image.functions() {
+        let registers = function.registers();
         for kernel in function.kernels() {
-            if alike.is_known(&function, &kernel) {
-                continue;
-            }
+            let code = kernel.code().index();
             let use_of = Use { image, kernel, function: function.index() };
-            let result = match found.get(kernel.code().index()) {
-                Some(Some(known)) => use_of.check(&known.signature),
+            let result = match (alike.find(registers, &kernel), found.get(code)) {
+                (Some(last), _) if last.attrs == kernel.attrs() => continue,
+                (Some(_), Some(Some(known))) => use_of.check_attrs(known.name, &known.signature),
+                (None, Some(Some(known))) => use_of.check(&known.signature),
                 _ => Err(unknown(kernel.name(), registry)),
             };
             match result {
-                Ok(()) => alike.remember(&function, &kernel),
+                Ok(()) => alike.remember(registers, &kernel),
                 Err(message) => {
                     let location = location_of(image, &kernel);
                     errors.push(KernelUseError { location, function: function.name().to_owned(), message });
@@ -58,38 +59,56 @@ pub(super) fn check<'r>(
     }
 }
 
-/// By code, the last use that was right: most uses of a kernel are like the one before in all that is checked, and those are right as well.
-struct Alike<'i, 'a> {
-    last: Vec<Option<(FunctionView<'i, 'a>, KernelView<'i, 'a>)>>,
+/// By code, the last use that was right: most uses of a kernel have operands and results like the one before, and many its attributes too.
+struct Alike<'a> {
+    last: Vec<Option<Last<'a>>>,
 }
 
-impl<'i, 'a> Alike<'i, 'a> {
-    /// Whether the last use of the same kernel that was right was like this one.
-    fn is_known(&self, function: &FunctionView<'i, 'a>, kernel: &KernelView<'i, 'a>) -> bool {
-        let Some(Some((last_function, last))) = self.last.get(kernel.code().index()) else { return false };
-        let is_like = |a: u32, b: u32| function.register_type(a) == last_function.register_type(b);
-        let (operands, others) = (kernel.operands(), last.operands());
-        let is_plain = !kernel.is_any()
-            && kernel.device() == 0
-            && kernel.operand_info().is_empty()
-            && kernel.functions().is_empty();
-        is_plain
-            && operands.len() == others.len()
-            && operands.iter().zip(others).all(|(&a, &b)| is_like(a, b))
-            && kernel.attrs() == last.attrs()
-            && kernel.n_results() == last.n_results()
-            && (0..kernel.n_results()).all(|i| is_like(kernel.first_result() + i, last.first_result() + i))
+/// A use that was right.
+#[derive(Clone, Default)]
+struct Last<'a> {
+    /// Type ids.
+    operands: Vec<u32>,
+    /// Type ids.
+    results: Vec<u32>,
+    attrs: &'a [AttrId],
+}
+
+impl<'a> Alike<'a> {
+    /// The last right use of the same kernel, if this one can differ from it in its attributes alone.
+    #[inline]
+    fn find(&self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) -> Option<&Last<'a>> {
+        let last = self.last.get(kernel.code().index())?.as_ref()?;
+        let operands = kernel.operands();
+        let is_alike = is_plain(kernel)
+            && operands.len() == last.operands.len()
+            && operands.iter().zip(&last.operands).all(|(&r, &ty)| registers[r as usize].ty == ty)
+            && result_types(registers, kernel).eq(last.results.iter().copied());
+        is_alike.then_some(last)
     }
 
     /// A use is right. Only plain ones are compared with others.
-    fn remember(&mut self, function: &FunctionView<'i, 'a>, kernel: &KernelView<'i, 'a>) {
-        if let Some(last) = self.last.get_mut(kernel.code().index())
-            && kernel.operand_info().is_empty()
-            && kernel.functions().is_empty()
-        {
-            *last = Some((*function, *kernel));
+    fn remember(&mut self, registers: &[RegisterRec], kernel: &KernelView<'_, 'a>) {
+        let Some(last) = self.last.get_mut(kernel.code().index()) else { return };
+        if is_plain(kernel) {
+            let last = last.get_or_insert_default();
+            last.operands.clear();
+            last.operands.extend(kernel.operands().iter().map(|&register| registers[register as usize].ty));
+            last.results.clear();
+            last.results.extend(result_types(registers, kernel));
+            last.attrs = kernel.attrs();
         }
     }
+}
+
+/// Whether there is nothing to check but types and attributes.
+fn is_plain(kernel: &KernelView<'_, '_>) -> bool {
+    kernel.flags() == 0 && kernel.device() == 0 && kernel.functions().is_empty()
+}
+
+fn result_types(registers: &[RegisterRec], kernel: &KernelView<'_, '_>) -> impl Iterator<Item = u32> {
+    let first = kernel.first_result() as usize;
+    registers[first..first + kernel.n_results() as usize].iter().map(|register| register.ty)
 }
 
 fn unknown(name: &str, registry: &Registry) -> String {
