@@ -102,7 +102,11 @@ impl Checker<'_, '_> {
         index: u32,
         limit: usize,
     ) -> FormatError {
-        self.refuse(section, at, FormatErrorKind::Index { what, index: u64::from(index), limit: limit as u64 })
+        self.refuse(
+            section,
+            at,
+            FormatErrorKind::Index { what, index: u64::from(index), limit: limit as u64 },
+        )
     }
 
     /// Refuses a number that is not the expected one.

@@ -28,8 +28,8 @@ pub mod func;
 pub mod scf;
 #[cfg(test)]
 mod tests;
-mod tfrt;
-mod tfrt_control;
+pub mod tfrt;
+pub mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
 mod ts;

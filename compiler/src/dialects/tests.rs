@@ -48,7 +48,7 @@ fn formats_are_checked() {
 
 #[test]
 fn views_name_what_the_table_declares() {
-    for views in [arith::VIEWS, cf::VIEWS, func::VIEWS, scf::VIEWS] {
+    for views in [arith::VIEWS, cf::VIEWS, func::VIEWS, scf::VIEWS, tfrt::VIEWS, tfrt_control::VIEWS] {
         assert_eq!(view::disagreements(Registry::standard(), views), Vec::<String>::new());
     }
     const WRONG: &[view::Declared] = &[view::Declared {

@@ -1,11 +1,23 @@
 //! `tfrt`: scalars, chains, calls.
 
 use super::short::*;
+use super::view::{Attr, Operands, Results, views};
 use super::{
     Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
 };
 use crate::fold::{patterns, tfrt as fold};
 use crate::ir::KnownType as K;
+
+views! {
+    /// `tfrt.call`.
+    Call = "tfrt.call" { operands: Operands<0>, results: Results<0>, callee: Attr<0>, }
+
+    /// `tfrt.return`.
+    Return = "tfrt.return" { operands: Operands<0>, }
+
+    /// `tfrt.merge.chains`.
+    MergeChains = "tfrt.merge.chains" { inputs: Operands<0>, }
+}
 
 pub(super) fn ops(r: &mut Registry) {
     calls(r);

@@ -4,11 +4,78 @@
 //! No op here has a kernel yet, so none can be emitted.
 
 use super::short::*;
+use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{
     Arity, AttrConstraint as A, DefaultValue, Effects, OpDef, OperandMode, Registry, Traits,
     TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType as K;
+
+views! {
+    /// `tfrt.if`.
+    If = "tfrt.if" {
+        cond: Operand<0>,
+        args: Operands<1>,
+        results: Results<0>,
+        then_region: Region<0>,
+        else_region: Region<1>,
+    }
+
+    /// `tfrt.cond`.
+    Cond = "tfrt.cond" {
+        cond: Operand<0>,
+        fn_operands: Operands<1>,
+        outputs: Results<0>,
+        a_true_fn: Attr<0>,
+        b_false_fn: Attr<1>,
+    }
+
+    /// `tfrt.case`.
+    Case = "tfrt.case" {
+        branch_index: Operand<0>,
+        branch_operands: Operands<1>,
+        branch_outputs: Results<0>,
+        branches: Attr<0>,
+    }
+
+    /// `tfrt.once`.
+    Once = "tfrt.once" { operands: Operands<0>, results: Results<0>, function: Attr<0>, }
+
+    /// `tfrt.while`.
+    While = "tfrt.while" {
+        cond: Operand<0>,
+        operands: Operands<1>,
+        results: Results<0>,
+        body_fn: Attr<0>,
+        parallel_iterations: Attr<1>,
+    }
+
+    /// `tfrt.repeat.i32`.
+    Repeat = "tfrt.repeat.i32" {
+        trip_count: Operand<0>,
+        args: Operands<1>,
+        results: Results<0>,
+        body: Region<0>,
+    }
+
+    /// `tfrt.parallel_for.i32`.
+    ParallelFor = "tfrt.parallel_for.i32" {
+        start: Operand<0>,
+        end: Operand<1>,
+        block_size: Operand<2>,
+        args: Operands<3>,
+        body: Region<0>,
+    }
+
+    /// `tfrt.parallel_call.i32`.
+    ParallelCall = "tfrt.parallel_call.i32" {
+        start: Operand<0>,
+        end: Operand<1>,
+        block_size: Operand<2>,
+        args: Operands<3>,
+        callee: Attr<0>,
+    }
+}
 
 fn many(def: OpDef, name: &'static str) -> OpDef {
     def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required)

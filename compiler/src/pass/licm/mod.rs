@@ -1,12 +1,13 @@
 //! `loop-invariant-code-motion`: what is the same in every iteration is computed once, before the loop.
 //!
-//! A loop is an op with the trait `LOOP` that is not isolated. An op directly inside of it moves in front of it if all
+//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all
 //! that it uses is defined outside of the loop, and if computing it in vain does no harm, since the loop may run no
 //! iteration: it has no effects, and is defined for its operands (trait `TRAPS`). Inner loops come first, so that what
 //! moves out of them may move on. Ops with regions stay, as upstream's do: they may be loops without an end.
 //!
-//! Regions of tfrt's loops are isolated: their values come in as operands and, for `tfrt.repeat.i32`, out as results of
-//! each iteration. To hoist from one would be to make it carry one value more; such loops are left as they are.
+//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`).
+
+mod isolated;
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Effects, Traits};
@@ -27,12 +28,12 @@ pub(super) const PASS: Pass = Pass {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    let is_loop =
-        |op: &OpId| m.def(*op).is_some_and(|d| d.traits.has(Traits::LOOP) && !d.traits.has(Traits::ISOLATED));
+    let is_loop = |op: &OpId| m.def(*op).is_some_and(|d| d.traits.has(Traits::LOOP));
     let loops: Vec<OpId> = m.walk(r.root()).filter(is_loop).collect();
     // The walk has outer loops before inner ones.
     for op in loops.into_iter().rev() {
-        cx.count(MOVED, hoist(r, op));
+        let is_isolated = r.ir().def(op).is_some_and(|d| d.traits.has(Traits::ISOLATED));
+        cx.count(MOVED, if is_isolated { isolated::hoist(r, op) } else { hoist(r, op) });
     }
     r.change()
 }
