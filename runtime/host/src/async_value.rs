@@ -14,65 +14,30 @@
 //!    A promise that is dropped sets an error: every value becomes final.
 //! 2. `forward` goes to the end of the target's own forwarding first, so a value that is passed on unavailable through any number
 //!    of calls or iterations is one hop away, and the cells in between are freed. The waiters move to the target.
-//! 3. Waiters run on the producing thread, newest first. Waiters that set further values nest; beyond [`MAX_DEPTH`] they
-//!    are put off until the outermost one returns, so no chain of continuations can overflow the machine's stack.
+//! 3. Waiters run on the producing thread, newest first (`waiters`).
 //! 4. The slot never holds `Empty` or `Async` once final.
 //!
-//! Not here: what a waiter does (`exec`), and threads: any thread may do any of this at any time, without locks.
+//! Cells and waiters come from the thread's pool (`pool`). Not here: what a waiter does (`exec`), and threads: any thread may do any of this at any time, without locks.
 
 #![allow(unsafe_code, reason = "a lock-free cell; the protocol is in the essay, its loom tests are below")]
-#![allow(clippy::missing_const_for_thread_local, reason = "loom's macro does not take `const`")]
 
-use std::cell::{Cell as Counter, RefCell};
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering as StdOrdering};
 
 use crate::error::{Error, ErrorCode};
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, fence, thread_local};
+use crate::live::count_async_value;
+use crate::pool;
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, UnsafeCell, fence};
 use crate::value::Value;
+use waiters::{List, Node, Waiter, run, run_one};
 
-/// How deep waiters may nest on the machine's stack.
-#[cfg(not(loom))]
-pub const MAX_DEPTH: u32 = 64;
-/// Small, so that loom's tests reach it.
-#[cfg(loom)]
-pub const MAX_DEPTH: u32 = 1;
+mod waiters;
 
 const TAG: usize = 3;
 const PENDING: usize = 0;
 const FINAL: usize = 1;
 const FORWARDED: usize = 2;
-
-/// Cells alive in this process, for `--leak-check`. Statistics: Relaxed.
-static LIVE: StdAtomicUsize = StdAtomicUsize::new(0);
-
-/// The number of AsyncValues alive in this process.
-pub fn live_async_values() -> usize {
-    LIVE.load(StdOrdering::Relaxed)
-}
-
-type Waiter = Box<dyn FnOnce(&Value) + Send>;
-
-struct Node {
-    next: *mut Node,
-    what: Waiting,
-}
-
-/// What waits at a node.
-enum Waiting {
-    One(Waiter),
-    /// All the waiters of a cell that was forwarded here: one node, however many they are.
-    Moved(List),
-}
-
-/// A detached list of waiters, owned by whoever holds it.
-struct List(*mut Node);
-
-// SAFETY: a list is owned as a whole, and waiters are Send.
-unsafe impl Send for List {}
 
 #[repr(align(8))]
 struct Cell {
@@ -115,89 +80,15 @@ impl Cell {
     }
 }
 
-thread_local! {
-    static DEPTH: Counter<u32> = Counter::new(0);
-    /// Waiters that were put off, the next one last.
-    static DEFERRED: RefCell<Vec<(Waiter, Value)>> = RefCell::new(Vec::new());
-}
-
-/// Runs a detached list of waiters on this thread.
-fn run(list: List, value: &Value) {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            DEPTH.with(|depth| depth.set(depth.get() - 1));
-        }
-    }
-    if list.0.is_null() {
-        return;
-    }
-    let waiters = Waiters(vec![list]);
-    let depth = DEPTH.with(Counter::get);
-    if depth >= MAX_DEPTH {
-        let mut later: Vec<_> = waiters.map(|waiter| (waiter, value.clone())).collect();
-        later.reverse();
-        return DEFERRED.with(|deferred| deferred.borrow_mut().append(&mut later));
-    }
-    DEPTH.with(|counter| counter.set(depth + 1));
-    let leave = Leave;
-    for waiter in waiters {
-        run_one(waiter, value);
-    }
-    if depth == 0 {
-        while let Some((waiter, value)) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
-            run_one(waiter, &value);
-        }
-    }
-    drop(leave);
-}
-
-/// Runs a waiter; a panic ends it, but neither those behind it nor whoever made the value final.
-fn run_one(waiter: Waiter, value: &Value) {
-    // The panic hook has reported it; what the waiter owned was dropped, and promises among it became errors.
-    let ended = catch_unwind(AssertUnwindSafe(|| waiter(value)));
-    // Under loom it is a model that failed.
-    #[cfg(loom)]
-    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    #[cfg(not(loom))]
-    drop(ended);
-}
-
-/// The waiters of a detached list, newest first, with those of forwarded cells in their places.
-struct Waiters(Vec<List>);
-
-impl Iterator for Waiters {
-    type Item = Waiter;
-
-    fn next(&mut self) -> Option<Waiter> {
-        loop {
-            let List(node) = self.0.pop()?;
-            if node.is_null() {
-                continue;
-            }
-            // SAFETY: the list is ours, so its nodes are; each came from `Box::into_raw`.
-            let Node { next, what } = *unsafe { Box::from_raw(node) };
-            if !next.is_null() {
-                self.0.push(List(next));
-            }
-            match what {
-                Waiting::One(waiter) => return Some(waiter),
-                Waiting::Moved(list) => self.0.push(list),
-            }
-        }
-    }
-}
-
 impl AsyncRef {
     /// A pending value and the promise to set it.
     pub fn pending() -> (Promise, AsyncRef) {
-        LIVE.fetch_add(1, StdOrdering::Relaxed);
-        let cell = Box::new(Cell {
+        count_async_value(1);
+        let cell = pool::boxed(Cell {
             refs: AtomicUsize::new(2),
             word: AtomicPtr::new(null_mut()),
             slot: UnsafeCell::new(Value::Empty),
         });
-        let cell = NonNull::from(Box::leak(cell));
         (Promise(Some(AsyncRef(cell))), AsyncRef(cell))
     }
 
@@ -234,27 +125,22 @@ impl AsyncRef {
         }
     }
 
-    /// Runs `waiter` with the value: now, if it is final, else on the thread that makes it so, where a panic ends only the waiter.
+    /// Runs `waiter` with the value: if it is final now, or where waiters nest too deep already, soon, on this thread; else on the thread
+    /// that makes it final, where a panic ends only the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
-        if let Some(value) = self.value() {
-            return waiter(value);
+        match self.value() {
+            Some(value) => run_one(waiter, value),
+            None => self.add(Waiter::new(waiter)),
         }
-        self.add(Waiting::One(Box::new(waiter)));
     }
 
-    /// Adds a node before those that wait already, or runs it if the value is final.
-    fn add(&self, what: Waiting) {
-        let node = Box::into_raw(Box::new(Node { next: null_mut(), what }));
+    /// Adds a waiter before those that wait already, or runs it if the value is final.
+    fn add(&self, mut waiter: Waiter) {
         let (mut cell, mut word) = self.resolve();
         loop {
-            let head = match Cell::see(word) {
-                Seen::Pending(head) => head,
-                Seen::Forwarded(_) | Seen::Final => null_mut(),
-            };
-            // SAFETY: the node is ours until the exchange below publishes it.
-            unsafe { (*node).next = head };
             match Cell::see(word) {
-                Seen::Pending(_) => {
+                Seen::Pending(head) => {
+                    let node = waiter.link(head);
                     // Release publishes the node; pairs with the Acquire half of the swap in `leave_pending`.
                     // Acquire on failure: the cell may have become final or forwarded meanwhile, as in `resolve`.
                     let shared = &self.deref(cell).word;
@@ -267,11 +153,13 @@ impl AsyncRef {
                         Ok(_) => return,
                         Err(now) => word = now,
                     }
+                    // SAFETY: the exchange failed, so nobody has seen the node.
+                    waiter = unsafe { Waiter::take_back(node) };
                 }
                 Seen::Forwarded(_) => (cell, word) = self.resolve(),
                 Seen::Final => {
                     if let Some(value) = self.value() {
-                        run(List(node), value);
+                        run(waiter.alone(), value);
                     }
                     return;
                 }
@@ -298,15 +186,19 @@ impl Drop for AsyncRef {
         loop {
             // SAFETY: the count that is given up here keeps the cell alive until the decrement.
             let refs = unsafe { &cell.as_ref().refs };
-            // Release: this holder's reads happen before the free; pairs with the Acquire fence below.
-            if refs.fetch_sub(1, Ordering::Release) != 1 {
-                return;
-            }
+            // The only holder needs no decrement: nobody can clone a reference that nobody else has.
             // Acquire: pairs with every other holder's Release decrement.
-            fence(Ordering::Acquire);
-            // SAFETY: the count says that nobody else holds it; it came from `Box::leak`.
-            let last = unsafe { Box::from_raw(cell.as_ptr()) };
-            LIVE.fetch_sub(1, StdOrdering::Relaxed);
+            if refs.load(Ordering::Acquire) != 1 {
+                // Release: this holder's reads happen before the free; pairs with the Acquire load above and the fence below.
+                if refs.fetch_sub(1, Ordering::Release) != 1 {
+                    return;
+                }
+                // Acquire: as the load above.
+                fence(Ordering::Acquire);
+            }
+            // SAFETY: the count says that nobody else holds it; it came from `pool::boxed`.
+            let last = unsafe { pool::unbox(cell) };
+            count_async_value(-1);
             // Freeing is a write, and loom is to know.
             last.slot.with_mut(|_| ());
             // Relaxed: the fence above ordered everything before.
@@ -358,8 +250,8 @@ impl Promise {
         std::mem::forget(AsyncRef::clone(&owned));
         let waiters =
             leave_pending(&cell, owned.0.as_ptr().cast::<()>().map_addr(|address| address | FORWARDED));
-        if !waiters.0.is_null() {
-            source.add(Waiting::Moved(waiters));
+        if !waiters.is_empty() {
+            source.add(Waiter::moved(waiters));
         }
     }
 
@@ -387,7 +279,9 @@ fn finish(cell: AsyncRef, value: Value) {
 fn leave_pending(cell: &AsyncRef, word: *mut ()) -> List {
     // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed exchange in `add`.
     // Acquire takes the waiters' nodes; pairs with the Release exchange in `add`.
-    List(cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast())
+    let head = cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast();
+    // SAFETY: the word was pending, as the promise was unused, so it named the first node; the swap took the list.
+    unsafe { List::from_head(head) }
 }
 
 fn internal(message: &str) -> Value {

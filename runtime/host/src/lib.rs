@@ -9,15 +9,17 @@
 //! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds
 //! no lock while it dispatches, and turns everything that fails into a value.
 //!
-//! `unsafe` lives in `object`, `async_value`, `exec/frame` and `mapping`; each says by what rules.
+//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `exec/frame` and `mapping`; each says by what rules.
 
 pub mod async_value;
 pub mod context;
 pub mod error;
 mod exec;
 pub mod kernel;
+pub mod live;
 mod mapping;
 pub mod object;
+mod pool;
 pub mod program;
 pub mod queue;
 pub mod registry;

@@ -8,7 +8,7 @@
 //! so the type-erased pointer can always be read; the payload behind it is only touched after the type was compared.
 //! Payloads are shared and therefore immutable; what must change (a tensor's elements) brings its own interior discipline.
 //!
-//! The count follows `Arc`'s protocol, without weak references.
+//! The count follows `Arc`'s protocol, without weak references; that is what lets the only holder drop it without an atomic decrement.
 
 #![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
 
@@ -16,6 +16,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::ptr::NonNull;
 
+use crate::live::count_object;
 use crate::sync::{AtomicUsize, Ordering, fence};
 
 /// A Rust type whose values may live in registers.
@@ -36,6 +37,13 @@ struct TypeInfo {
     free: unsafe fn(NonNull<Header>),
     debug: fn(&ObjRef, &mut fmt::Formatter<'_>) -> fmt::Result,
     display: fn(&ObjRef) -> String,
+}
+
+impl TypeInfo {
+    /// Counts an object that was made (1) or dropped (-1).
+    fn count(&self, n: isize) {
+        count_object(self.type_id, self.types.first().copied().unwrap_or("object"), n);
+    }
 }
 
 struct Header {
@@ -85,8 +93,9 @@ unsafe fn free<T>(header: NonNull<Header>) {
 impl ObjRef {
     /// Moves `payload` to the heap.
     pub fn new<T: Object>(payload: T) -> ObjRef {
-        let boxed =
-            Box::new(Boxed { header: Header { count: AtomicUsize::new(1), info: Info::<T>::INFO }, payload });
+        let header = Header { count: AtomicUsize::new(1), info: Info::<T>::INFO };
+        header.info.count(1);
+        let boxed = Box::new(Boxed { header, payload });
         ObjRef(NonNull::from(Box::leak(boxed)).cast())
     }
 
@@ -148,13 +157,19 @@ impl Clone for ObjRef {
 impl Drop for ObjRef {
     #[inline]
     fn drop(&mut self) {
-        // Release: this holder's reads happen before the free; pairs with the Acquire fence of the last holder.
-        if self.header().count.fetch_sub(1, Ordering::Release) != 1 {
-            return;
+        // The only holder needs no decrement: nobody can clone a reference that nobody else has.
+        // Acquire: pairs with every other holder's Release decrement below.
+        if self.header().count.load(Ordering::Acquire) != 1 {
+            // Release: this holder's reads happen before the free; pairs with the Acquires of the last holder.
+            if self.header().count.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            // Acquire: as the load above.
+            fence(Ordering::Acquire);
         }
-        // Acquire: pairs with every other holder's Release decrement above.
-        fence(Ordering::Acquire);
-        let free = self.header().info.free;
+        let info = self.header().info;
+        info.count(-1);
+        let free = info.free;
         // SAFETY: `free` is the function of the type that `new` was called with, and the count says that nobody else is left.
         unsafe { free(self.0) };
     }

@@ -13,10 +13,39 @@ pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering,
 pub(crate) use loom::cell::UnsafeCell;
 
 #[cfg(not(loom))]
-pub(crate) use std::thread_local;
+pub(crate) use std::sync::Mutex;
 
 #[cfg(loom)]
-pub(crate) use loom::thread_local;
+pub(crate) use loom::sync::Mutex;
+
+/// Takes a lock whose data no panic leaves half-changed.
+#[cfg(not(loom))]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(loom)]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> loom::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A thread-local variable whose first value is a constant.
+#[cfg(not(loom))]
+macro_rules! thread_local_const {
+    ($(#[$attr:meta])* static $name:ident: $ty:ty = $value:expr;) => {
+        std::thread_local! { $(#[$attr])* static $name: $ty = const { $value }; }
+    };
+}
+
+/// The same in loom's threads.
+#[cfg(loom)]
+macro_rules! thread_local_const {
+    ($(#[$attr:meta])* static $name:ident: $ty:ty = $value:expr;) => {
+        loom::thread_local! { $(#[$attr])* static $name: $ty = $value; }
+    };
+}
+
+pub(crate) use thread_local_const;
 
 /// `std::cell::UnsafeCell` with loom's interface.
 #[cfg(not(loom))]

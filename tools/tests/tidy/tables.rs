@@ -9,7 +9,11 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/mem/src/buffer.rs", "counted buffers and views into their bytes"),
     ("runtime/host/src/object.rs", "counted objects behind one thin pointer"),
     ("runtime/host/src/async_value.rs", "the shared cell and its list of waiters"),
+    ("runtime/host/src/async_value/waiters.rs", "closures in nodes that link themselves"),
     ("runtime/host/src/async_value/tests.rs", "loom's cell in a model hands out pointers"),
+    ("runtime/host/src/pool.rs", "places for small objects, by size"),
+    ("runtime/host/src/queue/task.rs", "closures that lie in the task"),
+    ("runtime/host/src/queue/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     ("runtime/host/src/exec/stack.rs", "registers of lines, found by the numbers in their plan"),
     ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
@@ -25,10 +29,14 @@ pub(crate) const UNSAFE: &[Exception] = &[
 pub(crate) const LOCK_FREE: &[&str] = &["runtime/host/src/"];
 
 /// Files below [`LOCK_FREE`] that may hold locks: none of them is on the way of a value or a ready kernel.
-pub(crate) const LOCKS: &[Exception] = &[(
-    "runtime/host/src/context.rs",
-    "named resources, looked up by the few kernels that ask for one by name",
-)];
+pub(crate) const LOCKS: &[Exception] = &[
+    ("runtime/host/src/context.rs", "named resources, looked up by the few kernels that ask for one by name"),
+    ("runtime/host/src/sync.rs", "names the lock for those below"),
+    ("runtime/host/src/live.rs", "a thread that starts to count, or meets a new type"),
+    ("runtime/host/src/queue/donors.rs", "a worker that goes to sleep or is woken"),
+    ("runtime/host/src/queue/parallel.rs", "a block that failed"),
+    ("runtime/host/src/queue/timers.rs", "a timer that is set or dropped"),
+];
 
 /// Files of more than 800 lines.
 pub(crate) const LONG: &[Exception] = &[];

@@ -90,10 +90,44 @@ mod sequential {
         assert!(value.value().is_some_and(|v| v.error().is_some()));
     }
 
+    /// A waiter of a value that is final waits on another such value, and so on.
+    fn dive(left: u32, value: AsyncRef, done: Arc<Mutex<u32>>) {
+        let next = value.clone();
+        value.and_then(move |_| match left {
+            0 => *done.lock().unwrap() += 1,
+            _ => dive(left - 1, next, done),
+        });
+    }
+
+    #[test]
+    fn waiters_of_final_values_do_not_overflow_the_stack() {
+        let (promise, value) = AsyncRef::pending();
+        promise.set(Value::I32(9));
+        let done = Arc::new(Mutex::new(0));
+        dive(1_000_000, value, done.clone());
+        assert_eq!(*done.lock().unwrap(), 1);
+    }
+
+    #[test]
+    fn ten_million_forwards_take_no_memory() {
+        let (target, source) = AsyncRef::pending();
+        let mut last = source.clone();
+        for i in 0..10_000_000 {
+            let (promise, value) = AsyncRef::pending();
+            promise.forward(&last);
+            last = value;
+            if i % 1_000_000 == 0 {
+                assert!(crate::live::live_async_values() < 2_000_000, "of all tests together");
+            }
+        }
+        target.set(Value::I32(3));
+        assert_eq!(int(&last), Some(3));
+    }
+
     #[test]
     fn deep_continuations_do_not_overflow_the_stack() {
         let (first, mut value) = AsyncRef::pending();
-        for _ in 0..200_000 {
+        for _ in 0..1_000_000 {
             let (promise, next) = AsyncRef::pending();
             value.and_then(move |v| promise.set(v.clone()));
             value = next;

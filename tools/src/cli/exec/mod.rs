@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use befrost::{Function, LoadError, Program, Runtime};
-use befrost_host::async_value::live_async_values;
+use befrost_host::live::live_async_values;
 use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
