@@ -24,7 +24,7 @@ use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::Call;
 use crate::program::{KernelPlan, Program};
-use crate::queue::Latch;
+use crate::queue::{Latch, may_wait};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
 
@@ -109,6 +109,7 @@ pub fn call(
         line::run(program, function.0, arguments.into_iter(), context, limits, &Vec::new, &mut results);
         return Ok(results);
     }
+    may_wait()?;
     let values = AtomicUsize::new(0);
     let execution =
         Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
@@ -119,8 +120,8 @@ pub fn call(
     let latch = Latch::new(1);
     let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
     let frame = started.frame.clone();
-    worker::run(started);
-    context.queue().wait(&latch);
+    let mut started = Some(started);
+    context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
     Ok(frame.results().collect())
 }
 

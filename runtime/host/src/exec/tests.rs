@@ -220,7 +220,7 @@ mod plain {
         for spec in ["s", "mstd:1", "mstd:3"] {
             let queue = from_spec(spec).unwrap();
             let (promise, late) = AsyncRef::pending();
-            queue.add_task(Box::new(move || promise.set(Value::I32(1))));
+            queue.add_task(crate::queue::Task::new(move || promise.set(Value::I32(1))));
             let (got, output) = run_on(queue, program, Value::Async(late), Limits::default());
             assert_eq!(got, results, "late argument on {spec}");
             if spec == "s" {
@@ -500,7 +500,7 @@ mod plain {
         let program = source.load(&[called, sum]);
         let queue = from_spec("s").unwrap();
         let (promise, late) = AsyncRef::pending();
-        queue.add_task(Box::new(move || promise.set(Value::Dead)));
+        queue.add_task(crate::queue::Task::new(move || promise.set(Value::Dead)));
         for argument in [Value::Dead, Value::Async(late)] {
             let (results, _) = run_on(queue.clone(), &program, argument, Limits::default());
             assert_eq!(results, ["Cancelled", "<<dead>>"]);
@@ -587,7 +587,7 @@ mod plain {
 #[cfg(loom)]
 mod loom_tests {
     use super::*;
-    use crate::queue::{Latch, Task};
+    use crate::queue::{Latch, Task, WhenFull};
     use loom::thread::JoinHandle;
 
     /// Every task is a thread; waiting joins them all.
@@ -602,13 +602,16 @@ mod loom_tests {
             2
         }
         fn add_task(&self, task: Task) {
-            let thread = loom::thread::spawn(task);
+            let thread = loom::thread::spawn(move || task.run());
             self.0.lock().unwrap().push(thread);
         }
-        fn add_blocking_task(&self, task: Task) {
+        fn add_blocking_task(&self, task: Task, _: WhenFull) -> Result<(), Task> {
             self.add_task(task);
+            Ok(())
         }
-        fn wait(&self, latch: &Latch) {
+        fn quiesce(&self) {}
+        fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut()) {
+            first();
             loop {
                 let thread = self.0.lock().unwrap().pop();
                 match thread {

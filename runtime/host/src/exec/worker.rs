@@ -17,6 +17,7 @@ use super::{Execution, callee, cancelled, line, operand_error};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::{Call, KernelFrame, Outcome, Request};
+use crate::queue::Task;
 use crate::value::Value;
 
 /// Work on one frame.
@@ -289,7 +290,7 @@ impl Visit {
             let rest = outline.split_off(n);
             let inline = std::mem::replace(&mut outline, rest);
             let frame = self.frame.clone();
-            self.frame.execution.context.queue().add_task(Box::new(move || {
+            self.frame.execution.context.queue().add_task(Task::new(move || {
                 let visits = vec![Visit::new(frame, stream, inline)];
                 Worker { visits, ..Worker::default() }.drain();
             }));

@@ -11,6 +11,7 @@ use crate::async_value::{AsyncRef, Promise};
 use crate::context::ExecContext;
 use crate::error::KernelError;
 use crate::object::Object;
+use crate::queue::Task;
 use crate::value::{Chain, Scalar, Value};
 
 /// One result.
@@ -76,7 +77,7 @@ impl<T: One> Async<T> {
         work: impl FnOnce() -> Result<T, KernelError> + Send + 'static,
     ) -> Async<T> {
         let (promise, result) = Async::pending();
-        context.queue().add_task(Box::new(move || {
+        context.queue().add_task(Task::new(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
             match done.unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref()))) {
                 Ok(value) => promise.set(value.into_value()),

@@ -4,25 +4,42 @@
 //!
 //! ```text
 //! s             [`SingleThreaded`]: tasks run in the order they came, on the thread that waits. Deterministic
+//! seeded:N      the same, in another legal order, which N chooses
 //! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block, at most B threads for those that may (tokio)
 //! ```
 //!
-//! The executor never blocks. Only callers from outside do, by [`WorkQueue::wait`], which lends their thread to the queue where the queue needs it.
+//! The executor never blocks. Callers from outside do, by [`WorkQueue::wait`], and so may a kernel that calls a function from inside: its
+//! thread runs other tasks meanwhile. [`parallel_for`](parallel::parallel_for) spreads one kernel's work over the same workers; tasks for a later
+//! time wait in [`timers`].
 
+mod donors;
+mod here;
 mod multi;
+pub mod parallel;
 mod places;
 mod single;
+mod task;
+pub mod timers;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
 
+use crate::error::{ErrorCode, KernelError};
+
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
+pub use task::Task;
 
-/// A piece of work.
-pub type Task = Box<dyn FnOnce() + Send>;
+/// What becomes of a blocking task when all threads for such are busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It waits for a thread; for tasks that do not wait for one another.
+    Wait,
+    /// It is given back.
+    Refuse,
+}
 
 /// Runs tasks. Tasks never wait for one another.
 pub trait WorkQueue: Send + Sync {
@@ -35,17 +52,60 @@ pub trait WorkQueue: Send + Sync {
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 
-    /// Adds a task that may block, on input and output for example.
-    fn add_blocking_task(&self, task: Task);
+    /// [`WorkQueue::add_task`] by a task that is about to end, or else calls [`WorkQueue::hand_over`]: the queue may keep the task for the
+    /// thread that adds it.
+    fn add_soon(&self, task: Task) {
+        self.add_task(task);
+    }
 
-    /// Waits until `latch` is open. Called from outside only, never by a task.
-    fn wait(&self, latch: &Latch);
+    /// The calling task goes on for long: what it has added by [`WorkQueue::add_soon`] is not to wait for it.
+    fn hand_over(&self) {}
+
+    /// Adds a task that may block, on input and output for example.
+    ///
+    /// # Errors
+    /// The task, if it is refused: because all threads are busy and it does not want to wait, or because too many wait.
+    fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
+
+    /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The thread runs other tasks
+    /// meanwhile. Inside of a task: only if [`may_wait`].
+    fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut());
+
+    /// Waits until `latch` is open, as [`WorkQueue::wait_after`].
+    fn wait(&self, latch: &Latch) {
+        self.wait_after(latch, &mut || ());
+    }
+
+    /// Waits until no task waits or runs. Called from outside; a task, which could only wait for itself, does not wait.
+    fn quiesce(&self);
+
+    /// Which of `n` ready kernels comes next; `n` is not 0. The last one, but for queues that are seeded.
+    fn pick(&self, n: usize) -> usize {
+        n - 1
+    }
+
+    /// Whether [`WorkQueue::pick`] is to be asked.
+    fn is_seeded(&self) -> bool {
+        false
+    }
+}
+
+/// Whether the calling thread may wait: waits inside tasks nest on the machine's stack, and not without end.
+///
+/// # Errors
+/// If it may not.
+pub fn may_wait() -> Result<(), KernelError> {
+    if here::depth() < here::MAX_DEPTH {
+        return Ok(());
+    }
+    let message = format!("waits inside kernels nest too deeply: at most {} may", here::MAX_DEPTH);
+    Err(KernelError::new(ErrorCode::ResourceExhausted, message))
 }
 
 /// Runs a task; a panic ends the task, not the thread.
 fn run(task: Task) {
     // The panic hook has reported it; what the task owned was dropped, and promises among it became errors.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(task));
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.run()));
 }
 
 /// Counts down to zero and wakes the one thread that waits for it.
@@ -97,7 +157,12 @@ pub enum QueueError {
 impl fmt::Display for QueueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            QueueError::UnknownName(name) => write!(f, "unknown work queue '{name}': use s or mstd[:N[,B]]"),
+            QueueError::UnknownName(name) => {
+                write!(f, "unknown work queue '{name}': use s, mstd[:N[,B]] or seeded:N")
+            }
+            QueueError::BadArguments(text) if text.starts_with("seeded") => {
+                write!(f, "bad work queue '{text}': after seeded: comes a number")
+            }
             QueueError::BadArguments(text) => write!(
                 f,
                 "bad work queue '{text}': after mstd: come the number of workers (1 to {MAX_THREADS}) and, after a comma, of blocking threads"
@@ -112,7 +177,7 @@ impl std::error::Error for QueueError {}
 /// More threads than this are a mistake.
 const MAX_THREADS: usize = 4096;
 
-/// The queue that `spec` names: `s`, `mstd`, `mstd:N` or `mstd:N,B`.
+/// The queue that `spec` names: `s`, `mstd`, `mstd:N`, `mstd:N,B` or `seeded:N`.
 ///
 /// # Errors
 /// If there is no such queue, its numbers are out of range, or the system refuses threads.
@@ -129,6 +194,10 @@ pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
     match (name, arguments) {
         ("s", None) => Ok(Arc::new(SingleThreaded::new())),
         ("s", Some(_)) => Err(bad()),
+        ("seeded", seed) => {
+            let seed = seed.and_then(|text| text.parse().ok()).ok_or_else(bad)?;
+            Ok(Arc::new(SingleThreaded::seeded(seed)))
+        }
         ("mstd", arguments) => {
             let (workers, blocking) = match arguments.map(|text| text.split_once(',').unwrap_or((text, ""))) {
                 None => (None, None),
@@ -144,129 +213,4 @@ pub fn from_spec(spec: &str) -> Result<Arc<dyn WorkQueue>, QueueError> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use std::sync::Mutex;
-
-    #[test]
-    fn specs_name_queues() {
-        let check = |spec: &str, name: &str, parallelism: usize| {
-            let queue = from_spec(spec).unwrap();
-            assert_eq!((queue.name(), queue.parallelism()), (name, parallelism));
-        };
-        check("s", "s", 1);
-        check("mstd:3", "mstd", 3);
-        check("mstd:2,5", "mstd", 2);
-        for bad in [
-            "",
-            "S",
-            "s:1",
-            "mstd:",
-            "mstd:0",
-            "mstd:1,",
-            "mstd:1,0",
-            "mstd:1,2,3",
-            "mstd:x",
-            "mstd:-1",
-            "mstd:99999",
-        ] {
-            assert!(from_spec(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn tasks_of_the_single_queue_run_in_order_on_the_waiting_thread() {
-        let queue = Arc::new(SingleThreaded::new());
-        let order = Arc::new(Mutex::new(Vec::new()));
-        let latch = Latch::new(4);
-        for i in 0..2 {
-            let (queue_in, order, latch) = (queue.clone(), order.clone(), latch.clone());
-            queue.add_task(Box::new(move || {
-                order.lock().unwrap().push((i, std::thread::current().id()));
-                let (order, latch_in) = (order.clone(), latch.clone());
-                queue_in.add_blocking_task(Box::new(move || {
-                    order.lock().unwrap().push((i + 2, std::thread::current().id()));
-                    latch_in.count_down();
-                }));
-                latch.count_down();
-            }));
-        }
-        queue.wait(&latch);
-        let here = std::thread::current().id();
-        assert_eq!(*order.lock().unwrap(), [(0, here), (1, here), (2, here), (3, here)]);
-    }
-
-    #[test]
-    fn the_single_queue_wakes_for_tasks_from_other_threads() {
-        let queue = Arc::new(SingleThreaded::new());
-        let latch = Latch::new(100);
-        let adder = {
-            let (queue, latch) = (queue.clone(), latch.clone());
-            std::thread::spawn(move || {
-                for _ in 0..100 {
-                    let latch = latch.clone();
-                    queue.add_task(Box::new(move || latch.count_down()));
-                    std::thread::yield_now();
-                }
-            })
-        };
-        queue.wait(&latch);
-        adder.join().unwrap();
-    }
-
-    #[test]
-    fn a_thread_that_has_left_the_single_queue_is_not_taken_for_a_donor() {
-        let queue = Arc::new(SingleThreaded::new());
-        let (first, opened) = (Latch::new(1), std::sync::mpsc::channel());
-        // Its latch is opened from outside: it sleeps in the queue and leaves without having run a task.
-        let opener = {
-            let first = first.clone();
-            std::thread::spawn(move || {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-                first.count_down();
-            })
-        };
-        queue.wait(&first);
-        opener.join().unwrap();
-        let waiter = {
-            let queue = queue.clone();
-            std::thread::spawn(move || {
-                let latch = Latch::new(1);
-                opened.0.send(latch.clone()).unwrap();
-                queue.wait(&latch);
-            })
-        };
-        let latch = opened.1.recv().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        queue.add_task(Box::new(move || latch.count_down()));
-        for _ in 0..500 {
-            if waiter.is_finished() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        panic!("the task was left behind");
-    }
-
-    #[test]
-    fn the_multi_queue_runs_everything_and_survives_panics() {
-        for workers in [1, 2, 4] {
-            let queue = Arc::new(MultiThreaded::new(workers, 2).unwrap());
-            let latch = Latch::new(10_000);
-            for i in 0..1000 {
-                let (queue_in, latch) = (queue.clone(), latch.clone());
-                queue.add_task(Box::new(move || {
-                    for _ in 0..9 {
-                        let latch = latch.clone();
-                        let task: Task = Box::new(move || latch.count_down());
-                        if i % 10 == 0 { queue_in.add_blocking_task(task) } else { queue_in.add_task(task) }
-                    }
-                    latch.count_down();
-                    // The last references may die on a worker.
-                    drop(queue_in);
-                }));
-            }
-            queue.wait(&latch);
-        }
-    }
-}
+mod tests;

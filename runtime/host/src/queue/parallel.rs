@@ -1,0 +1,298 @@
+//! `parallel_for`: one kernel's work on all of the queue's workers.
+//!
+//! ```text
+//! caller ── asks for N-1 helpers ── takes blocks until there are none ── waits for the blocks that helpers have taken ─▶ result
+//! helper (a task) ───────────────── takes blocks until there are none
+//! ```
+//!
+//! Who takes blocks takes several at once, fewer as they become few, in ascending order. The caller takes part and waits only for blocks that somebody
+//! is working on. So it may be used inside of itself, on any queue, from any thread: it neither waits for a worker that is not there nor makes
+//! more threads. A helper that comes too late finds nothing to do.
+//!
+//! After an error no more blocks are taken. All blocks before it have been taken, and finish, so the error that is returned, the one of the
+//! lowest-numbered block that fails, is the same however the work is spread. A cancellation is looked for before each block.
+
+#![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::Thread;
+
+use super::{Task, WorkQueue};
+use crate::context::Cancellation;
+use crate::error::KernelError;
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+
+/// What is done with a block of indices.
+pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
+
+/// How often the caller looks whether the last helper has finished before it sleeps.
+const LOOKS: u32 = 200;
+
+struct Shared {
+    /// The caller's. Valid while the caller waits, that is, while `done` is less than `n`.
+    body: *const Body<'static>,
+    n_indices: usize,
+    block: usize,
+    /// How many blocks there are.
+    n: usize,
+    /// The first block that nobody has taken.
+    next: AtomicUsize,
+    /// How many are finished, or will never be taken.
+    done: AtomicUsize,
+    /// How many are taken at once: the blocks that are left divided by this.
+    share: usize,
+    cancellation: Cancellation,
+    /// The error of the lowest-numbered block.
+    error: Mutex<Option<(usize, KernelError)>>,
+    caller: Thread,
+}
+
+// SAFETY: `body` points to something Sync; all else is Send and Sync.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Takes blocks.
+    fn take(&self) -> Option<Range<usize>> {
+        // Relaxed: numbers of blocks; what the body needs came with the task, or is the caller's own.
+        let mut next = self.next.load(Ordering::Relaxed);
+        while next < self.n {
+            let end = next + ((self.n - next) / self.share).max(1);
+            match self.next.compare_exchange_weak(next, end, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(next..end),
+                Err(now) => next = now,
+            }
+        }
+        None
+    }
+
+    fn work(&self) {
+        while let Some(taken) = self.take() {
+            let mut done = taken.len();
+            for block in taken {
+                if let Err(error) = self.run(block) {
+                    let mut first = lock(&self.error);
+                    if first.as_ref().is_none_or(|(at, _)| block < *at) {
+                        *first = Some((block, error));
+                    }
+                    // Nobody takes more; those that nobody has taken are over with.
+                    done += self.n - self.next.swap(self.n, Ordering::Relaxed).min(self.n);
+                    break;
+                }
+            }
+            // Release: what the blocks did; Acquire: what the others' did, for who wakes the caller.
+            if self.done.fetch_add(done, Ordering::AcqRel) + done == self.n {
+                self.caller.unpark();
+            }
+        }
+    }
+
+    fn run(&self, block: usize) -> Result<(), KernelError> {
+        if self.cancellation.is_cancelled()
+            && let Some(error) = self.cancellation.error()
+        {
+            return Err(KernelError::new(error.code(), error.message()));
+        }
+        let start = block * self.block;
+        let indices = start..start.saturating_add(self.block).min(self.n_indices);
+        // SAFETY: the block was taken and is not counted as done, so the caller still waits.
+        let body = unsafe { &*self.body };
+        catch_unwind(AssertUnwindSafe(|| body(indices)))
+            .unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref())))
+    }
+
+    fn is_done(&self) -> bool {
+        // Acquire: pairs with the Release half in `work`: what the blocks did is visible.
+        self.done.load(Ordering::Acquire) == self.n
+    }
+}
+
+/// Calls `body` for all blocks of at most `block` indices of `0..n`, on this thread and on the queue's workers, and returns when all are
+/// finished. On a queue of one worker, in ascending order.
+///
+/// # Errors
+/// That of the lowest-numbered block that failed; or that of the cancellation.
+pub fn parallel_for(
+    queue: &Arc<dyn WorkQueue>,
+    cancellation: &Cancellation,
+    n: usize,
+    block: usize,
+    body: &Body<'_>,
+) -> Result<(), KernelError> {
+    let block = block.max(1);
+    let n_blocks = n.div_ceil(block);
+    let workers = queue.parallelism().min(n_blocks);
+    if n_blocks == 0 {
+        return Ok(());
+    }
+    let body: *const Body<'_> = body;
+    // SAFETY: only the lifetime changes, and `Shared::body` says when it may be used.
+    let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+    let shared = Arc::new(Shared {
+        body,
+        n_indices: n,
+        block,
+        n: n_blocks,
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        share: if workers > 1 { 4 * workers } else { 1 },
+        cancellation: cancellation.clone(),
+        error: Mutex::new(None),
+        caller: std::thread::current(),
+    });
+    for _ in 1..workers {
+        let shared = shared.clone();
+        queue.add_task(Task::new(move || shared.work()));
+    }
+    shared.work();
+    let mut looks = 0;
+    while !shared.is_done() {
+        looks += 1;
+        if looks < LOOKS {
+            std::hint::spin_loop();
+        } else {
+            std::thread::park();
+        }
+    }
+    let error = lock(&shared.error).take();
+    error.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::error::ErrorCode;
+    use crate::queue::from_spec;
+    use std::sync::atomic::AtomicU64;
+
+    const SPECS: [&str; 5] = ["s", "seeded:1", "mstd:1", "mstd:2", "mstd:4"];
+
+    fn each(f: impl Fn(&Arc<dyn WorkQueue>, &Cancellation)) {
+        for spec in SPECS {
+            f(&from_spec(spec).unwrap(), &Cancellation::default());
+        }
+    }
+
+    #[test]
+    fn every_index_is_visited_once() {
+        each(|queue, cancellation| {
+            for (n, block) in [(0, 1), (1, 1), (7, 3), (1000, 1), (1000, 7), (10, 100), (5, 0)] {
+                let hits: Vec<_> = (0..n).map(|_| AtomicU64::new(0)).collect();
+                let body = |range: Range<usize>| {
+                    assert!(range.len() <= block.max(1));
+                    range.for_each(|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
+                    Ok(())
+                };
+                assert_eq!(parallel_for(queue, cancellation, n, block, &body), Ok(()));
+                assert!(hits.iter().all(|hit| hit.load(Ordering::Relaxed) == 1));
+            }
+        });
+    }
+
+    #[test]
+    fn it_may_be_nested() {
+        each(|queue, cancellation| {
+            let sum = AtomicU64::new(0);
+            let inner = |range: Range<usize>| {
+                range.for_each(|i| _ = sum.fetch_add(i as u64, Ordering::Relaxed));
+                Ok(())
+            };
+            let middle = |range: Range<usize>| {
+                range.into_iter().try_for_each(|_| parallel_for(queue, cancellation, 100, 3, &inner))
+            };
+            let outer = |range: Range<usize>| {
+                range.into_iter().try_for_each(|_| parallel_for(queue, cancellation, 10, 1, &middle))
+            };
+            assert_eq!(parallel_for(queue, cancellation, 10, 1, &outer), Ok(()));
+            assert_eq!(sum.load(Ordering::Relaxed), 10 * 10 * 4950);
+        });
+    }
+
+    #[test]
+    fn the_first_block_that_fails_gives_the_error() {
+        each(|queue, cancellation| {
+            for _ in 0..50 {
+                let body = |range: Range<usize>| match range.start {
+                    i if i >= 500 => Err(KernelError::invalid(format!("block {i}"))),
+                    _ => Ok(()),
+                };
+                let error = parallel_for(queue, cancellation, 1000, 1, &body).unwrap_err();
+                assert_eq!(error.message(), "block 500");
+            }
+            let body = |_: Range<usize>| panic!("a block panics");
+            let error = parallel_for(queue, cancellation, 10, 1, &body).unwrap_err();
+            assert_eq!(error.message(), "a kernel panicked: a block panics");
+        });
+    }
+
+    #[test]
+    fn a_cancellation_stops_it() {
+        each(|queue, _| {
+            let cancellation = Cancellation::default();
+            let n = AtomicU64::new(0);
+            let body = |_: Range<usize>| {
+                if n.fetch_add(1, Ordering::Relaxed) == 10 {
+                    cancellation.cancel();
+                }
+                Ok(())
+            };
+            let error = parallel_for(queue, &cancellation, 100_000, 1, &body).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::Cancelled);
+            assert!(n.load(Ordering::Relaxed) < 1000);
+        });
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::error::ErrorCode;
+
+    /// Blocks as the caller and one helper take them; in place of the queue, a thread.
+    fn check(n: usize, body: &'static Body<'static>) -> Option<(usize, KernelError)> {
+        let shared = Arc::new(Shared {
+            body,
+            n_indices: n,
+            block: 1,
+            n,
+            next: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            share: 2,
+            cancellation: Cancellation::default(),
+            error: Mutex::new(None),
+            caller: std::thread::current(),
+        });
+        let helper = shared.clone();
+        let thread = loom::thread::spawn(move || helper.work());
+        shared.work();
+        while !shared.is_done() {
+            loom::thread::yield_now();
+        }
+        thread.join().unwrap();
+        let error = lock(&shared.error).take();
+        error
+    }
+
+    #[test]
+    fn loom_all_blocks_are_done_when_the_caller_goes_on() {
+        loom::model(|| assert!(check(3, &|_| Ok(())).is_none()));
+    }
+
+    #[test]
+    fn loom_the_lowest_error_is_kept() {
+        loom::model(|| {
+            let fails = |range: Range<usize>| match range.start {
+                0 => Ok(()),
+                i => Err(KernelError::new(ErrorCode::Unknown, i.to_string())),
+            };
+            let fails: &'static Body<'static> = Box::leak(Box::new(fails));
+            assert_eq!(
+                check(3, fails).map(|(at, error)| (at, error.message().to_owned())),
+                Some((1, "1".into()))
+            );
+        });
+    }
+}
