@@ -26,6 +26,7 @@ pub enum TypeConstraint {
 
 impl TypeConstraint {
     /// The only type that satisfies it, if there is one: custom forms then need not write it.
+    #[inline]
     pub fn only(self) -> Option<TypeId> {
         match self {
             TypeConstraint::Is(known) => Some(known.id()),
@@ -39,6 +40,7 @@ impl TypeConstraint {
     }
 
     /// True if a value may have the type.
+    #[inline]
     pub fn accepts(self, cx: &Context, ty: TypeId) -> bool {
         match self {
             TypeConstraint::Any => true,

@@ -255,6 +255,11 @@ pub struct OpDef {
     pub sync: bool,
     /// Cost.
     pub cost: Cost,
+    // What is asked for with every op that is read, checked or printed; kept by the methods that declare operands and results.
+    variadic_operand: Option<usize>,
+    variadic_result: Option<usize>,
+    takes_chain: bool,
+    has_open_operand: bool,
 }
 
 impl OpDef {
@@ -283,6 +288,10 @@ impl OpDef {
             kernels: Vec::new(),
             sync: true,
             cost: Cost::Unknown,
+            variadic_operand: None,
+            variadic_result: None,
+            takes_chain: false,
+            has_open_operand: false,
         }
     }
 
@@ -301,6 +310,11 @@ impl OpDef {
         arity: Arity,
         mode: OperandMode,
     ) -> Self {
+        if arity != Arity::One {
+            self.variadic_operand.get_or_insert(self.operands.len());
+        }
+        self.has_open_operand |= ty.only().is_none();
+        self.takes_chain |= ty == TypeConstraint::Is(KnownType::Chain);
         self.operands.push(OperandDef { name, ty, arity, mode, space: MemorySpace::Host });
         self
     }
@@ -314,6 +328,9 @@ impl OpDef {
     /// Any result.
     #[must_use]
     pub fn result_with(mut self, name: &'static str, ty: TypeConstraint, arity: Arity) -> Self {
+        if arity != Arity::One {
+            self.variadic_result.get_or_insert(self.results.len());
+        }
         self.results.push(ResultDef { name, ty, arity, space: MemorySpace::Host });
         self
     }
@@ -540,22 +557,27 @@ impl OpDef {
 
     /// True if an operand is declared to be a chain.
     pub fn takes_chain(&self) -> bool {
-        self.operands.iter().any(|o| o.ty == TypeConstraint::Is(KnownType::Chain))
+        self.takes_chain
+    }
+
+    /// True if an operand may have one of several types.
+    pub fn has_open_operand(&self) -> bool {
+        self.has_open_operand
     }
 
     /// True if the op accepts one chain more than declared, as its last operand: it runs as a kernel that takes none.
     pub fn accepts_implicit_chain(&self) -> bool {
-        !self.kernels.is_empty() && !self.takes_chain() && self.operands.iter().all(|o| o.arity == Arity::One)
+        !self.kernels.is_empty() && !self.takes_chain && self.variadic_operand.is_none()
     }
 
     /// Position of the optional or variadic operand.
     pub fn variadic_operand(&self) -> Option<usize> {
-        self.operands.iter().position(|o| o.arity != Arity::One)
+        self.variadic_operand
     }
 
     /// Position of the optional or variadic result.
     pub fn variadic_result(&self) -> Option<usize> {
-        self.results.iter().position(|r| r.arity != Arity::One)
+        self.variadic_result
     }
 
     /// The number of the declared operand that actual operand `i` of `n` stands for, by counting; nothing for the

@@ -1,7 +1,7 @@
 //! What the op table says of an op by itself: counts and types of operands and results, attributes, the op around it.
 
 use super::{Verifier, errors};
-use crate::dialects::{Arity, AttrConstraint, OpDef, Traits};
+use crate::dialects::{Arity, AttrConstraint, OpDef, ResultDef, Traits};
 use crate::ir::{KnownType, OpId, TypeId, names};
 use crate::print::attr_text;
 
@@ -15,8 +15,10 @@ impl Verifier<'_> {
             self.operand_count(op, def)
         };
         if counted {
+            let each_is_one = def.variadic_operand().is_none();
             for (index, operand) in def.operands.iter().enumerate() {
-                for i in m.operand_range(op, index) {
+                let range = if each_is_one { index..index + 1 } else { m.operand_range(op, index) };
+                for i in range {
                     if !operand.ty.accepts(&m.cx, m.value_type(m.operand(op, i))) {
                         self.diags.push(errors::operand_type(m, op, i, operand.name, &operand.ty.describe()));
                     }
@@ -24,10 +26,10 @@ impl Verifier<'_> {
             }
         }
         self.results(op, def);
-        if def.traits.has(Traits::SAME_TYPE) {
+        if def.traits.has(Traits::SAME_TYPE) && def.has_open_operand() {
             let declared =
                 m.operands(op).take(def.operands.len()).chain(m.results(op)).map(|v| m.value_type(v));
-            if !all_equal(declared) && def.operands.iter().any(|o| o.ty.only().is_none()) {
+            if !all_equal(declared) {
                 self.diags.push(errors::same_types(m, op));
             }
         }
@@ -52,6 +54,9 @@ impl Verifier<'_> {
     fn operand_count(&mut self, op: OpId, def: &OpDef) -> bool {
         let m = self.m;
         let n = m.n_operands(op);
+        if n == def.operands.len() && def.variadic_operand().is_none() {
+            return true;
+        }
         let fixed = def.operands.iter().filter(|o| o.arity == Arity::One).count();
         let chained = def.accepts_implicit_chain()
             && n == fixed + 1
@@ -94,18 +99,30 @@ impl Verifier<'_> {
     fn results(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         let n = m.n_results(op);
+        let each_is_one = def.variadic_result().is_none();
+        if each_is_one && n == def.results.len() {
+            for (i, result) in def.results.iter().enumerate() {
+                self.result(op, i, result);
+            }
+            return;
+        }
         let fixed = def.results.iter().filter(|r| r.arity == Arity::One).count();
-        if n < fixed || n > fixed && def.variadic_result().is_none() {
-            let want = amount(fixed, def.variadic_result().is_some(), "result");
+        if n < fixed || n > fixed && each_is_one {
+            let want = amount(fixed, !each_is_one, "result");
             self.diags.push(errors::result_count(m, op, &want));
             return;
         }
         for i in 0..n {
-            if let Some(result) = def.result_def(i, n)
-                && !result.ty.accepts(&m.cx, m.value_type(m.result(op, i)))
-            {
-                self.diags.push(errors::result_type(m, op, i, result.name, &result.ty.describe()));
+            if let Some(result) = def.result_def(i, n) {
+                self.result(op, i, result);
             }
+        }
+    }
+
+    fn result(&mut self, op: OpId, i: usize, result: &ResultDef) {
+        let m = self.m;
+        if !result.ty.accepts(&m.cx, m.value_type(m.result(op, i))) {
+            self.diags.push(errors::result_type(m, op, i, result.name, &result.ty.describe()));
         }
     }
 
