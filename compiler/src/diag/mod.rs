@@ -182,7 +182,7 @@ pub struct Source {
     /// File name as the user gave it.
     pub name: String,
     /// The text.
-    pub text: String,
+    pub text: Arc<str>,
     /// Byte offset of the start of each line.
     pub line_starts: Arc<[u32]>,
 }
@@ -190,8 +190,10 @@ pub struct Source {
 impl Source {
     /// Finds the lines of a text.
     pub fn new(name: &str, text: &str) -> Self {
-        let ends = (1u32..).zip(text.bytes()).filter(|(_, b)| *b == b'\n').map(|(next, _)| next);
-        let line_starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
+        // Most lines of programs are longer.
+        let mut line_starts: Vec<u32> = Vec::with_capacity(1 + text.len() / 24);
+        line_starts.push(0);
+        line_starts.extend(text.match_indices('\n').map(|(at, _)| (at as u32).wrapping_add(1)));
         Source { name: name.into(), text: text.into(), line_starts: line_starts.into() }
     }
 

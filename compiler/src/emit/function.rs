@@ -111,7 +111,7 @@ impl Emitter<'_> {
             }
         }
         for (i, &arg) in m.args(block).iter().enumerate() {
-            let ssa_name = m.value_names.at(arg).map_or("", |&name| m.cx.str(name));
+            let ssa_name = m.value_name(arg).unwrap_or("");
             let name = if is_region { None } else { self.io_name(owner, names::ARG_ATTRS, i) };
             // Region arguments are never fed by name, so their names are debug information only.
             let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
@@ -127,9 +127,9 @@ impl Emitter<'_> {
     fn define_value(&mut self, f: &mut FunctionBuilder, id: FunctionId, value: ValueId, register: u32) {
         self.registers[value.0 as usize] = Place { function: id.0, register };
         if !self.strip
-            && let Some(&name) = self.m.value_names.at(value)
+            && let Some(name) = self.m.value_name(value)
         {
-            f.name_register(register, self.m.cx.str(name));
+            f.name_register(register, name);
         }
     }
 

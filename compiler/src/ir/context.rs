@@ -139,13 +139,8 @@ pub struct Context {
 impl Context {
     /// An empty context whose op names are looked up in `registry`.
     pub fn new(registry: &'static Registry) -> Self {
-        Self::with_capacity(registry, 0)
-    }
-
-    /// The same, with room for `n` strings of the program.
-    pub fn with_capacity(registry: &'static Registry, n: usize) -> Self {
         let mut cx = Context {
-            strings: StringInterner::with_capacity(n.saturating_add(256)),
+            strings: StringInterner::with_capacity(256),
             types: IndexSet::default(),
             attrs: IndexSet::default(),
             locs: IndexSet::default(),

@@ -61,16 +61,16 @@ pub enum LocKind {
 pub struct Places {
     /// The file's name.
     pub file: StrId,
+    /// All of it.
+    pub text: Arc<str>,
     /// Where each line begins.
     pub line_starts: Arc<[u32]>,
-    /// The length of the text.
-    pub end: u32,
 }
 
 impl Default for Places {
     /// None: nothing is read.
     fn default() -> Self {
-        Places { file: names::EMPTY, line_starts: Arc::default(), end: 0 }
+        Places { file: names::EMPTY, text: Arc::default(), line_starts: Arc::default() }
     }
 }
 
@@ -87,7 +87,7 @@ impl Places {
     /// The location of a byte of the text.
     #[inline]
     pub fn at(&self, offset: u32) -> Option<LocId> {
-        (offset <= self.end && offset < PLACE - 1 && !self.line_starts.is_empty())
+        (offset as usize <= self.text.len() && offset < PLACE - 1 && !self.line_starts.is_empty())
             .then_some(LocId(offset | PLACE))
     }
 
@@ -97,7 +97,8 @@ impl Places {
         }
         let line = line.checked_sub(1)? as usize;
         let offset = self.line_starts.get(line)?.checked_add(col.checked_sub(1)?)?;
-        let inside = self.line_starts.get(line + 1).map_or(offset <= self.end, |next| offset < *next);
+        let inside =
+            self.line_starts.get(line + 1).map_or(offset as usize <= self.text.len(), |next| offset < *next);
         if inside { self.at(offset) } else { None }
     }
 

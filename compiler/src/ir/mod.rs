@@ -158,7 +158,7 @@ pub struct Capacity {
     pub values: usize,
     /// Operands.
     pub uses: usize,
-    /// Values with names of their own; with any, places in the text are recorded as well.
+    /// Values that are named in a text; with any, places in the text are recorded.
     pub named: usize,
 }
 
@@ -170,11 +170,11 @@ pub struct Module {
     pub op_spans: SideTable<OpId, Span>,
     /// Where each operand was written.
     pub use_spans: SideTable<UseId, Span>,
-    /// Where each value was named: the result's name or the block argument.
+    /// Where each value was named, `%` included: the result's name or the block argument.
     pub value_spans: SideTable<ValueId, Span>,
     /// Locations of block arguments.
     pub value_locs: SideTable<ValueId, LocId>,
-    /// The source's name of a value, without `%`.
+    /// Names of values that were not read from text, without `%`; ask [`Module::value_name`].
     pub value_names: SideTable<ValueId, StrId>,
     /// The source's name of a block, without `^`.
     pub block_names: SideTable<BlockId, StrId>,
@@ -203,7 +203,7 @@ impl Module {
     pub fn with_capacity(registry: &'static Registry, size: Capacity) -> Self {
         let Capacity { ops, values, uses, named } = size;
         let mut module = Module {
-            cx: Context::with_capacity(registry, named),
+            cx: Context::new(registry),
             op_spans: SideTable::default(),
             use_spans: SideTable::default(),
             value_spans: SideTable::default(),
@@ -225,7 +225,6 @@ impl Module {
             module.op_spans.reserve(ops);
             module.use_spans.reserve(uses);
             module.value_spans.reserve(values);
-            module.value_names.reserve(values);
         }
         let name = module.cx.op_name(names::BUILTIN_MODULE);
         module.top = module.create(NewOp::new(name));
@@ -498,6 +497,16 @@ impl Module {
             ValueDef::Arg(block, _) => Some(block),
             ValueDef::Forward => None,
         }
+    }
+
+    /// The source's name of a value, without `%`.
+    pub fn value_name(&self, value: ValueId) -> Option<&str> {
+        if let Some(name) = self.value_names.at(value) {
+            return Some(self.cx.str(*name));
+        }
+        let Span { start, end } = *self.value_spans.at(value)?;
+        let text = self.cx.places().text.get(start as usize + 1..end as usize)?;
+        Some(text.strip_suffix("#0").unwrap_or(text))
     }
 
     /// True if nobody uses the value.

@@ -205,7 +205,7 @@ impl Namer<'_> {
             return None;
         }
         let m = self.m;
-        let base = m.cx.str(*m.value_names.at(value)?);
+        let base = m.value_name(value)?;
         if base.is_empty() {
             return None;
         }

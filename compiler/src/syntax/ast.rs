@@ -6,6 +6,7 @@
 
 use super::token::{Kind, Tok};
 use crate::diag::Span;
+use smallvec::SmallVec;
 
 /// What stands in a region.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub(super) struct Arg {
 #[derive(Debug)]
 pub(super) struct Op {
     /// `%a, %b:2 =`: name and count.
-    pub(super) results: Vec<(Tok, Option<Tok>)>,
+    pub(super) results: SmallVec<[(Tok, Option<Tok>); 1]>,
     /// The name: a string in generic form, else a word.
     pub(super) name: Tok,
     pub(super) body: Body,
@@ -62,6 +63,8 @@ pub(super) struct Op {
 pub(super) enum Body {
     Generic(Box<Generic>),
     Custom(Vec<Piece>),
+    /// A custom form whose pieces are single tokens: the first one and how many there are.
+    Tokens(u32, u32),
 }
 
 /// `(%a)[^bb] <{...}> ({...}) {...} : (T) -> U`

@@ -58,6 +58,11 @@ pub struct ParseResult {
 
 /// Reads a program. The result is not verified: see [`crate::verify::verify`].
 pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult {
+    parse_with(file_name, text, options, true)
+}
+
+/// The same; operations that are easily read are left to the grammar as well, unless `shortcut`.
+fn parse_with(file_name: &str, text: &str, options: &ParseOptions, shortcut: bool) -> ParseResult {
     let source = Source::new(file_name, text);
     let mut diagnostics = Vec::new();
     if text.len() >= u32::MAX as usize {
@@ -66,7 +71,7 @@ pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult
     }
     let mut toks = lex::lex(text, &mut diagnostics);
     let regions = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
-    let items = parse::Items::new(text, &toks, &regions, &diagnostics);
+    let items = parse::Items::new(text, &toks, &regions, &diagnostics, shortcut);
     let module = lower::lower(&items, &source, options, &mut diagnostics);
     diag::sort(&mut diagnostics);
     if diagnostics.len() >= MAX_ERRORS {

@@ -5,14 +5,14 @@
 //! are read when `lower` comes to them. Something wrong costs the item at hand; the next is read from its mark. So
 //! every broken operation gives one error, and the regions inside of it are read all the same.
 
-use super::ast::{Body, Item, Op, Piece, PieceKind};
+use super::ast::{Body, Item, Op};
 use super::errors;
 use super::shape::Region;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
 use lalrpop_util::ParseError;
-use std::cell::Cell;
+use smallvec::SmallVec;
 
 #[allow(
     clippy::all,
@@ -42,8 +42,8 @@ pub(super) struct Items<'a> {
     parser: generated::ItemParser,
     /// Where something was wrong already: bad characters and brackets, in source order.
     earlier: Vec<u32>,
-    /// An operation that is done with, whose memory the next one may have.
-    spare: Cell<Option<Op>>,
+    /// Operations that need no grammar are read without it.
+    shortcut: bool,
 }
 
 /// A place between the items of a region.
@@ -57,10 +57,16 @@ pub(super) struct Place {
 }
 
 impl<'a> Items<'a> {
-    pub(super) fn new(source: &'a str, toks: &'a [Tok], regions: &'a [Region], diags: &[Diagnostic]) -> Self {
+    pub(super) fn new(
+        source: &'a str,
+        toks: &'a [Tok],
+        regions: &'a [Region],
+        diags: &[Diagnostic],
+        shortcut: bool,
+    ) -> Self {
         let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
         earlier.sort_unstable();
-        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier, spare: Cell::new(None) }
+        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier, shortcut }
     }
 
     /// About how much there is to read.
@@ -113,7 +119,9 @@ impl<'a> Items<'a> {
             place.at = self.end_of_item(first);
             return Some(self.broken(first, place.at));
         }
-        if let Some(op) = self.plain(place) {
+        if self.shortcut
+            && let Some(op) = self.plain(place)
+        {
             return Some(Item::Op(op));
         }
         let stream = Stream { items: self, place, started: false, marked: false };
@@ -127,20 +135,15 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// An operation in custom form whose pieces are single tokens, as most are: it needs no grammar. Nothing if it is
-    /// something else, or wrong.
+    /// An operation in custom form whose pieces are single tokens, as most are: it needs no grammar, and no pieces are
+    /// made of its tokens. Nothing if it is something else, or wrong.
     fn plain(&self, place: &mut Place) -> Option<Op> {
         let toks = self.toks.get(place.at as usize..place.close as usize)?;
         let (first, _) = toks.split_first()?;
         if first.mark != Mark::Op {
             return None;
         }
-        let (mut results, mut pieces) = match self.spare.take() {
-            Some(Op { results, body: Body::Custom(pieces), .. }) => (results, pieces),
-            _ => Default::default(),
-        };
-        results.clear();
-        pieces.clear();
+        let mut results = SmallVec::new();
         let mut at = 0;
         let mut named = first.kind == Kind::Value;
         while named {
@@ -162,20 +165,24 @@ impl<'a> Items<'a> {
         }
         let name = *toks.get(at).filter(|t| t.kind == Kind::Word)?;
         let rest = toks.get(at + 1..)?;
-        let n = rest.iter().position(|t| is_item(t.mark)).unwrap_or(rest.len());
-        for tok in rest.get(..n)? {
+        let mut n = 0;
+        for tok in rest {
+            if is_item(tok.mark) {
+                break;
+            }
             if !is_piece(tok.kind) {
                 return None;
             }
-            pieces.push(Piece { span: tok.span(), kind: PieceKind::Tok(*tok) });
+            n += 1;
         }
-        place.at += (at + 1 + n) as u32;
-        Some(Op { results, name, body: Body::Custom(pieces), loc: None })
+        let first = place.at + at as u32 + 1;
+        place.at = first + n;
+        Some(Op { results, name, body: Body::Tokens(first, n), loc: None })
     }
 
-    /// Takes back an operation that is done with.
-    pub(super) fn recycle(&self, op: Op) {
-        self.spare.set(Some(op));
+    /// The tokens of [`Body::Tokens`].
+    pub(super) fn tokens(&self, first: u32, n: u32) -> &'a [Tok] {
+        self.toks.get(first as usize..(first + n) as usize).unwrap_or_default()
     }
 
     fn tok(&self, place: Place) -> Option<Tok> {

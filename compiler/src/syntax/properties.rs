@@ -5,6 +5,7 @@
 //!   references, every kind of type and attribute.
 //! * Any text at all (programs with random edits, cut off anywhere) gives a module or at least one error with a place,
 //!   and never a panic.
+//! * The shortcut for plain operations changes nothing.
 
 use super::*;
 use crate::ir::{
@@ -259,7 +260,18 @@ fn options() -> ParseOptions {
 }
 
 /// Any text gives a module, or an error with a place in the text.
+/// What the grammar alone makes of a text is what the shortcut for plain operations makes of it.
+fn check_shortcut(text: &str) {
+    let all = PrintOptions { generic: true, keep_names: true, locations: true };
+    let [quick, full] = [true, false].map(|shortcut| {
+        let ParseResult { module, diagnostics, source: _ } = parse_with("t", text, &options(), shortcut);
+        (module.map(|m| print(&m, &all)), diagnostics)
+    });
+    assert_eq!(quick, full, "{text}");
+}
+
 fn check_any_text(text: &str) {
+    check_shortcut(text);
     let r = parse("t", text, &options());
     match &r.module {
         Some(m) => {
@@ -341,6 +353,7 @@ proptest! {
             let r = parse("t", &text, &options());
             let shown: Vec<String> = r.diagnostics.iter().map(|d| d.render_short(&r.source)).collect();
             prop_assert!(r.module.is_some(), "{}\n{:#?}", text, shown);
+            check_shortcut(&text);
             if let Some(again) = r.module {
                 prop_assert_eq!(print(&again, &form), text.as_str());
                 let plain = PrintOptions::default();

@@ -85,7 +85,7 @@ pub(super) fn shape(
         diags,
         bad,
         regions: vec![whole],
-        stack: Vec::new(),
+        stack: vec![BASE],
         item: 0,
         n_errors: 0,
     };
@@ -101,6 +101,7 @@ struct Shaper<'a> {
     /// Where there are characters that make no token, in source order.
     bad: Vec<u32>,
     regions: Vec<Region>,
+    /// What is open; the whole text is the first.
     stack: Vec<Frame>,
     /// Where the last item began.
     item: u32,
@@ -148,13 +149,11 @@ impl Shaper<'_> {
     }
 
     fn run(&mut self) {
-        let mut base = BASE;
         let mut i = 0;
         while i < self.toks.len() {
             let tok = self.toks[i];
-            let in_region = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
-            if in_region {
-                self.at_region_level(i, tok, &mut base);
+            if self.in_region() {
+                self.at_region_level(i, tok);
             } else if tok.mark == Mark::Line && self.surely_begins_op(i, true) {
                 while let Some(top) = self.stack.last().copied()
                     && top.kind != Kind::RegionOpen
@@ -162,11 +161,11 @@ impl Shaper<'_> {
                     self.stack.pop();
                     self.unclosed(top, tok.start);
                 }
-                self.mark(i, Mark::Op, &mut base);
+                self.mark(i, Mark::Op);
             }
             match tok.kind {
                 Kind::LParen | Kind::LBracket | Kind::LAngle => self.open(i, tok.kind),
-                Kind::LBrace if self.is_region(i, &base) => {
+                Kind::LBrace if self.is_region(i) => {
                     let region = self.regions.len() as u32;
                     self.regions.push(Region { first: i as u32 + 1, close: 0, span: tok.span() });
                     self.toks[i].kind = Kind::RegionOpen;
@@ -174,10 +173,10 @@ impl Shaper<'_> {
                     self.stack.push(Frame { open: i as u32, region, ..BASE });
                 }
                 Kind::LBrace => self.open(i, Kind::LBrace),
-                Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok, &mut base),
+                Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok),
                 _ => {}
             }
-            if self.stack.len() > MAX_DEPTH {
+            if self.stack.len() > MAX_DEPTH + 1 {
                 self.report(errors::too_deep(tok.span(), MAX_DEPTH));
                 // Nothing behind this place can be read: end the text here.
                 self.toks.truncate(i + 1);
@@ -187,7 +186,7 @@ impl Shaper<'_> {
             i += 1;
         }
         let end = self.toks.len() as u32;
-        while let Some(frame) = self.stack.pop() {
+        for frame in self.stack.split_off(1).into_iter().rev() {
             if frame.kind == Kind::RegionOpen {
                 self.regions[frame.region as usize].close = end;
                 let span = self.regions[frame.region as usize].span;
@@ -199,15 +198,18 @@ impl Shaper<'_> {
         self.regions[0].close = end;
     }
 
-    /// The frame of the innermost region.
-    fn region_frame<'f>(&'f mut self, base: &'f mut Frame) -> &'f mut Frame {
-        match self.stack.iter().rposition(|f| f.kind == Kind::RegionOpen) {
-            Some(at) => &mut self.stack[at],
-            None => base,
-        }
+    /// Is what is open last a region?
+    fn in_region(&self) -> bool {
+        self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen)
     }
 
-    fn mark(&mut self, i: usize, mark: Mark, base: &mut Frame) {
+    /// The frame of the innermost region.
+    fn region_frame(&mut self) -> &mut Frame {
+        let at = self.stack.iter().rposition(|f| f.kind == Kind::RegionOpen).unwrap_or(0);
+        &mut self.stack[at]
+    }
+
+    fn mark(&mut self, i: usize, mark: Mark) {
         let Some(tok) = self.toks.get_mut(i) else { return };
         tok.mark = mark;
         self.item = tok.start;
@@ -217,16 +219,16 @@ impl Shaper<'_> {
             (Mark::Label, _) => Seen::Label,
             _ => Seen::Custom,
         };
-        let frame = self.region_frame(base);
+        let frame = self.region_frame();
         frame.seen = seen;
         frame.name = i as u32;
     }
 
-    fn at_region_level(&mut self, i: usize, tok: Tok, base: &mut Frame) {
-        let seen = self.region_frame(base).seen;
+    fn at_region_level(&mut self, i: usize, tok: Tok) {
+        let seen = self.region_frame().seen;
         if matches!(tok.kind, Kind::Comma | Kind::Colon | Kind::Eq | Kind::Arrow) {
             // Nothing begins with these.
-            return self.advance(tok, seen, base);
+            return self.advance(tok, seen);
         }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
         let first = matches!(prev, None | Some(Kind::RegionOpen));
@@ -240,32 +242,32 @@ impl Shaper<'_> {
             _ => false,
         };
         if seen == Seen::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
-            self.mark(i, Mark::Op, base);
+            self.mark(i, Mark::Op);
             return;
         }
         if free && !held || seen == Seen::All {
             match tok.kind {
-                Kind::Caret if self.is_label(i) => return self.mark(i, Mark::Label, base),
+                Kind::Caret if self.is_label(i) => return self.mark(i, Mark::Label),
                 Kind::Hash | Kind::Bang if self.kind(i + 1) == Some(Kind::Eq) => {
-                    return self.mark(i, Mark::Alias, base);
+                    return self.mark(i, Mark::Alias);
                 }
-                Kind::Resource => return self.mark(i, Mark::Alias, base),
-                _ if self.begins_op(i, first || labelled) => return self.mark(i, Mark::Op, base),
+                Kind::Resource => return self.mark(i, Mark::Alias),
+                _ if self.begins_op(i, first || labelled) => return self.mark(i, Mark::Op),
                 _ => {}
             }
         }
         // In the middle of a line, only what cannot be part of a custom form.
         if !held && self.surely_begins_op(i, false) {
-            return self.mark(i, Mark::Op, base);
+            return self.mark(i, Mark::Op);
         }
         if seen == Seen::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
-            self.region_frame(base).name = i as u32;
+            self.region_frame().name = i as u32;
         }
-        self.advance(tok, seen, base);
+        self.advance(tok, seen);
     }
 
     /// Follows the pieces of a generic form, to know where it ends.
-    fn advance(&mut self, tok: Tok, seen: Seen, base: &mut Frame) {
+    fn advance(&mut self, tok: Tok, seen: Seen) {
         let next = match (seen, tok.kind) {
             (Seen::Label, Kind::Colon) => Seen::LabelEnd,
             (Seen::Start, Kind::Str) => Seen::Name,
@@ -278,7 +280,7 @@ impl Shaper<'_> {
             }
             _ => seen,
         };
-        self.region_frame(base).seen = next;
+        self.region_frame().seen = next;
     }
 
     fn is_label(&self, i: usize) -> bool {
@@ -367,7 +369,7 @@ impl Shaper<'_> {
         }
     }
 
-    fn is_region(&self, i: usize, base: &Frame) -> bool {
+    fn is_region(&self, i: usize) -> bool {
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
         match prev {
             Some(Kind::Eq) => return false,
@@ -379,10 +381,10 @@ impl Shaper<'_> {
             // Nothing: the grammar takes it for either.
             return false;
         }
-        let region = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen).unwrap_or(base);
+        let Some(region) = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen) else { return false };
         if region.seen == Seen::Custom {
             let def = self.registry.find(self.registry.full_name(self.text(region.name as usize)));
-            let at_level = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
+            let at_level = self.in_region();
             match def {
                 Some(def) if def.regions.is_empty() => return false,
                 // These write their dictionary after the word `attributes`.
@@ -418,11 +420,11 @@ impl Shaper<'_> {
         self.stack.push(Frame { open: i as u32, kind, ..BASE });
     }
 
-    fn close(&mut self, i: usize, tok: Tok, base: &mut Frame) {
+    fn close(&mut self, i: usize, tok: Tok) {
         // The nearest open bracket of this kind, not beyond the region unless this is its brace.
         let mut depth = self.stack.len();
         let found = loop {
-            let Some(at) = depth.checked_sub(1) else { break None };
+            let Some(at) = depth.checked_sub(1).filter(|at| *at > 0) else { break None };
             let frame = self.stack[at];
             if closer(frame.kind) == tok.kind {
                 break Some(at);
@@ -450,9 +452,8 @@ impl Shaper<'_> {
                 self.regions[frame.region as usize].close = i as u32;
                 self.toks[i].kind = Kind::RegionClose;
             }
-            let in_region = self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen);
-            if in_region {
-                let region = self.region_frame(base);
+            if self.in_region() {
+                let region = self.region_frame();
                 region.seen = match (region.seen, frame.kind) {
                     (Seen::Colon, Kind::LParen) => Seen::Inputs,
                     (Seen::Arrow, Kind::LParen) | (Seen::Result, Kind::LAngle) => Seen::All,

@@ -26,6 +26,8 @@ pub struct Plan {
     pub steps: Vec<(Of, Source)>,
     /// Every type is the only one: the common case.
     pub all_only: bool,
+    /// And the form is the operands, with or without a dictionary.
+    pub operands_only: bool,
     /// `results` are written as one list.
     pub all_results: bool,
 }
@@ -85,7 +87,16 @@ impl Plan {
         }
         let all_only = steps.iter().all(|(_, s)| matches!(s, Source::Only(_)))
             && def.operands.iter().all(|o| o.arity == Arity::One);
-        Ok(Plan { steps, all_only, all_results: all(Of::Results) })
+        let operands_only = all_only
+            && def.regions.is_empty()
+            && !def.traits.has(Traits::OPERAND_SEGMENTS)
+            && match elements {
+                [Element::Operands, rest @ ..] => {
+                    rest.iter().all(|e| matches!(e, Element::Blank | Element::AttrDict { keyword: false }))
+                }
+                _ => false,
+            };
+        Ok(Plan { steps, all_only, operands_only, all_results: all(Of::Results) })
     }
 }
 

@@ -20,10 +20,9 @@ struct Args {
 
 impl Lower<'_> {
     /// `@name attributes {...} { ops }`
-    pub(super) fn module_form(&mut self, cursor: &mut Cursor<'_>) -> Option<Parts> {
-        let mut parts = Parts::default();
-        if let Some(PieceKind::Symbol(path)) = cursor.peek().map(|p| &p.kind) {
-            cursor.next();
+    pub(super) fn module_form(&mut self, cursor: &mut Cursor<'_>, parts: &mut Parts) -> Option<()> {
+        if let Some(PieceKind::Symbol(path)) = cursor.tree() {
+            cursor.skip();
             let name = self.sym_name(path)?;
             parts.attrs.push((names::SYM_NAME, name));
         }
@@ -32,12 +31,11 @@ impl Lower<'_> {
             Some(region) => parts.regions.push(RegionPart { from: region, ..RegionPart::default() }),
             None => return self.expected("a region", cursor),
         }
-        Some(parts)
+        Some(())
     }
 
     /// `private @name(%a: T {attrs}, ...) -> (U {attrs}, ...) attributes {...} { blocks }`
-    pub(super) fn function_form(&mut self, cursor: &mut Cursor<'_>) -> Option<Parts> {
-        let mut parts = Parts::default();
+    pub(super) fn function_form(&mut self, cursor: &mut Cursor<'_>, parts: &mut Parts) -> Option<()> {
         for visibility in ["private", "public", "nested"] {
             if self.literal(visibility, cursor) {
                 let visibility = self.m.cx.str_attr(visibility);
@@ -45,10 +43,10 @@ impl Lower<'_> {
                 break;
             }
         }
-        let Some(PieceKind::Symbol(path)) = cursor.peek().map(|p| &p.kind) else {
+        let Some(PieceKind::Symbol(path)) = cursor.tree() else {
             return self.expected("the name of the function, as `@name`", cursor);
         };
-        cursor.next();
+        cursor.skip();
         let name = self.sym_name(path)?;
         parts.attrs.push((names::SYM_NAME, name));
         let Some(inner) = cursor.eat_group(Kind::LParen) else {
@@ -73,7 +71,7 @@ impl Lower<'_> {
             }
         }
         self.more_attrs(cursor, &mut parts.attrs)?;
-        if matches!(cursor.peek().map(|p| &p.kind), Some(PieceKind::EmptyBraces)) {
+        if matches!(cursor.tree(), Some(PieceKind::EmptyBraces)) {
             return self.expected("a function body with at least a terminator, or no body", cursor);
         }
         if let Some(region) = self.body(cursor) {
@@ -91,7 +89,7 @@ impl Lower<'_> {
             // Declared only: a region without blocks.
             parts.regions.push(RegionPart::default());
         }
-        Some(parts)
+        Some(())
     }
 
     fn sym_name(&mut self, path: &[Tok]) -> Option<AttrId> {
@@ -127,13 +125,13 @@ impl Lower<'_> {
 
     /// The region that ends the form, if there is one.
     fn body(&mut self, cursor: &mut Cursor<'_>) -> Option<RegionRef> {
-        match cursor.peek()?.kind {
+        match cursor.tree()? {
             PieceKind::Region(n) => {
-                cursor.next();
-                Some(Some(n))
+                cursor.skip();
+                Some(Some(*n))
             }
             PieceKind::EmptyBraces => {
-                cursor.next();
+                cursor.skip();
                 Some(None)
             }
             _ => None,
@@ -152,9 +150,9 @@ impl Lower<'_> {
             }
             let ty = self.piece_type(&mut cursor)?;
             self.one(&mut args, ty, &mut cursor)?;
-            let loc = match cursor.peek().map(|p| &p.kind) {
+            let loc = match cursor.tree() {
                 Some(PieceKind::Loc(loc)) => {
-                    cursor.next();
+                    cursor.skip();
                     Some(&**loc)
                 }
                 _ => None,

@@ -4,13 +4,13 @@
 //! and makes the parts of the op. The same format drives the printer.
 
 use super::ops::{Blocks, Parts};
-use super::pieces::Cursor;
+use super::pieces::{Cursor, Pieces};
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::dialects::format::{Custom, Element, Of};
 use crate::dialects::{Arity, AttrConstraint, AttrDef, EnumDef, FlagsDef, OpDef};
 use crate::ir::{AttrId, KnownType, OpNameId, StrId, TypeId};
-use crate::syntax::ast::{Op, Piece, PieceKind, RegionRef};
+use crate::syntax::ast::{Op, PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
 use smallvec::SmallVec;
 
@@ -40,9 +40,10 @@ impl Lower<'_> {
     pub(super) fn custom_op(
         &mut self,
         op: &Op,
-        pieces: &[Piece],
+        pieces: Pieces<'_>,
         blocks: &mut Blocks,
-    ) -> Option<(OpNameId, Parts)> {
+        parts: &mut Parts,
+    ) -> Option<OpNameId> {
         let (name, def) = self.op_word(self.text(op.name));
         let Some(def) = def else {
             let text = self.text(op.name);
@@ -53,11 +54,18 @@ impl Lower<'_> {
             self.report(errors::not_custom(op.name.span(), &def.name));
             return None;
         };
-        let end = pieces.last().map_or(op.name.span(), |p| p.span);
+        if format.plan.operands_only
+            && let Pieces::Toks(toks) = pieces
+            && is_list(toks, def.operands.len())
+        {
+            self.operands_only(toks, def, parts);
+            return Some(name);
+        }
+        let end = pieces.last_span().unwrap_or(op.name.span());
         let mut cursor = Cursor::new(pieces, end);
-        let parts = match format.elements.as_slice() {
-            [Element::Custom(Custom::Module)] => self.module_form(&mut cursor)?,
-            [Element::Custom(Custom::Function)] => self.function_form(&mut cursor)?,
+        match format.elements.as_slice() {
+            [Element::Custom(Custom::Module)] => self.module_form(&mut cursor, parts)?,
+            [Element::Custom(Custom::Function)] => self.function_form(&mut cursor, parts)?,
             elements => {
                 let mut form = Form::default();
                 self.elements(elements, def, &mut cursor, &mut form)?;
@@ -65,11 +73,23 @@ impl Lower<'_> {
                     self.mismatch("the end of the operation", &cursor, def);
                     return None;
                 }
-                self.finish(form, def, format, op, blocks)?
+                self.finish(&mut form, def, format, op, blocks, parts)?;
             }
-        };
+        }
         self.at_end(&mut cursor)?;
-        Some((name, parts))
+        Some(name)
+    }
+
+    /// What [`Lower::elements`] and [`Lower::finish`] come to if a form is its operands and all types are known: so it
+    /// is with most ops of most programs.
+    fn operands_only(&mut self, toks: &[Tok], def: &OpDef, parts: &mut Parts) {
+        for (tok, operand) in toks.iter().step_by(2).zip(&def.operands) {
+            if let Some(ty) = operand.ty.only() {
+                parts.operands.push(self.value(*tok, ty));
+                parts.operand_spans.push(tok.span());
+            }
+        }
+        parts.results.extend(def.results.iter().filter_map(|r| r.ty.only()));
     }
 
     pub(super) fn at_end(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
@@ -80,15 +100,14 @@ impl Lower<'_> {
     }
 
     fn found(&self, cursor: &Cursor<'_>) -> String {
-        match cursor.peek() {
-            None => "its end".into(),
-            Some(piece) => match &piece.kind {
-                PieceKind::Region(_) | PieceKind::EmptyBraces => "`{`".into(),
-                PieceKind::Group(..) => {
-                    format!("`{}`", self.span_text(Span { end: piece.span.start + 1, ..piece.span }))
-                }
-                _ => format!("`{}`", errors::shorten(self.span_text(piece.span))),
-            },
+        let span = cursor.span();
+        match cursor.tree() {
+            _ if cursor.is_done() => "its end".into(),
+            Some(PieceKind::Region(_) | PieceKind::EmptyBraces) => "`{`".into(),
+            Some(PieceKind::Group(..)) => {
+                format!("`{}`", self.span_text(Span { end: span.start + 1, ..span }))
+            }
+            _ => format!("`{}`", errors::shorten(self.span_text(span))),
         }
     }
 
@@ -151,25 +170,28 @@ impl Lower<'_> {
                 }
             }
             Element::Operands => {
-                let toks = self.operands(cursor)?;
-                let n = toks.len();
-                let index = |i| def.operand_index(i, n).unwrap_or(def.operands.len());
-                form.operands.extend(toks.into_iter().enumerate().map(|(i, tok)| (index(i), tok)));
+                let from = form.operands.len();
+                self.operands(cursor, |tok| form.operands.push((form.operands.len() - from, tok)))?;
+                let n = form.operands.len() - from;
+                if n > def.operands.len() || def.variadic_operand().is_some() {
+                    for (i, (index, _)) in form.operands[from..].iter_mut().enumerate() {
+                        *index = def.operand_index(i, n).unwrap_or(def.operands.len());
+                    }
+                }
             }
             Element::Operand(index) => {
                 let operand = def.operands.get(*index)?;
-                let toks = match operand.arity {
-                    Arity::Variadic => self.operands(cursor)?,
-                    Arity::Optional => cursor.eat(Kind::Value).into_iter().collect(),
+                match operand.arity {
+                    Arity::Variadic => self.operands(cursor, |tok| form.operands.push((*index, tok)))?,
+                    Arity::Optional => form.operands.extend(cursor.eat(Kind::Value).map(|tok| (*index, tok))),
                     Arity::One => match cursor.eat(Kind::Value) {
-                        Some(tok) => SmallVec::from_slice(&[tok]),
+                        Some(tok) => form.operands.push((*index, tok)),
                         None => {
                             self.mismatch(&format!("the operand `{}`", operand.name), cursor, def);
                             return None;
                         }
                     },
-                };
-                form.operands.extend(toks.into_iter().map(|tok| (*index, tok)));
+                }
             }
             Element::Typed(index) => {
                 let mut types = SmallVec::new();
@@ -194,7 +216,7 @@ impl Lower<'_> {
                     self.mismatch("the name of an attribute", cursor, def);
                     return None;
                 };
-                cursor.next();
+                cursor.skip();
                 if cursor.eat(Kind::Eq).is_none() {
                     return self.expected("`=`", cursor);
                 }
@@ -240,7 +262,7 @@ impl Lower<'_> {
                 form.types.push((*of, types.into()));
             }
             Element::Region(index, shadow) => {
-                let region = match cursor.peek().map(|p| &p.kind) {
+                let region = match cursor.tree() {
                     Some(PieceKind::Region(n)) => Some(*n),
                     Some(PieceKind::EmptyBraces) => None,
                     _ => {
@@ -248,7 +270,7 @@ impl Lower<'_> {
                         return None;
                     }
                 };
-                cursor.next();
+                cursor.skip();
                 form.regions.push((*index, region));
                 let args = |operand: &usize| RegionArgs { region: *index, operand: *operand, names: None };
                 form.args.extend(shadow.iter().map(args));
@@ -338,7 +360,7 @@ impl Lower<'_> {
         let word = tok.map(|tok| self.text(tok).trim_matches('"'));
         match word.and_then(|word| words.attr(&mut self.m.cx, word)) {
             Some(attr) => {
-                cursor.next();
+                cursor.skip();
                 Some(attr)
             }
             None => self.expected(&format!("{} ({})", words.what, words.words.join(", ")), cursor),
@@ -356,7 +378,7 @@ impl Lower<'_> {
                 Some(bits) => set |= bits,
                 None => return self.expected(&format!("one of {}", flags.words.join(", ")), &inner),
             }
-            inner.next();
+            inner.skip();
             if inner.is_done() {
                 return Some(flags.attr(&mut self.m.cx, set));
             }
@@ -395,17 +417,19 @@ impl Lower<'_> {
 
     /// Does an optional group begin here?
     fn is_present(&self, elements: &[Element], def: &OpDef, cursor: &Cursor<'_>) -> bool {
-        let Some(piece) = cursor.peek() else { return false };
-        let is_region = matches!(piece.kind, PieceKind::Region(_) | PieceKind::EmptyBraces);
+        if cursor.is_done() {
+            return false;
+        }
+        let is_region = matches!(cursor.tree(), Some(PieceKind::Region(_) | PieceKind::EmptyBraces));
         let is_spacing = |e: &&Element| match e {
             Element::Blank => true,
             Element::Literal(text) => text.is_empty(),
             _ => false,
         };
         match elements.iter().find(|e| !is_spacing(e)) {
-            Some(Element::Literal(text)) => match &piece.kind {
-                PieceKind::Tok(tok) => self.text(*tok) == text,
-                PieceKind::Group(open, _) => opener(text) == Some(*open),
+            Some(Element::Literal(text)) => match (cursor.any_tok(), cursor.tree()) {
+                (Some(tok), _) => self.text(tok) == text,
+                (None, Some(PieceKind::Group(open, _))) => opener(text) == Some(*open),
                 _ => false,
             },
             Some(Element::Operands | Element::Operand(_) | Element::Arg(..)) => {
@@ -417,9 +441,7 @@ impl Lower<'_> {
                 let word = cursor.tok(Kind::Word).map(|t| self.text(t));
                 attrs.iter().any(|i| def.attrs.get(*i).is_some_and(|a| Some(a.name) == word))
             }
-            Some(Element::Attr(_)) => {
-                !is_region && !matches!(&piece.kind, PieceKind::Tok(t) if t.kind == Kind::Colon)
-            }
+            Some(Element::Attr(_)) => !is_region && cursor.tok(Kind::Colon).is_none(),
             // A type that is left out if it is the default one: then no comma follows the type that stands here.
             Some(Element::Types(..)) => cursor.has(Kind::Comma),
             _ => true,
@@ -428,29 +450,32 @@ impl Lower<'_> {
 
     /// Takes the next piece if it is this word or punctuation.
     pub(super) fn literal(&mut self, text: &str, cursor: &mut Cursor<'_>) -> bool {
-        let found = match cursor.peek().map(|p| &p.kind) {
-            Some(PieceKind::Tok(tok)) => self.text(*tok) == text,
-            _ => false,
-        };
+        let found = cursor.any_tok().is_some_and(|tok| self.text(tok) == text);
         if found {
-            cursor.next();
+            cursor.skip();
         }
         found
     }
 
-    pub(super) fn operands(&mut self, cursor: &mut Cursor<'_>) -> Option<SmallVec<[Tok; 4]>> {
-        let mut toks = SmallVec::new();
+    /// Values separated by commas, or none.
+    pub(super) fn operands(&mut self, cursor: &mut Cursor<'_>, mut found: impl FnMut(Tok)) -> Option<()> {
         if let Some(first) = cursor.eat(Kind::Value) {
-            toks.push(first);
+            found(first);
             while cursor.eat(Kind::Comma).is_some() {
                 match cursor.eat(Kind::Value) {
-                    Some(tok) => toks.push(tok),
+                    Some(tok) => found(tok),
                     None => return self.expected("a value", cursor),
                 }
             }
         }
-        Some(toks)
+        Some(())
     }
+}
+
+/// Are these `n` values with commas between them?
+fn is_list(toks: &[Tok], n: usize) -> bool {
+    let wanted = [Kind::Value, Kind::Comma].into_iter().cycle();
+    toks.len() == (2 * n).saturating_sub(1) && toks.iter().zip(wanted).all(|(tok, kind)| tok.kind == kind)
 }
 
 /// The bracket that a literal opens.

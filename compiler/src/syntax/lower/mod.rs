@@ -4,7 +4,7 @@
 //! in the region that defines them and those inside; an op that is isolated from above starts an empty scope. What
 //! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
 //!
-//! Files: `scope` (names), `ops` (operations, regions, blocks), `custom`, `pieces` and `typing` (custom forms),
+//! Files: `scope` and `name_table` (names), `ops` (operations, regions, blocks), `custom`, `pieces` and `typing` (custom forms),
 //! `builtin` and `switch` (forms in code), `types`, `attrs`, `numbers`, `dense`,
 //! `affine`, `locs`.
 
@@ -14,6 +14,7 @@ mod builtin;
 mod custom;
 mod dense;
 mod locs;
+mod name_table;
 mod numbers;
 mod ops;
 mod pieces;
@@ -94,17 +95,18 @@ pub(super) fn lower(
     options: &ParseOptions,
     diags: &mut Vec<Diagnostic>,
 ) -> Module {
-    let mut m = Module::with_capacity(options.registry, items.capacity());
+    let size = items.capacity();
+    let mut m = Module::with_capacity(options.registry, size);
     let file = m.cx.str_id(&source.name);
-    let line_starts = source.line_starts.clone();
-    m.cx.set_places(Places { file, line_starts, end: source.text.len() as u32 });
+    let (text, line_starts) = (source.text.clone(), source.line_starts.clone());
+    m.cx.set_places(Places { file, text, line_starts });
     let lower = Lower {
         m,
         source,
         items,
         options,
         diags,
-        scope: Scope::new(),
+        scope: Scope::with_capacity(size.values),
         aliases: FxHashMap::default(),
         op_words: FxHashMap::default(),
         default_dialect: "builtin",

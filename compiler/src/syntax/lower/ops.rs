@@ -1,5 +1,6 @@
 //! Operations, regions and blocks.
 
+use super::pieces::Pieces;
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::diag::factory::{nearest, unknown_op};
@@ -66,7 +67,6 @@ impl Lower<'_> {
             match item {
                 Item::Op(op) => {
                     self.op(&op, body, &mut Blocks::default());
-                    self.items.recycle(op);
                 }
                 Item::Label(label) => {
                     let span = label.name.span();
@@ -147,7 +147,6 @@ impl Lower<'_> {
                         None => *current.insert(self.m.add_block(region)),
                     };
                     self.op(&op, block, &mut blocks);
-                    self.items.recycle(op);
                 }
                 Item::Label(label) => current = Some(self.label(&label, region, &mut blocks)),
                 Item::Broken { results, regions } => self.broken(&results, &regions),
@@ -224,15 +223,21 @@ impl Lower<'_> {
     }
 
     fn op(&mut self, op: &Op, block: BlockId, blocks: &mut Blocks) {
-        let made = match &op.body {
-            Body::Generic(generic) => self.generic(op, generic, blocks),
-            Body::Custom(pieces) => self.custom_op(op, pieces, blocks),
+        let mut parts = Parts::default();
+        let name = match &op.body {
+            Body::Generic(generic) => self.generic(op, generic, blocks, &mut parts),
+            Body::Custom(pieces) => self.custom_op(op, Pieces::Tree(pieces), blocks, &mut parts),
+            Body::Tokens(first, n) => {
+                let pieces = Pieces::Toks(self.items.tokens(*first, *n));
+                self.custom_op(op, pieces, blocks, &mut parts)
+            }
         };
-        let Some((name, parts)) = made else {
+        let Some(name) = name else {
             let mut inner = Vec::new();
             match &op.body {
                 Body::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
                 Body::Custom(pieces) => regions_in(pieces, &mut inner),
+                Body::Tokens(..) => {}
             }
             self.broken(&[], &inner);
             for (name, _) in &op.results {
@@ -241,32 +246,33 @@ impl Lower<'_> {
             return;
         };
         let loc = self.loc_or_place(op.loc.as_deref(), op.name.span());
-        let mut parts = parts;
         self.canonical_flags(name, &mut parts.attrs);
         self.add_defaults(name, &mut parts);
-        let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = parts;
-        let id = self.m.create(NewOp {
-            name,
-            loc,
-            operands: &operands,
-            results: &results,
-            attrs: &attrs,
-            successors: &successors,
-        });
+        let Parts { operands, operand_spans, results, attrs, properties, successors, regions } = &parts;
+        let id = self.m.create(NewOp { name, loc, operands, results, attrs, successors });
         self.m.append(block, id);
-        self.m.set_properties(id, properties);
-        self.m.op_spans.set(id, op.name.span());
-        for (i, span) in operand_spans.into_iter().enumerate() {
-            self.m.use_spans.set(self.m.operand_use(id, i), span);
+        if properties.is_some() {
+            self.m.set_properties(id, *properties);
         }
+        self.m.op_spans.set(id, op.name.span());
+        for (i, span) in operand_spans.iter().enumerate() {
+            self.m.use_spans.set(self.m.operand_use(id, i), *span);
+        }
+        if !regions.is_empty() {
+            self.regions(op, id, regions, loc);
+        }
+        self.name_results(op, id, results.len());
+    }
+
+    fn regions(&mut self, op: &Op, id: OpId, regions: &[RegionPart], loc: LocId) {
         let def = self.m.def(id);
         let isolated = def.is_some_and(|d| d.traits.has(Traits::ISOLATED));
         let single = def.is_some_and(|d| d.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)));
         let outer = self.default_dialect;
-        if matches!(op.body, Body::Custom(_)) {
+        if !matches!(op.body, Body::Generic(_)) {
             self.default_dialect = def.map_or("", |d| d.default_dialect);
         }
-        for part in &regions {
+        for part in regions {
             let region = self.region(id, part.from, isolated, &part.args);
             if single && self.m.entry(region).is_none() {
                 self.m.add_block(region);
@@ -276,7 +282,6 @@ impl Lower<'_> {
             }
         }
         self.default_dialect = outer;
-        self.name_results(op, id, results.len());
     }
 
     /// Attributes that were not given get their default values.
@@ -313,8 +318,13 @@ impl Lower<'_> {
     }
 
     fn name_results(&mut self, op: &Op, id: OpId, n_results: usize) {
-        if op.results.is_empty() {
-            return;
+        match op.results.as_slice() {
+            [] => return,
+            [(name, None)] if n_results == 1 => {
+                let first = self.m.result(id, 0);
+                return self.define(*name, first, 1);
+            }
+            _ => {}
         }
         let mut packs = SmallVec::<[(Tok, u32); 2]>::new();
         let mut total = 0usize;
@@ -349,7 +359,13 @@ impl Lower<'_> {
         }
     }
 
-    fn generic(&mut self, op: &Op, generic: &Generic, blocks: &mut Blocks) -> Option<(OpNameId, Parts)> {
+    fn generic(
+        &mut self,
+        op: &Op,
+        generic: &Generic,
+        blocks: &mut Blocks,
+        parts: &mut Parts,
+    ) -> Option<OpNameId> {
         let word = self.text(op.name);
         let (name_id, def) = match word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
             Some(plain) if !plain.contains('\\') => self.op_word(plain),
@@ -384,7 +400,7 @@ impl Lower<'_> {
             ));
             return None;
         }
-        let mut parts = Parts { results: results.into(), ..Parts::default() };
+        parts.results = results.into();
         for (tok, ty) in generic.operands.iter().zip(&inputs) {
             parts.operands.push(self.value(*tok, *ty));
             parts.operand_spans.push(tok.span());
@@ -413,7 +429,7 @@ impl Lower<'_> {
         }
         parts.regions =
             generic.regions.iter().map(|r| RegionPart { from: *r, ..RegionPart::default() }).collect();
-        Some((name_id, parts))
+        Some(name_id)
     }
 
     pub(super) fn unknown(&mut self, span: Span, name: &str) {

@@ -7,35 +7,82 @@ use crate::ir::{AttrId, StrId, TypeId};
 use crate::syntax::ast::{self, Number, Piece, PieceKind};
 use crate::syntax::token::{Kind, Tok};
 
+/// The pieces of a form, as the parser found them.
+#[derive(Clone, Copy)]
+pub(super) enum Pieces<'p> {
+    /// Single tokens.
+    Toks(&'p [Tok]),
+    /// What the grammar made of them.
+    Tree(&'p [Piece]),
+}
+
+impl Pieces<'_> {
+    fn len(self) -> usize {
+        match self {
+            Pieces::Toks(toks) => toks.len(),
+            Pieces::Tree(pieces) => pieces.len(),
+        }
+    }
+
+    pub(super) fn last_span(self) -> Option<Span> {
+        match self {
+            Pieces::Toks(toks) => toks.last().map(|t| t.span()),
+            Pieces::Tree(pieces) => pieces.last().map(|p| p.span),
+        }
+    }
+
+    /// The piece at `at` if it is a token.
+    #[inline]
+    fn tok(self, at: usize) -> Option<Tok> {
+        match self {
+            Pieces::Toks(toks) => toks.get(at).copied(),
+            Pieces::Tree(pieces) => match pieces.get(at)?.kind {
+                PieceKind::Tok(tok) => Some(tok),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// A place among the pieces of a form.
 pub(super) struct Cursor<'p> {
-    pieces: &'p [Piece],
+    pieces: Pieces<'p>,
     at: usize,
     /// Where the form ends, for errors.
     end: Span,
 }
 
 impl<'p> Cursor<'p> {
-    pub(super) fn new(pieces: &'p [Piece], end: Span) -> Self {
+    pub(super) fn new(pieces: Pieces<'p>, end: Span) -> Self {
         Cursor { pieces, at: 0, end: Span { start: end.end.saturating_sub(1), ..end } }
     }
 
-    pub(super) fn peek(&self) -> Option<&'p Piece> {
-        self.pieces.get(self.at)
+    /// The next piece if it is a token.
+    pub(super) fn any_tok(&self) -> Option<Tok> {
+        self.pieces.tok(self.at)
     }
 
-    fn peek_second(&self) -> Option<&'p Piece> {
-        self.pieces.get(self.at + 1)
+    /// The next piece if it is more than a token.
+    pub(super) fn tree(&self) -> Option<&'p PieceKind> {
+        match self.pieces {
+            Pieces::Toks(_) => None,
+            Pieces::Tree(pieces) => {
+                pieces.get(self.at).map(|p| &p.kind).filter(|k| !matches!(k, PieceKind::Tok(_)))
+            }
+        }
     }
 
-    pub(super) fn next(&mut self) -> Option<&'p Piece> {
-        let piece = self.pieces.get(self.at)?;
+    /// Goes past the next piece.
+    pub(super) fn skip(&mut self) {
         self.at += 1;
-        Some(piece)
     }
 
     pub(super) fn span(&self) -> Span {
-        self.peek().map_or(self.end, |p| p.span)
+        let found = match self.pieces {
+            Pieces::Toks(toks) => toks.get(self.at).map(|t| t.span()),
+            Pieces::Tree(pieces) => pieces.get(self.at).map(|p| p.span),
+        };
+        found.unwrap_or(self.end)
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -43,19 +90,17 @@ impl<'p> Cursor<'p> {
     }
 
     /// The next piece if it is a token of this kind.
+    #[inline]
     pub(super) fn tok(&self, kind: Kind) -> Option<Tok> {
-        match self.peek()?.kind {
-            PieceKind::Tok(tok) if tok.kind == kind => Some(tok),
-            _ => None,
-        }
+        self.any_tok().filter(|t| t.kind == kind)
     }
 
     /// True if a token of this kind is still to come, outside of brackets.
     pub(super) fn has(&self, kind: Kind) -> bool {
-        let rest = self.pieces.get(self.at..).unwrap_or_default();
-        rest.iter().any(|p| matches!(p.kind, PieceKind::Tok(tok) if tok.kind == kind))
+        (self.at..self.pieces.len()).any(|at| self.pieces.tok(at).is_some_and(|t| t.kind == kind))
     }
 
+    #[inline]
     pub(super) fn eat(&mut self, kind: Kind) -> Option<Tok> {
         let tok = self.tok(kind)?;
         self.at += 1;
@@ -64,10 +109,11 @@ impl<'p> Cursor<'p> {
 
     /// The contents of the next piece if it is a group in these brackets.
     pub(super) fn eat_group(&mut self, open: Kind) -> Option<Cursor<'p>> {
-        match self.peek() {
-            Some(Piece { kind: PieceKind::Group(kind, inner), span }) if *kind == open => {
+        match self.tree() {
+            Some(PieceKind::Group(kind, inner)) if *kind == open => {
+                let span = self.span();
                 self.at += 1;
-                Some(Cursor::new(inner, *span))
+                Some(Cursor::new(Pieces::Tree(inner), span))
             }
             _ => None,
         }
@@ -77,15 +123,14 @@ impl<'p> Cursor<'p> {
 impl Lower<'_> {
     /// A dictionary, if one stands here.
     pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<(StrId, AttrId)>> {
-        if let Some(PieceKind::Attr(attr)) = cursor.peek().map(|p| &p.kind)
-            && let ast::AttrKind::Dict(entries) = &attr.kind
-        {
-            cursor.next();
-            return self.entries(entries);
-        }
-        match cursor.peek().map(|p| &p.kind) {
+        match cursor.tree() {
+            Some(PieceKind::Attr(attr)) => {
+                let ast::AttrKind::Dict(entries) = &attr.kind else { return Some(Vec::new()) };
+                cursor.skip();
+                self.entries(entries)
+            }
             Some(PieceKind::EmptyBraces) => {
-                cursor.next();
+                cursor.skip();
                 Some(Vec::new())
             }
             _ => Some(Vec::new()),
@@ -93,20 +138,11 @@ impl Lower<'_> {
     }
 
     pub(super) fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<Number> {
-        let negative = match (cursor.tok(Kind::Minus), cursor.peek_second()) {
-            (Some(_), Some(Piece { kind: PieceKind::Tok(t), .. })) if is_number(t.kind) => {
-                cursor.next();
-                true
-            }
-            _ => false,
-        };
-        match cursor.peek().map(|p| &p.kind) {
-            Some(PieceKind::Tok(tok)) if is_number(tok.kind) => {
-                cursor.next();
-                Some(Number { tok: *tok, negative })
-            }
-            _ => None,
-        }
+        let number = |cursor: &Cursor<'_>, i| cursor.pieces.tok(cursor.at + i).filter(|t| is_number(t.kind));
+        let negative = cursor.tok(Kind::Minus).is_some();
+        let tok = number(cursor, usize::from(negative))?;
+        cursor.at += 1 + usize::from(negative);
+        Some(Number { tok, negative })
     }
 
     /// `: T` after an attribute, if it stands here.
@@ -141,20 +177,19 @@ impl Lower<'_> {
             let ty = self.of_type(cursor)?.or(hint);
             return self.number_attr(number, ty);
         }
-        let Some(piece) = cursor.peek() else { return self.expected("an attribute", cursor) };
-        match &piece.kind {
-            PieceKind::Tok(tok) => match tok.kind {
+        if let Some(tok) = cursor.any_tok() {
+            return match tok.kind {
                 Kind::Str => {
-                    cursor.next();
-                    self.string_attr(*tok, None)
+                    cursor.skip();
+                    self.string_attr(tok, None)
                 }
                 Kind::Word => {
-                    cursor.next();
-                    self.word_attr(*tok)
+                    cursor.skip();
+                    self.word_attr(tok)
                 }
                 Kind::Hash | Kind::HashBody => {
-                    cursor.next();
-                    let attr = ast::Attr { span: piece.span, kind: ast::AttrKind::Hash(*tok, None) };
+                    cursor.skip();
+                    let attr = ast::Attr { span: tok.span(), kind: ast::AttrKind::Hash(tok, None) };
                     self.attr(&attr, None)
                 }
                 Kind::Bang | Kind::BangBody => {
@@ -162,17 +197,20 @@ impl Lower<'_> {
                     Some(self.m.cx.type_attr(ty))
                 }
                 _ => self.expected("an attribute", cursor),
-            },
+            };
+        }
+        let Some(piece) = cursor.tree() else { return self.expected("an attribute", cursor) };
+        match piece {
             PieceKind::Symbol(path) => {
-                cursor.next();
+                cursor.skip();
                 self.symbol(path)
             }
             PieceKind::Attr(attr) => {
-                cursor.next();
+                cursor.skip();
                 self.attr(attr, None)
             }
             PieceKind::EmptyBraces => {
-                cursor.next();
+                cursor.skip();
                 Some(self.m.cx.dict_attr(&[]))
             }
             PieceKind::Type(_) | PieceKind::Group(Kind::LParen, _) => {
@@ -190,9 +228,11 @@ impl Lower<'_> {
                 }
                 Some(self.m.cx.array_attr(&ids))
             }
-            PieceKind::Group(..) | PieceKind::Region(_) => self.expected("an attribute", cursor),
+            PieceKind::Tok(_) | PieceKind::Group(..) | PieceKind::Region(_) => {
+                self.expected("an attribute", cursor)
+            }
             PieceKind::Loc(loc) => {
-                cursor.next();
+                cursor.skip();
                 let loc = self.loc(loc)?;
                 Some(self.m.cx.attr_id(crate::ir::AttrKind::Loc(loc)))
             }
@@ -205,21 +245,18 @@ impl Lower<'_> {
     }
 
     fn piece_type_inside(&mut self, cursor: &mut Cursor<'_>) -> Option<TypeId> {
-        let Some(piece) = cursor.peek() else { return self.expected("a type", cursor) };
-        match &piece.kind {
-            PieceKind::Tok(tok) if tok.kind == Kind::Word => {
-                cursor.next();
-                self.type_word(*tok)
-            }
-            PieceKind::Tok(tok) if matches!(tok.kind, Kind::Bang | Kind::BangBody) => {
-                cursor.next();
-                self.bang(*tok)
-            }
-            PieceKind::Type(ty) => {
-                cursor.next();
+        if let Some(word) = cursor.eat(Kind::Word) {
+            return self.type_word(word);
+        }
+        if let Some(bang) = cursor.eat(Kind::Bang).or_else(|| cursor.eat(Kind::BangBody)) {
+            return self.bang(bang);
+        }
+        match cursor.tree() {
+            Some(PieceKind::Type(ty)) => {
+                cursor.skip();
                 self.ty(ty)
             }
-            PieceKind::Group(Kind::LParen, _) => {
+            Some(PieceKind::Group(Kind::LParen, _)) => {
                 let (inputs, outputs) = self.piece_function(cursor)?;
                 Some(self.m.cx.function_type(&inputs, &outputs))
             }

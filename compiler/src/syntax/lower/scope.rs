@@ -1,12 +1,13 @@
 //! Which value a name means.
 //!
-//! Entries are found by the name's id, one array access. Leaving a region restores what its definitions hid. An entry
+//! Entries are found through [`Names`]. Leaving a region restores what its definitions hid. An entry
 //! is visible if it belongs to the current isolated scope; entering one therefore hides everything at once.
 
+use super::name_table::{NameId, Names};
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::diag::factory::nearest;
-use crate::ir::{StrId, TypeId, ValueId};
+use crate::ir::{TypeId, ValueId};
 use crate::syntax::token::Tok;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -20,46 +21,64 @@ struct Entry {
     scope: u32,
 }
 
-const UNDEFINED: Entry = Entry { first: ValueId(0), n: 0, scope: 0 };
+impl Default for Entry {
+    fn default() -> Self {
+        Entry { first: ValueId(0), n: 0, scope: 0 }
+    }
+}
+
 const BROKEN: u32 = u32::MAX;
 
 /// Uses that wait for their definition, by name: number, stand-in, first use.
-type Forwards = FxHashMap<StrId, SmallVec<[(u32, ValueId, Span); 1]>>;
+type Forwards = FxHashMap<NameId, SmallVec<[(u32, ValueId, Span); 1]>>;
 
 pub(super) struct Scope {
-    entries: Vec<Entry>,
-    undo: Vec<(StrId, Entry)>,
+    names: Names<Entry>,
+    undo: Vec<(NameId, Entry)>,
     forwards: Forwards,
     current: u32,
     last: u32,
+    /// The region at hand is not isolated: what it defines must be forgotten when it ends.
+    shared: bool,
 }
 
 /// What to restore when a region ends.
 pub(super) struct Mark {
     undo: usize,
+    shared: bool,
     outer: Option<(u32, Forwards)>,
 }
 
 impl Scope {
-    pub(super) fn new() -> Self {
-        Scope { entries: Vec::new(), undo: Vec::new(), forwards: Forwards::default(), current: 1, last: 1 }
+    /// No names, and room for about `n`.
+    pub(super) fn with_capacity(n: usize) -> Self {
+        Scope {
+            names: Names::with_capacity(n),
+            undo: Vec::new(),
+            forwards: Forwards::default(),
+            current: 1,
+            last: 1,
+            shared: false,
+        }
     }
 
-    fn entry(&self, name: StrId) -> Entry {
-        self.entries.get(name.0 as usize).copied().filter(|e| e.scope == self.current).unwrap_or(UNDEFINED)
+    fn entry(&self, name: NameId) -> Entry {
+        let entry = *self.names.at(name);
+        if entry.scope == self.current { entry } else { Entry::default() }
     }
 }
 
 impl Lower<'_> {
     pub(super) fn enter(&mut self, isolated: bool) -> Mark {
         let undo = self.scope.undo.len();
+        let shared = std::mem::replace(&mut self.scope.shared, !isolated);
         let outer = isolated.then(|| {
             let outer = (self.scope.current, std::mem::take(&mut self.scope.forwards));
             self.scope.last += 1;
             self.scope.current = self.scope.last;
             outer
         });
-        Mark { undo, outer }
+        Mark { undo, shared, outer }
     }
 
     pub(super) fn leave(&mut self, mark: Mark) {
@@ -68,16 +87,17 @@ impl Lower<'_> {
             self.scope.current = outer;
             self.scope.forwards = forwards;
         }
+        self.scope.shared = mark.shared;
         while self.scope.undo.len() > mark.undo
             && let Some((name, entry)) = self.scope.undo.pop()
         {
-            self.scope.entries[name.0 as usize] = entry;
+            *self.scope.names.at_mut(name) = entry;
         }
     }
 
     /// Everything that was used in the current isolated scope and never defined.
     pub(super) fn report_forwards(&mut self) {
-        let mut left: Vec<(StrId, Span)> = self
+        let mut left: Vec<(NameId, Span)> = self
             .scope
             .forwards
             .drain()
@@ -91,43 +111,41 @@ impl Lower<'_> {
             if self.is_full() {
                 break;
             }
-            let text = self.m.cx.str(name).to_owned();
-            let known: Vec<String> = (0..self.scope.entries.len() as u32)
-                .map(StrId)
-                .filter(|n| self.scope.entry(*n).scope != 0)
-                .take(1000)
-                .map(|n| self.m.cx.str(n).to_owned())
-                .collect();
-            let near = if text.len() > 1 { nearest(&text, known.iter().map(String::as_str)) } else { None };
-            self.report(errors::undefined_value(span, &text, near));
+            let source = &self.source.text;
+            let text = self.scope.names.text(name, source);
+            let visible = self.scope.names.ids().filter(|n| self.scope.entry(*n).scope != 0);
+            let known = visible.take(1000).map(|n| self.scope.names.text(n, source));
+            let near = if text.len() > 1 { nearest(text, known) } else { None };
+            let error = errors::undefined_value(span, text, near);
+            self.report(error);
         }
     }
 
     /// Gives the name `%x` to `n` values from `first` on.
     pub(super) fn define(&mut self, tok: Tok, first: ValueId, n: u32) {
-        let text = self.text(tok);
-        let text = text.strip_prefix('%').unwrap_or(text);
-        let text = text.strip_suffix("#0").unwrap_or(text);
-        let name = self.m.cx.str_id(text);
         let span = tok.span();
-        let old = self.scope.entry(name);
-        if old.scope != 0 {
+        let tok = bare(tok, &self.source.text);
+        let name = self.scope.names.id(tok, &self.source.text);
+        let entry = self.scope.names.at_mut(name);
+        let hidden = *entry;
+        if hidden.scope == self.scope.current {
+            let old = hidden;
+            let text = self.text(tok);
             let first_span = if old.n == BROKEN { None } else { self.m.value_spans.at(old.first).copied() };
             self.report(errors::redefined_value(span, text, first_span));
             return;
         }
         if n != BROKEN {
             self.m.value_spans.set(first, span);
-            self.m.value_names.set(first, name);
         }
-        let at = name.0 as usize;
-        if at >= self.scope.entries.len() {
-            self.scope.entries.resize(at + 1, UNDEFINED);
+        *entry = Entry { first, n, scope: self.scope.current };
+        let entry = *entry;
+        // What an isolated region has defined is out of sight once that has ended: only what it hid comes back.
+        if self.scope.shared || hidden.scope != 0 {
+            self.scope.undo.push((name, hidden));
         }
-        let entry = Entry { first, n, scope: self.scope.current };
-        let hidden = std::mem::replace(&mut self.scope.entries[at], entry);
-        self.scope.undo.push((name, hidden));
         if !self.scope.forwards.is_empty() {
+            let text = self.text(tok);
             self.settle(name, entry, text);
         }
     }
@@ -138,7 +156,7 @@ impl Lower<'_> {
     }
 
     /// Replaces the stand-ins for a name by what it means.
-    fn settle(&mut self, name: StrId, entry: Entry, text: &str) {
+    fn settle(&mut self, name: NameId, entry: Entry, text: &str) {
         let Some(waiting) = self.scope.forwards.remove(&name) else { return };
         for (i, stand_in, span) in waiting {
             if entry.n == BROKEN {
@@ -164,14 +182,18 @@ impl Lower<'_> {
         self.report(errors::value_type(span, name, &want, &found, first));
     }
 
+    fn wrong_type(&mut self, tok: Tok, want: TypeId, value: ValueId) {
+        let (name, _) = split(Tok { start: tok.start + 1, ..tok }, &self.source.text);
+        let name = self.text(name);
+        self.value_type_error(tok.span(), name, want, value);
+    }
+
     /// The value that `%x` or `%x#1` means where a value of type `ty` is needed.
     pub(super) fn value(&mut self, tok: Tok, ty: TypeId) -> ValueId {
         match self.known_value(tok) {
             Known::Value(value) => {
                 if self.m.value_type(value) != ty {
-                    let text = self.text(tok);
-                    let (name, _) = split(text);
-                    self.value_type_error(tok.span(), name, ty, value);
+                    self.wrong_type(tok, ty, value);
                 }
                 value
             }
@@ -181,9 +203,7 @@ impl Lower<'_> {
                     self.scope.forwards.get(&name).and_then(|w| w.iter().find(|w| w.0 == i)).copied();
                 if let Some((_, value, _)) = waiting {
                     if self.m.value_type(value) != ty {
-                        let text = self.text(tok);
-                        let (name, _) = split(text);
-                        self.value_type_error(tok.span(), name, ty, value);
+                        self.wrong_type(tok, ty, value);
                     }
                     return value;
                 }
@@ -196,19 +216,27 @@ impl Lower<'_> {
 
     /// The value that a name means, if it is defined already.
     pub(super) fn known_value(&mut self, tok: Tok) -> Known {
-        let text = self.text(tok);
-        let (name, number) = split(text);
-        let id = self.m.cx.str_id(name);
-        let i = match number.map(str::parse::<u32>) {
+        let source = self.source.text.as_ref();
+        let all = Tok { start: tok.start + 1, ..tok };
+        if let Some(id) = self.scope.names.plain_id(all, source) {
+            let Entry { first, n, scope } = self.scope.entry(id);
+            return match n {
+                _ if scope == 0 => Known::Not(id, 0),
+                BROKEN => Known::Broken,
+                _ => Known::Value(first),
+            };
+        }
+        let (name, number) = split(all, source);
+        let id = self.scope.names.id(name, source);
+        let i = match number {
             None => 0,
-            Some(Ok(i)) => i,
-            Some(Err(_)) => u32::MAX,
+            Some(number) => number.text(source).parse().unwrap_or(u32::MAX),
         };
         let entry = self.scope.entry(id);
         if i > 0 && (entry.scope == 0 || i >= entry.n) {
             // An argument may have the name of one of several results.
-            let full = self.m.cx.find_str(text.trim_start_matches('%'));
-            let shadow = full.map_or(UNDEFINED, |full| self.scope.entry(full));
+            let full = self.scope.names.id(all, source);
+            let shadow = self.scope.entry(full);
             if shadow.scope != 0 && shadow.n == 1 {
                 return Known::Value(shadow.first);
             }
@@ -220,7 +248,7 @@ impl Lower<'_> {
             return Known::Broken;
         }
         if i >= entry.n {
-            self.report(errors::result_number(tok.span(), name, entry.n));
+            self.report(errors::result_number(tok.span(), name.text(source), entry.n));
             return Known::Broken;
         }
         Known::Value(ValueId(entry.first.0 + i))
@@ -233,15 +261,23 @@ pub(super) enum Known {
     /// Its definition is wrong; that has been reported.
     Broken,
     /// Not defined yet: name and number.
-    Not(StrId, u32),
+    Not(NameId, u32),
 }
 
-/// `%x#1` is `x` and `1`.
-fn split(text: &str) -> (&str, Option<&str>) {
-    let text = text.strip_prefix('%').unwrap_or(text);
-    // Names are short, and asked for often: cheaper than `split_once`.
-    match text.bytes().position(|b| b == b'#') {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
+/// `x#1` is `x` and `1`.
+fn split(all: Tok, source: &str) -> (Tok, Option<Tok>) {
+    let bytes = source.as_bytes().get(all.start as usize..all.end as usize).unwrap_or_default();
+    let digits = bytes.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let number = all.end - digits as u32;
+    if digits > 0 && bytes.iter().rev().nth(digits) == Some(&b'#') {
+        (Tok { end: number - 1, ..all }, Some(Tok { start: number, ..all }))
+    } else {
+        (all, None)
     }
+}
+
+/// The name that `%x` or `%x#0` defines.
+fn bare(tok: Tok, source: &str) -> Tok {
+    let all = Tok { start: tok.start + 1, ..tok };
+    if all.text(source).ends_with("#0") { Tok { end: all.end - 2, ..all } } else { all }
 }

@@ -37,9 +37,7 @@ impl Lower<'_> {
             form.successors.push(block);
             let before = types[index].len();
             if let Some(mut group) = inner.eat_group(Kind::LParen) {
-                for tok in self.operands(&mut group)? {
-                    form.operands.push((index + 1, tok));
-                }
+                self.operands(&mut group, |tok| form.operands.push((index + 1, tok)))?;
                 if group.eat(Kind::Colon).is_none() {
                     return self.expected("`:` and the types", &group);
                 }

@@ -20,14 +20,14 @@ type Found = SmallVec<[(Of, Types); 6]>;
 impl Lower<'_> {
     pub(super) fn finish(
         &mut self,
-        mut form: Form,
+        form: &mut Form,
         def: &'static OpDef,
         format: &Format,
         op: &Op,
         blocks: &mut Blocks,
-    ) -> Option<Parts> {
+        parts: &mut Parts,
+    ) -> Option<()> {
         form.operands.sort_by_key(|(index, _)| *index);
-        let mut parts = Parts::default();
         let n = form.operands.len();
         let at_least = def.operands.iter().filter(|o| o.arity == Arity::One).count();
         if n < at_least || form.operands.last().is_some_and(|(index, _)| *index >= def.operands.len()) {
@@ -40,9 +40,9 @@ impl Lower<'_> {
             wanted.extend(def.operands.iter().filter_map(|o| o.ty.only()));
             parts.results.extend(def.results.iter().filter_map(|r| r.ty.only()));
         } else {
-            let found = self.types_of_form(&form, def, format, op.name.span())?;
+            let found = self.types_of_form(form, def, format, op.name.span())?;
             if format.plan.all_results {
-                parts.results = written(&form, Of::Results).cloned().unwrap_or_default();
+                parts.results = written(form, Of::Results).cloned().unwrap_or_default();
             } else {
                 for i in 0..def.results.len() {
                     parts.results.extend(lookup(&found, Of::Result(i)).iter().copied());
@@ -61,7 +61,7 @@ impl Lower<'_> {
             parts.operand_spans.push(tok.span());
         }
         for i in 0..def.regions.len() {
-            let part = self.region_part(i, &form, &wanted, def)?;
+            let part = self.region_part(i, form, &wanted, def)?;
             parts.regions.push(part);
         }
         for tok in &form.successors {
@@ -75,8 +75,8 @@ impl Lower<'_> {
             let sizes = self.m.cx.attr_id(AttrKind::DenseArray { elem, data: crate::ir::Blob(sizes.into()) });
             form.attrs.push((names::OPERAND_SEGMENT_SIZES, sizes));
         }
-        parts.attrs = form.attrs;
-        Some(parts)
+        parts.attrs = std::mem::take(&mut form.attrs);
+        Some(())
     }
 
     fn types_of_form(&mut self, form: &Form, def: &OpDef, format: &Format, span: Span) -> Option<Found> {
