@@ -138,8 +138,10 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     let options = PrintOptions { generic, keep_names, locations: args.print_debuginfo };
     let mut texts = Vec::new();
     let mut result = Ok(());
-    for part in &parts {
-        let mut unit = Unit::parse(&name, part, &args.read, &mut passes.clock);
+    for part in parts {
+        let mut unit = Unit::parse(&name, &part, &args.read, &mut passes.clock);
+        // The unit has a text of its own.
+        drop(part);
         if args.run_reproducer {
             match unit.take_reproducer() {
                 Some(reproducer) => passes.reproduce(&reproducer)?,
@@ -151,6 +153,8 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
             Ok(()) => texts.extend(unit.print(&options, &mut passes.clock)),
             error => result = error,
         }
+        // The process ends soon: to take a large program apart would be lost time.
+        std::mem::forget(unit);
     }
     passes.report();
     result?;

@@ -187,7 +187,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     } else {
         let text = text(&args.input, bytes)?;
         let parts = args.parts.parts(&name, text);
-        parts.iter().map(|part| Unit::parse(&name, part, &args.read, &mut passes.clock)).collect()
+        parts.into_iter().map(|part| Unit::parse(&name, &part, &args.read, &mut passes.clock)).collect()
     };
     let n_units = units.len();
     let mut products = Vec::new();
@@ -210,6 +210,8 @@ fn run(args: &Args) -> Result<(), Failure> {
             error => result = error,
         }
     }
+    // The process ends soon: to take large programs apart would be lost time.
+    std::mem::forget(units);
     passes.report();
     result?;
     write(args, products, n_units)
