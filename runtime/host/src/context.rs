@@ -11,135 +11,18 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost_mem::{Allocator, Malloc};
 
-use crate::error::{Error, ErrorCode, KernelError};
+pub use crate::cancellation::Cancellation;
+pub(crate) use crate::cancellation::OnCancel;
+use crate::error::{ErrorCode, KernelError};
 use crate::queue::WorkQueue;
-
-/// Stops an execution, from any thread, at any time: by hand, at a deadline, or after so many kernels. Clones share one state.
-#[derive(Clone, Default)]
-pub struct Cancellation(Arc<CancelState>);
-
-#[derive(Default)]
-struct CancelState {
-    /// Set after `error`; tested before every kernel.
-    cancelled: AtomicBool,
-    error: OnceLock<Error>,
-    deadline: Option<Instant>,
-    /// How many kernels may still start.
-    fuel: Option<AtomicU64>,
-    /// Whether there is a deadline or a bound on kernels.
-    is_limited: bool,
-    /// Whether kernels may not simply start: set if limited, and when cancelled. What is asked before every kernel.
-    attention: AtomicBool,
-}
-
-impl Cancellation {
-    /// A cancellation that happens by itself when `deadline` has passed.
-    pub fn with_deadline(deadline: Instant) -> Cancellation {
-        Cancellation::limited(Some(deadline), None)
-    }
-
-    /// A cancellation that happens by itself when `kernels` kernels have started. So a program ends that would call itself for ever.
-    pub fn with_fuel(kernels: u64) -> Cancellation {
-        Cancellation::limited(None, Some(kernels))
-    }
-
-    /// [`Cancellation::with_deadline`] and [`Cancellation::with_fuel`], or one of them.
-    pub fn limited(deadline: Option<Instant>, kernels: Option<u64>) -> Cancellation {
-        let is_limited = deadline.is_some() || kernels.is_some();
-        let fuel = kernels.map(AtomicU64::new);
-        let attention = AtomicBool::new(is_limited);
-        Cancellation(Arc::new(CancelState {
-            deadline,
-            fuel,
-            is_limited,
-            attention,
-            ..CancelState::default()
-        }))
-    }
-
-    /// Asks the execution to stop: kernels that have not started yield an error.
-    pub fn cancel(&self) {
-        self.cancel_with(Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new()));
-    }
-
-    /// Asks the execution to stop with `error`. The first error stays.
-    pub fn cancel_with(&self, error: Error) {
-        self.0.error.get_or_init(|| error);
-        // Release publishes `error`; pairs with the Acquire load in `error`.
-        self.0.cancelled.store(true, Ordering::Release);
-        // Relaxed: a hint; who acts on it looks at `cancelled`, and before the next kernel again.
-        self.0.attention.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the execution was asked to stop. One load; does not look at the clock.
-    #[inline]
-    pub fn is_cancelled(&self) -> bool {
-        // Relaxed: a hint to stop early; who acts on it reads the error by `error`.
-        self.0.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and `is_cancelled` are to be asked before each.
-    #[inline]
-    pub(crate) fn attention(&self) -> &AtomicBool {
-        &self.0.attention
-    }
-
-    /// Counts a kernel that is about to start, and looks at the clock.
-    #[inline]
-    pub(crate) fn before_kernel(&self) {
-        if self.0.is_limited {
-            self.count_kernel();
-        }
-    }
-
-    #[cold]
-    fn count_kernel(&self) {
-        // Relaxed: a count that guards no data.
-        let take = |fuel: &AtomicU64| {
-            fuel.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-        };
-        if !self.is_cancelled() && self.0.fuel.as_ref().is_some_and(|fuel| !take(fuel)) {
-            let message = "Out of fuel: as many kernels have started as may";
-            self.cancel_with(Error::new(ErrorCode::ResourceExhausted, message, Vec::new()));
-        }
-        self.check_deadline();
-    }
-
-    /// Looks at the clock: cancels if the deadline has passed.
-    pub fn check_deadline(&self) {
-        if self.0.deadline.is_some_and(|deadline| Instant::now() >= deadline) && !self.is_cancelled() {
-            self.cancel_with(Error::new(ErrorCode::DeadlineExceeded, "Deadline exceeded", Vec::new()));
-        }
-    }
-
-    /// When the execution will be stopped.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.0.deadline
-    }
-
-    /// Why the execution was asked to stop.
-    pub fn error(&self) -> Option<&Error> {
-        // Acquire pairs with the Release store in `cancel_with`.
-        if self.0.cancelled.load(Ordering::Acquire) { self.0.error.get() } else { None }
-    }
-}
-
-impl fmt::Debug for Cancellation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cancellation")
-            .field("error", &self.error())
-            .field("deadline", &self.deadline())
-            .finish()
-    }
-}
+use crate::queue::parallel::parallel_for;
 
 /// Named things that outlive a call: what variables, tables and sessions are made of.
 #[derive(Clone, Default)]
@@ -290,6 +173,20 @@ impl ExecContext {
         &self.request.allocator
     }
 
+    /// Calls `body` for blocks of at most `block` of the indices of `0..n`, here and on the queue's other workers, and returns when all are
+    /// finished; see [`parallel_for`].
+    ///
+    /// # Errors
+    /// That of the lowest-numbered block that failed; or that of the cancellation, which is looked for before each block.
+    pub fn parallel_for(
+        &self,
+        n: usize,
+        block: usize,
+        body: &(dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync),
+    ) -> Result<(), KernelError> {
+        parallel_for(self.queue(), &self.request.cancellation, n, block, body)
+    }
+
     /// Prints `text` to the execution's output.
     ///
     /// # Errors
@@ -305,36 +202,6 @@ impl ExecContext {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_cancellation_stays() {
-        let cancellation = Cancellation::default();
-        assert!(cancellation.error().is_none());
-        cancellation.cancel();
-        cancellation.cancel_with(Error::new(ErrorCode::Unknown, "later", Vec::new()));
-        assert_eq!(cancellation.error().map(Error::code), Some(ErrorCode::Cancelled));
-    }
-
-    #[test]
-    fn a_deadline_cancels_when_it_is_looked_at() {
-        let cancellation = Cancellation::with_deadline(Instant::now());
-        assert!(!cancellation.is_cancelled());
-        cancellation.check_deadline();
-        assert_eq!(cancellation.error().map(Error::code), Some(ErrorCode::DeadlineExceeded));
-    }
-
-    #[test]
-    fn fuel_is_spent_kernel_by_kernel() {
-        let cancellation = Cancellation::with_fuel(2);
-        cancellation.before_kernel();
-        cancellation.before_kernel();
-        assert!(!cancellation.is_cancelled());
-        cancellation.before_kernel();
-        assert_eq!(cancellation.error().map(Error::code), Some(ErrorCode::ResourceExhausted));
-        let endless = Cancellation::default();
-        (0..10).for_each(|_| endless.before_kernel());
-        assert!(!endless.is_cancelled());
-    }
 
     #[test]
     fn resources_are_made_once_and_keep_their_type() {

@@ -1,7 +1,7 @@
 //! `tfrt_test`: kernels to test the runtime with: failures, tasks, cancellation.
 
 use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{Async, Attr, Completion, Kernel, Outcome, Rest, Signature, Site};
+use befrost_host::kernel::{Attr, Completion, Kernel, Later, Outcome, Rest, Signature};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 /// Adds the kernels of the `tfrt_test` dialect.
@@ -9,16 +9,9 @@ pub fn tfrt_test(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.fail", || Err::<i32, _>(something_bad())));
     registry.add(partial_fail());
     registry.add(kernel!("tfrt_test.sum", sum));
-    registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32, cx: &ExecContext, site: Site| {
-        Async::spawn(cx, site, move || Ok(a.wrapping_add(b)))
-    }));
-    registry
-        .add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>, cx: &ExecContext, site: Site| {
-            Async::spawn(cx, site, move || Ok(value.0))
-        }));
-    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32, cx: &ExecContext, site: Site| {
-        Async::spawn(cx, site, move || Ok(value))
-    }));
+    registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Later::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Later::new(move |_| value)));
     registry.add(kernel!("tfrt_test.cancel", |_: Chain, cx: &ExecContext| {
         cx.request.cancellation.cancel();
         (0i32, Chain)

@@ -148,7 +148,7 @@ mod loom_tests {
     /// waiter sees the writing.
     fn count(hits: &Arc<AtomicUsize>) -> impl FnOnce(&Value) + Send + 'static {
         let hits = hits.clone();
-        let written = loom::cell::UnsafeCell::new(0);
+        let written = UnsafeCell::new(0);
         written.with_mut(|it| {
             // SAFETY: nobody else has it yet.
             unsafe { *it = 7 };
@@ -186,7 +186,10 @@ mod loom_tests {
 
     #[test]
     fn loom_two_waiters_race_with_set() {
-        loom::model(|| {
+        // Three threads: all orders would take minutes.
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
             let hits = Arc::new(AtomicUsize::new(0));
             let (promise, value) = AsyncRef::pending();
             let setter = thread::spawn(move || promise.set(Value::I32(5)));

@@ -63,6 +63,8 @@ pub(super) struct Later {
 
 // SAFETY: the pointer is only ever compared.
 unsafe impl Send for Later {}
+// SAFETY: as above.
+unsafe impl Send for Running {}
 
 impl Ready {
     pub(super) fn kernel(&self) -> u32 {

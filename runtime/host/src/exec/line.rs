@@ -134,6 +134,8 @@ impl<'x> LineExecutor<'x> {
             Outcome::Done | Outcome::Request => return,
             Outcome::Operand => self.blocked().unwrap_or_else(|| Value::Error(self.located(operand_error()))),
             Outcome::Error(error) => Value::Error(self.located(error)),
+            // A kernel that is declared synchronous.
+            Outcome::Later(_) => Value::Error(self.located(operand_error())),
         };
         self.stack.fill(&value);
     }

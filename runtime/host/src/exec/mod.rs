@@ -61,6 +61,8 @@ struct Execution {
     program: Arc<Program>,
     context: ExecContext,
     limits: Limits,
+    /// Whether the queue chooses which ready kernel comes next.
+    is_seeded: bool,
     /// How many registers the active frames have together.
     values: AtomicUsize,
 }
@@ -104,15 +106,16 @@ pub fn call(
 ) -> Result<Vec<Value>, KernelError> {
     check_arguments(program, function, &arguments)?;
     let plan = program.plan(function.0);
-    if plan.line.is_some() && arguments.iter().all(|value| value.final_value().is_some()) {
+    let is_seeded = context.queue().is_seeded();
+    if plan.line.is_some() && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
         let mut results = Vec::with_capacity(plan.results.len());
         line::run(program, function.0, arguments.into_iter(), context, limits, &Vec::new, &mut results);
         return Ok(results);
     }
     may_wait()?;
     let values = AtomicUsize::new(0);
-    let execution =
-        Arc::new(Execution { program: program.clone(), context: context.clone(), limits, values });
+    let (program, context) = (program.clone(), context.clone());
+    let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
     if let Err(error) = execution.take(plan.n_registers as usize, 0) {
         let error = Value::Error(error.into());
         return Ok(plan.results.iter().map(|_| error.clone()).collect());
@@ -121,7 +124,7 @@ pub fn call(
     let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
     let frame = started.frame.clone();
     let mut started = Some(started);
-    context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
+    execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
     Ok(frame.results().collect())
 }
 

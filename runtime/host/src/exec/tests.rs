@@ -10,7 +10,7 @@ use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 use super::{Limits, call};
 use crate::context::{ExecContext, Output, Request};
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Outcome, Rest, Signature, Site, caller};
+use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature, caller};
 use crate::program::Program;
 use crate::queue::WorkQueue;
 use crate::registry::Registry;
@@ -34,15 +34,14 @@ fn kernels(registry: &mut Registry) {
     registry.add(crate::kernel!("ordered", |x: i32, _: Chain, cx: &ExecContext| cx
         .print(&format!("{x} "))
         .map(|()| x)));
-    registry.add(crate::kernel!("later", |x: i32, cx: &ExecContext, site: Site| Async::spawn(
-        cx,
-        site,
-        move || Ok(x)
-    )));
-    registry.add(crate::kernel!("panic_later", |x: i32, cx: &ExecContext, site: Site| {
-        Async::spawn(cx, site, move || -> Result<i32, KernelError> {
-            std::panic::panic_any(format!("panic {x}"))
-        })
+    registry.add(crate::kernel!("later", |x: i32| Later::new(move |_| x)));
+    registry.add(crate::kernel!("promised", |x: i32, cx: &ExecContext| {
+        let (promise, result) = Async::<i32>::pending();
+        cx.queue().add_task(crate::queue::Task::new(move || promise.set(Value::I32(x))));
+        result
+    }));
+    registry.add(crate::kernel!("panic_later", |x: i32| {
+        Later::new(move |_| -> i32 { std::panic::panic_any(format!("panic {x}")) })
     }));
     registry.add(crate::kernel!("first", |c: bool, a: &Value, b: &Value| if c {
         a.clone()
@@ -199,6 +198,9 @@ fn run_on(
     let printed = sink.0.lock().unwrap().trim_end().to_owned();
     (results, printed)
 }
+
+#[cfg(not(loom))]
+mod later;
 
 #[cfg(not(loom))]
 mod plain {
@@ -649,7 +651,7 @@ mod loom_tests {
     fn loom_asynchronous_results_meet() {
         let mut source = Source::new();
         let a = source.kernel("later", &[0]);
-        let b = source.kernel("later", &[0]);
+        let b = source.kernel("promised", &[0]);
         let c = source.kernel("add", &[a, b]);
         let bytes = source.bytes(&[c]);
         bounded().check(move || {

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::frame::{Frame, Later, Ready, Running, Started};
 use super::{Execution, callee, cancelled, line, operand_error};
 use crate::async_value::AsyncRef;
-use crate::error::{Error, KernelError};
-use crate::kernel::{Call, KernelFrame, Outcome, Request};
+use crate::error::{Error, ErrorCode, KernelError};
+use crate::kernel::{Call, Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
 use crate::value::Value;
 
@@ -40,6 +40,8 @@ pub(super) struct Worker {
     scratch: Vec<Value>,
     /// 0, 1, 2, ...: where the operands are in `scratch`.
     identity: Vec<u32>,
+    /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
+    owes: bool,
 }
 
 /// Runs a new frame as far as this thread can.
@@ -63,6 +65,10 @@ impl Worker {
 
     fn drain(&mut self) {
         while let Some(visit) = self.visits.last_mut() {
+            if visit.frame.execution.is_seeded && visit.inline.len() > 1 {
+                let (last, queue) = (visit.inline.len() - 1, visit.frame.execution.context.queue());
+                visit.inline.swap(queue.pick(last + 1).min(last), last);
+            }
             if let Some(ready) = visit.inline.pop() {
                 visit.hand_out();
                 self.kernel(ready);
@@ -106,7 +112,6 @@ impl Worker {
         let (running, instead) = frame.gather(ready, &mut self.scratch);
         let plan = &frame.plan().kernels[kernel as usize];
         let n_results = usize::from(plan.n_results);
-        let n_operands = self.scratch.len();
         context.request.cancellation.before_kernel();
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
@@ -116,23 +121,57 @@ impl Worker {
         if let Some(value) = instead {
             return self.publish(running, std::iter::repeat_n(value, n_results), true);
         }
+        if std::mem::take(&mut self.owes) {
+            context.queue().hand_over();
+        }
+        self.invoke(&frame, running, plan.run);
+    }
+
+    /// Does what a kernel has left to be done.
+    fn job(&mut self, frame: &Arc<Frame>, running: Running, job: Job) {
+        let context = &frame.execution.context;
+        let plan = &frame.plan().kernels[running.kernel() as usize];
+        if context.request.cancellation.is_cancelled() {
+            drop(job);
+            let value = cancelled(context);
+            return self.publish(running, std::iter::repeat_n(value, usize::from(plan.n_results)), true);
+        }
+        self.scratch.resize(plan.operands.of(&frame.plan().lists).len(), Value::Empty);
+        self.invoke(frame, running, |frame| job.run(frame));
+    }
+
+    /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
+    fn invoke(
+        &mut self,
+        frame: &Arc<Frame>,
+        running: Running,
+        run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome,
+    ) {
+        let kernel = running.kernel();
+        let execution = &frame.execution;
+        let n_results = usize::from(frame.plan().kernels[kernel as usize].n_results);
+        let n_operands = self.scratch.len();
         self.identity.extend(self.identity.len() as u32..n_operands as u32);
         self.scratch.resize(n_operands + n_results, Value::Empty);
         self.scratch.push(Value::Chain);
         let (operands, step) = (&self.identity[..n_operands], &frame.general().steps[kernel as usize]);
-        let (program, at) = (&execution.program, frame.at(kernel));
+        let (program, at, context) = (&execution.program, frame.at(kernel), &execution.context);
         let mut kernel_frame =
             KernelFrame::of_copies(&mut self.scratch, operands, step, at, program, context);
-        let outcome = catch_unwind(AssertUnwindSafe(|| (plan.run)(&mut kernel_frame)))
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut kernel_frame)))
             .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
         let request = kernel_frame.take_request();
         let error = match outcome {
             Outcome::Done | Outcome::Operand => None,
             Outcome::Error(error) => Some(error),
-            Outcome::Request => match self.request(&frame, running, request) {
+            Outcome::Later(job) => {
+                self.scratch.clear();
+                return self.later(frame, running, job);
+            }
+            Outcome::Request => match self.request(frame, running, request) {
                 Ok(()) => return,
                 Err((running, error)) => {
-                    let value = Value::Error(located(&frame, kernel, error));
+                    let value = Value::Error(located(frame, kernel, error));
                     return self.publish(running, std::iter::repeat_n(value, n_results), true);
                 }
             },
@@ -143,10 +182,35 @@ impl Worker {
         self.scratch.clear();
         let mut missing = results.iter_mut().filter(|value| matches!(value, Value::Empty)).peekable();
         if missing.peek().is_some() {
-            let error = located(&frame, kernel, error.unwrap_or_else(operand_error));
+            let error = located(frame, kernel, error.unwrap_or_else(operand_error));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
         self.publish(running, results.into_iter(), true);
+    }
+
+    /// Has a task do what a kernel has left to be done.
+    fn later(&mut self, frame: &Arc<Frame>, running: Running, job: Job) {
+        let queue = frame.execution.context.queue();
+        let place = job.place().clone();
+        let owed = Owed(Some((frame.clone(), running, job)));
+        let task = Task::new(move || owed.run());
+        match place {
+            Place::Queue => queue.add_soon(task),
+            Place::Parked(parking) => parking.park(task),
+            // A task that is refused is dropped.
+            Place::Blocking(when_full) => drop(queue.add_blocking_task(task, when_full)),
+        }
+        self.owes = true;
+    }
+
+    /// Opens a visit of a kernel's frame, for what is left of the kernel, and goes on from there.
+    fn resume(frame: Arc<Frame>, running: Running, rest: impl FnOnce(&mut Worker, &Arc<Frame>, Running)) {
+        let stream = frame.general().streams[running.kernel() as usize];
+        let visits = vec![Visit::new(frame.clone(), stream, Vec::new())];
+        let mut worker = Worker { visits, ..Worker::default() };
+        rest(&mut worker, &frame, running);
+        drop(frame);
+        worker.drain();
     }
 
     /// Does what a kernel asks for.
@@ -181,7 +245,10 @@ impl Worker {
         let n_args = (callee.n_args as usize).min(n_operands - first);
         let arguments = self.scratch.drain(first..first + n_args);
         let kernel = running.kernel();
-        if callee.line.is_some() && arguments.as_slice().iter().all(|value| value.final_value().is_some()) {
+        if callee.line.is_some()
+            && !execution.is_seeded
+            && arguments.as_slice().iter().all(|value| value.final_value().is_some())
+        {
             let mut results = Vec::new();
             let (limits, outer) = (execution.left(frame.depth), || frame.trace(kernel));
             let Execution { program, context, .. } = &**execution;
@@ -220,6 +287,35 @@ impl Worker {
         for (later, value) in later {
             wait(&frame, stream, later, &value, completion.clone());
         }
+    }
+}
+
+/// What is left of a kernel. If nobody does it, the kernel's results become errors.
+struct Owed(Option<(Arc<Frame>, Running, Job)>);
+
+impl Owed {
+    fn run(mut self) {
+        if let Some((frame, running, job)) = self.0.take() {
+            Worker::resume(frame, running, |worker, frame, running| worker.job(frame, running, job));
+        }
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        let Some((frame, running, job)) = self.0.take() else { return };
+        drop(job);
+        let queue = frame.execution.context.queue().clone();
+        // By a task: whoever drops this may be deep in other work.
+        queue.add_soon(Task::new(move || {
+            Worker::resume(frame, running, |worker, frame, running| {
+                let message = "there is no thread to run it: too many tasks block";
+                let error = KernelError::new(ErrorCode::ResourceExhausted, message);
+                let value = Value::Error(located(frame, running.kernel(), error));
+                let n_results = frame.plan().kernels[running.kernel() as usize].n_results;
+                worker.publish(running, std::iter::repeat_n(value, usize::from(n_results)), true);
+            });
+        }));
     }
 }
 

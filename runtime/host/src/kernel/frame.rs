@@ -13,6 +13,7 @@ use std::sync::Arc;
 use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
+use super::job::Job;
 use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
@@ -31,6 +32,8 @@ pub enum Outcome {
     Error(KernelError),
     /// It has asked the executor for something: the answer of the `KernelFrame`'s methods that do.
     Request,
+    /// Its results come later, of a job.
+    Later(Job),
 }
 
 // Two registers.

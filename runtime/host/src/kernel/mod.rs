@@ -14,12 +14,17 @@
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
 
 mod frame;
+mod job;
+mod later;
 mod param;
 mod returns;
 mod signature;
 
 pub use frame::{Call, KernelFrame, Outcome, Site};
 pub(crate) use frame::{KernelRef, Request};
+pub use job::Job;
+pub(crate) use job::Place;
+pub use later::Later;
 pub(crate) use param::immediate;
 pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest};
 pub use returns::{Async, Failure, One, Returns};

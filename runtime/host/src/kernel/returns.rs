@@ -4,14 +4,11 @@
 //! in a `Result`, whose error fails the kernel. [`Outcome`] itself is for kernels that store their results themselves.
 
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Completion, KernelFrame, Outcome, Signature, Site, Types};
+use super::{Completion, KernelFrame, Outcome, Signature, Types};
 use crate::async_value::{AsyncRef, Promise};
-use crate::context::ExecContext;
 use crate::error::KernelError;
 use crate::object::Object;
-use crate::queue::Task;
 use crate::value::{Chain, Scalar, Value};
 
 /// One result.
@@ -68,23 +65,6 @@ impl<T: One> Async<T> {
     pub fn pending() -> (Promise, Async<T>) {
         let (promise, value) = AsyncRef::pending();
         (promise, Async { value, _of: PhantomData })
-    }
-
-    /// The result of `work`, which runs as a task of its own and does not block.
-    pub fn spawn(
-        context: &ExecContext,
-        site: Site,
-        work: impl FnOnce() -> Result<T, KernelError> + Send + 'static,
-    ) -> Async<T> {
-        let (promise, result) = Async::pending();
-        context.queue().add_task(Task::new(move || {
-            let done = catch_unwind(AssertUnwindSafe(work));
-            match done.unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref()))) {
-                Ok(value) => promise.set(value.into_value()),
-                Err(error) => promise.fail(site.error(error)),
-            }
-        }));
-        result
     }
 }
 

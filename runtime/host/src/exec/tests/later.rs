@@ -1,0 +1,212 @@
+//! Kernels whose results come later: tasks, threads that block, futures; and kernels that call functions themselves.
+
+use super::*;
+use crate::context::Cancellation;
+use crate::queue::from_spec;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+const SPECS: [&str; 6] = ["s", "seeded:1", "seeded:2", "mstd:1", "mstd:2", "mstd:4,1"];
+
+/// Ready the second time, and not before it was woken.
+#[derive(Default)]
+struct Twice(bool);
+
+impl Future for Twice {
+    type Output = ();
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        if std::mem::replace(&mut self.0, true) {
+            return std::task::Poll::Ready(());
+        }
+        let waker = cx.waker().clone();
+        std::thread::spawn(move || waker.wake());
+        std::task::Poll::Pending
+    }
+}
+
+static INNER: OnceLock<Arc<Program>> = OnceLock::new();
+
+fn more(registry: &mut Registry) {
+    registry.add(crate::kernel!("blocking", |x: i32| Later::blocking(move |_| {
+        std::thread::sleep(Duration::from_millis(1));
+        x + 1
+    })));
+    registry.add(crate::kernel!("blocking_now", |x: i32| Later::blocking_now(move |_| x)));
+    registry.add(crate::kernel!("future", |x: i32| Later::future(async move {
+        Twice::default().await;
+        Twice::default().await;
+        x + 1
+    })));
+    registry.add(crate::kernel!("forever", |x: i32| Later::future(async move {
+        std::future::pending::<()>().await;
+        x
+    })));
+    registry.add(crate::kernel!("polls", |_: i32| Later::blocking(
+        |cx: &ExecContext| -> Result<i32, KernelError> {
+            while !cx.request.cancellation.is_cancelled() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(KernelError::new(ErrorCode::Cancelled, "stopped"))
+        }
+    )));
+    registry.add(crate::kernel!("fail_later", |x: i32| {
+        Later::new(move |_| Err::<i32, _>(KernelError::invalid(format!("fail {x}"))))
+    }));
+    registry.add(crate::kernel!("fail_future", |x: i32| {
+        Later::future(async move {
+            Twice::default().await;
+            Err::<i32, _>(KernelError::invalid(format!("fail {x}")))
+        })
+    }));
+    registry.add(crate::kernel!("two_later", |x: i32| Later::new(move |_| (x, x + 1))));
+    registry.add(crate::kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
+        let program = INNER.get().expect("set by the test");
+        let results = call(program, FunctionId(0), vec![Value::I32(x)], cx, Limits::default())?;
+        match results.first() {
+            Some(Value::I32(x)) => Ok(*x),
+            other => Err(KernelError::invalid(format!("{other:?}"))),
+        }
+    }));
+    registry.add(crate::kernel!("sum_to", |n: i32, cx: &ExecContext| {
+        let sum = std::sync::atomic::AtomicI32::new(0);
+        let body = |range: std::ops::Range<usize>| {
+            range.for_each(|i| _ = sum.fetch_add(i as i32, std::sync::atomic::Ordering::Relaxed));
+            Ok(())
+        };
+        cx.parallel_for(n as usize, 1, &body).map(|()| sum.into_inner())
+    }));
+}
+
+fn load(source: Source, results: &[u32]) -> Arc<Program> {
+    let registry = Registry::new().with(kernels).with(bad_kernels).with(more);
+    Program::from_bytes(&source.bytes(results), &registry).unwrap()
+}
+
+fn check(source: Source, results: &[u32], argument: i32, want: &[&str]) {
+    let program = load(source, results);
+    for spec in SPECS {
+        let queue = from_spec(spec).unwrap();
+        let (got, _) = run_on(queue, &program, Value::I32(argument), Limits::default());
+        assert_eq!(got, want, "{spec}");
+    }
+}
+
+#[test]
+fn results_come_from_tasks_threads_and_futures() {
+    let mut source = Source::new();
+    let mut all = vec![0];
+    for _ in 0..3 {
+        for name in ["later", "blocking", "future", "promised"] {
+            all.push(source.kernel(name, &[all[all.len() - 1]]));
+        }
+    }
+    let last = all[all.len() - 1];
+    check(source, &[last, 0], 10, &["16", "10"]);
+    let mut source = Source::new();
+    let first = source.on_stream(0, "two_later", &[(0, Required)], &["i32", "i32"], &[]);
+    let sum = source.kernel("add", &[first, first + 1]);
+    check(source, &[sum], 10, &["21"]);
+}
+
+#[test]
+fn what_fails_later_says_where() {
+    let mut source = Source::new();
+    let failed = source.kernel("fail_later", &[0]);
+    let after = source.kernel("later", &[failed]);
+    let panicked = source.kernel("panic_later", &[0]);
+    let future = source.kernel("fail_future", &[0]);
+    let fine = source.kernel("later", &[0]);
+    let want = ["t:1:1: fail 1", "t:3:1: a kernel panicked: panic 1", "t:4:1: fail 1", "1"];
+    check(source, &[after, panicked, future, fine], 1, &want);
+}
+
+#[test]
+fn a_thread_that_is_not_there_is_an_error() {
+    let mut source = Source::new();
+    let mut last = 0;
+    for _ in 0..1000 {
+        // Each is refused, and so are those that do not depend on it.
+        last = source.kernel("blocking_now", &[0]);
+    }
+    let program = load(source, &[last]);
+    let (got, _) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), Limits::default());
+    assert_eq!(got, ["t:1000:1: there is no thread to run it: too many tasks block"]);
+}
+
+#[test]
+fn a_cancellation_reaches_what_waits() {
+    for name in ["forever", "polls"] {
+        let mut source = Source::new();
+        let waits = source.kernel(name, &[0]);
+        let after = source.kernel("later", &[waits]);
+        let program = load(source, &[waits, after]);
+        for spec in SPECS {
+            // On `s`, what blocks keeps the thread, but the deadline's timer has its own.
+            let deadline = Instant::now() + Duration::from_millis(20);
+            let cancellation = Cancellation::with_deadline(deadline);
+            let request = Request { cancellation, ..Request::new(from_spec(spec).unwrap()) };
+            let context = ExecContext::new(Arc::new(request));
+            let results =
+                call(&program, FunctionId(0), vec![Value::I32(1)], &context, Limits::default()).unwrap();
+            assert!(results.iter().all(|value| value.error().is_some()), "{spec} {name}: {results:?}");
+        }
+    }
+}
+
+#[test]
+fn long_chains_of_tasks_are_flat_and_give_back_what_they_took() {
+    let mut source = Source::new();
+    let mut last = 0;
+    for _ in 0..20_000 {
+        last = source.kernel("later", &[last]);
+    }
+    check(source, &[last], 7, &["7"]);
+}
+
+#[test]
+fn a_kernel_may_call_and_wait_on_the_only_worker() {
+    let mut source = Source::new();
+    let first = source.kernel("later", &[0]);
+    let second = source.kernel("blocking", &[first]);
+    INNER.set(load(source, &[second])).expect("set once");
+    let mut source = Source::new();
+    let sums: Vec<u32> = (0..20)
+        .map(|i| {
+            let late = source.kernel("later", &[0]);
+            let inner = source.on_stream(i, "inner", &[(late, Required)], &["i32"], &[]);
+            source.kernel("sum_to", &[inner])
+        })
+        .collect();
+    let mut sum = sums[0];
+    for &next in &sums[1..] {
+        sum = source.kernel("add", &[sum, next]);
+    }
+    // 99 + 1 = 100 numbers from 0 on, twenty times.
+    check(source, &[sum], 99, &["99000"]);
+}
+
+#[test]
+fn many_calls_from_many_threads_lose_and_leak_nothing() {
+    let mut source = Source::new();
+    let a = source.kernel("later", &[0]);
+    let b = source.kernel("promised", &[0]);
+    let c = source.kernel("add", &[a, b]);
+    let program = load(source, &[c]);
+    for spec in ["s", "mstd:2"] {
+        let queue = from_spec(spec).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (queue, program) = (&queue, &program);
+                scope.spawn(move || {
+                    for i in 0..500 {
+                        let (got, _) =
+                            run_on(queue.clone(), program, Value::I32(thread * 1000 + i), Limits::default());
+                        assert_eq!(got, [(2 * (thread * 1000 + i)).to_string()]);
+                    }
+                });
+            }
+        });
+        queue.quiesce();
+    }
+    assert_eq!(Arc::strong_count(&program), 1);
+}
