@@ -96,6 +96,19 @@ impl Value {
         Value::Object(ObjRef::new(payload))
     }
 
+    /// A clone. Of frequent scalars it is made part by part, as they were written: reading them as a whole would wait for the parts to arrive.
+    #[inline]
+    pub(crate) fn copied(&self) -> Value {
+        match self {
+            Value::I32(value) => Value::I32(*value),
+            Value::I64(value) => Value::I64(*value),
+            Value::I1(value) => Value::I1(*value),
+            Value::F32(value) => Value::F32(*value),
+            Value::Chain => Value::Chain,
+            value => value.clone(),
+        }
+    }
+
     /// Whether dropping it does nothing.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {

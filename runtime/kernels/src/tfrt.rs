@@ -2,13 +2,18 @@
 //!
 //! What the ops on numbers compute is in `befrost_tensor::scalar`.
 
-use befrost_host::kernel::{Attr, Ignored, caller};
+use befrost_host::kernel::{Attr, Ignored, control};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::scalar::{Float, Integer};
 
 /// Adds the kernels of the `tfrt` dialect.
 pub fn tfrt(registry: &mut Registry) {
-    registry.add(caller("tfrt.call"));
+    registry.add(control::caller("tfrt.call"));
+    registry.add(control::branch("tfrt.if"));
+    registry.add(control::branch("tfrt.cond"));
+    registry.add(control::case("tfrt.case"));
+    registry.add(control::repeat("tfrt.repeat.i32"));
+    registry.add(control::while_loop("tfrt.while"));
     registry.add(kernel!("tfrt.new.chain", || Chain));
     registry.add(kernel!("tfrt.merge.chains", |_: Ignored| Chain));
     registry.add(kernel!("tfrt.and.i1", |a: bool, b: bool| a && b));

@@ -28,7 +28,7 @@ use bef_format::OperandMode;
 
 use super::{Execution, Instead, resolved};
 use crate::async_value::{AsyncRef, Promise};
-use crate::kernel::KernelRef;
+use crate::kernel::{Again, KernelRef};
 use crate::program::{FunctionPlan, General};
 use crate::queue::Latch;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
@@ -53,6 +53,9 @@ pub(super) struct Running {
     kernel: u32,
 }
 
+// SAFETY: the pointer is only ever compared.
+unsafe impl Send for Running {}
+
 /// A register whose users are to be told when its value is final.
 #[derive(Debug)]
 #[must_use]
@@ -63,8 +66,6 @@ pub(super) struct Later {
 
 // SAFETY: the pointer is only ever compared.
 unsafe impl Send for Later {}
-// SAFETY: as above.
-unsafe impl Send for Running {}
 
 impl Ready {
     pub(super) fn kernel(&self) -> u32 {
@@ -78,12 +79,21 @@ impl Running {
     }
 }
 
+/// The rest of a loop: the function is run again, or the kernel that asked for it gets its results.
+#[derive(Debug)]
+pub(super) struct Looping {
+    pub(super) running: Running,
+    pub(super) again: Again,
+}
+
 /// One call of a function.
 pub(super) struct Frame {
     pub(super) execution: Arc<Execution>,
     pub(super) function: u32,
     /// The frame and kernel that called.
     pub(super) parent: Option<(Arc<Frame>, u32)>,
+    /// If the function is an iteration of a loop: what follows when the frame ends. Taken by whoever finds the end.
+    looping: UnsafeCell<Option<Looping>>,
     pub(super) depth: usize,
     registers: Box<[UnsafeCell<Value>]>,
     /// The promises of the async registers, by register; empty for the others.
@@ -103,6 +113,15 @@ unsafe impl Sync for Frame {}
 // SAFETY: all fields are Send; the cells' contents are.
 unsafe impl Send for Frame {}
 
+/// Whether a frame has ended.
+pub(super) enum End {
+    NotYet,
+    /// Its caller's kernel is complete.
+    Frame,
+    /// It was an iteration.
+    Iteration(Looping),
+}
+
 /// What starts with a frame.
 pub(super) struct Started {
     pub(super) frame: Arc<Frame>,
@@ -119,6 +138,7 @@ impl Frame {
         function: u32,
         arguments: impl Iterator<Item = Value>,
         parent: Option<(Arc<Frame>, u32)>,
+        looping: Option<Looping>,
         ended: Option<Arc<Latch>>,
     ) -> Started {
         let plan = execution.program.plan(function);
@@ -140,6 +160,7 @@ impl Frame {
             execution: execution.clone(),
             function,
             parent,
+            looping: UnsafeCell::new(looping),
             depth,
             registers: values.into_iter().map(UnsafeCell::new).collect(),
             promises: promises.into(),
@@ -304,15 +325,21 @@ impl Frame {
         })
     }
 
-    /// Counts `n` completions. True if the frame has ended; its caller's kernel is then complete.
+    /// Counts `n` completions.
     #[must_use]
-    pub(super) fn finish(&self, n: usize) -> bool {
+    pub(super) fn finish(&self, n: usize) -> End {
         // AcqRel: what the kernels did happens before what follows the end of the frame.
-        let ended = n > 0 && self.unfinished.fetch_sub(n, Ordering::AcqRel) == n;
-        if ended && let Some(latch) = &self.ended {
+        if n == 0 || self.unfinished.fetch_sub(n, Ordering::AcqRel) != n {
+            return End::NotYet;
+        }
+        if let Some(latch) = &self.ended {
             latch.count_down();
         }
-        ended
+        // SAFETY: the count reaches zero once, so nobody else gets here; nobody else looks.
+        match self.looping.with_mut(|looping| unsafe { &mut *looping }.take()) {
+            Some(looping) => End::Iteration(looping),
+            None => End::Frame,
+        }
     }
 
     /// The calls that led to a kernel of this frame and the kernel itself, innermost first.

@@ -14,9 +14,16 @@ use super::stack::{Stack, Stop};
 use super::{Limits, MAX_TRACE, blocking, callee, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::kernel::{Call, KernelRef, Outcome, Request};
+use crate::kernel::{Again, KernelRef, Outcome, Request};
 use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
+
+/// What comes after an iteration.
+enum Iteration {
+    Started,
+    /// Nothing; what all results are instead, if they are not its own.
+    Last(Option<Value>),
+}
 
 /// A frame that waits for the one above it.
 struct Caller {
@@ -25,14 +32,18 @@ struct Caller {
     base: u32,
     /// The step behind the one that called.
     next: u32,
+    /// Whether its function is run again when it ends.
+    again: Again,
 }
 
 /// A thread's execution of a line and of what it calls.
 pub(super) struct LineExecutor<'x> {
-    program: &'x Arc<Program>,
+    program: &'x Program,
     context: &'x ExecContext,
     limits: Limits,
     stack: Stack<'x>,
+    /// Whether the top frame's function is run again when it ends.
+    again: Again,
     callers: Vec<Caller>,
     /// The calls that led here.
     outer: &'x dyn Fn() -> Vec<String>,
@@ -52,26 +63,29 @@ thread_local! {
     static KEPT: Cell<Kept> = Cell::default();
 }
 
-/// Runs a function that has a line on final arguments, and appends its results to `results`. `outer` are the calls that led here.
+/// Runs a function that has a line, perhaps several times, on final arguments, and appends its results to `results`. `outer` are the calls
+/// that led here.
 pub(super) fn run<'x>(
-    program: &'x Arc<Program>,
-    function: u32,
+    (program, context): (&'x Arc<Program>, &'x ExecContext),
+    (function, again): (u32, Again),
     arguments: impl Iterator<Item = Value>,
-    context: &'x ExecContext,
     limits: Limits,
     outer: &'x dyn Fn() -> Vec<String>,
     results: &mut Vec<Value>,
 ) {
     let plan = program.plan(function);
+    let n_results = plan.n_results(again);
     if limits.depth == 0 || plan.n_slots() > limits.values {
-        results.extend(plan.results.iter().map(|_| Value::Error(limits.error().into())));
+        results.extend(std::iter::repeat_n(Value::Error(limits.error().into()), n_results));
         return;
     }
     let Kept { values, callers } = KEPT.take();
     let stack = Stack::new((function, plan), values, arguments, program, context);
-    let mut line = LineExecutor { program, context, limits, stack, callers, outer };
-    line.run();
-    line.stack.take_results(|value| results.push(value));
+    let mut line = LineExecutor { program, context, limits, stack, again, callers, outer };
+    match line.run() {
+        Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
+        None => line.stack.take_results(n_results, |value| results.push(value)),
+    }
     let values = line.stack.into_values();
     if values.capacity() <= MAX_KEPT && line.callers.capacity() <= MAX_KEPT {
         KEPT.set(Kept { values, callers: line.callers });
@@ -79,9 +93,13 @@ pub(super) fn run<'x>(
 }
 
 impl<'x> LineExecutor<'x> {
-    /// Runs until the outermost frame has ended.
-    fn run(&mut self) {
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.steps())) {
+    /// Runs until the outermost frame has ended. What all results are instead, if they are not its results.
+    fn run(&mut self) -> Option<Value> {
+        loop {
+            let panic = match catch_unwind(AssertUnwindSafe(|| self.steps())) {
+                Ok(instead) => return instead,
+                Err(panic) => panic,
+            };
             self.stack.step_over();
             // Else it was the end of a value that panicked: nobody waits for that.
             if self.stack.frame().step().kind == StepKind::Kernel {
@@ -91,19 +109,60 @@ impl<'x> LineExecutor<'x> {
         }
     }
 
-    fn steps(&mut self) {
+    fn steps(&mut self) -> Option<Value> {
         let attention = self.context.request.cancellation.attention();
         loop {
             match self.stack.run(attention) {
                 Stop::Outcome(Outcome::Request) => self.request(),
                 Stop::End => {
-                    let Some(Caller { function, base, next }) = self.callers.pop() else { return };
-                    self.stack.pop(function, self.program.plan(function), base as usize, next as usize);
+                    let instead = match self.again {
+                        Again::Never => None,
+                        _ => match self.next_iteration() {
+                            Iteration::Started => continue,
+                            Iteration::Last(instead) => instead,
+                        },
+                    };
+                    let Some(caller) = self.callers.pop() else { return instead };
+                    self.back(caller, instead);
                 }
                 Stop::Careful => self.careful(),
                 Stop::Outcome(outcome) => self.unusual(outcome),
             }
         }
+    }
+
+    /// Closes the top frame; its results, or what they are instead, are those of the kernel that called.
+    #[inline]
+    fn back(&mut self, caller: Caller, instead: Option<Value>) {
+        let Caller { function, base, next, again } = caller;
+        let plan = self.program.plan(function);
+        self.stack.pop((function, plan), base as usize, next as usize, instead.is_none());
+        self.again = again;
+        if let Some(value) = instead {
+            self.stack.step_back();
+            self.stack.fill(&value);
+        }
+    }
+
+    /// Starts the next iteration of the top frame's function, in the same frame, if there is one.
+    fn next_iteration(&mut self) -> Iteration {
+        match &mut self.again {
+            Again::Never | Again::Times(0) => return Iteration::Last(None),
+            Again::Times(times) => *times -= 1,
+            Again::WhileTrue => match self.stack.condition() {
+                Value::I1(true) => {}
+                Value::I1(false) => return Iteration::Last(None),
+                value @ (Value::Error(_) | Value::Dead) => return Iteration::Last(Some(value)),
+                _ => return Iteration::Last(Some(Value::Error(operand_error().into()))),
+            },
+        }
+        let cancellation = &self.context.request.cancellation;
+        cancellation.before_kernel();
+        if cancellation.is_cancelled() {
+            return Iteration::Last(Some(cancelled(self.context)));
+        }
+        self.stack.again();
+        Iteration::Started
     }
 
     /// Runs a step unless the execution has been cancelled.
@@ -141,12 +200,9 @@ impl<'x> LineExecutor<'x> {
     }
 
     /// Does what the current kernel asks for.
+    #[inline]
     fn request(&mut self) {
-        let done = match self.stack.take_request() {
-            Some(Request::Call(call)) => self.call(call),
-            None => Err(operand_error()),
-        };
-        if let Err(error) = done {
+        if let Err(error) = self.try_request() {
             let error = Value::Error(self.located(error));
             self.stack.fill(&error);
         }
@@ -154,7 +210,8 @@ impl<'x> LineExecutor<'x> {
 
     /// Opens a frame for a call. What the call is the last to read moves into it.
     #[inline]
-    fn call(&mut self, call: Call) -> Result<(), KernelError> {
+    fn try_request(&mut self) -> Result<(), KernelError> {
+        let Some(Request { call, again }) = self.stack.take_request() else { return Err(operand_error()) };
         let (frame, caller) = (self.stack.frame(), self.stack.plan());
         let kernel = frame.kernel();
         let function = callee(call, kernel, &caller.lists)?;
@@ -168,8 +225,9 @@ impl<'x> LineExecutor<'x> {
         let at = frame.at();
         // Both are bounded: by the limit on values, which is asked for here, and by the format.
         let (base, next) = (self.stack.base() as u32, self.stack.next() as u32);
-        self.callers.push(Caller { function: at.function, base, next });
-        self.stack.push(function, plan, operands.unwrap_or_default(), kernel.given.of(&caller.lists));
+        self.callers.push(Caller { function: at.function, base, next, again: self.again });
+        self.again = again;
+        self.stack.push((function, plan), operands.unwrap_or_default(), kernel.given.of(&caller.lists));
         Ok(())
     }
 

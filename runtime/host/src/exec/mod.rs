@@ -22,7 +22,7 @@ use bef_format::FunctionId;
 use self::frame::Frame;
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::Call;
+use crate::kernel::{Again, Call};
 use crate::program::{KernelPlan, Program};
 use crate::queue::{Latch, may_wait};
 use crate::sync::{AtomicUsize, Ordering};
@@ -109,7 +109,8 @@ pub fn call(
     let is_seeded = context.queue().is_seeded();
     if plan.line.is_some() && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
         let mut results = Vec::with_capacity(plan.results.len());
-        line::run(program, function.0, arguments.into_iter(), context, limits, &Vec::new, &mut results);
+        let entry = (function.0, Again::Never);
+        line::run((program, context), entry, arguments.into_iter(), limits, &Vec::new, &mut results);
         return Ok(results);
     }
     may_wait()?;
@@ -121,7 +122,8 @@ pub fn call(
         return Ok(plan.results.iter().map(|_| error.clone()).collect());
     }
     let latch = Latch::new(1);
-    let started = Frame::start(&execution, function.0, arguments.into_iter(), None, Some(latch.clone()));
+    let started =
+        Frame::start(&execution, function.0, arguments.into_iter(), None, None, Some(latch.clone()));
     let frame = started.frame.clone();
     let mut started = Some(started);
     execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));

@@ -39,6 +39,8 @@ pub(super) struct Stack<'x> {
     steps: &'x [Step],
     /// The step that comes next.
     next: usize,
+    /// What goes from one iteration to the next, on its way; empty between.
+    carried: Vec<Value>,
 }
 
 impl<'x> Stack<'x> {
@@ -54,7 +56,7 @@ impl<'x> Stack<'x> {
         values.extend(arguments.take(plan.n_args as usize).map(resolved));
         let mut frame = KernelFrame::of_line(plan, program, context);
         values.iter().for_each(|value| frame.note(value));
-        let mut stack = Stack { values, base: 0, frame, steps: &[], next: 0 };
+        let mut stack = Stack { values, base: 0, frame, steps: &[], next: 0, carried: Vec::new() };
         stack.fill_up(0, plan);
         stack.enter(function, plan, 0, 0);
         stack
@@ -171,6 +173,12 @@ impl<'x> Stack<'x> {
         Some(step)
     }
 
+    /// Makes the step that was run last the current one again.
+    pub(super) fn step_back(&mut self) {
+        self.next = self.next.saturating_sub(1);
+        self.take_step();
+    }
+
     /// Runs the step that was taken, again for all that this knows.
     pub(super) fn run_step(&mut self) -> Outcome {
         let step = self.frame.step();
@@ -183,29 +191,40 @@ impl<'x> Stack<'x> {
         self.next = position(self.steps, self.frame.step()) + 1;
     }
 
-    /// Opens a frame above the top one. Its arguments are the values in `operands`, of which those of `given` are moved.
+    /// Opens a frame above the top one. Its arguments are the values in `operands`; what stands in `given` is given away.
     #[inline]
-    pub(super) fn push(&mut self, function: u32, plan: &'x FunctionPlan, operands: &[u32], given: &[u32]) {
-        let (caller, top) = (self.base, self.values.len());
+    pub(super) fn push(
+        &mut self,
+        (function, plan): (u32, &'x FunctionPlan),
+        operands: &[u32],
+        given: &[u32],
+    ) {
+        let top = self.values.len();
         self.values.reserve(plan.n_slots());
         for &slot in operands.iter().take(plan.n_args as usize) {
-            let value = self.values[caller + slot as usize].clone();
+            let value = self.values[self.base + slot as usize].copied();
             self.frame.note(&value);
             self.values.push(value);
         }
         for &slot in given {
-            self.values[caller + slot as usize] = Value::Empty;
+            self.values[self.base + slot as usize] = Value::Empty;
         }
         self.fill_up(top, plan);
         self.enter(function, plan, top, 0);
     }
 
-    /// Closes the top frame and goes back to the one below, whose kernel called at the step before `next`: it gets the results.
+    /// Closes the top frame and goes back to the one below, whose kernel called at the step before `next`. It gets the results, if it `takes` them.
     #[inline]
-    pub(super) fn pop(&mut self, function: u32, plan: &'x FunctionPlan, base: usize, next: usize) {
+    pub(super) fn pop(
+        &mut self,
+        (function, plan): (u32, &'x FunctionPlan),
+        base: usize,
+        next: usize,
+        takes: bool,
+    ) {
         let callee = self.frame.plan();
         let (below, slots) = self.values.split_at_mut(self.base);
-        if let Some(step) = next.checked_sub(1).and_then(|at| plan.line.as_deref()?.get(at)) {
+        if takes && let Some(step) = next.checked_sub(1).and_then(|at| plan.line.as_deref()?.get(at)) {
             let first = base + step.first_result.index();
             let results = below[first..first + usize::from(step.n_results)].iter_mut();
             for (result, &register) in results.zip(&callee.results) {
@@ -215,6 +234,34 @@ impl<'x> Stack<'x> {
         }
         self.close();
         self.enter(function, plan, base, next);
+    }
+
+    /// The last result of the top frame.
+    pub(super) fn condition(&self) -> Value {
+        let register = self.frame.plan().results.last();
+        register.and_then(|&register| self.slots().get(register as usize)).cloned().unwrap_or_default()
+    }
+
+    /// Makes the top frame's results its arguments, for another run of its function.
+    pub(super) fn again(&mut self) {
+        let plan = self.frame.plan();
+        let n_args = plan.n_args as usize;
+        let carried = &plan.results[..n_args.min(plan.results.len())];
+        if plan.carries_directly {
+            let slots = self.frame.slots_mut();
+            for (i, &register) in carried.iter().enumerate() {
+                if register as usize != i {
+                    slots[i] = take_result(plan, slots, register);
+                }
+            }
+            slots[n_args..plan.n_registers as usize].iter_mut().for_each(|slot| *slot = Value::Empty);
+        } else {
+            let slots = self.frame.slots_mut();
+            self.carried.extend(carried.iter().map(|&register| take_result(plan, slots, register)));
+            let next = self.carried.drain(..).chain(std::iter::repeat(Value::Empty));
+            slots[..plan.n_registers as usize].iter_mut().zip(next).for_each(|(slot, value)| *slot = value);
+        }
+        self.next = 0;
     }
 
     /// Drops the top frame's slots.
@@ -227,10 +274,10 @@ impl<'x> Stack<'x> {
         unsafe { self.values.set_len(self.base) };
     }
 
-    /// Moves the top frame's results out. The frame is of no use afterwards.
-    pub(super) fn take_results(&mut self, mut give: impl FnMut(Value)) {
+    /// Moves the first `n` of the top frame's results out. The frame is of no use afterwards.
+    pub(super) fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
         let plan = self.frame.plan();
-        for &register in &plan.results {
+        for &register in plan.results.iter().take(n) {
             give(take_result(plan, self.frame.slots_mut(), register));
         }
     }
@@ -245,8 +292,7 @@ fn position(steps: &[Step], step: &Step) -> usize {
 #[inline]
 fn take_result(plan: &FunctionPlan, slots: &mut [Value], register: u32) -> Value {
     let slot = &mut slots[register as usize];
-    // Cloning a plain value looks at its parts, which were written one by one; moving it would read it as a whole, and wait for them.
-    match if slot.is_plain() || plan.repeats_results { slot.clone() } else { std::mem::take(slot) } {
+    match if slot.is_plain() || plan.repeats_results { slot.copied() } else { std::mem::take(slot) } {
         Value::Empty => Value::Error(super::operand_error().into()),
         value => value,
     }

@@ -10,24 +10,40 @@ use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 use super::{Limits, call};
 use crate::context::{ExecContext, Output, Request};
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature, caller};
+use crate::kernel::control;
+use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature};
 use crate::program::Program;
 use crate::queue::WorkQueue;
 use crate::registry::Registry;
 use crate::value::{Chain, Value};
 
 fn kernels(registry: &mut Registry) {
-    registry.add(caller("call"));
+    registry.add(control::caller("call"));
+    registry.add(control::branch("if"));
+    registry.add(control::case("case"));
+    registry.add(control::repeat("repeat"));
+    registry.add(control::while_loop("while"));
+    registry.add(crate::kernel!("less_than_100", |x: i32| x < 100));
     registry.add(crate::kernel!("add", |a: i32, b: i32| a.wrapping_add(b)));
     registry.add(crate::kernel!("one", || 1i32));
+    registry.add(crate::kernel!("zero", || 0i32));
+    registry.add(crate::kernel!("ten", || 10i32));
+    registry.add(crate::kernel!("minus_one", || -1i32));
+    registry.add(crate::kernel!("true", || true));
     registry.add(crate::kernel!("sum", |terms: Rest<'_, i32>| {
         terms.iter().try_fold(0, |sum, term| term.map(|term| sum + term))
     }));
-    registry.add(crate::kernel!("fail", |x: i32| {
+    let fail = crate::kernel!("fail", |x: i32| {
         Err::<i32, _>(KernelError::new(ErrorCode::Unknown, format!("fail {x}")))
-    }));
+    });
+    registry.add(Kernel { signature: Signature { results: vec![&[]], ..fail.signature.clone() }, ..fail });
     registry.add(crate::kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
-    registry.add(crate::kernel!("dead", |_: i32| Value::Dead));
+    // Unlike what returns a `Value`, it is synchronous.
+    let signature = Signature { operands: vec![&["i32"]], results: vec![&[]], ..Signature::default() };
+    registry.add(Kernel::new("dead", signature, |frame| {
+        frame.set_result(0, Value::Dead);
+        Outcome::Done
+    }));
     registry
         .add(crate::kernel!("note", |x: i32, cx: &ExecContext| { cx.print(&format!("{x} ")).map(|()| x) }));
     registry.add(crate::kernel!("chain", |_: i32| Chain));
@@ -103,6 +119,18 @@ impl Source {
         results: &[&str],
         to: &[FunctionId],
     ) -> u32 {
+        self.push(stream, name, operands, results, to, &[])
+    }
+
+    fn push(
+        &mut self,
+        stream: u32,
+        name: &str,
+        operands: Operands<'_>,
+        results: &[&str],
+        to: &[FunctionId],
+        attrs: &[bef_format::AttrId],
+    ) -> u32 {
         let code = self.writer.kernel_name(name);
         let results: Vec<TypeId> = results.iter().map(|ty| self.writer.ty(ty)).collect();
         let operand_info: Vec<_> = operands
@@ -118,17 +146,31 @@ impl Source {
             operand_info: &operand_info,
             results: &results,
             functions: to,
+            attrs,
             stream,
             location,
             ..KernelSpec::default()
         })
     }
 
+    /// A kernel with functions, whose operands all are required.
+    fn control(&mut self, name: &str, operands: &[u32], n_results: usize, to: &[FunctionId]) -> u32 {
+        let operands: Vec<_> = operands.iter().map(|&register| (register, Required)).collect();
+        let attrs = match name {
+            "while" => {
+                let ty = self.writer.ty("i64");
+                vec![self.writer.attr_int(ty, Some(bef_format::DType::I64), 1)]
+            }
+            _ => Vec::new(),
+        };
+        self.push(0, name, &operands, &vec!["i32"; n_results], to, &attrs)
+    }
+
     fn kernel(&mut self, name: &str, operands: &[u32]) -> u32 {
         let operands: Vec<_> = operands.iter().map(|&register| (register, Required)).collect();
         let ty = match name {
             "chain" => "!tfrt.chain",
-            "is_one" => "i1",
+            "is_one" | "less_than_100" => "i1",
             _ => "i32",
         };
         self.on_stream(0, name, &operands, &[ty], &[])
@@ -423,6 +465,87 @@ mod plain {
             let (results, _) = run_on(from_spec("s").unwrap(), &program, argument, Limits::default());
             assert!(results[0].contains("a result was not set"), "{results:?}");
             assert_eq!(results[1], "t:2:1: a kernel called its function #7, which it does not have");
+        }
+    }
+
+    #[test]
+    fn one_of_several_functions_runs() {
+        let mut source = Source::new();
+        let one = source.kernel("note", &[0]);
+        let two = source.next("b", &[one]);
+        let double = source.kernel("add", &[0, 0]);
+        let noted = source.kernel("note", &[double]);
+        let double = source.next("outer", &[noted]);
+        let yes = source.kernel("is_one", &[0]);
+        let chosen = source.control("if", &[yes, 0], 1, &[double, two]);
+        let no = source.kernel("is_one", &[chosen]);
+        let other = source.control("if", &[no, chosen], 1, &[double, two]);
+        let second = source.control("case", &[0, other], 1, &[two, double]);
+        let beyond = source.control("case", &[chosen, 0], 1, &[two, double]);
+        let failed = source.kernel("fail", &[0]);
+        let skipped = source.control("case", &[failed, 0], 1, &[two, double]);
+        let program = source.load(&[chosen, other, second, beyond, skipped]);
+        let out_of_range = "t:6:1: branch_index invalid. branch index: 2 # branches: 2";
+        check(&program, &["2", "2", "4", out_of_range, "t:7:1: fail 1"], "2 2 4");
+    }
+
+    #[test]
+    fn a_loop_runs_its_function_on_its_own_results() {
+        for body in ["add", "later"] {
+            let mut source = Source::new();
+            let y = source.main.arg(source.int, bef_format::StringId(0), None);
+            let sum = source.kernel("add", &[0, y]);
+            let sum = if body == "later" { source.kernel("later", &[sum]) } else { sum };
+            // Fibonacci's numbers; the arguments change places.
+            let step = source.next("outer", &[y, sum]);
+            let ten = source.kernel("ten", &[]);
+            let first = source.control("repeat", &[ten, 0, 0], 2, &[step]);
+            let none = source.kernel("zero", &[]);
+            let second = source.control("repeat", &[none, first, ten], 2, &[step]);
+            let minus = source.kernel("minus_one", &[]);
+            let third = source.control("repeat", &[minus, 0, 0], 2, &[step]);
+            let program = source.load(&[first, first + 1, second, second + 1, third]);
+            let error = "t:6:1: the trip count is -1: it must not be negative";
+            check(&program, &["89", "144", "89", "10", error], "");
+        }
+    }
+
+    #[test]
+    fn a_while_loop_ends_with_its_condition() {
+        for body in ["add", "later"] {
+            let mut source = Source::new();
+            let double = source.kernel("add", &[0, 0]);
+            let double = if body == "later" { source.kernel("later", &[double]) } else { double };
+            let more = source.kernel("less_than_100", &[double]);
+            let step = source.next("b", &[double, more]);
+            let bad = source.on_stream(0, "fail", &[(0, Required)], &["i1"], &[]);
+            let fails = source.next("c", &[0, bad]);
+            let dead = source.on_stream(0, "dead", &[(0, Required)], &["i1"], &[]);
+            let dies = source.next("outer", &[0, dead]);
+            let yes = source.kernel("is_one", &[0]);
+            let until = source.control("while", &[yes, 0], 1, &[step]);
+            let no = source.kernel("is_one", &[until]);
+            let never = source.control("while", &[no, until], 1, &[step]);
+            let failed = source.control("while", &[yes, 0], 1, &[fails]);
+            let died = source.control("while", &[yes, 0], 1, &[dies]);
+            let program = source.load(&[until, never, failed, died]);
+            check(&program, &["128", "128", "t:1:1: fail 1 < t:5:1", "<<dead>>"], "");
+        }
+    }
+
+    #[test]
+    fn a_cancellation_ends_every_loop() {
+        for kernel in ["repeat", "while"] {
+            let mut source = Source::new();
+            let x = source.kernel("cancel", &[0]);
+            let yes = source.on_stream(0, "true", &[], &["i1"], &[]);
+            let results = [x, yes];
+            let body = source.next("outer", &results[..if kernel == "while" { 2 } else { 1 }]);
+            let ten = source.kernel("ten", &[]);
+            let yes = source.kernel("is_one", &[0]);
+            let first = if kernel == "while" { yes } else { ten };
+            let looped = source.control(kernel, &[first, 0], 1, &[body]);
+            check(&source.load(&[looped]), &["Cancelled"], "");
         }
     }
 

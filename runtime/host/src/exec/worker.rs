@@ -12,11 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::frame::{Frame, Later, Ready, Running, Started};
-use super::{Execution, callee, cancelled, line, operand_error};
+use super::frame::{End, Frame, Later, Looping, Ready, Running, Started};
+use super::{Execution, callee, cancelled, line, operand_error, resolved};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::{Call, Job, KernelFrame, Outcome, Place, Request};
+use crate::kernel::{Again, Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
 use crate::value::Value;
 
@@ -88,8 +88,18 @@ impl Worker {
 
     /// Counts completions; the end of a frame completes its caller's kernel, and so on.
     fn finish(&mut self, mut frame: Arc<Frame>, mut n: usize) {
-        while frame.finish(n) {
+        loop {
+            let looping = match frame.finish(n) {
+                End::NotYet => return,
+                End::Iteration(looping) => Some(looping),
+                End::Frame => None,
+            };
             let Some((parent, kernel)) = frame.parent.clone() else { return };
+            if let Some(Looping { running, again }) = looping {
+                let (function, results) = (frame.function, frame.results().collect());
+                drop(frame);
+                return self.iterate(Iteration { frame: parent, running, function, again, results });
+            }
             let mut ready = Vec::new();
             parent.complete(kernel, &mut ready);
             if !ready.is_empty() {
@@ -213,56 +223,116 @@ impl Worker {
         worker.drain();
     }
 
-    /// Does what a kernel asks for.
+    /// Does what a kernel of the top visit asks for.
     fn request(
         &mut self,
         frame: &Arc<Frame>,
         running: Running,
         request: Option<Request>,
     ) -> Result<(), (Running, KernelError)> {
-        match request {
-            Some(Request::Call(call)) => self.call(frame, running, call),
-            None => Err((running, operand_error())),
-        }
-    }
-
-    /// Runs a function for a kernel: at once if it has a line and nothing to wait for, else in a frame of its own.
-    fn call(
-        &mut self,
-        frame: &Arc<Frame>,
-        running: Running,
-        call: Call,
-    ) -> Result<(), (Running, KernelError)> {
-        let execution = &frame.execution;
+        let Some(Request { call, again }) = request else { return Err((running, operand_error())) };
         let plan = &frame.plan().kernels[running.kernel() as usize];
         let function = match callee(call, plan, &frame.plan().lists) {
             Ok(function) => function,
             Err(error) => return Err((running, error)),
         };
-        let callee = execution.program.plan(function);
         let n_operands = self.scratch.len() - usize::from(plan.n_results) - 1;
         let first = (call.first_operand as usize).min(n_operands);
-        let n_args = (callee.n_args as usize).min(n_operands - first);
-        let arguments = self.scratch.drain(first..first + n_args);
+        let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
+        let arguments = self.scratch.drain(first..first + n_args).collect();
+        self.run_function(frame, running, (function, again), arguments)
+    }
+
+    /// Runs a function for a kernel of the top visit: at once if it has a line and nothing to wait for, else in a frame of its own.
+    fn run_function(
+        &mut self,
+        frame: &Arc<Frame>,
+        running: Running,
+        (function, again): (u32, Again),
+        arguments: Vec<Value>,
+    ) -> Result<(), (Running, KernelError)> {
+        let execution = &frame.execution;
+        let callee = execution.program.plan(function);
         let kernel = running.kernel();
         if callee.line.is_some()
             && !execution.is_seeded
-            && arguments.as_slice().iter().all(|value| value.final_value().is_some())
+            && arguments.iter().all(|value| value.final_value().is_some())
         {
             let mut results = Vec::new();
             let (limits, outer) = (execution.left(frame.depth), || frame.trace(kernel));
             let Execution { program, context, .. } = &**execution;
-            line::run(program, function, arguments, context, limits, &outer, &mut results);
+            let arguments = arguments.into_iter();
+            line::run((program, context), (function, again), arguments, limits, &outer, &mut results);
             self.publish(running, results.into_iter(), true);
             return Ok(());
         }
         if let Err(error) = execution.take(callee.n_registers as usize, frame.depth + 1) {
-            drop(arguments);
             return Err((running, error));
         }
-        let started = Frame::start(execution, function, arguments, Some((frame.clone(), kernel)), None);
-        self.open(started, Some(running));
+        let (caller, looping) = match again {
+            Again::Never => (Some(running), None),
+            again => (None, Some(Looping { running, again })),
+        };
+        let parent = Some((frame.clone(), kernel));
+        let started = Frame::start(execution, function, arguments.into_iter(), parent, looping, None);
+        self.open(started, caller);
         Ok(())
+    }
+
+    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
+    fn iterate(&mut self, mut ended: Iteration) {
+        if ended.again == Again::WhileTrue
+            && let Some(Value::Async(condition)) = ended.results.last()
+            && condition.value().is_none()
+        {
+            let condition = condition.clone();
+            return condition.and_then(move |_| {
+                let mut worker = Worker::default();
+                worker.iterate(ended);
+                worker.drain();
+            });
+        }
+        let condition =
+            if ended.again == Again::WhileTrue { ended.results.pop().map(resolved) } else { None };
+        let Iteration { frame, running, function, again, results } = ended;
+        let stream = frame.general().streams[running.kernel() as usize];
+        // In order, if this is the thread that runs what comes after the loop.
+        if !self
+            .visits
+            .last()
+            .is_some_and(|visit| visit.stream == stream && Arc::ptr_eq(&visit.frame, &frame))
+        {
+            self.visits.push(Visit::new(frame.clone(), stream, Vec::new()));
+        }
+        let n_results = results.len();
+        let next = match (again, condition) {
+            (Again::Times(more), _) => Ok(more.checked_sub(1).map(Again::Times)),
+            (Again::WhileTrue, Some(Value::I1(more))) => Ok(more.then_some(again)),
+            (Again::WhileTrue, Some(value @ (Value::Dead | Value::Error(_)))) => Err(value),
+            (Again::WhileTrue, _) => Err(Value::Error(located(&frame, running.kernel(), operand_error()))),
+            (Again::Never, _) => Ok(None),
+        };
+        let context = &frame.execution.context;
+        let cancellation = &context.request.cancellation;
+        let starts = || {
+            cancellation.before_kernel();
+            !cancellation.is_cancelled()
+        };
+        let next = match next {
+            Ok(Some(_)) if !starts() => Err(cancelled(context)),
+            next => next,
+        };
+        match next {
+            Ok(None) => self.publish(running, results.into_iter(), true),
+            Err(value) => self.publish(running, std::iter::repeat_n(value, n_results), true),
+            Ok(Some(again)) => {
+                if let Err((running, error)) = self.run_function(&frame, running, (function, again), results)
+                {
+                    let value = Value::Error(located(&frame, running.kernel(), error));
+                    self.publish(running, std::iter::repeat_n(value, n_results), true);
+                }
+            }
+        }
     }
 
     /// Stores the results of a kernel of the top visit. `completes`: the kernel is complete when they are final; else its callee's frame
@@ -317,6 +387,16 @@ impl Drop for Owed {
             });
         }));
     }
+}
+
+/// An iteration that has ended.
+struct Iteration {
+    /// The frame of the kernel that asked for the loop.
+    frame: Arc<Frame>,
+    running: Running,
+    function: u32,
+    again: Again,
+    results: Vec<Value>,
 }
 
 /// A kernel that is complete when all of its results are final.

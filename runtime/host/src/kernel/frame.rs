@@ -39,11 +39,21 @@ pub enum Outcome {
 // Two registers.
 const _: () = assert!(size_of::<Outcome>() == 16);
 
-/// What a kernel asks the executor to do on its own stack.
-#[derive(Debug)]
-pub(crate) enum Request {
-    /// To run a function, whose results are the kernel's.
-    Call(Call),
+/// What a kernel asks the executor to do on its own stack: to run a function, whose results are the kernel's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) call: Call,
+    pub(crate) again: Again,
+}
+
+/// Whether a function is run again, on the results of the time before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    Never,
+    /// So many times more.
+    Times(u32),
+    /// As long as one more result, the last, is true.
+    WhileTrue,
 }
 
 /// A function and its arguments.
@@ -291,7 +301,34 @@ impl<'f> KernelFrame<'f> {
     /// Asks for a function to be run; its results are the kernel's.
     #[inline]
     pub fn call(&mut self, call: Call) -> Outcome {
-        self.request = Some(Request::Call(call));
+        self.ask(call, Again::Never)
+    }
+
+    /// Asks for a function to be run `times` times, each time on the results of the time before; those of the last time are the kernel's.
+    pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
+        match times.checked_sub(1) {
+            Some(more) => self.ask(call, Again::Times(more)),
+            None => self.pass(call.first_operand),
+        }
+    }
+
+    /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then.
+    pub fn repeat_while(&mut self, call: Call) -> Outcome {
+        self.ask(call, Again::WhileTrue)
+    }
+
+    /// Gives the operands from `first` on as results, in whatever state.
+    pub fn pass(&mut self, first: u32) -> Outcome {
+        for i in 0..self.n_results() {
+            let value = self.raw_operand(first as usize + i).cloned().unwrap_or_default();
+            self.set_result(i, value);
+        }
+        Outcome::Done
+    }
+
+    #[inline]
+    fn ask(&mut self, call: Call, again: Again) -> Outcome {
+        self.request = Some(Request { call, again });
         Outcome::Request
     }
 
@@ -316,6 +353,11 @@ impl<'f> KernelFrame<'f> {
     /// A function that the kernel may call.
     pub fn function(&self, i: usize) -> Option<FunctionId> {
         self.kernel().functions.of(&self.plan.lists).get(i).copied().map(FunctionId)
+    }
+
+    /// How many functions the kernel may call.
+    pub fn n_functions(&self) -> usize {
+        self.kernel().functions.of(&self.plan.lists).len()
     }
 
     /// The file that the kernel stands in.

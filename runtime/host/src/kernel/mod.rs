@@ -13,6 +13,7 @@
 //! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
 
+pub mod control;
 mod frame;
 mod job;
 mod later;
@@ -20,15 +21,15 @@ mod param;
 mod returns;
 mod signature;
 
+pub(crate) use frame::{Again, KernelRef, Request};
 pub use frame::{Call, KernelFrame, Outcome, Site};
-pub(crate) use frame::{KernelRef, Request};
 pub use job::Job;
 pub(crate) use job::Place;
 pub use later::Later;
 pub(crate) use param::immediate;
 pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest};
 pub use returns::{Async, Failure, One, Returns};
-pub use signature::{AttrSpec, CallShape, Completion, Signature, Types};
+pub use signature::{AttrSpec, CallResults, CallShape, Completion, Signature, Types};
 
 use std::fmt;
 
@@ -53,19 +54,6 @@ impl Kernel {
     pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
         Kernel { name, signature, run }
     }
-}
-
-/// A kernel that runs its first function on all of its operands.
-pub fn caller(name: &'static str) -> Kernel {
-    let signature = Signature {
-        rest: Some(&[]),
-        rest_results: Some(&[]),
-        n_functions: 1,
-        calls: Some(CallShape { first_operand: 0 }),
-        completion: Completion::Calls,
-        ..Signature::default()
-    };
-    Kernel::new(name, signature, |frame| frame.call(Call { function: 0, first_operand: 0 }))
 }
 
 impl fmt::Debug for Kernel {

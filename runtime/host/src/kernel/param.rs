@@ -196,8 +196,7 @@ fn next_attr<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr
 impl<T: FromAttr> Param for Attr<T> {
     type Item<'f> = Attr<T>;
     fn declare(signature: &mut Signature) {
-        let accepts = |attr: &AttrView<'_>| T::from_value(&immediate(attr)).is_some();
-        signature.attrs.push(AttrSpec { kind: T::KIND, accepts });
+        signature.attrs.push(AttrSpec::of::<T>());
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Attr<T>, Outcome> {

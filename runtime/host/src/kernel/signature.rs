@@ -6,6 +6,7 @@
 use bef_format::AttrView;
 
 use super::is_chain;
+use super::param::{FromAttr, immediate};
 
 /// IR types, as MLIR prints them, any of which will do; none means any type.
 pub type Types = &'static [&'static str];
@@ -25,8 +26,21 @@ pub enum Completion {
 /// How a kernel calls the functions that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallShape {
-    /// Each function takes the operands from this one on, and returns the kernel's results.
+    /// Each function takes the operands from this one on.
     pub first_operand: u32,
+    /// What each gives.
+    pub results: CallResults,
+}
+
+/// What the functions give that a kernel calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallResults {
+    /// The kernel's results.
+    Kernel,
+    /// The kernel's results, which are its arguments the next time.
+    Carried,
+    /// The same, and behind them an `i1`: whether there is a next time.
+    CarriedAndCondition,
 }
 
 /// An attribute that a kernel takes.
@@ -36,6 +50,13 @@ pub struct AttrSpec {
     pub kind: &'static str,
     /// Whether an attribute is one.
     pub accepts: fn(&AttrView<'_>) -> bool,
+}
+
+impl AttrSpec {
+    /// A number.
+    pub fn of<T: FromAttr>() -> AttrSpec {
+        AttrSpec { kind: T::KIND, accepts: |attr| T::from_value(&immediate(attr)).is_some() }
+    }
 }
 
 impl std::fmt::Debug for AttrSpec {
@@ -59,6 +80,8 @@ pub struct Signature {
     pub attrs: Vec<AttrSpec>,
     /// How many functions.
     pub n_functions: u32,
+    /// Whether there may be any number of further functions.
+    pub more_functions: bool,
     /// How it calls them.
     pub calls: Option<CallShape>,
     /// When the results are final.

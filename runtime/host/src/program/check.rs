@@ -3,10 +3,12 @@
 //! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
 //! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
 
-use bef_format::{AttrId, FunctionKind, Image, KernelView, OperandMode, RegisterRec};
+use bef_format::{
+    AttrId, FunctionId, FunctionKind, FunctionView, Image, KernelView, OperandMode, RegisterRec,
+};
 
 use super::{KernelUseError, location_of};
-use crate::kernel::{Kernel, Signature, Types, is_chain};
+use crate::kernel::{CallResults, CallShape, Kernel, Signature, Types, is_chain};
 use crate::registry::Registry;
 
 /// More errors than this help nobody.
@@ -221,58 +223,97 @@ impl Use<'_, '_> {
 
     fn check_functions(&self, name: &str, signature: &Signature) -> Result<(), String> {
         let functions = self.kernel.functions();
-        if functions.len() != signature.n_functions as usize {
-            let want = signature.n_functions as usize;
+        let want = signature.n_functions as usize;
+        if functions.len() < want || (functions.len() > want && !signature.more_functions) {
             return Err(format!("'{name}' needs {want} function{}, got {}", plural(want), functions.len()));
         }
         let Some(shape) = signature.calls else { return Ok(()) };
         let operands = self.kernel.operands();
         let n = n_passed(&self.kernel, signature, |i| self.type_of(operands[i]));
         let arguments = operands.get(shape.first_operand as usize..n).unwrap_or_default();
-        for &id in functions {
-            let callee = self.image.function(id.0);
-            let callee_name = if callee.name().is_empty() { "a region" } else { callee.name() };
-            if callee.kind() == FunctionKind::Native {
+        let arguments: Vec<&str> = arguments.iter().map(|&register| self.type_of(register)).collect();
+        functions.iter().try_for_each(|&id| self.check_callee(name, shape, &arguments, id))
+    }
+
+    /// One function that a kernel calls with `arguments` of these types.
+    fn check_callee(
+        &self,
+        name: &str,
+        shape: CallShape,
+        arguments: &[&str],
+        id: FunctionId,
+    ) -> Result<(), String> {
+        let callee = self.image.function(id.0);
+        let callee_name = if callee.name().is_empty() { "a region" } else { callee.name() };
+        if callee.kind() == FunctionKind::Native {
+            return Err(format!("'{name}' calls '{callee_name}', which is native code: not supported yet"));
+        }
+        let n_results = self.kernel.n_results();
+        if n_results == 0 && is_nothing(&callee) {
+            return Ok(());
+        }
+        // A trailing chain that is not the callee's argument only orders the call.
+        let n_args = callee.n_args() as usize;
+        let chain_more = arguments.len() == n_args + 1 && arguments.last() == Some(&"!tfrt.chain");
+        if arguments.len() != n_args && !chain_more {
+            return Err(format!(
+                "'{callee_name}' takes {n_args} argument{}, got {}",
+                plural(n_args),
+                arguments.len()
+            ));
+        }
+        for (i, found) in arguments.iter().enumerate().take(n_args) {
+            let want = callee.arg_type(i as u32);
+            if *found != want {
+                return Err(format!("argument #{i} of '{callee_name}' has type {found}, expected {want}"));
+            }
+        }
+        let n_extra = u32::from(shape.results == CallResults::CarriedAndCondition);
+        if callee.n_results() != n_results + n_extra {
+            let want = callee.n_results() as usize;
+            let extra = if n_extra > 0 { " and a condition" } else { "" };
+            return Err(format!(
+                "'{callee_name}' returns {want} value{}, used with {n_results}{extra}",
+                plural(want)
+            ));
+        }
+        for i in 0..n_results {
+            let (found, want) = (self.type_of(self.kernel.first_result() + i), callee.result_type(i));
+            if found != want {
+                return Err(format!("result #{i} of '{callee_name}' has type {want}, used as {found}"));
+            }
+        }
+        if shape.results == CallResults::Kernel {
+            return Ok(());
+        }
+        if n_extra > 0 && callee.result_type(n_results) != "i1" {
+            let found = callee.result_type(n_results);
+            return Err(format!("result #{n_results} of '{callee_name}' has type {found}, expected i1"));
+        }
+        if n_args as u32 != n_results {
+            return Err(format!(
+                "'{callee_name}' takes {n_args} argument{}, but the next time gets {n_results}",
+                plural(n_args)
+            ));
+        }
+        for i in 0..n_results {
+            let (want, found) = (callee.arg_type(i), callee.result_type(i));
+            if found != want {
                 return Err(format!(
-                    "'{name}' calls '{callee_name}', which is native code: not supported yet"
+                    "result #{i} of '{callee_name}' has type {found}, but the next time is an argument of type {want}"
                 ));
-            }
-            // A trailing chain that is not the callee's argument only orders the call.
-            let n_args = callee.n_args() as usize;
-            let chain_more = arguments.len() == n_args + 1
-                && arguments.last().is_some_and(|&last| self.type_of(last) == "!tfrt.chain");
-            if arguments.len() != n_args && !chain_more {
-                return Err(format!(
-                    "'{callee_name}' takes {n_args} argument{}, got {}",
-                    plural(n_args),
-                    arguments.len()
-                ));
-            }
-            for (i, &register) in arguments.iter().enumerate().take(n_args) {
-                let (found, want) = (self.type_of(register), callee.arg_type(i as u32));
-                if found != want {
-                    return Err(format!(
-                        "argument #{i} of '{callee_name}' has type {found}, expected {want}"
-                    ));
-                }
-            }
-            let n_results = self.kernel.n_results();
-            if callee.n_results() != n_results {
-                let want = callee.n_results() as usize;
-                return Err(format!(
-                    "'{callee_name}' returns {want} value{}, used with {n_results}",
-                    plural(want)
-                ));
-            }
-            for i in 0..n_results {
-                let (found, want) = (self.type_of(self.kernel.first_result() + i), callee.result_type(i));
-                if found != want {
-                    return Err(format!("result #{i} of '{callee_name}' has type {want}, used as {found}"));
-                }
             }
         }
         Ok(())
     }
+}
+
+/// Whether a function is a branch that was left out: no arguments, nothing done.
+fn is_nothing(function: &FunctionView<'_, '_>) -> bool {
+    function.name().is_empty()
+        && function.n_args() == 0
+        && function.n_kernels() == 0
+        && function.n_results() == 0
 }
 
 /// How many of a kernel's operands are passed to it. Behind those may stand control edges, and one chain if the kernel takes none.

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::check::n_passed;
-use crate::kernel::{Completion, Kernel, KernelFn, Outcome, immediate};
+use crate::kernel::{Again, Completion, Kernel, KernelFn, Outcome, immediate};
 use crate::value::{Value, is_inline_type};
 
 /// A range of one of a plan's lists.
@@ -188,6 +188,8 @@ pub(crate) struct FunctionPlan {
     pub(crate) results: Box<[u32]>,
     /// Whether a register is returned more than once.
     pub(crate) repeats_results: bool,
+    /// Whether no result is an argument but the one in its own place: so that the next iteration's can be moved there one by one.
+    pub(crate) carries_directly: bool,
     /// What steps of the line free; in `lists`.
     pub(crate) retired: Box<[Span]>,
     pub(crate) lists: Box<[u32]>,
@@ -205,6 +207,11 @@ impl FunctionPlan {
     #[inline]
     pub(crate) fn n_slots(&self) -> usize {
         self.n_registers as usize + 1
+    }
+
+    /// How many results a kernel gets that has the function run.
+    pub(crate) fn n_results(&self, again: Again) -> usize {
+        self.results.len().saturating_sub(usize::from(again == Again::WhileTrue))
     }
 
     /// The general plan, made when it is first wanted.
@@ -415,6 +422,11 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
             let mut seen = vec![false; function.n_registers() as usize];
             function.results().iter().any(|&register| std::mem::replace(&mut seen[register as usize], true))
         },
+        carries_directly: function
+            .results()
+            .iter()
+            .enumerate()
+            .all(|(i, &register)| register >= function.n_args() || register as usize == i),
         retired: Box::default(),
         lists: lists.into(),
         immediates: immediates.into(),

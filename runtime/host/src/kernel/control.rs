@@ -1,0 +1,90 @@
+//! Control flow: kernels that have the executor run the functions that they are given.
+//!
+//! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions take and give is said by a
+//! [`CallShape`], which loading compares with every use. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
+
+use super::{AttrSpec, Call, CallResults, CallShape, Completion, Kernel, KernelFrame, Outcome, Signature};
+use crate::error::KernelError;
+use crate::value::{Scalar, Value};
+
+/// A kernel that runs its first function on all of its operands.
+pub fn caller(name: &'static str) -> Kernel {
+    Kernel::new(name, signature(Vec::new(), 1), |frame| frame.call(Call { function: 0, first_operand: 0 }))
+}
+
+/// A kernel that runs one of its two functions on its operands but the first, which says which one.
+pub fn branch(name: &'static str) -> Kernel {
+    Kernel::new(name, signature(vec![bool::TYPES], 2), |frame| match scalar::<bool>(frame, 0) {
+        Some(condition) => frame.call(Call { function: u32::from(!condition), first_operand: 1 }),
+        None => Outcome::Operand,
+    })
+}
+
+/// A kernel that runs one of its functions on its operands but the first, which is the function's number.
+pub fn case(name: &'static str) -> Kernel {
+    let signature = Signature { more_functions: true, ..signature(vec![i32::TYPES], 0) };
+    Kernel::new(name, signature, |frame| {
+        let Some(index) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
+        match u32::try_from(index) {
+            Ok(function) if frame.function(function as usize).is_some() => {
+                frame.call(Call { function, first_operand: 1 })
+            }
+            _ => {
+                let n = frame.n_functions();
+                let message = format!("branch_index invalid. branch index: {index} # branches: {n}");
+                Outcome::error(KernelError::invalid(message))
+            }
+        }
+    })
+}
+
+/// A kernel that runs its function on its operands but the first, which says how many times, each time on the results of the time before.
+pub fn repeat(name: &'static str) -> Kernel {
+    Kernel::new(name, carrying(i32::TYPES, CallResults::Carried), |frame| {
+        let Some(times) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
+        match u32::try_from(times) {
+            Ok(times) => frame.repeat(Call { function: 0, first_operand: 1 }, times),
+            Err(_) => {
+                let message = format!("the trip count is {times}: it must not be negative");
+                Outcome::error(KernelError::invalid(message))
+            }
+        }
+    })
+}
+
+/// A kernel that runs its function on its operands but the first, if that is true, and again on the results of the time before as long as
+/// one more result, the last, is true. Its attribute, the number of iterations that may be in flight at once, is a bound: there is one.
+pub fn while_loop(name: &'static str) -> Kernel {
+    let signature = Signature {
+        attrs: vec![AttrSpec::of::<i64>()],
+        ..carrying(bool::TYPES, CallResults::CarriedAndCondition)
+    };
+    Kernel::new(name, signature, |frame| match scalar::<bool>(frame, 0) {
+        Some(true) => frame.repeat_while(Call { function: 0, first_operand: 1 }),
+        Some(false) => frame.pass(1),
+        None => Outcome::Operand,
+    })
+}
+
+/// What a kernel takes and gives that calls `n_functions` functions on its operands behind `operands`.
+fn signature(operands: Vec<super::Types>, n_functions: u32) -> Signature {
+    let first_operand = operands.len() as u32;
+    Signature {
+        operands,
+        rest: Some(&[]),
+        rest_results: Some(&[]),
+        n_functions,
+        calls: Some(CallShape { first_operand, results: CallResults::Kernel }),
+        completion: Completion::Calls,
+        ..Signature::default()
+    }
+}
+
+/// The same for a loop with one operand in front.
+fn carrying(first: super::Types, results: CallResults) -> Signature {
+    Signature { calls: Some(CallShape { first_operand: 1, results }), ..signature(vec![first], 1) }
+}
+
+fn scalar<T: Scalar>(frame: &KernelFrame<'_>, i: usize) -> Option<T> {
+    frame.operand(i).and_then(|value: &Value| T::from_value(value))
+}
