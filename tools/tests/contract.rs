@@ -3,9 +3,7 @@
 #![forbid(unsafe_code)]
 
 use befrost::Kernel;
-use befrost_compiler::dialects::{
-    Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint,
-};
+use befrost_compiler::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, TypeConstraint};
 use befrost_host::kernel::{Async, Attr, Completion, Types};
 
 /// What one side says of a list of operands or results: the types of each, and of any number of further ones.
@@ -56,9 +54,12 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let results = of_op(op.results.iter().map(|r| (r.ty, r.arity)));
     let kernel_operands = of_kernel(&signature.operands, signature.rest);
     let kernel_results = of_kernel(&signature.results, signature.rest_results);
-    let is_function =
-        |kind: AttrConstraint| matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
-    let n_functions = op.attrs.iter().filter(|a| is_function(a.kind)).count() + op.regions.len();
+    let is_function = |kind: AttrConstraint| {
+        matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol | AttrConstraint::SymbolArray)
+    };
+    let more_functions = op.attrs.iter().any(|a| a.kind == AttrConstraint::SymbolArray);
+    let is_one = |kind: AttrConstraint| is_function(kind) && kind != AttrConstraint::SymbolArray;
+    let n_functions = op.attrs.iter().filter(|a| is_one(a.kind)).count() + op.regions.len();
     let n_attrs = op.attrs.iter().filter(|a| a.required && !is_function(a.kind)).count();
     let mut check = |same: bool, what: &str, op_says: String, kernel_says: String| {
         if !same {
@@ -84,7 +85,13 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         n_functions.to_string(),
         signature.n_functions.to_string(),
     );
-    let calls = op.traits.has(Traits::CALL) || !op.regions.is_empty();
+    check(
+        more_functions == signature.more_functions,
+        "further functions",
+        more_functions.to_string(),
+        signature.more_functions.to_string(),
+    );
+    let calls = n_functions > 0 || more_functions;
     check(
         calls == signature.calls.is_some(),
         "calls",

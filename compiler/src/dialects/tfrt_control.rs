@@ -1,7 +1,7 @@
 //! `tfrt`: conditions, loops and calls of functions; and the ops of `tfrt_test` that have regions.
 //!
 //! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
-//! No op here has a kernel yet, so none can be emitted.
+//! An op without a kernel cannot be emitted.
 
 use super::short::*;
 use super::view::{Attr, Operand, Operands, Region, Results, views};
@@ -114,7 +114,9 @@ fn conditions(r: &mut Registry) {
             .format(
                 "$cond (`,` $args^)? attr-dict-with-keyword `:` functional-type($args, results) \
                  shadow($then_region, $args) (`else` shadow($else_region, $args)^)?",
-            ),
+            )
+            .kernel()
+            .asynchronous(),
     ));
     let def = OpDef::new("tfrt.cond", "calls one of two functions").operand("cond", I1);
     r.add(
@@ -125,7 +127,9 @@ fn conditions(r: &mut Registry) {
             .format(
                 "$cond $a_true_fn $b_false_fn `(` $fn_operands `)` attr-dict `:` `(` type($fn_operands) `)` `->` \
                  `(` type($outputs) `)`",
-            ),
+            )
+            .kernel()
+            .asynchronous(),
     );
     let def = OpDef::new("tfrt.case", "calls the function with this number").operand("branch_index", I32);
     r.add(
@@ -135,7 +139,9 @@ fn conditions(r: &mut Registry) {
             .format(
                 "$branch_index $branches `(` $branch_operands `)` attr-dict `:` `(` type($branch_operands) `)` `->` \
                  `(` type($branch_outputs) `)`",
-            ),
+            )
+            .kernel()
+            .asynchronous(),
     );
     r.add(
         many(
@@ -161,7 +167,9 @@ fn loops(r: &mut Registry) {
             .format(
                 "$cond $body_fn `(` $operands `)` attr-dict `parallel_iterations` `(` $parallel_iterations `)` `:` \
                  `(` type($operands) `)` `->` `(` type($results) `)`",
-            ),
+            )
+            .kernel()
+            .asynchronous(),
     );
     let def = OpDef::new("tfrt.repeat.i32", "does something a number of times").operand("trip_count", I32);
     r.add(regions(
@@ -170,7 +178,9 @@ fn loops(r: &mut Registry) {
             .type_from("results", "args", TypeFn::Same)
             .region("body", false)
             .traits(Traits::LOOP)
-            .format("$trip_count (`,` $args^ `:` type($args))? attr-dict-with-keyword shadow($body, $args)"),
+            .format("$trip_count (`,` $args^ `:` type($args))? attr-dict-with-keyword shadow($body, $args)")
+            .kernel()
+            .asynchronous(),
     ));
     let range = |name: &str, summary| {
         OpDef::new(name, summary).operand("start", I32).operand("end", I32).operand("block_size", I32)

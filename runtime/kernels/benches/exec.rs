@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
-use bef_format::{DType, FunctionId, FunctionKind};
+use bef_format::{AttrId, DType, FunctionId, FunctionKind};
 use befrost_host::{ExecContext, Limits, Program, Request, Value, call, queue};
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -46,6 +46,15 @@ impl Source {
         })
     }
 
+    fn any_kernel(&mut self, name: &str, operands: &[u32], results: &[&str], extra: Extra<'_>) -> u32 {
+        let code = self.writer.kernel_name(name);
+        let results: Vec<_> = results.iter().map(|ty| self.writer.ty(ty)).collect();
+        let Extra { functions, attrs } = extra;
+        let spec =
+            KernelSpec { code, operands, functions, attrs, results: &results, ..KernelSpec::default() };
+        self.main.kernel(&spec)
+    }
+
     fn load(mut self, result: u32) -> Arc<Program> {
         let unnamed = self.writer.string("");
         self.main.result(result, unnamed);
@@ -53,6 +62,66 @@ impl Source {
         let bytes = self.writer.finish().expect("the program fits");
         Program::from_bytes(&bytes, &befrost_kernels::registry()).expect("the program is valid")
     }
+}
+
+/// What a kernel has beside operands and results.
+#[derive(Default)]
+struct Extra<'e> {
+    functions: &'e [FunctionId],
+    attrs: &'e [AttrId],
+}
+
+/// A function being written that the program's `main` calls.
+struct Callee {
+    id: FunctionId,
+    builder: FunctionBuilder,
+}
+
+impl Callee {
+    fn new(writer: &mut Writer, name: &str, arguments: &[&str]) -> Callee {
+        let (name, unnamed) = (writer.string(name), writer.string(""));
+        let mut builder = FunctionBuilder::new(name, FunctionKind::Async);
+        for ty in arguments {
+            builder.arg(writer.ty(ty), unnamed, None);
+        }
+        Callee { id: writer.declare(), builder }
+    }
+
+    fn kernel(
+        &mut self,
+        writer: &mut Writer,
+        name: &str,
+        operands: &[u32],
+        results: &[&str],
+        extra: Extra<'_>,
+    ) -> u32 {
+        let code = writer.kernel_name(name);
+        let results: Vec<_> = results.iter().map(|ty| writer.ty(ty)).collect();
+        let Extra { functions, attrs } = extra;
+        let spec =
+            KernelSpec { code, operands, functions, attrs, results: &results, ..KernelSpec::default() };
+        self.builder.kernel(&spec)
+    }
+
+    fn constant(&mut self, writer: &mut Writer, value: i32) -> u32 {
+        let attr = int(writer, DType::I32, value);
+        self.kernel(writer, "tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[attr], ..Extra::default() })
+    }
+
+    fn end(mut self, writer: &mut Writer, results: &[u32]) -> FunctionId {
+        let unnamed = writer.string("");
+        for &register in results {
+            self.builder.result(register, unnamed);
+        }
+        writer.define(self.id, self.builder);
+        self.id
+    }
+}
+
+/// An integer as an attribute.
+fn int(writer: &mut Writer, dtype: DType, value: i32) -> AttrId {
+    let ty = writer.ty(if dtype == DType::I64 { "i64" } else { "i32" });
+    writer.attr_int(ty, Some(dtype), i64::from(value))
 }
 
 /// Runs `main(1)` again and again on the queue `spec`.
@@ -125,24 +194,100 @@ fn chain_of_asynchronous_adds(bencher: Bencher, spec: &str) {
 #[divan::bench(args = ["s", "mstd:2"])]
 fn calls_of_one_add(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
-    let (i32_type, unnamed) = (source.writer.ty("i32"), source.writer.string(""));
-    let name = source.writer.string("add_one");
-    let mut callee = FunctionBuilder::new(name, FunctionKind::Async);
-    let argument = callee.arg(i32_type, unnamed, None);
-    let code = source.writer.kernel_name("tfrt.add.i32");
-    let sum = callee.kernel(&KernelSpec {
-        code,
-        operands: &[argument, argument],
-        results: &[i32_type],
-        ..KernelSpec::default()
-    });
-    callee.result(sum, unnamed);
-    let callee = source.writer.add(callee);
+    let mut callee = Callee::new(&mut source.writer, "double", &["i32"]);
+    let double = callee.kernel(&mut source.writer, "tfrt.add.i32", &[0, 0], &["i32"], Extra::default());
+    let callee = callee.end(&mut source.writer, &[double]);
     let mut last = 0;
     for _ in 0..N {
         last = source.kernel("tfrt.call", &[last], &[callee]);
     }
     bench(bencher, spec, N, source.load(last));
+}
+
+/// TFRT 156 ns per iteration, goal 10.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn repeat_of_one_add(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let writer = &mut source.writer;
+    let mut body = Callee::new(writer, "body", &["i32"]);
+    let sum = body.kernel(writer, "tfrt.add.i32", &[0, 0], &["i32"], Extra::default());
+    let body = body.end(writer, &[sum]);
+    let times = int(writer, DType::I32, N as i32);
+    let times =
+        source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[times], functions: &[] });
+    let last = source.kernel("tfrt.repeat.i32", &[times, 0], &[body]);
+    bench(bencher, spec, N, source.load(last));
+}
+
+/// TFRT 658 ns per iteration on `s`, goal 15: two adds and a comparison in the body.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn while_of_three_kernels(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let writer = &mut source.writer;
+    let mut body = Callee::new(writer, "body", &["i32", "i32", "i32"]);
+    let next = body.kernel(writer, "tfrt.add.i32", &[0, 2], &["i32"], Extra::default());
+    body.kernel(writer, "tfrt.add.i32", &[0, 0], &["i32"], Extra::default());
+    let more = body.kernel(writer, "tfrt.lessequal.i32", &[next, 1], &["i1"], Extra::default());
+    let body = body.end(writer, &[next, 1, 2, more]);
+    let (n, one) = (int(writer, DType::I64, 1), int(writer, DType::I32, N as i32));
+    let limit =
+        source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[one], functions: &[] });
+    let yes = source.any_kernel("tfrt.equal.i32", &[0, 0], &["i1"], Extra::default());
+    let last = source.any_kernel(
+        "tfrt.while",
+        &[yes, 0, limit, 0],
+        &["i32", "i32", "i32"],
+        Extra { attrs: &[n], functions: &[body] },
+    );
+    bench(bencher, spec, N, source.load(last));
+}
+
+/// TFRT 308 ns per kernel, goal 20: all of them, and a sum, use one value that comes out of a kernel.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn star_of_adds(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let center = source.kernel("tfrt.add.i32", &[0, 0], &[]);
+    let adds: Vec<u32> = (0..N).map(|_| source.kernel("tfrt.add.i32", &[center, center], &[])).collect();
+    let sum = source.kernel("tfrt_test.sum", &adds, &[]);
+    bench(bencher, spec, N + 2, source.load(sum));
+}
+
+/// TFRT 450 ms on `s` and 97 ms on `mstd:2`, goal 18: 1,456,707 kernels.
+#[divan::bench(args = ["s", "mstd:2"], sample_count = 20)]
+fn recursive_fib_of_25(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let writer = &mut source.writer;
+    let mut fib = Callee::new(writer, "fib", &["i32"]);
+    let base = Callee::new(writer, "base", &["i32"]);
+    let mut step = Callee::new(writer, "step", &["i32"]);
+    // fib(n) = if n <= 1 then n else fib(n - 1) + fib(n - 2)
+    let one = fib.constant(writer, 1);
+    let small = fib.kernel(writer, "tfrt.lessequal.i32", &[0, one], &["i1"], Extra::default());
+    let branches = [base.id, step.id];
+    let result = fib.kernel(
+        writer,
+        "tfrt.cond",
+        &[small, 0],
+        &["i32"],
+        Extra { functions: &branches, ..Extra::default() },
+    );
+    let fib_id = [fib.id];
+    let calls = || Extra { functions: &fib_id, ..Extra::default() };
+    let one = step.constant(writer, 1);
+    let before = step.kernel(writer, "tfrt.minus.i32", &[0, one], &["i32"], Extra::default());
+    let first = step.kernel(writer, "tfrt.call", &[before], &["i32"], calls());
+    let two = step.constant(writer, 2);
+    let before = step.kernel(writer, "tfrt.minus.i32", &[0, two], &["i32"], Extra::default());
+    let second = step.kernel(writer, "tfrt.call", &[before], &["i32"], calls());
+    let sum = step.kernel(writer, "tfrt.add.i32", &[first, second], &["i32"], Extra::default());
+    base.end(writer, &[0]);
+    step.end(writer, &[sum]);
+    let fib = fib.end(writer, &[result]);
+    let n = int(writer, DType::I32, 25);
+    let n = source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[n], functions: &[] });
+    let last = source.kernel("tfrt.call", &[n], &[fib]);
+    // 242,785 calls with three kernels each, 121,392 of them with seven more.
+    bench(bencher, spec, 1_578_100, source.load(last));
 }
 
 /// TFRT 140 ns, goal 40.
