@@ -117,7 +117,7 @@ func.func @errors() -> (i32, i32, i32, i32) {
     tfrt.return %bad, %two : i32, i32
   }
   %yes = tfrt.constant.i1 true
-  // ERR-NEXT: loops.mlir:[[@LINE-18]]:10: error: something bad happened
+  // ERR-NEXT: loops.mlir:[[@LINE-17]]:10: error: something bad happened
   // ERR-NEXT: loops.mlir:[[@LINE+1]]:8: note: called from here
   %s = tfrt.while %yes @fails(%one) parallel_iterations(1) : (i32) -> (i32)
   %minus = tfrt.constant.i32 -3
