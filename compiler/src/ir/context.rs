@@ -323,6 +323,11 @@ impl Context {
         id
     }
 
+    /// What is known about every op name that was met, by id.
+    pub(crate) fn op_names(&self) -> impl Iterator<Item = &OpNameData> {
+        self.op_names.iter().map(|(_, data)| data)
+    }
+
     /// What is known about an op name.
     #[inline]
     pub fn op_name_data(&self, id: OpNameId) -> &OpNameData {

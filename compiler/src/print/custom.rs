@@ -12,18 +12,49 @@ use smallvec::SmallVec;
 
 /// What was written last, for spaces.
 #[derive(Clone, Copy)]
-struct Space {
+pub(super) struct Space {
     /// A blank is due before a value or word.
     wanted: bool,
     /// The last thing was punctuation.
     punctuation: bool,
 }
 
-const AFTER_WORD: Space = Space { wanted: true, punctuation: false };
+pub(super) const AFTER_WORD: Space = Space { wanted: true, punctuation: false };
+
+pub(super) fn before_value(out: &mut String, space: &mut Space) {
+    if space.wanted || !space.punctuation {
+        out.push(' ');
+    }
+    *space = Space { wanted: true, punctuation: false };
+}
+
+/// A keyword or punctuation; empty: no blank here.
+pub(super) fn literal(text: &str, out: &mut String, space: &mut Space) {
+    let Some(first) = text.chars().next() else {
+        *space = Space { wanted: false, punctuation: true };
+        return;
+    };
+    let blank = if text.len() != 1 && text != "->" {
+        true
+    } else if space.punctuation {
+        !">)}],".contains(first)
+    } else {
+        !"<>(){}[],".contains(first)
+    };
+    if blank && space.wanted {
+        out.push(' ');
+    }
+    out.push_str(text);
+    space.punctuation = first != '_' && !first.is_ascii_alphabetic();
+    space.wanted = text.len() != 1 || !"<({[".contains(first);
+}
 
 impl Printer<'_> {
     /// Prints the op in custom form; false (and nothing printed) if it has none or does not fit it.
     pub(super) fn custom(&mut self, op: OpId) -> bool {
+        if self.planned(op) {
+            return true;
+        }
         let Some(def) = self.m.def(op) else { return false };
         let Some(format) = &def.format else { return false };
         match format.elements.as_slice() {
@@ -48,30 +79,6 @@ impl Printer<'_> {
         self.out.push_str(name);
     }
 
-    fn before_value(&mut self, space: &mut Space) {
-        if space.wanted || !space.punctuation {
-            self.out.push(' ');
-        }
-        *space = Space { wanted: true, punctuation: false };
-    }
-
-    fn literal(&mut self, text: &str, space: &mut Space) {
-        let first = text.chars().next().unwrap_or(' ');
-        let blank = if text.len() != 1 && text != "->" {
-            true
-        } else if space.punctuation {
-            !">)}],".contains(first)
-        } else {
-            !"<>(){}[],".contains(first)
-        };
-        if blank && space.wanted {
-            self.out.push(' ');
-        }
-        self.out.push_str(text);
-        space.punctuation = first != '_' && !first.is_ascii_alphabetic();
-        space.wanted = text.len() != 1 || !"<({[".contains(first);
-    }
-
     fn elements(&mut self, op: OpId, def: &OpDef, elements: &[Element], space: &mut Space) {
         for element in elements {
             self.element(op, def, element, space);
@@ -80,8 +87,7 @@ impl Printer<'_> {
 
     fn element(&mut self, op: OpId, def: &OpDef, element: &Element, space: &mut Space) {
         match element {
-            Element::Literal(text) if text.is_empty() => *space = Space { wanted: false, punctuation: true },
-            Element::Literal(text) => self.literal(text, space),
+            Element::Literal(text) => literal(text, &mut self.out, space),
             Element::Blank => self.out.push(' '),
             Element::Operands => self.list(self.m.operands(op), space),
             Element::Operand(index) => self.list(self.declared(op, *index).into_iter(), space),
@@ -102,7 +108,7 @@ impl Printer<'_> {
                     if matches!(kind, AttrConstraint::Flags(_)) {
                         *space = AFTER_WORD;
                     } else {
-                        self.before_value(space);
+                        before_value(&mut self.out, space);
                     }
                     self.attr_value(attr, kind);
                 }
@@ -114,7 +120,7 @@ impl Printer<'_> {
                     if at > 0 {
                         self.out.push(',');
                     }
-                    self.before_value(space);
+                    before_value(&mut self.out, space);
                     self.out.push_str(def.attrs[i].name);
                     self.out.push_str(" = ");
                     self.attr_value(attr, def.attrs[i].kind);
@@ -132,19 +138,19 @@ impl Printer<'_> {
             }
             Element::Successor(index) => {
                 for at in self.m.successor_range(op, *index) {
-                    self.before_value(space);
+                    before_value(&mut self.out, space);
                     self.block_name(self.m.successors(op)[at]);
                 }
             }
             Element::Types(of, _) => {
                 let types = self.m.types_of(op, *of);
                 if !types.is_empty() {
-                    self.before_value(space);
+                    before_value(&mut self.out, space);
                 }
                 self.type_list(&types);
             }
             Element::FunctionalType(inputs, outputs) => {
-                self.before_value(space);
+                before_value(&mut self.out, space);
                 let (inputs, outputs) = (self.m.types_of(op, *inputs), self.m.types_of(op, *outputs));
                 super::text::write_function(self.style, &inputs, &outputs, &mut self.out);
             }
@@ -163,7 +169,7 @@ impl Printer<'_> {
                 *space = AFTER_WORD;
             }
             Element::Region(index, shadow) => {
-                self.before_value(space);
+                before_value(&mut self.out, space);
                 if let Some(&region) = self.m.regions_of(op).get(*index) {
                     self.shadow(op, region, shadow);
                     let declared = declares_args(def, *index);
@@ -173,7 +179,7 @@ impl Printer<'_> {
             }
             Element::Arg(region, _) => {
                 if let Some(arg) = self.region_args(op, *region).first().copied() {
-                    self.before_value(space);
+                    before_value(&mut self.out, space);
                     self.value(arg);
                 }
             }
@@ -209,13 +215,13 @@ impl Printer<'_> {
     fn list(&mut self, values: impl Iterator<Item = ValueId>, space: &mut Space) {
         let mut values = values.peekable();
         if values.peek().is_some() {
-            self.before_value(space);
+            before_value(&mut self.out, space);
             self.values(values);
         }
     }
 
     /// An attribute of a declared kind, as `piece_attr` and its like read it.
-    fn attr_value(&mut self, attr: AttrId, kind: AttrConstraint) {
+    pub(super) fn attr_value(&mut self, attr: AttrId, kind: AttrConstraint) {
         match kind {
             AttrConstraint::Int(_) | AttrConstraint::Float(_) | AttrConstraint::Bool => {
                 write_attr(self.style, attr, Typed::Never, &mut self.out);

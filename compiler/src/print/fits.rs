@@ -87,7 +87,7 @@ impl Printer<'_> {
     }
 
     /// Does an attribute read back as itself where a form expects this kind?
-    fn fits_attr(&self, attr: AttrId, kind: AttrConstraint) -> bool {
+    pub(super) fn fits_attr(&self, attr: AttrId, kind: AttrConstraint) -> bool {
         let cx = self.cx;
         match kind {
             AttrConstraint::Int(k) => matches!(cx.attr(attr), AttrKind::Int { ty, .. } if *ty == k.id()),

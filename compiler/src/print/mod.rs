@@ -3,7 +3,7 @@
 //! Registered ops print in their declared custom form if they fit it, and in generic form otherwise (a wrong operand
 //! count, a missing attribute): whatever the IR is, what is printed reads back as the same IR. `names` decides what
 //! values are called, `aliases` what attributes, types and locations are, `text` writes types and attributes with the help of
-//! `elements` (numbers and tensors) and `affine`, `custom` interprets formats.
+//! `elements` (numbers and tensors) and `affine`, `custom` interprets formats, `plan` has those of plain ops ready.
 
 mod affine;
 mod aliases;
@@ -12,6 +12,7 @@ mod custom;
 mod elements;
 mod fits;
 mod names;
+mod plan;
 mod resources;
 mod switch;
 #[cfg(test)]
@@ -27,7 +28,7 @@ use crate::dialects::Traits;
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
 use aliases::Aliases;
 use names::{Called, Names};
-use rustc_hash::FxHashMap;
+use plan::Plans;
 use text::{Style, put, write_list};
 
 /// How to print.
@@ -56,14 +57,15 @@ pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
 }
 
 fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Aliases) -> String {
+    let plans = Plans::of(&module.cx);
     let mut printer = Printer {
         m: module,
         cx: &module.cx,
         options: *options,
         names: names::assign(module, op, options),
-        preds: FxHashMap::default(),
         style: Style::new(&module.cx, aliases),
         aliases,
+        plans: &plans,
         out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
         indent: 0,
         default_dialect: "builtin",
@@ -79,11 +81,10 @@ struct Printer<'m> {
     cx: &'m Context,
     options: PrintOptions,
     names: Names,
-    /// Blocks that branch to a block, in order.
-    preds: FxHashMap<BlockId, Vec<BlockId>>,
     /// The context, with the aliases.
     style: Style<'m>,
     aliases: &'m Aliases,
+    plans: &'m Plans<'m>,
     out: String,
     indent: usize,
     /// The dialect that is not named in this region.
@@ -156,6 +157,9 @@ impl Printer<'_> {
     }
 
     fn value(&mut self, value: ValueId) {
+        if let Some(name) = self.names.own(value) {
+            return write_value_name(&name, &mut self.out);
+        }
         match self.m.value_def(value) {
             ValueDef::Result(op, i) if self.m.n_results(op) > 1 => {
                 let i = i as usize;
@@ -172,18 +176,7 @@ impl Printer<'_> {
 
     fn name(&mut self, value: ValueId) {
         match self.names.value(value) {
-            Some(Called::Number(n)) => {
-                self.out.push('%');
-                push_number(n, &mut self.out);
-            }
-            Some(Called::Arg(n)) => {
-                self.out.push_str("%arg");
-                push_number(n, &mut self.out);
-            }
-            Some(Called::Text(text)) => {
-                self.out.push('%');
-                self.out.push_str(text);
-            }
+            Some(name) => write_value_name(&name, &mut self.out),
             None => put!(self.out, "%<<UNKNOWN {value:?}>>"),
         }
     }
@@ -265,7 +258,6 @@ impl Printer<'_> {
         let def = self.m.def(self.m.region_parent(region));
         let outer = std::mem::replace(&mut self.default_dialect, def.map_or("", |d| d.default_dialect));
         let blocks = self.m.blocks_of(region);
-        self.find_preds(blocks);
         // Without a header it would be read as no block at all.
         let may_vanish = !elide
             && match entry_header {
@@ -274,7 +266,7 @@ impl Printer<'_> {
                 Header::Needed => !def.is_some_and(|d| d.traits.has(Traits::NO_TERMINATOR)),
             };
         for (i, &block) in blocks.iter().enumerate() {
-            let has_preds = self.preds.contains_key(&block);
+            let has_preds = self.names.preds.contains_key(&block);
             let args = !self.m.args(block).is_empty();
             let empty = self.m.first_op(block).is_none() && !args;
             let header = i > 0
@@ -304,17 +296,6 @@ impl Printer<'_> {
         self.out.push('}');
     }
 
-    fn find_preds(&mut self, blocks: &[BlockId]) {
-        for &block in blocks {
-            // Only the last op may branch, but what is not verified must print as well.
-            for op in self.m.ops_in(block) {
-                for &successor in self.m.successors(op) {
-                    self.preds.entry(successor).or_default().push(block);
-                }
-            }
-        }
-    }
-
     fn header(&mut self, block: BlockId, entry: bool) {
         self.newline();
         self.block_name(block);
@@ -332,7 +313,7 @@ impl Printer<'_> {
             self.out.push(')');
         }
         self.out.push(':');
-        match self.preds.get(&block).map(Vec::as_slice) {
+        match self.names.preds.get(&block).map(Vec::as_slice) {
             None | Some([]) if entry => {}
             None | Some([]) => self.out.push_str("  // no predecessors"),
             Some(preds) => {
@@ -362,17 +343,55 @@ impl Printer<'_> {
     }
 }
 
-/// Half of all that is printed are numbers of values: no formatter.
-fn push_number(mut n: u32, out: &mut String) {
-    let mut digits = [0; 10];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
+fn write_value_name(name: &Called<'_>, out: &mut String) {
+    match name {
+        Called::Number(n) => {
+            out.push('%');
+            push_number(*n, out);
+        }
+        Called::Arg(n) => {
+            out.push_str("%arg");
+            push_number(*n, out);
+        }
+        Called::Text(text) => {
+            out.push('%');
+            out.push_str(text);
         }
     }
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
+/// `000001002...999`.
+static THREE_DIGITS: [u8; 3000] = {
+    let mut digits = [b'0'; 3000];
+    let mut n = 0;
+    while n < 1000 {
+        digits[3 * n] += (n / 100) as u8;
+        digits[3 * n + 1] += (n / 10 % 10) as u8;
+        digits[3 * n + 2] += (n % 10) as u8;
+        n += 1;
+    }
+    digits
+};
+
+static DIGITS: &str = match std::str::from_utf8(&THREE_DIGITS) {
+    Ok(digits) => digits,
+    Err(_) => panic!("digits are ASCII"),
+};
+
+/// Half of all that is printed are numbers of values: no formatter.
+fn push_number(n: u32, out: &mut String) {
+    // Less than 1000, without what begins before digit `skip`.
+    let push = |n: u32, skip: usize, out: &mut String| {
+        let at = 3 * n as usize;
+        out.push_str(&DIGITS[at + skip..at + 3]);
+    };
+    match n {
+        0..10 => push(n, 2, out),
+        10..100 => push(n, 1, out),
+        100..1000 => push(n, 0, out),
+        _ => {
+            push_number(n / 1000, out);
+            push(n % 1000, 0, out);
+        }
+    }
 }

@@ -7,11 +7,13 @@
 //! op names its results, and no number is used twice in the whole text.
 //!
 //! With `keep_names` a value keeps its source name, made unique by a number if need be.
+//!
+//! The one visit of all ops that this takes also notes which blocks branch to which.
 
 use super::PrintOptions;
 use crate::ir::entity::{Absent, SideTable};
 use crate::ir::{BlockId, Module, OpId, RegionId, ValueId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A value's name, in four bytes: the kind in the low two bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,14 @@ impl Name {
     fn arg(n: u32) -> Name {
         Name(n << 2 | 1)
     }
+
+    fn text(n: usize) -> Name {
+        Name((n as u32) << 2 | 2)
+    }
+
+    fn group(n: usize) -> Name {
+        Name((n as u32) << 2 | 3)
+    }
 }
 
 /// The names of everything in an op.
@@ -46,17 +56,35 @@ impl Name {
 pub(super) struct Names {
     values: SideTable<ValueId, Name>,
     pub(super) blocks: SideTable<BlockId, u32>,
+    /// Blocks that branch to a block, in order.
+    pub(super) preds: FxHashMap<BlockId, Vec<BlockId>>,
     texts: Vec<Box<str>>,
+    /// What the values are called that share their names with the results after them.
+    groups: Vec<Name>,
 }
 
 impl Names {
+    /// The name of a value that has one to itself.
+    #[inline]
+    pub(super) fn own(&self, value: ValueId) -> Option<Called<'_>> {
+        self.called(*self.values.at(value)?)
+    }
+
+    /// The name of a value, maybe shared with the results after it.
     pub(super) fn value(&self, value: ValueId) -> Option<Called<'_>> {
-        let Name(bits) = *self.values.at(value)?;
-        Some(match bits & 3 {
-            0 => Called::Number(bits >> 2),
-            1 => Called::Arg(bits >> 2),
-            _ => Called::Text(self.texts.get((bits >> 2) as usize)?),
-        })
+        let name = *self.values.at(value)?;
+        let shared = if name.0 & 3 == 3 { self.groups.get((name.0 >> 2) as usize) } else { None };
+        self.called(*shared.unwrap_or(&name))
+    }
+
+    #[inline]
+    fn called(&self, Name(bits): Name) -> Option<Called<'_>> {
+        match bits & 3 {
+            0 => Some(Called::Number(bits >> 2)),
+            1 => Some(Called::Arg(bits >> 2)),
+            2 => Some(Called::Text(self.texts.get((bits >> 2) as usize)?)),
+            _ => None,
+        }
     }
 
     pub(super) fn is_named(&self, value: ValueId) -> bool {
@@ -71,7 +99,7 @@ impl Names {
 
     fn text(&mut self, text: &str) -> Name {
         self.texts.push(text.into());
-        Name((self.texts.len() as u32 - 1) << 2 | 2)
+        Name::text(self.texts.len() - 1)
     }
 }
 
@@ -113,19 +141,17 @@ pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Nam
         for name in namer.order.drain(n_used..) {
             namer.used.remove(&name);
         }
-        namer.region(region);
+        let inner = todo.len();
+        namer.region(region, |region| todo.push((region, start)));
         let after = (namer.next, namer.order.len());
-        for &block in module.blocks_of(region) {
-            for op in module.ops_in(block) {
-                todo.extend(module.regions_of(op).iter().map(|inner| (*inner, after)));
-            }
-        }
+        todo.iter_mut().skip(inner).for_each(|(_, counters)| *counters = after);
     }
     namer.names
 }
 
 impl Namer<'_> {
-    fn region(&mut self, region: RegionId) {
+    /// Names everything in a region but what is in regions inside, which `inner` gets.
+    fn region(&mut self, region: RegionId, mut inner: impl FnMut(RegionId)) {
         let m = self.m;
         for (i, &block) in m.blocks_of(region).iter().enumerate() {
             self.names.blocks.set(block, i as u32);
@@ -139,13 +165,19 @@ impl Namer<'_> {
             }
             for op in m.ops_in(block) {
                 self.results(op);
+                // Only the last op may branch, but what is not verified must print as well.
+                for &successor in m.successors(op) {
+                    self.names.preds.entry(successor).or_default().push(block);
+                }
+                m.regions_of(op).iter().copied().for_each(&mut inner);
             }
         }
     }
 
     fn results(&mut self, op: OpId) {
         let m = self.m;
-        if m.n_results(op) == 0 {
+        let n = m.n_results(op);
+        if n == 0 {
             return;
         }
         let naming = m.def(op).and_then(|d| d.result_names).filter(|_| !self.options.generic);
@@ -158,6 +190,15 @@ impl Namer<'_> {
                 (None, None) => continue,
             };
             self.names.values.set(result, name);
+        }
+        for i in 1..n {
+            let first = m.result(op, i - 1);
+            if !self.names.is_named(m.result(op, i))
+                && let Some(&name) = self.names.values.at(first)
+            {
+                self.names.groups.push(name);
+                self.names.values.set(first, Name::group(self.names.groups.len() - 1));
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::aliases::{Aliases, Node};
 use super::elements::{
     element_size, write_dense, write_element, write_int, write_nested, write_places, write_wide_int,
 };
+use super::push_number;
 use crate::ir::{
     AttrId, AttrKind, Context, DYNAMIC, KnownType, LocId, LocKind, Signedness, StrId, TypeId, TypeKind,
 };
@@ -124,7 +125,7 @@ pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
                 Signedness::Signed => "si",
                 Signedness::Unsigned => "ui",
             });
-            put!(out, "{width}");
+            push_number(*width, out);
         }
         TypeKind::Float(float) => out.push_str(float.name()),
         TypeKind::Index => out.push_str("index"),

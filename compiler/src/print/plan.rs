@@ -1,0 +1,273 @@
+//! Forms worked out once per op name.
+//!
+//! Most ops of a program have one operand, attribute and result for each that is declared, so that only names differ
+//! from one to the next: `tfrt.add.i32 %3, %4`. For them the format becomes a [`Plan`]: text with holes, and the few
+//! questions that must be asked of an op before. An op that a plan does not fit (it has another attribute, say) goes the long
+//! way, through `fits` and `custom`, which gives the same text; what the plan of a definition says is derived from what they do.
+
+use super::Printer;
+use super::custom::{AFTER_WORD, Space, before_value, literal};
+use super::text::write_type;
+use crate::dialects::format::{Element, Of, Source, each};
+use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeFn, TypeRule, TypeSource};
+use crate::ir::{Context, Module, OpId, OpNameId, TypeId};
+
+/// The forms of all ops of a module, by name.
+pub(super) struct Plans<'m>(Vec<Option<Plan<'m>>>);
+
+impl<'m> Plans<'m> {
+    pub(super) fn of(cx: &'m Context) -> Plans<'m> {
+        Plans(cx.op_names().map(|name| Plan::of(cx.str(name.name), name.def?)).collect())
+    }
+
+    /// The plan of an op, if it has one and fits it.
+    #[inline]
+    fn fit(&self, printer: &Printer<'_>, op: OpId) -> Option<&Plan<'m>> {
+        let OpNameId(at) = printer.m.op_name(op);
+        self.0.get(at as usize)?.as_ref().filter(|plan| plan.fits(printer, op))
+    }
+}
+
+/// One declared operand or result, of which there is exactly one.
+#[derive(Clone, Copy)]
+enum Slot {
+    Operand(usize),
+    Result(usize),
+}
+
+impl Slot {
+    fn of(of: Of) -> Option<Slot> {
+        match of {
+            Of::Operand(i) => Some(Slot::Operand(i)),
+            Of::Result(i) => Some(Slot::Result(i)),
+            Of::Operands | Of::Results => None,
+        }
+    }
+
+    fn ty(self, m: &Module, op: OpId) -> TypeId {
+        m.value_type(match self {
+            Slot::Operand(i) => m.operand(op, i),
+            Slot::Result(i) => m.result(op, i),
+        })
+    }
+}
+
+/// What must be true of types that are not written.
+enum Check {
+    Is(Slot, TypeId),
+    Same(Slot, Slot),
+    Rule(TypeRule),
+}
+
+impl Check {
+    fn holds(&self, m: &Module, op: OpId) -> bool {
+        match self {
+            Check::Is(slot, ty) => slot.ty(m, op) == *ty,
+            Check::Same(a, b) => a.ty(m, op) == b.ty(m, op),
+            Check::Rule(rule) => rule.holds(m, op),
+        }
+    }
+}
+
+/// A piece of the form.
+enum Piece {
+    Text(String),
+    Operand(usize),
+    Type(Slot),
+    Attr(usize, AttrConstraint),
+}
+
+/// A form of which only operands, types and attributes are open.
+struct Plan<'m> {
+    name: &'m str,
+    /// The same without its dialect, and that dialect: where it need not be named.
+    short: Option<(&'m str, &'m str)>,
+    n_operands: usize,
+    n_results: usize,
+    checks: Vec<Check>,
+    /// The declared attributes that the form writes; the op has no others.
+    attrs: Vec<(usize, AttrConstraint)>,
+    pieces: Vec<Piece>,
+}
+
+impl<'m> Plan<'m> {
+    fn of(name: &'m str, def: &OpDef) -> Option<Plan<'m>> {
+        let format = def.format.as_ref()?;
+        let arities = def.operands.iter().map(|o| o.arity).chain(def.results.iter().map(|r| r.arity));
+        let is_plain = arities.into_iter().all(|arity| arity == Arity::One)
+            && def.regions.is_empty()
+            && def.successors.is_empty()
+            && !def.traits.has(Traits::OPERAND_SEGMENTS);
+        if !is_plain {
+            return None;
+        }
+        let mut checks = Vec::new();
+        for &(of, source) in &format.plan.steps {
+            let slot = Slot::of(of)?;
+            checks.push(match source {
+                Source::Written | Source::WrittenOr(_) => continue,
+                Source::Only(ty) => Check::Is(slot, ty),
+                Source::Rule(TypeFn::Same, TypeSource::Value(from)) => Check::Same(slot, Slot::of(from)?),
+                Source::Rule(by, from) => Check::Rule(TypeRule { of, from, by }),
+            });
+        }
+        let mut maker =
+            Maker { def, pieces: Vec::new(), attrs: Vec::new(), text: String::new(), space: AFTER_WORD };
+        maker.elements(&format.elements)?;
+        maker.end_text();
+        let short = name.split_once('.').filter(|(_, rest)| !rest.contains('.'));
+        Some(Plan {
+            name,
+            short: short.map(|(dialect, rest)| (rest, dialect)),
+            n_operands: def.operands.len(),
+            n_results: def.results.len(),
+            checks,
+            attrs: maker.attrs,
+            pieces: maker.pieces,
+        })
+    }
+
+    #[inline]
+    fn fits(&self, printer: &Printer<'_>, op: OpId) -> bool {
+        let m = printer.m;
+        m.n_operands(op) == self.n_operands
+            && m.n_results(op) == self.n_results
+            && m.attrs(op).len() == self.attrs.len()
+            && m.properties(op).is_none()
+            && m.regions_of(op).is_empty()
+            && m.successors(op).is_empty()
+            && self.checks.iter().all(|check| check.holds(m, op))
+            && self.attrs.iter().all(|&(i, kind)| {
+                printer.declared_attr(op, i).is_some_and(|attr| printer.fits_attr(attr, kind))
+            })
+    }
+}
+
+/// A plan in the making.
+struct Maker<'d> {
+    def: &'d OpDef,
+    pieces: Vec<Piece>,
+    attrs: Vec<(usize, AttrConstraint)>,
+    /// Not yet in `pieces`.
+    text: String,
+    space: Space,
+}
+
+impl Maker<'_> {
+    fn end_text(&mut self) {
+        if !self.text.is_empty() {
+            self.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.end_text();
+        self.pieces.push(piece);
+    }
+
+    fn value(&mut self, piece: Piece) {
+        before_value(&mut self.text, &mut self.space);
+        self.push(piece);
+    }
+
+    fn list(&mut self, n: usize, piece: impl Fn(usize) -> Piece) {
+        for i in 0..n {
+            if i == 0 {
+                self.value(piece(i));
+            } else {
+                self.text.push_str(", ");
+                self.push(piece(i));
+            }
+        }
+    }
+
+    /// None if it depends on the op what is written.
+    fn elements(&mut self, elements: &[Element]) -> Option<()> {
+        elements.iter().try_for_each(|element| self.element(element))
+    }
+
+    fn element(&mut self, element: &Element) -> Option<()> {
+        match element {
+            Element::Literal(text) => literal(text, &mut self.text, &mut self.space),
+            Element::Blank => self.text.push(' '),
+            Element::Operands => self.list(self.def.operands.len(), Piece::Operand),
+            Element::Operand(i) => self.value(Piece::Operand(*i)),
+            Element::Typed(i) => {
+                self.push(Piece::Operand(*i));
+                self.text.push_str(" : ");
+                self.push(Piece::Type(Slot::Operand(*i)));
+                self.space = AFTER_WORD;
+            }
+            Element::Attr(i) => {
+                let kind = self.def.attrs.get(*i)?.kind;
+                if matches!(kind, AttrConstraint::Flags(_)) {
+                    return None;
+                }
+                self.attrs.push((*i, kind));
+                self.value(Piece::Attr(*i, kind));
+            }
+            // There are no others.
+            Element::AttrDict { .. } => {}
+            Element::Types(Of::Operands, _) => {
+                self.list(self.def.operands.len(), |i| Piece::Type(Slot::Operand(i)));
+            }
+            Element::Types(Of::Results, _) => {
+                self.list(self.def.results.len(), |i| Piece::Type(Slot::Result(i)));
+            }
+            Element::Types(of, _) => self.value(Piece::Type(Slot::of(*of)?)),
+            Element::Optional { elements, anchor } => match elements.get(*anchor)? {
+                Element::Operand(_) | Element::Typed(_) => self.elements(elements)?,
+                Element::Attr(_) | Element::AttrDict { .. } if !self.needs_attr(elements) => {}
+                _ => return None,
+            },
+            Element::NamedAttrs(_)
+            | Element::Successor(_)
+            | Element::FunctionalType(..)
+            | Element::ArrowTypes(..)
+            | Element::Region(..)
+            | Element::Arg(..)
+            | Element::Assign(..)
+            | Element::Custom(_) => return None,
+        }
+        Some(())
+    }
+
+    /// Does some attribute of a group have to be there?
+    fn needs_attr(&self, elements: &[Element]) -> bool {
+        let mut needed = false;
+        each(elements, &mut |element| {
+            let attrs = match element {
+                Element::Attr(i) => std::slice::from_ref(i),
+                Element::NamedAttrs(list) => list,
+                _ => &[],
+            };
+            needed |= attrs.iter().any(|i| self.def.attrs.get(*i).is_none_or(|attr| attr.required));
+        });
+        needed
+    }
+}
+
+impl Printer<'_> {
+    /// Prints an op by its plan; false (and nothing printed) if that does not fit it.
+    pub(super) fn planned(&mut self, op: OpId) -> bool {
+        let plans = self.plans;
+        let Some(plan) = plans.fit(self, op) else { return false };
+        match plan.short {
+            Some((short, dialect)) if dialect == self.default_dialect => self.out.push_str(short),
+            _ => self.out.push_str(plan.name),
+        }
+        for piece in &plan.pieces {
+            match piece {
+                Piece::Text(text) => self.out.push_str(text),
+                Piece::Operand(i) => self.value(self.m.operand(op, *i)),
+                Piece::Type(slot) => write_type(self.style, slot.ty(self.m, op), &mut self.out),
+                Piece::Attr(i, kind) => {
+                    if let Some(attr) = self.declared_attr(op, *i) {
+                        self.attr_value(attr, *kind);
+                    }
+                }
+            }
+        }
+        true
+    }
+}
