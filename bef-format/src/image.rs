@@ -260,6 +260,11 @@ impl<'a> Image<'a> {
         self.registers.len().saturating_sub(1) as u32
     }
 
+    /// Number of operands of all kernels.
+    pub fn n_operands(&self) -> usize {
+        self.operands.len()
+    }
+
     /// Number of attributes in the pool.
     pub fn n_attrs(&self) -> u32 {
         self.attributes.len() as u32

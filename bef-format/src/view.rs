@@ -219,6 +219,13 @@ impl<'i, 'a> KernelView<'i, 'a> {
         span(self.image.aux, self.rec.first_aux, self.next.first_aux)
     }
 
+    /// Whether the kernel has nothing but operands, results, a cost and a stream: no attributes and functions, all operands usual, not on
+    /// another device, and it waits for all of them.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.rec.first_aux == self.next.first_aux && self.rec.flags == 0 && self.rec.device == 0
+    }
+
     /// Number of attributes.
     pub fn n_attrs(&self) -> u32 {
         let n_infos = if self.has_operand_info() { self.operands().len() } else { 0 };

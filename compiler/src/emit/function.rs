@@ -480,12 +480,17 @@ fn is_symbol(kind: AttrConstraint) -> bool {
     matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol)
 }
 
-/// Mode and space of each operand by the op's definition; nothing if all are the usual.
-pub(crate) fn operand_info(def: &OpDef, n: usize, info: &mut Vec<OperandInfo>) {
+/// Are all operands required and in the host's memory, by the op's definition?
+pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
     let is_usual = |operand: &dialects::OperandDef| {
         operand.mode == dialects::OperandMode::Required && operand.space == MemorySpace::Host
     };
-    if def.operands.iter().all(is_usual) {
+    def.operands.iter().all(is_usual)
+}
+
+/// Mode and space of each operand by the op's definition; nothing if all are the usual.
+pub(crate) fn operand_info(def: &OpDef, n: usize, info: &mut Vec<OperandInfo>) {
+    if has_usual_operands(def) {
         return;
     }
     info.extend((0..n).map(|i| {

@@ -31,7 +31,7 @@ mod errors;
 mod function;
 
 pub(crate) use constants::{dense_type, dtype, shape_text};
-pub(crate) use function::{mode_name, operand_info};
+pub(crate) use function::{has_usual_operands, mode_name, operand_info};
 
 use bef_format::write::Writer;
 use bef_format::{FunctionId, FunctionKind};

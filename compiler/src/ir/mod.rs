@@ -201,7 +201,6 @@ impl Module {
 
     /// The same, with room for a program of about this size.
     pub fn with_capacity(registry: &'static Registry, size: Capacity) -> Self {
-        let Capacity { ops, values, uses, named } = size;
         let mut module = Module {
             cx: Context::new(registry),
             op_spans: SideTable::default(),
@@ -218,19 +217,25 @@ impl Module {
             uses: Arena::default(),
             top: OpId(0),
         };
-        module.ops.reserve(ops);
-        module.values.reserve(values);
-        module.uses.reserve(uses);
-        if named > 0 {
-            module.op_spans.reserve(ops);
-            module.use_spans.reserve(uses);
-            module.value_spans.reserve(values);
-        }
+        module.reserve(size);
         let name = module.cx.op_name(names::BUILTIN_MODULE);
         module.top = module.create(NewOp::new(name));
         let region = module.add_region(module.top);
         module.add_block(region);
         module
+    }
+
+    /// Makes room for a program of about this size.
+    pub(crate) fn reserve(&mut self, size: Capacity) {
+        let Capacity { ops, values, uses, named } = size;
+        self.ops.reserve(ops);
+        self.values.reserve(values);
+        self.uses.reserve(uses);
+        if named > 0 {
+            self.op_spans.reserve(ops);
+            self.use_spans.reserve(uses);
+            self.value_spans.reserve(values);
+        }
     }
 
     /// The root: a `builtin.module`.

@@ -10,7 +10,7 @@ use bef_format::layout::TypeId as BefTypeId;
 use bef_format::{AttrView, DType, Image, LocationView};
 use rustc_hash::FxHashMap;
 
-use super::{Failure, errors};
+use super::{Failure, RaiseOptions, errors};
 use crate::dialects::Registry;
 use crate::emit::{ABSENT, dense_type, dtype, shape_text};
 use crate::ir::{AttrId, AttrKind, Blob, KnownType, LocId, LocKind, Module, TypeId};
@@ -20,8 +20,11 @@ use crate::syntax::{self, ParseOptions};
 /// What each id of the file stands for.
 pub(super) struct Constants {
     types: Vec<TypeId>,
-    attrs: Vec<AttrId>,
+    /// None where an optional attribute is absent.
+    attrs: Vec<Option<AttrId>>,
+    /// Empty if locations are not read.
     locs: Vec<LocId>,
+    unit: AttrId,
 }
 
 impl Constants {
@@ -29,8 +32,14 @@ impl Constants {
         self.types[id.index()]
     }
 
-    pub(super) fn attr(&self, id: bef_format::AttrId) -> AttrId {
+    /// None if it says that there is none.
+    pub(super) fn attr(&self, id: bef_format::AttrId) -> Option<AttrId> {
         self.attrs[id.index()]
+    }
+
+    /// The attribute where there must be one.
+    pub(super) fn attr_or_unit(&self, id: bef_format::AttrId) -> AttrId {
+        self.attr(id).unwrap_or(self.unit)
     }
 
     pub(super) fn loc(&self, id: bef_format::LocationId) -> LocId {
@@ -38,10 +47,7 @@ impl Constants {
     }
 
     /// Converts all types, attributes and locations of a file, into a module that is otherwise empty.
-    pub(super) fn read(
-        image: &Image<'_>,
-        registry: &'static Registry,
-    ) -> Result<(Module, Constants), Failure> {
+    pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
         let loc_ids = || (0..image.n_locations()).map(bef_format::LocationId);
         let texts: Vec<&str> = attr_ids()
@@ -56,25 +62,30 @@ impl Constants {
                 _ => None,
             })
             .collect();
-        let pool = Pool::parse(image, &texts, &loc_texts, registry)?;
+        let pool = Pool::parse(image, &texts, &loc_texts, options.registry)?;
         let Pool { module: mut m, types, attrs: texts, locs: loc_texts } = pool;
 
         let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
-        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new() };
+        let unit = m.cx.attr_id(AttrKind::Unit);
+        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new(), unit };
         let mut texts = texts.into_iter();
         for id in attr_ids() {
             let attr = match image.attr(id) {
-                AttrView::Text(ABSENT) => m.cx.attr_id(AttrKind::Unit),
-                AttrView::Text(_) => texts.next().unwrap_or(AttrId(0)),
+                AttrView::Text(ABSENT) => None,
+                AttrView::Text(_) => texts.next(),
                 AttrView::Type(text) => {
                     let ty = type_of.get(text).ok_or_else(|| errors::bad_text("a type", text))?;
-                    m.cx.type_attr(*ty)
+                    Some(m.cx.type_attr(*ty))
                 }
-                view => c.convert(image, &mut m, view)?,
+                view => Some(c.convert(image, &mut m, view)?),
             };
             c.attrs.push(attr);
         }
+        if !options.locations {
+            return Ok((m, c));
+        }
         let mut loc_texts = loc_texts.into_iter();
+        c.locs.reserve(image.n_locations() as usize);
         for id in loc_ids() {
             let loc = match image.location(id) {
                 LocationView::Text(_) => loc_texts.next().unwrap_or(LocId::UNKNOWN),
@@ -94,7 +105,9 @@ impl Constants {
             AttrView::Float { dtype, bits } => AttrKind::Float { ty: float_type(dtype), bits },
             AttrView::Str(text) => AttrKind::Str { text: m.cx.str_id(text), ty: None },
             AttrView::Symbol(text) => return Ok(m.cx.symbol_attr(text)),
-            AttrView::Array(children) => AttrKind::Array(children.iter().map(|&id| self.attr(id)).collect()),
+            AttrView::Array(children) => {
+                AttrKind::Array(children.iter().map(|&id| self.attr_or_unit(id)).collect())
+            }
             AttrView::Scalars { ty, dtype, bytes, n: _, dense: true } => {
                 let elem = self.ty(ty);
                 self.check_dtype(image, m, ty, dtype)?;
@@ -109,8 +122,10 @@ impl Constants {
                 AttrKind::Array(elements)
             }
             AttrView::Dict(entries) => {
-                let entries: Vec<_> =
-                    entries.iter().map(|e| (m.cx.str_id(image.string(e.key)), self.attr(e.value))).collect();
+                let entries: Vec<_> = entries
+                    .iter()
+                    .map(|e| (m.cx.str_id(image.string(e.key)), self.attr_or_unit(e.value)))
+                    .collect();
                 return Ok(m.cx.dict_attr(&entries));
             }
             AttrView::Dense { ty, dtype, shape, data, splat } => {
@@ -187,7 +202,7 @@ impl Constants {
             }
             LocationView::Fused { parts, metadata } => {
                 let parts: Vec<LocId> = parts.iter().map(|&id| self.loc(id)).collect();
-                return m.cx.fused_loc(&parts, metadata.map(|id| self.attr(id)));
+                return m.cx.fused_loc(&parts, metadata.map(|id| self.attr_or_unit(id)));
             }
         };
         m.cx.loc_id(kind)

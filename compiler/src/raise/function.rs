@@ -1,14 +1,15 @@
 //! One body: values for registers, ops for kernels, a return for the results.
 
-use bef_format::{AttrView, FunctionId, FunctionView, KernelView, OperandInfo};
+use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
 
 use super::{Failure, Raiser, errors};
 use crate::dialects::{AttrConstraint, Cost, OpDef, Traits};
-use crate::emit::{self, ABSENT, ARRAY_SUFFIX, DEVICE, OPERAND_MODES, PROPERTY_PREFIX};
-use crate::ir::{AttrId, AttrKind, BlockId, KnownType, NewOp, OpId, OpNameId, StrId, ValueId, names};
+use crate::emit::{self, ARRAY_SUFFIX, DEVICE, OPERAND_MODES, PROPERTY_PREFIX};
+use crate::ir::{
+    AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
+};
 
 /// What is known about the kernels of one name.
-#[derive(Clone)]
 pub(super) struct Code {
     op: OpNameId,
     def: Option<&'static OpDef>,
@@ -16,6 +17,20 @@ pub(super) struct Code {
     attrs: Vec<StrId>,
     /// Names of the declared references to functions.
     functions: Vec<StrId>,
+    /// What a kernel costs that says nothing else.
+    cost: Option<u32>,
+    /// All operands are required and in the host's memory, by the definition.
+    has_usual_operands: bool,
+}
+
+/// Lists that every kernel needs, kept to be filled again.
+#[derive(Default)]
+pub(super) struct Scratch {
+    operands: Vec<ValueId>,
+    results: Vec<TypeId>,
+    attrs: Vec<(StrId, AttrId)>,
+    /// By register.
+    values: Vec<ValueId>,
 }
 
 impl<'a> Raiser<'_, 'a> {
@@ -34,38 +49,49 @@ impl<'a> Raiser<'_, 'a> {
             let list = if is_function { &mut functions } else { &mut attrs };
             list.push(cx.str_id(attr.name));
         }
-        Ok(Code { op, def, attrs, functions })
+        let cost = match def.map(|def| def.cost) {
+            Some(Cost::Fixed(cost)) if cost != 0 => Some(cost),
+            _ => None,
+        };
+        let has_usual_operands = def.is_none_or(emit::has_usual_operands);
+        Ok(Code { op, def, attrs, functions, cost, has_usual_operands })
     }
 
     /// Fills a block with the arguments, ops and return of a function.
     pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
-        let mut values: Vec<ValueId> = Vec::with_capacity(f.n_registers() as usize);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let Scratch { operands, results, attrs, values } = &mut scratch;
+        values.clear();
         for (i, &ty) in f.arg_types().iter().enumerate() {
             let value = self.m.add_arg(block, self.constants.ty(ty));
             let loc = self.loc(f.arg_location(i as u32));
-            self.m.value_locs.set(value, loc);
-            let ssa_name = f.ssa_name(i as u32);
-            // Without SSA names, the argument's own name is the best one.
-            let name = if ssa_name.is_empty() && !self.image.has_ssa_names() {
-                f.arg_name(i as u32)
-            } else {
-                ssa_name
-            };
-            self.name_value(value, name);
+            if loc != LocId::UNKNOWN {
+                self.m.value_locs.set(value, loc);
+            }
+            if self.options.names {
+                let ssa_name = f.ssa_name(i as u32);
+                // Without SSA names, the argument's own name is the best one.
+                let name = if ssa_name.is_empty() && !self.image.has_ssa_names() {
+                    f.arg_name(i as u32)
+                } else {
+                    ssa_name
+                };
+                self.name_value(value, name);
+            }
             values.push(value);
         }
-        let mut operands = Vec::new();
-        let mut results = Vec::new();
         for k in f.kernels() {
             operands.clear();
             operands.extend(k.operands().iter().map(|&register| values[register as usize]));
             results.clear();
             let first = k.first_result();
             results.extend((first..first + k.n_results()).map(|r| self.constants.ty(f.register_type(r))));
-            let op = self.op(k, &operands, &results)?;
+            let op = self.op(k, operands, results, attrs)?;
             self.m.append(block, op);
             for (i, value) in self.m.results(op).enumerate() {
-                self.name_value(value, f.ssa_name(first + i as u32));
+                if self.options.names {
+                    self.name_value(value, f.ssa_name(first + i as u32));
+                }
                 values.push(value);
             }
         }
@@ -73,8 +99,9 @@ impl<'a> Raiser<'_, 'a> {
         operands.extend(f.results().iter().map(|&register| values[register as usize]));
         let name = self.m.cx.op_name(names::TFRT_RETURN);
         let loc = self.loc(f.return_location());
-        let op = self.m.create(NewOp { operands: &operands, loc, ..NewOp::new(name) });
+        let op = self.m.create(NewOp { operands, loc, ..NewOp::new(name) });
         self.m.append(block, op);
+        self.scratch = scratch;
         Ok(())
     }
 
@@ -89,19 +116,21 @@ impl<'a> Raiser<'_, 'a> {
         &mut self,
         k: KernelView<'_, 'a>,
         operands: &[ValueId],
-        results: &[crate::ir::TypeId],
+        results: &[TypeId],
+        attrs: &mut Vec<(StrId, AttrId)>,
     ) -> Result<OpId, Failure> {
         let code = &self.codes[k.code().index()];
         let (name, def) = (code.op, code.def);
-        let mut attrs: Vec<(StrId, AttrId)> = Vec::new();
+        let loc = self.loc(k.location());
+        if k.is_plain() && code.has_usual_operands && k.cost().is_none_or(|cost| Some(cost) == code.cost) {
+            return Ok(self.m.create(NewOp { operands, results, loc, ..NewOp::new(name) }));
+        }
+        attrs.clear();
         let mut properties = Properties::None;
         for (i, &id) in k.attrs().iter().enumerate() {
-            if self.image.attr(id) == AttrView::Text(ABSENT) {
-                continue;
-            }
-            let value = self.constants.attr(id);
+            let Some(value) = self.constants.attr(id) else { continue };
             match k.attr_name(i as u32) {
-                Some(name) => self.place(name, value, &mut attrs, &mut properties),
+                Some(name) => self.place(name, value, attrs, &mut properties),
                 None => {
                     let name = match self.codes[k.code().index()].attrs.get(i) {
                         Some(&name) => name,
@@ -111,16 +140,15 @@ impl<'a> Raiser<'_, 'a> {
                 }
             }
         }
-        let regions = self.functions(k, &mut attrs, &mut properties)?;
-        self.fields(k, def, &mut attrs);
+        let regions = self.functions(k, attrs, &mut properties)?;
+        self.fields(k, attrs);
 
         attrs.sort_by(|a, b| self.m.cx.str(a.0).cmp(self.m.cx.str(b.0)));
         if let Some(pair) = attrs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let why = format!("has two attributes called `{}`", self.m.cx.str(pair[0].0));
             return Err(errors::attributes(k.name(), &why));
         }
-        let loc = self.loc(k.location());
-        let op = self.m.create(NewOp { name, loc, operands, results, attrs: &attrs, successors: &[] });
+        let op = self.m.create(NewOp { name, loc, operands, results, attrs, successors: &[] });
         let properties = match properties {
             Properties::None => None,
             Properties::Whole(value) => Some(value),
@@ -207,21 +235,14 @@ impl<'a> Raiser<'_, 'a> {
     }
 
     /// Adds the attributes that have fields of their own in a kernel's record.
-    fn fields(
-        &mut self,
-        k: KernelView<'_, 'a>,
-        def: Option<&'static OpDef>,
-        attrs: &mut Vec<(StrId, AttrId)>,
-    ) {
+    fn fields(&mut self, k: KernelView<'_, 'a>, attrs: &mut Vec<(StrId, AttrId)>) {
         let cx = &mut self.m.cx;
+        let Code { op: _, def, attrs: _, functions: _, cost: fixed, has_usual_operands } =
+            &self.codes[k.code().index()];
         if k.is_any() {
             attrs.push((names::BEF_NONSTRICT, cx.attr_id(AttrKind::Unit)));
         }
-        let fixed = match def.map(|def| def.cost) {
-            Some(Cost::Fixed(cost)) if cost != 0 => Some(cost),
-            _ => None,
-        };
-        if let Some(cost) = k.cost().filter(|&cost| Some(cost) != fixed)
+        if let Some(cost) = k.cost().filter(|&cost| Some(cost) != *fixed)
             && !attrs.iter().any(|&(name, _)| name == names::TFRT_COST)
         {
             let cost = cx.int_attr(KnownType::I64.id(), i64::from(cost));
@@ -230,6 +251,9 @@ impl<'a> Raiser<'_, 'a> {
         if k.device() != 0 {
             let device = cx.str_attr(self.image.device_name(k.device()));
             attrs.push((cx.str_id(DEVICE), device));
+        }
+        if *has_usual_operands && !k.has_operand_info() {
+            return;
         }
         let n = k.operands().len();
         let mut usual: Vec<OperandInfo> = Vec::new();

@@ -26,24 +26,55 @@ use crate::diag::Diagnostic;
 use crate::dialects::{OpDef, Registry};
 use crate::emit::{EMPTY_REGION, RESOURCES};
 use crate::ir::resources::Resources;
-use crate::ir::{AttrId, BlockId, LocId, Module, OpId, StrId, TypeId, names};
+use crate::ir::{AttrId, BlockId, Capacity, LocId, Module, OpId, StrId, TypeId, names};
 use constants::Constants;
 
 /// Why a file was refused; in a box, since it is rare and large.
 type Failure = Box<Diagnostic>;
 
-/// Reads a file as IR over the standard dialects.
+/// How to raise.
+#[derive(Clone, Copy)]
+pub struct RaiseOptions {
+    /// The dialects of the ops.
+    pub registry: &'static Registry,
+    /// Read the names of values. Most programs have as many as ops, and printing makes its own.
+    pub names: bool,
+    /// Read locations, of which there are as many.
+    pub locations: bool,
+}
+
+impl Default for RaiseOptions {
+    /// Everything, over the standard dialects.
+    fn default() -> Self {
+        RaiseOptions { registry: Registry::standard(), names: true, locations: true }
+    }
+}
+
+/// Reads all of a file as IR over the standard dialects.
 pub fn raise(image: &Image<'_>) -> Result<Module, Vec<Diagnostic>> {
-    raise_with(image, Registry::standard())
+    raise_with(image, &RaiseOptions::default())
 }
 
-/// Reads a file as IR over the given dialects.
-pub fn raise_with(image: &Image<'_>, registry: &'static Registry) -> Result<Module, Vec<Diagnostic>> {
-    raise_module(image, registry).map_err(|diag| vec![*diag])
+/// Reads a file as IR.
+pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Vec<Diagnostic>> {
+    raise_module(image, options).map_err(|diag| vec![*diag])
 }
 
-fn raise_module(image: &Image<'_>, registry: &'static Registry) -> Result<Module, Failure> {
-    let (module, constants) = Constants::read(image, registry)?;
+fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
+    let registry = options.registry;
+    let (mut module, constants) = Constants::read(image, options)?;
+    let n_functions = image.n_functions() as usize;
+    module.reserve(Capacity {
+        // A `func.func` and a return for each function.
+        ops: image.n_kernels() as usize + 2 * n_functions,
+        values: image.n_registers() as usize,
+        // And a result for each function: an estimate.
+        uses: image.n_operands() + n_functions,
+        named: 0,
+    });
+    if options.names && image.has_ssa_names() {
+        module.value_names.reserve(image.n_registers() as usize);
+    }
     // A kernel is an op of the same name, or the op whose definition names the kernel.
     let mut op_of_kernel: FxHashMap<&str, &OpDef> = FxHashMap::default();
     for def in registry.iter() {
@@ -53,12 +84,14 @@ fn raise_module(image: &Image<'_>, registry: &'static Registry) -> Result<Module
     }
     let mut cx = Raiser {
         image,
+        options: *options,
         m: module,
         constants,
         op_of_kernel,
         codes: Vec::new(),
         regions: Vec::new(),
-        is_used: vec![false; image.n_functions() as usize],
+        is_used: vec![false; n_functions],
+        scratch: function::Scratch::default(),
     };
     cx.module()?;
     Ok(cx.m)
@@ -67,6 +100,7 @@ fn raise_module(image: &Image<'_>, registry: &'static Registry) -> Result<Module
 /// The work in progress.
 struct Raiser<'i, 'a> {
     image: &'i Image<'a>,
+    options: RaiseOptions,
     m: Module,
     constants: Constants,
     op_of_kernel: FxHashMap<&'static str, &'static OpDef>,
@@ -76,6 +110,7 @@ struct Raiser<'i, 'a> {
     regions: Vec<(u32, BlockId)>,
     /// The functions that are some region's body already.
     is_used: Vec<bool>,
+    scratch: function::Scratch,
 }
 
 impl<'a> Raiser<'_, 'a> {
@@ -123,11 +158,14 @@ impl<'a> Raiser<'_, 'a> {
     fn dict(&mut self, attrs: Option<bef_format::AttrId>) -> Vec<(StrId, AttrId)> {
         let Some(AttrView::Dict(entries)) = attrs.map(|id| self.image.attr(id)) else { return Vec::new() };
         let (cx, constants) = (&mut self.m.cx, &self.constants);
-        entries.iter().map(|e| (cx.str_id(self.image.string(e.key)), constants.attr(e.value))).collect()
+        entries
+            .iter()
+            .map(|e| (cx.str_id(self.image.string(e.key)), constants.attr_or_unit(e.value)))
+            .collect()
     }
 
     fn loc(&self, id: Option<LocationId>) -> LocId {
-        id.map_or(LocId::UNKNOWN, |id| self.constants.loc(id))
+        id.filter(|_| self.options.locations).map_or(LocId::UNKNOWN, |id| self.constants.loc(id))
     }
 
     fn types(&self, ids: &[bef_format::TypeId]) -> Vec<TypeId> {
