@@ -21,7 +21,12 @@ pub struct AlignedBytes {
 impl AlignedBytes {
     /// As many zeros.
     pub fn zeroed(len: usize) -> AlignedBytes {
-        AlignedBytes { lines: vec![Line([0; 64]); len.div_ceil(size_of::<Line>())], len }
+        AlignedBytes { lines: bytemuck::zeroed_vec(len.div_ceil(size_of::<Line>())), len }
+    }
+
+    /// The same; none if there is not as much memory.
+    pub fn try_zeroed(len: usize) -> Option<AlignedBytes> {
+        Some(AlignedBytes { lines: bytemuck::try_zeroed_vec(len.div_ceil(size_of::<Line>())).ok()?, len })
     }
 
     /// A copy of `bytes`.

@@ -6,6 +6,7 @@ use crate::layout::{
 };
 
 use super::WriteError;
+use super::code::location_id;
 
 /// A kernel to be added to a function. Fill in what applies: `KernelSpec { code, operands: &[a, b], ..KernelSpec::default() }`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,12 +57,15 @@ pub struct FunctionBuilder {
     pub(super) kernels: Vec<KernelRec>,
     pub(super) operands: Vec<u32>,
     pub(super) aux: Vec<u32>,
-    /// Parallel to `aux`; provisional ids.
-    pub(super) aux_names: Vec<StringId>,
-    pub(super) locations: Vec<Option<LocationId>>,
+    /// Parallel to `aux`; provisional ids of strings.
+    pub(super) aux_names: Vec<u32>,
+    /// By kernel; `NONE` if it is not known.
+    pub(super) locations: Vec<u32>,
     /// SSA names, one after the other, and the end of each.
     pub(super) ssa_names: String,
-    pub(super) ssa_ends: Vec<usize>,
+    pub(super) ssa_ends: Vec<u32>,
+    /// The greatest stream of a kernel.
+    pub(super) last_stream: u32,
     pub(super) error: Option<WriteError>,
 }
 
@@ -85,6 +89,7 @@ impl FunctionBuilder {
             locations: Vec::new(),
             ssa_names: String::new(),
             ssa_ends: Vec::new(),
+            last_stream: 0,
             error: None,
         }
     }
@@ -175,18 +180,21 @@ impl FunctionBuilder {
             flags: if any { KERNEL_ANY } else { 0 } | if has_info { KERNEL_OPERAND_INFO } else { 0 },
         });
         self.operands.extend_from_slice(operands);
-        self.aux.extend_from_slice(bytemuck::cast_slice(attrs));
-        self.aux.extend_from_slice(bytemuck::cast_slice(functions));
-        self.aux.extend_from_slice(bytemuck::cast_slice(operand_info));
-        for (names, n) in
-            [(attr_names, attrs.len()), (function_names, functions.len()), (&[], operand_info.len())]
-        {
-            let end = self.aux_names.len() + n;
-            self.aux_names.extend_from_slice(names);
-            self.aux_names.resize(end, StringId(0));
+        if attrs.len() + functions.len() + operand_info.len() > 0 {
+            self.aux.extend_from_slice(bytemuck::cast_slice(attrs));
+            self.aux.extend_from_slice(bytemuck::cast_slice(functions));
+            self.aux.extend_from_slice(bytemuck::cast_slice(operand_info));
+            for (names, n) in
+                [(attr_names, attrs.len()), (function_names, functions.len()), (&[], operand_info.len())]
+            {
+                let end = self.aux_names.len() + n;
+                self.aux_names.extend_from_slice(bytemuck::cast_slice(names));
+                self.aux_names.resize(end, 0);
+            }
         }
+        self.last_stream = self.last_stream.max(stream);
         self.register_types.extend_from_slice(results);
-        self.locations.push(location);
+        self.locations.push(location_id(location));
         first_result
     }
 
@@ -213,9 +221,12 @@ impl FunctionBuilder {
         if register < self.ssa_ends.len() || register >= self.register_types.len() {
             return self.fail(|| format!("register {register} cannot be named `{name}` now"));
         }
-        self.ssa_ends.resize(register, self.ssa_names.len());
+        self.ssa_ends.resize(register, self.ssa_names.len() as u32);
         self.ssa_names.push_str(name);
-        self.ssa_ends.push(self.ssa_names.len());
+        if u32::try_from(self.ssa_names.len()).is_err() {
+            return self.fail(|| "the names of a function's values take more than 4 GiB".to_owned());
+        }
+        self.ssa_ends.push(self.ssa_names.len() as u32);
     }
 
     /// Number of registers so far.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Pools hold each thing once, in the order in which it was first given, so the same calls give the same bytes. String
-//! ids are provisional until `finish` sorts the strings; all other ids are final. Used-by lists, ready counts,
+//! ids are provisional until `finish` sorts the strings; all other ids are final. A function goes into the tables of the
+//! file as soon as it and all before it are defined, so that it is in memory once; the tables themselves are what is written. Used-by lists, ready counts,
 //! partitions and checksums are computed, never given.
 //!
 //! What cannot be written (a register that is read too early, a table of more than 2^32 entries) is remembered and
@@ -15,7 +16,9 @@
 //! Not here: the IR, and which attribute of an op goes where (the compiler's `emit`).
 
 mod assemble;
+mod code;
 mod function;
+mod locations;
 mod pool;
 
 use std::collections::HashMap;
@@ -23,11 +26,13 @@ use std::collections::HashMap;
 use crate::dtype::DType;
 use crate::layout::{
     ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, DenseRec, DictEntry, FunctionId,
-    KernelCode, LOCATION_A_MAX, LOCATION_KIND_BITS, LocationId, LocationKind, LocationRec, MAX_ATTR_DEPTH,
-    MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId,
-    TABLE_ALIGN, TypeId,
+    KernelCode, LocationId, LocationKind, MAX_ATTR_DEPTH, MAX_ATTR_NODES, MAX_LOCATION_DEPTH,
+    MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId, TABLE_ALIGN, TypeId,
 };
+pub use assemble::Parts;
+use code::Code;
 pub use function::{FunctionBuilder, KernelSpec};
+use locations::{Locations, TooLarge};
 use pool::{FastMap, IdPool, StringPool};
 
 /// Why no file could be written.
@@ -67,22 +72,21 @@ pub struct Writer {
     payload: Vec<u8>,
     /// Where tensors with this hash lie.
     payload_places: HashMap<u128, Vec<(usize, usize)>>,
-    locations: IdPool<LocationKey>,
-    /// Depth and number of nodes of each location.
-    location_trees: Vec<(u8, u32)>,
-    functions: Vec<Option<FunctionBuilder>>,
+    locations: Locations,
+    functions: Vec<Function>,
+    /// The first functions, of which the tables have all.
+    n_written: usize,
+    code: Code,
     error: Option<WriteError>,
 }
 
-/// What makes a location unique.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct LocationKey {
-    /// Without the place of its parts.
-    rec: LocationRec,
-    /// Of a fused location.
-    parts: Box<[LocationId]>,
-    /// Line and column of a range's end.
-    end: Option<(u32, u32)>,
+/// A function that was declared.
+enum Function {
+    Declared,
+    /// It waits for those before it.
+    Defined(Box<FunctionBuilder>),
+    /// It is in the tables.
+    Written,
 }
 
 impl Default for Writer {
@@ -113,9 +117,10 @@ impl Writer {
             attr_ids: FastMap::default(),
             payload: Vec::new(),
             payload_places: HashMap::new(),
-            locations: IdPool::default(),
-            location_trees: Vec::new(),
+            locations: Locations::default(),
             functions: Vec::new(),
+            n_written: 0,
+            code: Code::default(),
             error: None,
         }
     }
@@ -392,97 +397,102 @@ impl Writer {
 
     // Locations.
 
-    fn location(
-        &mut self,
-        kind: LocationKind,
-        a: u32,
-        b: u32,
-        c: u32,
-        children: &[LocationId],
-    ) -> LocationId {
-        let (mut depth, mut n_nodes) = (0u8, 1u32);
-        for &child in children {
-            let Some(&(child_depth, child_nodes)) = self.location_trees.get(child.index()) else {
-                self.fail(|| format!("{child:?} does not exist"));
-                continue;
-            };
-            depth = depth.max(child_depth.saturating_add(1));
-            n_nodes = n_nodes.saturating_add(child_nodes);
-        }
-        if depth > MAX_LOCATION_DEPTH || n_nodes > MAX_LOCATION_NODES || a > LOCATION_A_MAX {
+    /// The id of a location, unless it is too large.
+    fn located(&mut self, id: Result<LocationId, TooLarge>) -> LocationId {
+        id.unwrap_or_else(|TooLarge| {
             self.fail(|| {
                 format!("a location nests more than {MAX_LOCATION_DEPTH} deep or has more than {MAX_LOCATION_NODES} nodes")
             });
-        }
-        let rec = LocationRec { kind_a: kind as u32 | a << LOCATION_KIND_BITS, b, c };
-        let parts = if kind == LocationKind::Fused { children.into() } else { Box::default() };
-        self.intern_location(LocationKey { rec, parts, end: None }, depth, n_nodes)
+            LocationId(0)
+        })
     }
 
-    fn intern_location(&mut self, key: LocationKey, depth: u8, n_nodes: u32) -> LocationId {
-        let id = self.locations.id(key);
-        if id as usize == self.location_trees.len() {
-            self.location_trees.push((depth, n_nodes));
+    fn location(
+        &mut self,
+        kind: LocationKind,
+        fields: (u32, u32, u32),
+        children: &[LocationId],
+    ) -> LocationId {
+        if let Some(child) = children.iter().find(|&&child| !self.locations.contains(child)) {
+            self.fail(|| format!("{child:?} does not exist"));
         }
-        LocationId(id)
+        let id = self.locations.node(kind, fields, children);
+        self.located(id)
     }
 
     /// A location of which nothing is known.
     pub fn location_unknown(&mut self) -> LocationId {
-        self.location(LocationKind::Unknown, 0, 0, 0, &[])
+        self.location(LocationKind::Unknown, (0, 0, 0), &[])
     }
 
     /// A place in a file.
     pub fn location_file(&mut self, file: &str, line: u32, col: u32) -> LocationId {
         let file = self.strings.id(file);
-        self.location(LocationKind::File, file.0, line, col, &[])
+        self.location_place(file, line, col)
+    }
+
+    /// A place in a file whose name is known.
+    pub fn location_place(&mut self, file: StringId, line: u32, col: u32) -> LocationId {
+        let id = self.locations.place(file.0, line, col);
+        self.located(id)
     }
 
     /// A range in a file, from line and column to line and column.
     pub fn location_range(&mut self, file: &str, start: (u32, u32), end: (u32, u32)) -> LocationId {
-        let start = self.location_file(file, start.0, start.1);
-        let Some(key) = self.locations.items().get(start.index()) else { return start };
-        let key = LocationKey { end: Some(end), ..key.clone() };
-        self.intern_location(key, 0, 1)
+        let file = self.strings.id(file);
+        // Its start alone has an id as well, in every file so far.
+        self.location_place(file, start.0, start.1);
+        let id = self.locations.range(file.0, start, end);
+        self.located(id)
     }
 
     /// A name, maybe with a place.
     pub fn location_name(&mut self, name: &str, child: Option<LocationId>) -> LocationId {
         let name = self.strings.id(name);
-        self.location(LocationKind::Name, name.0, child.map_or(NONE, |id| id.0), 0, child.as_slice())
+        self.location(LocationKind::Name, (name.0, child.map_or(NONE, |id| id.0), 0), child.as_slice())
     }
 
     /// A place that was inlined into another.
     pub fn location_call_site(&mut self, callee: LocationId, caller: LocationId) -> LocationId {
-        self.location(LocationKind::CallSite, 0, callee.0, caller.0, &[callee, caller])
+        self.location(LocationKind::CallSite, (0, callee.0, caller.0), &[callee, caller])
     }
 
     /// Several places that became one, and what a pass noted about them.
     pub fn location_fused(&mut self, parts: &[LocationId], metadata: Option<AttrId>) -> LocationId {
         let a = metadata.map_or(0, |id| id.0.saturating_add(1));
-        self.location(LocationKind::Fused, a, 0, 0, parts)
+        self.location(LocationKind::Fused, (a, 0, 0), parts)
     }
 
     /// A location that has no kind of its own, as MLIR text.
     pub fn location_text(&mut self, text: &str) -> LocationId {
         let text = self.strings.id(text);
-        self.location(LocationKind::Text, text.0, 0, 0, &[])
+        self.location(LocationKind::Text, (text.0, 0, 0), &[])
     }
 
     // Functions.
 
     /// Reserves the next function id, for functions that refer to one another.
     pub fn declare(&mut self) -> FunctionId {
-        self.functions.push(None);
+        self.functions.push(Function::Declared);
         FunctionId(self.functions.len() as u32 - 1)
     }
 
     /// Gives a declared function its contents.
     pub fn define(&mut self, id: FunctionId, function: FunctionBuilder) {
         match self.functions.get_mut(id.index()) {
-            Some(slot @ None) => *slot = Some(function),
-            Some(Some(_)) => self.fail(|| format!("{id:?} is defined twice")),
-            None => self.fail(|| format!("{id:?} is not declared")),
+            Some(slot @ Function::Declared) => *slot = Function::Defined(Box::new(function)),
+            Some(Function::Defined(_) | Function::Written) => {
+                return self.fail(|| format!("{id:?} is defined twice"));
+            }
+            None => return self.fail(|| format!("{id:?} is not declared")),
+        }
+        while let Some(slot @ Function::Defined(_)) = self.functions.get_mut(self.n_written) {
+            self.n_written += 1;
+            if let Function::Defined(function) = std::mem::replace(slot, Function::Written)
+                && let Err(error) = self.code.add(*function)
+            {
+                self.fail(|| error.0);
+            }
         }
     }
 
@@ -495,13 +505,11 @@ impl Writer {
 
     /// The bytes of the file.
     pub fn finish(self) -> Result<Vec<u8>, WriteError> {
-        let (mut bytes, payload) = self.finish_parts()?;
-        bytes.extend_from_slice(&payload);
-        Ok(bytes)
+        self.finish_parts().map(|parts| parts.to_vec())
     }
 
-    /// The bytes of the file in two parts, to be written one after the other without a copy of the tensors.
-    pub fn finish_parts(self) -> Result<(Vec<u8>, Vec<u8>), WriteError> {
+    /// The same without a copy, in parts to be written one after the other.
+    pub fn finish_parts(self) -> Result<Parts, WriteError> {
         assemble::assemble(self)
     }
 }

@@ -3,9 +3,10 @@
 //! Children come first, in the order in which they stand, without recursion. So the order in the file depends on what the module says, and not on
 //! when its parts were interned.
 
-use bef_format::DType;
 use bef_format::write::Writer;
+use bef_format::{DType, StringId};
 
+use super::ABSENT;
 use crate::ir::{
     AttrId, AttrKind, Blob, FloatKind, KnownType, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
 };
@@ -18,15 +19,26 @@ enum Visit<T> {
 }
 
 /// What was converted so far, by id.
+#[derive(Default)]
 pub(super) struct Constants {
     types: Vec<Option<bef_format::TypeId>>,
     attrs: Vec<Option<bef_format::AttrId>>,
     locations: Vec<Option<bef_format::LocationId>>,
+    names: Vec<Option<StringId>>,
+    absent: Option<bef_format::AttrId>,
+    /// The line of the last place in the text: the next one is near.
+    line: u32,
 }
 
 impl Constants {
-    pub(super) fn new(_module: &Module) -> Constants {
-        Constants { types: Vec::new(), attrs: Vec::new(), locations: Vec::new() }
+    /// A name as a string of the file.
+    pub(super) fn name(&mut self, m: &Module, w: &mut Writer, name: StrId) -> StringId {
+        *slot(&mut self.names, name.0).get_or_insert_with(|| w.string(m.cx.str(name)))
+    }
+
+    /// What stands for an optional attribute that an op does not have.
+    pub(super) fn absent(&mut self, w: &mut Writer) -> bef_format::AttrId {
+        *self.absent.get_or_insert_with(|| w.attr_text(ABSENT))
     }
 
     pub(super) fn ty(&mut self, m: &Module, w: &mut Writer, ty: TypeId) -> bef_format::TypeId {
@@ -213,6 +225,11 @@ impl Constants {
 
     fn convert_location(&mut self, m: &Module, w: &mut Writer, loc: LocId) -> bef_format::LocationId {
         let cx = &m.cx;
+        if let Some((line, col)) = cx.places().line_and_column(loc, self.line) {
+            self.line = line;
+            let file = self.name(m, w, cx.places().file);
+            return w.location_place(file, line, col);
+        }
         // A place refers to nothing, so this goes one level down at most.
         let known = |known: &mut Self, w: &mut Writer, id: LocId| {
             if id.is_place() {

@@ -4,9 +4,7 @@ use bef_format::write::{FunctionBuilder, KernelSpec};
 use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode, StringId};
 
 use super::constants::is;
-use super::{
-    ABSENT, ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, Place, errors,
-};
+use super::{ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, errors};
 use crate::dialects::{self, AttrConstraint, Cost, MemorySpace, OpDef, Traits};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
@@ -36,6 +34,8 @@ impl Emitter<'_> {
                 self.ops(&mut f, body, block);
             }
         }
+        // Whatever body comes next begins behind this one.
+        self.first_place = self.first_place.saturating_add(f.n_registers());
         self.w.define(id, f);
         self.check_limits(owner);
     }
@@ -103,7 +103,7 @@ impl Emitter<'_> {
 
     fn args(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
         let m = self.m;
-        let Body { id, owner, block: _, kind: _, is_region } = body;
+        let Body { id: _, owner, block: _, kind: _, is_region } = body;
         if !is_region {
             let found = m.args(block).iter().map(|&arg| m.value_type(arg));
             if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
@@ -119,13 +119,13 @@ impl Emitter<'_> {
             let loc = m.value_locs.at(arg).copied().filter(|_| !self.strip);
             let loc = loc.and_then(|loc| self.constants.location(m, &mut self.w, loc));
             let register = f.arg(ty, name, loc);
-            self.define_value(f, id, arg, register);
+            self.define_value(f, arg, register);
         }
     }
 
     /// Notes that a value lives in a register.
-    fn define_value(&mut self, f: &mut FunctionBuilder, id: FunctionId, value: ValueId, register: u32) {
-        self.registers[value.0 as usize] = Place { function: id.0, register };
+    fn define_value(&mut self, f: &mut FunctionBuilder, value: ValueId, register: u32) {
+        self.places[value.0 as usize] = self.first_place.saturating_add(register);
         if !self.strip
             && let Some(name) = self.m.value_name(value)
         {
@@ -135,7 +135,7 @@ impl Emitter<'_> {
 
     fn ops(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
         let m = self.m;
-        let Body { id, owner, block: _, kind, is_region: _ } = body;
+        let Body { id: _, owner, block: _, kind, is_region: _ } = body;
         let mut scratch = Scratch::default();
         let mut has_returned = false;
         for op in m.ops_in(block) {
@@ -146,7 +146,7 @@ impl Emitter<'_> {
                 has_returned = true;
                 self.returns(f, body, op);
             } else {
-                self.kernel(f, id, op, kind, &mut scratch);
+                self.kernel(f, op, kind, &mut scratch);
                 self.check_limits(op);
             }
         }
@@ -159,7 +159,7 @@ impl Emitter<'_> {
 
     fn returns(&mut self, f: &mut FunctionBuilder, body: Body, op: OpId) {
         let m = self.m;
-        let Body { id, owner, block: _, kind: _, is_region } = body;
+        let Body { id: _, owner, block: _, kind: _, is_region } = body;
         if !m.attrs(op).is_empty() {
             self.diags.push(errors::no_place(self.span(op), "an attribute of a return"));
         }
@@ -170,7 +170,7 @@ impl Emitter<'_> {
             }
         }
         for (i, value) in m.operands(op).enumerate() {
-            let register = self.register(id, op, i, value);
+            let register = self.register(op, i, value);
             let name = if is_region { None } else { self.io_name(owner, names::RES_ATTRS, i) };
             let name = name.unwrap_or("").to_owned();
             let name = self.w.string(&name);
@@ -185,17 +185,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn kernel(
-        &mut self,
-        f: &mut FunctionBuilder,
-        id: FunctionId,
-        op: OpId,
-        kind: FunctionKind,
-        scratch: &mut Scratch,
-    ) {
+    fn kernel(&mut self, f: &mut FunctionBuilder, op: OpId, kind: FunctionKind, scratch: &mut Scratch) {
         let m = self.m;
-        let Scratch { code_of, operands, info, results, attrs, attr_names, functions, function_names } =
-            scratch;
+        let Scratch { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
         for list in [&mut *attr_names, &mut *function_names] {
             list.clear();
         }
@@ -205,23 +197,20 @@ impl Emitter<'_> {
         attrs.clear();
         functions.clear();
 
-        let Some(code) = self.code(op, code_of) else {
+        let Some(Code { code, cost, has_usual_operands }) = self.code(op) else {
             self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
-            return self.assume_results(id, op);
+            return self.assume_results(op);
         };
         if !m.successors(op).is_empty() {
             self.diags.push(errors::successors(self.span(op), m.op_name_str(op)));
         }
         for (i, value) in m.operands(op).enumerate() {
-            let register = self.register(id, op, i, value);
+            let register = self.register(op, i, value);
             operands.push(register);
         }
-        let mut spec = KernelSpec { code, ..KernelSpec::default() };
+        let mut spec = KernelSpec { code, cost, ..KernelSpec::default() };
         let def = m.def(op);
-        if let Some(Cost::Fixed(cost)) = def.map(|def| def.cost) {
-            spec.cost = cost;
-        }
-        if let Some(def) = def {
+        if let (Some(def), false) = (def, has_usual_operands) {
             operand_info(def, operands.len(), info);
         }
 
@@ -237,12 +226,12 @@ impl Emitter<'_> {
                     {
                         let value = self.declared_attr(value, attr_def);
                         attrs.push(value);
-                        attr_names.push(self.aux_name(m.cx.str(name)));
+                        attr_names.push(self.attr_name(name));
                     }
                 }
                 None if attr_def.is_some_and(|def| !is_symbol(def.kind)) => {
-                    attrs.push(self.w.attr_text(ABSENT));
-                    attr_names.push(self.aux_name(m.cx.str(name)));
+                    attrs.push(self.constants.absent(&mut self.w));
+                    attr_names.push(self.attr_name(name));
                 }
                 None => {}
             }
@@ -254,7 +243,7 @@ impl Emitter<'_> {
             }
             if !self.function_refs(op, "", name, value, None, functions, function_names) {
                 attrs.push(self.constants.attr(m, &mut self.w, value));
-                attr_names.push(self.aux_name(m.cx.str(name)));
+                attr_names.push(self.attr_name(name));
             }
         }
 
@@ -278,7 +267,7 @@ impl Emitter<'_> {
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
         let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
         if !self.diags.is_empty() {
-            return self.assume_results(id, op);
+            return self.assume_results(op);
         }
         let first = f.kernel(&KernelSpec {
             operands,
@@ -292,7 +281,7 @@ impl Emitter<'_> {
             ..spec
         });
         for (i, value) in m.results(op).enumerate() {
-            self.define_value(f, id, value, first + i as u32);
+            self.define_value(f, value, first + i as u32);
         }
     }
 
@@ -301,27 +290,38 @@ impl Emitter<'_> {
         if self.strip { StringId(0) } else { self.w.string(text) }
     }
 
+    /// The same for an attribute that is called as in the module.
+    fn attr_name(&mut self, name: StrId) -> StringId {
+        if self.strip { StringId(0) } else { self.constants.name(self.m, &mut self.w, name) }
+    }
+
     /// After an error there will be no file; registers must still be known, so that only what is wrong is reported.
-    fn assume_results(&mut self, id: FunctionId, op: OpId) {
+    fn assume_results(&mut self, op: OpId) {
         for value in self.m.results(op) {
-            self.registers[value.0 as usize] = Place { function: id.0, register: 0 };
+            self.places[value.0 as usize] = self.first_place;
         }
     }
 
-    /// The code of an op's kernel; none if it has no kernel.
-    fn code(&mut self, op: OpId, code_of: &mut Vec<Option<KernelCode>>) -> Option<KernelCode> {
+    /// What is known of the ops that are called as this one; none if they have no kernel.
+    fn code(&mut self, op: OpId) -> Option<Code> {
         let m = self.m;
         let name = m.op_name(op).0 as usize;
-        if let Some(&Some(code)) = code_of.get(name) {
+        if let Some(&Some(code)) = self.codes.get(name) {
             return Some(code);
         }
-        let kernel = match m.def(op) {
+        let def = m.def(op);
+        let kernel = match def {
             Some(def) => def.host_kernel()?,
             None => m.op_name_str(op),
         };
-        let code = self.w.kernel_name(kernel);
-        code_of.resize(code_of.len().max(name + 1), None);
-        code_of[name] = Some(code);
+        let cost = match def.map(|def| def.cost) {
+            Some(Cost::Fixed(cost)) => cost,
+            Some(Cost::Unknown | Cost::Attribute) | None => 0,
+        };
+        let has_usual_operands = def.is_none_or(has_usual_operands);
+        let code = Code { code: self.w.kernel_name(kernel), cost, has_usual_operands };
+        self.codes.resize(self.codes.len().max(name + 1), None);
+        self.codes[name] = Some(code);
         Some(code)
     }
 
@@ -462,11 +462,17 @@ impl Emitter<'_> {
     }
 }
 
+/// What is known of the ops of one name.
+#[derive(Clone, Copy)]
+pub(super) struct Code {
+    code: KernelCode,
+    cost: u32,
+    has_usual_operands: bool,
+}
+
 /// Lists that every kernel needs, kept to be filled again.
 #[derive(Default)]
 struct Scratch {
-    /// By op name.
-    code_of: Vec<Option<KernelCode>>,
     operands: Vec<u32>,
     info: Vec<OperandInfo>,
     results: Vec<bef_format::TypeId>,

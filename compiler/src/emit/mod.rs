@@ -33,7 +33,7 @@ mod function;
 pub(crate) use constants::{dense_type, dtype, shape_text};
 pub(crate) use function::{has_usual_operands, mode_name, operand_info};
 
-use bef_format::write::Writer;
+use bef_format::write::{Parts, Writer};
 use bef_format::{FunctionId, FunctionKind};
 use rustc_hash::FxHashMap;
 
@@ -68,20 +68,20 @@ pub struct EmitOptions {
 ///
 /// The module should have been verified; what emission itself relies on is checked again and reported with its place.
 pub fn emit(module: &Module, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let (mut bytes, payload) = emit_parts(module, options)?;
-    bytes.extend_from_slice(&payload);
-    Ok(bytes)
+    emit_parts(module, options).map(|parts| parts.to_vec())
 }
 
-/// Emits a module in two parts, to be written one after the other: everything but the tensors, and these.
-pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<(Vec<u8>, Vec<u8>), Vec<Diagnostic>> {
+/// The same without a copy, in parts to be written one after the other.
+pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<Parts, Vec<Diagnostic>> {
     let mut cx = Emitter {
         m: module,
         strip: options.strip_debug,
         w: Writer::new(),
-        constants: Constants::new(module),
+        constants: Constants::default(),
         functions: FxHashMap::default(),
-        registers: vec![Place::NOWHERE; module.n_value_ids()],
+        places: vec![NOWHERE; module.n_value_ids()],
+        first_place: 0,
+        codes: Vec::new(),
         bodies: Vec::new(),
         diags: Vec::new(),
     };
@@ -98,16 +98,8 @@ pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<(Vec<u8>, Ve
     }
 }
 
-/// Where a value lives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
-    function: u32,
-    register: u32,
-}
-
-impl Place {
-    const NOWHERE: Place = Place { function: u32::MAX, register: u32::MAX };
-}
+/// The place of a value that has none yet.
+const NOWHERE: u32 = u32::MAX;
 
 /// A body that waits to be emitted.
 #[derive(Clone, Copy)]
@@ -129,8 +121,12 @@ struct Emitter<'m> {
     constants: Constants,
     /// The functions that symbols can name.
     functions: FxHashMap<StrId, FunctionId>,
-    /// By value.
-    registers: Vec<Place>,
+    /// Where each value lives: its register, counted through all bodies so far.
+    places: Vec<u32>,
+    /// The place of the first register of the body that is being emitted.
+    first_place: u32,
+    /// What is known of the ops of each name.
+    codes: Vec<Option<function::Code>>,
     bodies: Vec<Body>,
     diags: Vec<Diagnostic>,
 }
@@ -223,12 +219,17 @@ impl<'m> Emitter<'m> {
             .collect()
     }
 
-    /// The register of an operand in function `id`; reports it if there is none.
-    fn register(&mut self, id: FunctionId, op: OpId, i: usize, value: ValueId) -> u32 {
-        let place = self.registers[value.0 as usize];
-        if place.function == id.0 {
-            return place.register;
+    /// The register of an operand in the body that is being emitted; reports it if there is none.
+    #[inline]
+    fn register(&mut self, op: OpId, i: usize, value: ValueId) -> u32 {
+        match self.places[value.0 as usize] {
+            place if place >= self.first_place && place != NOWHERE => place - self.first_place,
+            _ => self.no_register(op, i, value),
         }
+    }
+
+    #[cold]
+    fn no_register(&mut self, op: OpId, i: usize, value: ValueId) -> u32 {
         let m = self.m;
         let span = m.use_spans.at(m.operand_use(op, i)).copied().or_else(|| self.span(op));
         let def = m.value_spans.at(value).copied();

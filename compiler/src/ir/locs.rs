@@ -102,13 +102,30 @@ impl Places {
         if inside { self.at(offset) } else { None }
     }
 
-    pub(super) fn kind(&self, id: LocId) -> Option<LocKind> {
+    /// Line and column of a location that is a place in the text. It is found at once on line `near` or the next one.
+    pub fn line_and_column(&self, id: LocId, near: u32) -> Option<(u32, u32)> {
         if !id.is_place() {
             return None;
         }
         let offset = id.0 & !PLACE;
-        let line = self.line_starts.partition_point(|s| *s <= offset);
+        let holds = |line: usize| {
+            self.line_starts.get(line.wrapping_sub(1)).is_some_and(|start| *start <= offset)
+                && self.line_starts.get(line).is_none_or(|next| offset < *next)
+        };
+        let near = near as usize;
+        let line = if holds(near) {
+            near
+        } else if holds(near + 1) {
+            near + 1
+        } else {
+            self.line_starts.partition_point(|s| *s <= offset)
+        };
         let start = self.line_starts.get(line.checked_sub(1)?)?;
-        Some(LocKind::File { file: self.file, line: line as u32, col: offset - start + 1 })
+        Some((line as u32, offset - start + 1))
+    }
+
+    pub(super) fn kind(&self, id: LocId) -> Option<LocKind> {
+        let (line, col) = self.line_and_column(id, 0)?;
+        Some(LocKind::File { file: self.file, line, col })
     }
 }

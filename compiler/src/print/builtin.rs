@@ -4,7 +4,7 @@ use super::text::{self, put, write_list, write_type};
 use super::{Header, Printer};
 use crate::ir::{AttrId, AttrKind, OpId, StrId, TypeKind, names};
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     fn rest(&self, op: OpId, said: &[StrId]) -> Vec<(StrId, AttrId)> {
         self.m.attrs(op).iter().filter(|(n, _)| !said.contains(n)).copied().collect()
     }

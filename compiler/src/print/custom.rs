@@ -49,7 +49,7 @@ pub(super) fn literal(text: &str, out: &mut String, space: &mut Space) {
     space.wanted = text.len() != 1 || !"<({[".contains(first);
 }
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     /// Prints the op in custom form; false (and nothing printed) if it has none or does not fit it.
     pub(super) fn custom(&mut self, op: OpId) -> bool {
         if self.planned(op) {

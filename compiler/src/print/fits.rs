@@ -7,7 +7,7 @@ use crate::dialects::format::{Custom, Element, Source, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeRule};
 use crate::ir::{AttrId, AttrKind, LocId, OpId, RegionId, ValueId, names};
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     pub(super) fn fits(&self, op: OpId, def: &OpDef) -> bool {
         self.counts_fit(op, def)
             && self.types_fit(op, def)

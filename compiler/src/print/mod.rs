@@ -45,19 +45,39 @@ pub struct PrintOptions {
 /// The whole module, ending in a line break.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
     let aliases = aliases::collect(module, module.top(), options);
-    let mut out = print_with(module, module.top(), options, &aliases);
+    let mut out = print_with(module, module.top(), options, &aliases, None);
     out.push('\n');
     resources::write(module, &aliases.resources, &mut out);
     out
 }
 
-/// One op with all that it holds; no line break at the end (but aliases on lines of their own).
-pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
-    print_with(module, op, options, &aliases::collect(module, op, options))
+/// The same, in pieces of moderate size that `sink` gets: the text as a whole is never in memory.
+pub fn print_to(module: &Module, options: &PrintOptions, sink: &mut dyn FnMut(&str)) {
+    let aliases = aliases::collect(module, module.top(), options);
+    let mut out = print_with(module, module.top(), options, &aliases, Some(&mut |piece: &str| sink(piece)));
+    out.push('\n');
+    resources::write(module, &aliases.resources, &mut out);
+    sink(&out);
 }
 
-fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Aliases) -> String {
+/// One op with all that it holds; no line break at the end (but aliases on lines of their own).
+pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
+    print_with(module, op, options, &aliases::collect(module, op, options), None)
+}
+
+/// The length from which on text goes to the sink.
+const PIECE: usize = 1 << 16;
+
+/// Returns what is not in the sink.
+fn print_with<'s>(
+    module: &Module,
+    op: OpId,
+    options: &PrintOptions,
+    aliases: &Aliases,
+    sink: Option<&'s mut (dyn FnMut(&str) + 's)>,
+) -> String {
     let plans = Plans::of(&module.cx);
+    let capacity = if sink.is_some() { 2 * PIECE } else { module.n_op_ids().min(1 << 24) * 32 };
     let mut printer = Printer {
         m: module,
         cx: &module.cx,
@@ -66,7 +86,8 @@ fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Alias
         style: Style::new(&module.cx, aliases),
         aliases,
         plans: &plans,
-        out: String::with_capacity(module.n_op_ids().min(1 << 24) * 32),
+        out: String::with_capacity(capacity),
+        sink,
         indent: 0,
         default_dialect: "builtin",
     };
@@ -76,7 +97,7 @@ fn print_with(module: &Module, op: OpId, options: &PrintOptions, aliases: &Alias
     printer.out
 }
 
-struct Printer<'m> {
+struct Printer<'m, 's> {
     m: &'m Module,
     cx: &'m Context,
     options: PrintOptions,
@@ -86,6 +107,7 @@ struct Printer<'m> {
     aliases: &'m Aliases,
     plans: &'m Plans<'m>,
     out: String,
+    sink: Option<&'s mut (dyn FnMut(&str) + 's)>,
     indent: usize,
     /// The dialect that is not named in this region.
     default_dialect: &'static str,
@@ -102,7 +124,7 @@ enum Header {
     Never,
 }
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     fn newline(&mut self) {
         const BLANKS: &str = "                                ";
         self.out.push('\n');
@@ -120,6 +142,17 @@ impl Printer<'_> {
             self.generic(op);
         }
         self.trailing_loc(self.m.loc(op));
+    }
+
+    /// Gives what is printed so far to the sink, if that is worth it.
+    #[inline]
+    fn flush(&mut self) {
+        if self.out.len() >= PIECE
+            && let Some(sink) = &mut self.sink
+        {
+            sink(&self.out);
+            self.out.clear();
+        }
     }
 
     fn trailing_loc(&mut self, loc: LocId) {
@@ -288,6 +321,7 @@ impl Printer<'_> {
                 }
                 self.newline();
                 self.op(op);
+                self.flush();
             }
             self.indent -= 1;
         }

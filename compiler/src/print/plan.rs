@@ -22,7 +22,7 @@ impl<'m> Plans<'m> {
 
     /// The plan of an op, if it has one and fits it.
     #[inline]
-    fn fit(&self, printer: &Printer<'_>, op: OpId) -> Option<&Plan<'m>> {
+    fn fit(&self, printer: &Printer<'_, '_>, op: OpId) -> Option<&Plan<'m>> {
         let OpNameId(at) = printer.m.op_name(op);
         self.0.get(at as usize)?.as_ref().filter(|plan| plan.fits(printer, op))
     }
@@ -128,7 +128,7 @@ impl<'m> Plan<'m> {
     }
 
     #[inline]
-    fn fits(&self, printer: &Printer<'_>, op: OpId) -> bool {
+    fn fits(&self, printer: &Printer<'_, '_>, op: OpId) -> bool {
         let m = printer.m;
         m.n_operands(op) == self.n_operands
             && m.n_results(op) == self.n_results
@@ -247,7 +247,7 @@ impl Maker<'_> {
     }
 }
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     /// Prints an op by its plan; false (and nothing printed) if that does not fit it.
     pub(super) fn planned(&mut self, op: OpId) -> bool {
         let plans = self.plans;

@@ -4,7 +4,7 @@ use super::Printer;
 use super::text::put;
 use crate::ir::{AttrKind, OpId, Signedness, TypeKind};
 
-impl Printer<'_> {
+impl Printer<'_, '_> {
     /// Are there as many values as cases?
     pub(super) fn switch_fits(&self, op: OpId) -> bool {
         let m = self.m;

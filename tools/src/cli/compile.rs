@@ -8,17 +8,19 @@
 //! A [`Unit`] goes on as far as it can; what was said is shown, or compared with what was expected, once at the end.
 
 use bef_format::validate::verify_payload;
+use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
-use befrost_compiler::print::{PrintOptions, print};
-use befrost_compiler::raise::raise;
+use befrost_compiler::print::{PrintOptions, print_to};
+use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse};
 use befrost_compiler::verify::verify;
 
 use super::failure::{Failure, tell};
+use super::files::Place;
 use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
 use super::{expect, report};
@@ -45,13 +47,13 @@ impl Unit {
     /// Reads and verifies BEF, its tensors only if asked to.
     pub(super) fn raise(
         name: &str,
-        bytes: &[u8],
+        bytes: &AlignedBytes,
         verify_checksums: bool,
+        options: &RaiseOptions,
         clock: &mut Clock,
     ) -> Result<Unit, Failure> {
-        let bytes = AlignedBytes::copy_of(bytes);
-        let image = validated(name, &bytes, verify_checksums)?;
-        let (module, said) = match timed(&mut clock.parser, || raise(&image)) {
+        let image = validated(name, bytes, verify_checksums)?;
+        let (module, said) = match timed(&mut clock.parser, || raise_with(&image, options)) {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
@@ -89,8 +91,8 @@ impl Unit {
         Reproducer::take(self.module.as_mut()?.resources.as_mut()?)
     }
 
-    /// The bytes of a BEF file, in two parts.
-    pub(super) fn emit(&mut self, options: &EmitOptions, clock: &mut Clock) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// The bytes of a BEF file.
+    pub(super) fn emit(&mut self, options: &EmitOptions, clock: &mut Clock) -> Option<Parts> {
         let module = self.module.as_ref()?;
         match timed(&mut clock.output, || emit_parts(module, options)) {
             Ok(parts) => Some(parts),
@@ -101,10 +103,24 @@ impl Unit {
         }
     }
 
-    /// As text.
-    pub(super) fn print(&self, options: &PrintOptions, clock: &mut Clock) -> Option<String> {
-        let module = self.module.as_ref()?;
-        Some(timed(&mut clock.output, || print(module, options)))
+    /// Writes several as one text, with what belongs between them.
+    pub(super) fn write(
+        units: &[Unit],
+        options: &PrintOptions,
+        between: &str,
+        output: &Place,
+        clock: &mut Clock,
+    ) -> Result<(), Failure> {
+        timed(&mut clock.output, || {
+            output.write_pieces(|sink| {
+                for (i, module) in units.iter().filter_map(|unit| unit.module.as_ref()).enumerate() {
+                    if i > 0 {
+                        sink(between);
+                    }
+                    print_to(module, options, sink);
+                }
+            })
+        })
     }
 
     /// Shows what was said, or compares it with the comments of the text; fails if there were errors, or other ones.
@@ -154,7 +170,5 @@ pub(super) fn to_bef(
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();
     unit.conclude(false)?;
-    let (mut bytes, payload) = emitted.ok_or(Failure::Told)?;
-    bytes.extend_from_slice(&payload);
-    Ok(bytes)
+    Ok(emitted.ok_or(Failure::Told)?.to_vec())
 }

@@ -8,6 +8,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use bef_format::AlignedBytes;
 use clap::ValueEnum;
 
 use super::failure::{Failure, not_written, tell};
@@ -98,7 +99,7 @@ impl Place {
             }
             Place::File(path) => std::fs::read(path),
         }
-        .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", self.name())))
+        .map_err(|error| self.not_read(&error))
     }
 
     /// The first bytes of a file, as many as tell its format.
@@ -111,23 +112,61 @@ impl Place {
         read().map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))
     }
 
+    /// Reads all of it, to a place from which a BEF file can be read.
+    pub(super) fn read_aligned(&self) -> Result<AlignedBytes, Failure> {
+        let Place::File(path) = self else { return self.read().map(|bytes| AlignedBytes::copy_of(&bytes)) };
+        let read = || -> std::io::Result<AlignedBytes> {
+            let mut file = File::open(path)?;
+            let len = file.metadata()?.len();
+            let bytes = usize::try_from(len).ok().and_then(AlignedBytes::try_zeroed);
+            let mut bytes = bytes.ok_or(std::io::ErrorKind::OutOfMemory)?;
+            let n = read_as_much(&mut file, &mut bytes)?;
+            let mut rest = Vec::new();
+            file.read_to_end(&mut rest)?;
+            if n < bytes.len() || !rest.is_empty() {
+                // It is no ordinary file, or changes.
+                return Ok(AlignedBytes::copy_of(&[bytes.get(..n).unwrap_or_default(), &rest].concat()));
+            }
+            Ok(bytes)
+        };
+        read().map_err(|error| self.not_read(&error))
+    }
+
+    fn not_read(&self, error: &std::io::Error) -> Failure {
+        Failure::Refused(format!("cannot read '{}': {error}", self.name()))
+    }
+
     /// Writes text.
     pub(super) fn write_text(&self, text: &str) -> Result<(), Failure> {
+        self.write_pieces(|sink| sink(text))
+    }
+
+    /// Writes the pieces of a text that `pieces` gives to what it gets.
+    pub(super) fn write_pieces(&self, pieces: impl FnOnce(&mut dyn FnMut(&str))) -> Result<(), Failure> {
+        let write = |out: &mut dyn Write| {
+            let mut result = Ok(());
+            pieces(&mut |piece| {
+                if result.is_ok() {
+                    result = out.write_all(piece.as_bytes());
+                }
+            });
+            result
+        };
         match self {
-            Place::Std => super::failure::print(text),
-            Place::File(path) => write_file(path, &[text.as_bytes()]),
+            Place::Std => write(&mut std::io::stdout().lock()).map_err(not_written),
+            Place::File(path) => write_file(path, write),
         }
     }
 
     /// Writes what is no text: never to a terminal.
-    pub(super) fn write_binary(&self, parts: &[&[u8]]) -> Result<(), Failure> {
+    pub(super) fn write_binary<'p>(&self, parts: impl IntoIterator<Item = &'p [u8]>) -> Result<(), Failure> {
+        let write = |out: &mut dyn Write| parts.into_iter().try_for_each(|part| out.write_all(part));
         match self {
             Place::Std => {
                 self.expect_no_terminal()?;
-                let mut out = std::io::stdout().lock();
-                parts.iter().try_for_each(|part| out.write_all(part)).map_err(not_written)
+                write(&mut std::io::stdout().lock()).map_err(not_written)
             }
-            Place::File(path) => write_file(path, parts),
+            Place::File(path) => write_file(path, write),
         }
     }
 
@@ -157,14 +196,30 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
+/// Fills `bytes` from a file, or as much of them as it has.
+fn read_as_much(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
+    let mut n = 0;
+    while let Some(rest) = bytes.get_mut(n..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(more) => n += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n)
+}
+
 /// Writes a file, all of it or nothing.
-fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
-    write_or_nothing(path, parts)
+fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+    write_or_nothing(path, write)
         .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
 }
 
-fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
-    let write_all = |file: &mut File| parts.iter().try_for_each(|part| file.write_all(part));
+fn write_or_nothing(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut target = path.to_owned();
     let mut permissions = Permissions::from_mode(0o666);
     match std::fs::metadata(path) {
@@ -174,7 +229,7 @@ fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
             target = path.canonicalize()?;
             permissions = there.permissions();
         }
-        Ok(_) => return write_all(&mut OpenOptions::new().write(true).open(path)?),
+        Ok(_) => return write(&mut OpenOptions::new().write(true).open(path)?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -189,7 +244,7 @@ fn write_or_nothing(path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         .permissions(permissions)
         .tempfile_in(directory)
         .map_err(|error| std::io::Error::from(error.kind()))?;
-    write_all(file.as_file_mut())?;
+    write(file.as_file_mut())?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }

@@ -136,7 +136,7 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     let parts = args.parts.parts(&name, text);
     let TextArgs { generic, keep_names } = args.text;
     let options = PrintOptions { generic, keep_names, locations: args.print_debuginfo };
-    let mut texts = Vec::new();
+    let mut units = Vec::new();
     let mut result = Ok(());
     for part in parts {
         let mut unit = Unit::parse(&name, &part, &args.read, &mut passes.clock);
@@ -150,13 +150,15 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
         }
         unit.run(&mut passes);
         match unit.conclude(args.parts.verify_diagnostics) {
-            Ok(()) => texts.extend(unit.print(&options, &mut passes.clock)),
+            Ok(()) => units.push(unit),
             error => result = error,
         }
-        // The process ends soon: to take a large program apart would be lost time.
-        std::mem::forget(unit);
+    }
+    if result.is_ok() {
+        result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
     passes.report();
-    result?;
-    args.output.write_text(&args.parts.join(texts))
+    // The process ends soon: to take large programs apart would be lost time.
+    std::mem::forget(units);
+    result
 }

@@ -49,12 +49,9 @@ impl PartArgs {
         }
     }
 
-    /// Their outputs as one text.
-    pub(super) fn join(&self, mut texts: Vec<String>) -> String {
-        match texts.len() {
-            1 => texts.pop().unwrap_or_default(),
-            _ => texts.join(&format!("{}\n", self.output_split_marker)),
-        }
+    /// What stands between their outputs.
+    pub(super) fn between(&self) -> String {
+        format!("{}\n", self.output_split_marker)
     }
 }
 

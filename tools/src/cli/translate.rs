@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use bef_format::AlignedBytes;
+use bef_format::write::Parts;
 use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::print::PrintOptions;
+use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Unit};
@@ -134,6 +136,13 @@ impl Args {
         }
     }
 
+    /// What is needed of a BEF file. Text has no locations and, unless it is asked for, names of its own; but passes may be watched.
+    fn raise_options(&self, to: Target) -> RaiseOptions {
+        let only_text = to == Target::Mlir && self.passes.pass_pipeline.is_none();
+        let names = !only_text || self.text.keep_names;
+        RaiseOptions { names, locations: !only_text, ..RaiseOptions::default() }
+    }
+
     /// Refuses options that would do nothing.
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
         let text_only = [("--generic", self.text.generic), ("--keep-names", self.text.keep_names)];
@@ -161,12 +170,6 @@ impl Args {
     }
 }
 
-/// What comes out of one input.
-enum Product {
-    Text(String),
-    Bef(Vec<u8>, Vec<u8>),
-}
-
 fn run(args: &Args) -> Result<(), Failure> {
     let from = args.from()?;
     let to = args.to(from)?;
@@ -178,74 +181,61 @@ fn run(args: &Args) -> Result<(), Failure> {
         args.output.expect_no_terminal()?;
     }
     let name = args.input.name();
-    let bytes = args.input.read()?;
-    if from == Format::Bef && to == Target::Dump {
-        return dump(args, &name, &bytes);
-    }
     let mut units = if from == Format::Bef {
-        vec![Unit::raise(&name, &bytes, args.verify_checksums, &mut passes.clock)?]
+        let bytes = args.input.read_aligned()?;
+        if to == Target::Dump {
+            return dump(args, &name, &bytes);
+        }
+        vec![Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?]
     } else {
-        let text = text(&args.input, bytes)?;
+        let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);
         parts.into_iter().map(|part| Unit::parse(&name, &part, &args.read, &mut passes.clock)).collect()
     };
-    let n_units = units.len();
-    let mut products = Vec::new();
+    let mut files = Vec::new();
     let mut result = Ok(());
     for unit in &mut units {
         unit.run(&mut passes);
-        let product = match to {
-            Target::Mlir => {
-                let TextArgs { generic, keep_names } = args.text;
-                let options = PrintOptions { generic, keep_names, locations: false };
-                unit.print(&options, &mut passes.clock).map(Product::Text)
-            }
-            Target::Bef | Target::Dump => {
-                let options = EmitOptions { strip_debug: args.disable_optional_sections };
-                unit.emit(&options, &mut passes.clock).map(|(tables, payload)| Product::Bef(tables, payload))
-            }
-        };
-        match unit.conclude(verify_diagnostics) {
-            Ok(()) => products.extend(product),
-            error => result = error,
+        if to != Target::Mlir {
+            let options = EmitOptions { strip_debug: args.disable_optional_sections };
+            files.extend(unit.emit(&options, &mut passes.clock));
+        }
+        if let Err(error) = unit.conclude(verify_diagnostics) {
+            result = Err(error);
         }
     }
+    if result.is_ok() && to == Target::Mlir {
+        let TextArgs { generic, keep_names } = args.text;
+        let options = PrintOptions { generic, keep_names, locations: false };
+        result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
+    }
+    passes.report();
+    let n_units = units.len();
     // The process ends soon: to take large programs apart would be lost time.
     std::mem::forget(units);
-    passes.report();
     result?;
-    write(args, products, n_units)
+    if to == Target::Mlir { Ok(()) } else { write(args, &files, n_units) }
 }
 
 /// Shows what a BEF file holds, or what can be told of a broken one, which is then refused.
-fn dump(args: &Args, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let bytes = AlignedBytes::copy_of(bytes);
-    match compile::checked(&bytes, args.verify_checksums) {
+fn dump(args: &Args, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
+    match compile::checked(bytes, args.verify_checksums) {
         Ok(image) => args.output.write_text(&bef_format::dump::dump(&image)),
         Err(error) => {
-            args.output.write_text(&bef_format::dump::container(&bytes))?;
+            args.output.write_text(&bef_format::dump::container(bytes))?;
             tell(&format!("{name}: error: {error}\n"));
             Err(Failure::Told)
         }
     }
 }
 
-fn write(args: &Args, products: Vec<Product>, n_units: usize) -> Result<(), Failure> {
-    let mut texts = Vec::new();
-    let mut files = Vec::new();
-    for product in products {
-        match product {
-            Product::Text(text) => texts.push(text),
-            Product::Bef(tables, payload) => files.push((tables, payload)),
+fn write(args: &Args, files: &[Parts], n_units: usize) -> Result<(), Failure> {
+    match files {
+        [] => Ok(()),
+        [file] if n_units == 1 && args.to == Some(Target::Dump) => {
+            dump(args, &args.input.name(), &AlignedBytes::copy_of(&file.to_vec()))
         }
-    }
-    match &files[..] {
-        [] if texts.is_empty() => Ok(()),
-        [] => args.output.write_text(&args.parts.join(texts)),
-        [(tables, payload)] if n_units == 1 && args.to == Some(Target::Dump) => {
-            dump(args, &args.input.name(), &[&tables[..], payload].concat())
-        }
-        [(tables, payload)] if n_units == 1 => args.output.write_binary(&[tables, payload]),
+        [file] if n_units == 1 => args.output.write_binary(file.iter()),
         // Several parts are checked, not kept.
         _ if args.parts.verify_diagnostics => Ok(()),
         files => Err(Failure::Refused(format!("{} parts cannot become one BEF file", files.len()))),

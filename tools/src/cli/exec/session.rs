@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
             for (output, &at) in self.args.output.iter().zip(&outputs) {
                 ok &= self.tensor(results, &ports, at).is_some_and(|tensor| {
                     let written = npy::to_bytes(&tensor).map_err(|error| Failure::Refused(error.to_string()));
-                    told(written.and_then(|bytes| output.place().write_binary(&[&bytes])))
+                    told(written.and_then(|bytes| output.place().write_binary([&bytes[..]])))
                 });
             }
             for ((expect, want), &at) in self.args.expect.iter().zip(&files.expected).zip(&expected) {

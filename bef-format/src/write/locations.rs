@@ -1,0 +1,153 @@
+//! The pool of locations.
+//!
+//! A program has about as many locations as kernels, nearly all of them places in one file, and they come in the order of
+//! the text. Such a place is greater than all before it, so it is new, and nothing needs to be looked up or remembered but
+//! its record. Only when a place comes that is not, all places are put into an index.
+
+use crate::layout::{
+    LOCATION_A_MAX, LOCATION_KIND_BITS, LocationEndRec, LocationId, LocationKind, LocationRec,
+    MAX_LOCATION_DEPTH, MAX_LOCATION_NODES,
+};
+
+use super::pool::FastMap;
+
+/// Locations by id, each of them once.
+#[derive(Default)]
+pub(super) struct Locations {
+    /// With provisional strings; fused locations have neither place nor number of their parts.
+    recs: Vec<LocationRec>,
+    /// The parts of fused locations, by ascending id.
+    parts: Vec<(LocationId, Box<[LocationId]>)>,
+    /// The ends of ranges, by ascending id.
+    ends: Vec<LocationEndRec>,
+    /// Depth and number of nodes of locations that have parts.
+    trees: FastMap<LocationId, (u8, u32)>,
+    /// Everything but places.
+    others: FastMap<Key, LocationId>,
+    /// The first `n_indexed` locations that are places.
+    places: FastMap<LocationRec, LocationId>,
+    n_indexed: usize,
+    /// The greatest place.
+    last: Option<(u32, u32, u32)>,
+}
+
+/// What makes a location unique that is no place.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    rec: LocationRec,
+    parts: Box<[LocationId]>,
+    end: Option<(u32, u32)>,
+}
+
+/// A location nests too deep, or has too many parts.
+pub(super) struct TooLarge;
+
+/// The tables of a file.
+pub(super) struct LocationTables {
+    pub(super) recs: Vec<LocationRec>,
+    pub(super) parts: Vec<(LocationId, Box<[LocationId]>)>,
+    pub(super) ends: Vec<LocationEndRec>,
+}
+
+impl Locations {
+    /// A place in a file.
+    pub(super) fn place(&mut self, file: u32, line: u32, col: u32) -> Result<LocationId, TooLarge> {
+        let rec = record(LocationKind::File, file, line, col)?;
+        let order = Some((rec.kind_a, line, col));
+        if order > self.last {
+            self.last = order;
+            return Ok(self.push(rec));
+        }
+        for (i, rec) in self.recs.iter().enumerate().skip(self.n_indexed) {
+            let id = LocationId(i as u32);
+            if is_file(rec) && self.ends.binary_search_by_key(&id.0, |end| end.location).is_err() {
+                self.places.insert(*rec, id);
+            }
+        }
+        self.n_indexed = self.recs.len();
+        if let Some(&id) = self.places.get(&rec) {
+            return Ok(id);
+        }
+        let id = self.push(rec);
+        self.places.insert(rec, id);
+        self.n_indexed = self.recs.len();
+        Ok(id)
+    }
+
+    /// A range in a file.
+    pub(super) fn range(
+        &mut self,
+        file: u32,
+        start: (u32, u32),
+        end: (u32, u32),
+    ) -> Result<LocationId, TooLarge> {
+        let rec = record(LocationKind::File, file, start.0, start.1)?;
+        Ok(self.other(Key { rec, parts: Box::default(), end: Some(end) }))
+    }
+
+    /// Any other location. `children` are the locations that it refers to.
+    pub(super) fn node(
+        &mut self,
+        kind: LocationKind,
+        (a, b, c): (u32, u32, u32),
+        children: &[LocationId],
+    ) -> Result<LocationId, TooLarge> {
+        let (mut depth, mut n_nodes) = (0u8, 1u32);
+        for child in children {
+            let (child_depth, child_nodes) = self.trees.get(child).copied().unwrap_or((0, 1));
+            depth = depth.max(child_depth.saturating_add(1));
+            n_nodes = n_nodes.saturating_add(child_nodes);
+        }
+        if depth > MAX_LOCATION_DEPTH || n_nodes > MAX_LOCATION_NODES {
+            return Err(TooLarge);
+        }
+        let parts = if kind == LocationKind::Fused { children.into() } else { Box::default() };
+        let id = self.other(Key { rec: record(kind, a, b, c)?, parts, end: None });
+        if depth > 0 {
+            self.trees.insert(id, (depth, n_nodes));
+        }
+        Ok(id)
+    }
+
+    /// Whether there is such a location.
+    pub(super) fn contains(&self, id: LocationId) -> bool {
+        id.index() < self.recs.len()
+    }
+
+    fn other(&mut self, key: Key) -> LocationId {
+        if let Some(&id) = self.others.get(&key) {
+            return id;
+        }
+        let id = self.push(key.rec);
+        if !key.parts.is_empty() {
+            self.parts.push((id, key.parts.clone()));
+        }
+        self.ends.extend(key.end.map(|(line, col)| LocationEndRec { location: id.0, line, col }));
+        self.others.insert(key, id);
+        id
+    }
+
+    fn push(&mut self, rec: LocationRec) -> LocationId {
+        // Ids beyond 2^32 are refused when the table is assembled.
+        let id = LocationId(self.recs.len() as u32);
+        self.recs.push(rec);
+        id
+    }
+
+    pub(super) fn into_tables(self) -> LocationTables {
+        let Locations { recs, parts, ends, trees: _, others: _, places: _, n_indexed: _, last: _ } = self;
+        LocationTables { recs, parts, ends }
+    }
+}
+
+fn is_file(rec: &LocationRec) -> bool {
+    rec.kind_a & ((1 << LOCATION_KIND_BITS) - 1) == LocationKind::File as u32
+}
+
+fn record(kind: LocationKind, a: u32, b: u32, c: u32) -> Result<LocationRec, TooLarge> {
+    if a > LOCATION_A_MAX {
+        Err(TooLarge)
+    } else {
+        Ok(LocationRec { kind_a: kind as u32 | a << LOCATION_KIND_BITS, b, c })
+    }
+}
