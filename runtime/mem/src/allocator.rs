@@ -3,9 +3,9 @@
 //! An allocator gives out [`Block`]s and takes them back. Decorators hold the allocator that they decorate, so
 //! `LeakCheck(Limited(Malloc))` is a leak check of a budgeted system allocator.
 //!
-//! Sizes are counted as they are asked for. A [`crate::Buffer`] asks for its bytes and a header of 64.
+//! Sizes are counted as they are given. A [`crate::Buffer`] asks for its bytes and a header of 64.
 //!
-//! Not here: pools and arenas, which belong to the memory plan.
+//! Not here: pools (`pooled`), and arenas, which belong to the memory plan.
 
 use std::fmt;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Allocator for Malloc {
     }
 }
 
-/// An allocator with a budget: requests beyond it, in all, are refused.
+/// An allocator with a budget: requests beyond it, in all, are refused. It counts the bytes that the allocator below gives.
 pub struct Limited {
     inner: Arc<dyn Allocator>,
     budget: usize,
@@ -131,9 +131,21 @@ impl Limited {
 impl Allocator for Limited {
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
         self.reserve(size)?;
-        self.inner.allocate(size, align).inspect_err(|_| {
+        let block = self.inner.allocate(size, align).inspect_err(|_| {
             self.used.fetch_sub(size, Relaxed); // Relaxed: as in `reserve`.
-        })
+        })?;
+        // What counts is what was given; `release` knows nothing else.
+        match block.size().checked_sub(size) {
+            Some(more) => {
+                if let Err(refused) = self.reserve(more) {
+                    self.used.fetch_sub(size, Relaxed);
+                    self.inner.release(block);
+                    return Err(refused);
+                }
+            }
+            None => _ = self.used.fetch_sub(size - block.size(), Relaxed),
+        }
+        Ok(block)
     }
 
     fn release(&self, block: Block) {

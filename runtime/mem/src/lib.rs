@@ -9,18 +9,19 @@
 //! * [`Allocator`] is where every request goes through. A refused request is an [`AllocError`], which the runtime turns into an
 //!   error value; nothing here aborts because memory is short.
 //! * [`Block`] is owned, initialized memory that frees itself. Since a block cannot be forged or freed twice, the trait
-//!   is safe to implement: budgets ([`Limited`]), leak checks ([`LeakCheck`]) and later pools are ordinary safe code.
+//!   is safe to implement: budgets ([`Limited`]), leak checks ([`LeakCheck`]) and pools ([`Pooled`]) are ordinary safe code.
 //! * [`Buffer`] is one pointer to counted, 64-byte aligned bytes with run-time borrow tracking: kernels of an asynchronous
 //!   graph whose chains are wrong get an error, not a data race.
 //!
 //! Memory is never handed out uninitialized: blocks are zeroed when they come from the system (which costs nothing where the
 //! system maps fresh pages) and hold old bytes when an allocator reuses them.
 //!
-//! `unsafe` lives in `system.rs` (blocks) and `buffer.rs` (buffers). Not here: types, shapes, values, devices, pools, arenas.
+//! `unsafe` lives in `system.rs` (blocks) and `buffer.rs` (buffers). Not here: types, shapes, values, devices, arenas.
 
 mod allocator;
 #[allow(unsafe_code, reason = "counted raw memory; the module's essay gives the rules")]
 mod buffer;
+mod pooled;
 mod state;
 mod sync;
 #[allow(unsafe_code, reason = "the one place that asks the system for memory")]
@@ -28,4 +29,5 @@ mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
 pub use buffer::{ALIGNMENT, BorrowError, Buffer, ReadGuard, ViewError, WriteGuard};
+pub use pooled::Pooled;
 pub use system::Block;
