@@ -68,9 +68,10 @@ func.func @calls() -> (i32, i32) {
   tfrt.return %a, %b : i32, i32
 }
 
-// The error of a function whose results nobody waits for has nowhere to go.
+// An error that no result depends on is told too.
 // CHECK: --- Running 'quiet':
 // CHECK-NOT: {{.}}
+// ERR-NEXT: errors.mlir:[[@LINE+3]]:8: error: something bad happened
 // ERR-NOT: {{.}}
 func.func @quiet() {
   %x = "tfrt_test.fail"() : () -> i32

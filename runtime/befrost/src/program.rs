@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bef_format::FunctionId;
-use befrost_host::context::{Cancellation, Output, Resources, Stdout};
+use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
 use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
 
 use crate::datum::Datum;
@@ -42,6 +42,8 @@ pub struct CallOptions {
     pub output: Arc<dyn Output>,
     /// Named things that the call shares with others.
     pub resources: Resources,
+    /// Who is told of every error that a kernel raises, whether or not a result depends on it.
+    pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
 impl Default for CallOptions {
@@ -50,6 +52,7 @@ impl Default for CallOptions {
             cancellation: Cancellation::default(),
             output: Arc::new(Stdout),
             resources: Resources::default(),
+            diagnostics: None,
         }
     }
 }
@@ -128,9 +131,10 @@ impl Function {
         arguments: impl IntoIterator<Item = Datum>,
         options: &CallOptions,
     ) -> Result<Vec<Datum>, Error> {
-        let CallOptions { cancellation, output, resources } = options.clone();
+        let CallOptions { cancellation, output, resources, diagnostics } = options.clone();
         let Runtime { queue, allocator, limits, .. } = self.owner.runtime.clone();
-        let request = Request { cancellation, output, resources, allocator, ..Request::new(queue) };
+        let request =
+            Request { cancellation, output, resources, allocator, diagnostics, ..Request::new(queue) };
         let context = ExecContext::new(Arc::new(request));
         let arguments = arguments.into_iter().map(|datum| datum.value().clone()).collect();
         let results = call(&self.owner.program, self.id, arguments, &context, limits)?;

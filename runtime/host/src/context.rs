@@ -20,7 +20,7 @@ use befrost_mem::{Allocator, Malloc};
 
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
-use crate::error::{ErrorCode, KernelError};
+use crate::error::{Error, ErrorCode, KernelError};
 use crate::queue::WorkQueue;
 use crate::queue::parallel::parallel_for;
 
@@ -76,6 +76,12 @@ impl Output for Stdout {
     }
 }
 
+/// Who is told of every error that a kernel raises, whether or not a result depends on it.
+pub trait Diagnostics: Send + Sync {
+    /// Is told of an error; by any thread, in the order in which they happen there.
+    fn report(&self, error: &Error);
+}
+
 /// What one call from outside shares with everything that it runs.
 pub struct Request {
     /// Unique in the process.
@@ -90,6 +96,8 @@ pub struct Request {
     pub queue: Arc<dyn WorkQueue>,
     /// Where it prints.
     pub output: Arc<dyn Output>,
+    /// Who is told of errors.
+    pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
 static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
@@ -106,6 +114,7 @@ impl Request {
             allocator: Malloc::shared(),
             queue,
             output: Arc::new(Stdout),
+            diagnostics: None,
         }
     }
 }
@@ -161,6 +170,15 @@ impl ExecContext {
     /// The context of a request's outermost frame.
     pub fn new(request: Arc<Request>) -> ExecContext {
         ExecContext { request, step: 0, frame: FramePath::default(), iteration: 0 }
+    }
+
+    /// The error of a kernel with the places that it happened at, of which whoever wants to know is told.
+    pub(crate) fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
+        let error = Error::new(error.code(), error.message(), trace);
+        if let Some(diagnostics) = &self.request.diagnostics {
+            diagnostics.report(&error);
+        }
+        error
     }
 
     /// The queue that the execution runs on.

@@ -256,6 +256,6 @@ impl<'x> LineExecutor<'x> {
             trace.extend((self.outer)());
             trace.truncate(MAX_TRACE);
         }
-        Error::new(error.code(), error.message(), trace)
+        self.context.raise(&error, trace)
     }
 }

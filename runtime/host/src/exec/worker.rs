@@ -475,5 +475,5 @@ impl Visit {
 }
 
 fn located(frame: &Frame, kernel: u32, error: KernelError) -> Error {
-    Error::new(error.code(), error.message(), frame.trace(kernel))
+    frame.execution.context.raise(&error, frame.trace(kernel))
 }

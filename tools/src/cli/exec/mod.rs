@@ -10,9 +10,11 @@
 //! An error *result* is data: in a plain run it is printed, and the exit code stays 0. Whoever gives inputs or says what
 //! to do with results wants values: then it is a failure, exit code 1. So is a timeout, always.
 //!
-//! `ports` turns the command line into arguments and results into files, `session` calls, `timing` measures.
+//! `ports` turns the command line into arguments and results into files, `session` calls, `raised` keeps what kernels failed with,
+//! `timing` measures.
 
 mod ports;
+mod raised;
 mod session;
 mod timing;
 
@@ -23,8 +25,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use befrost::{Function, LoadError, Program, Runtime};
-use befrost_host::live::live_async_values;
-use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc};
+use befrost_host::live::live_objects;
+use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile;
@@ -85,9 +87,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "X", default_value = "1e-5", value_parser = tolerance)]
     atol: f64,
 
-    /// s: single-threaded and deterministic; mstd[:N[,B]]: N workers and at most B blocking threads
-    #[arg(long, value_name = "QUEUE", default_value = "mstd")]
-    work_queue: String,
+    /// s: single-threaded and deterministic; mstd[:N[,B]]: N workers and at most B blocking threads [default: mstd]
+    #[arg(long, value_name = "QUEUE")]
+    work_queue: Option<String>,
+
+    /// Run ready kernels in another legal order, on one thread: always the same one for the same N
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 
     /// Call each function N times and report times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -108,6 +114,10 @@ pub(super) struct Args {
     /// Compare the tensors of a BEF file with their checksum, which loading does not
     #[arg(long)]
     verify_checksums: bool,
+
+    /// Compare the errors that kernels raise with the `// expected-error` comments of the texts that they come from
+    #[arg(long)]
+    verify_diagnostics: bool,
 
     /// Report AsyncValues and tensors that are alive at exit, and fail if there are any; BEFROST_LEAK_CHECK=1 in the environment
     /// says the same
@@ -137,24 +147,21 @@ pub(super) struct Args {
 }
 
 /// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] =
-    &["--trace", "--profile", "--verify-diagnostics", "--seed", "--feed", "--fetch", "--function"];
+const PLANNED: &[&str] = &["--trace", "--profile", "--feed", "--fetch", "--function"];
 
 /// The allocators by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AllocatorKind {
     Malloc,
+    Pooled,
     LeakCheck,
     #[value(name = "fixed-1k")]
     Fixed1k,
 }
 
 fn allocator_kind(text: &str) -> Result<AllocatorKind, String> {
-    if text == "pooled" {
-        return Err("this allocator is not built yet".to_owned());
-    }
     AllocatorKind::from_str(text, false)
-        .map_err(|_| "possible values: malloc, leak-check, fixed-1k".to_owned())
+        .map_err(|_| "possible values: malloc, pooled, leak-check, fixed-1k".to_owned())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -186,6 +193,10 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
     }
+    if args.seed.is_some() && args.work_queue.as_deref().is_some_and(|queue| queue != "s") {
+        let message = "--seed chooses an order for one thread: it goes with --work-queue s";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if args.warmup > 0 && args.repeat.is_none() {
         return Err(Failure::Usage("--warmup is for --repeat".to_owned()));
     }
@@ -206,6 +217,7 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     }
     let base: Arc<dyn Allocator> = match args.host_allocator {
         AllocatorKind::Malloc | AllocatorKind::LeakCheck => Malloc::shared(),
+        AllocatorKind::Pooled => Arc::new(Pooled::new(Malloc::shared())),
         AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
     };
     let counted = Arc::new(LeakCheck::new(base.clone()));
@@ -219,13 +231,13 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     let patience = Instant::now() + Duration::from_secs(2);
     loop {
         let live = counted.live();
-        let n_values = if checks { live_async_values() } else { 0 };
-        if n_values == 0 && live == Live::default() {
+        let objects = if checks { live_objects() } else { Vec::new() };
+        if objects.is_empty() && live == Live::default() {
             return result;
         }
         if Instant::now() >= patience {
-            if n_values > 0 {
-                tell(&format!("error: leaked {n_values} async values\n"));
+            for (name, n) in objects {
+                tell(&format!("error: leaked {n} objects of type {name}\n"));
             }
             let Live { blocks, bytes } = live;
             if blocks > 0 {
@@ -258,7 +270,12 @@ impl Args {
 }
 
 fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
-    let runtime = Runtime::builder().work_queue(&args.work_queue).allocator(allocator.clone()).build();
+    let queue = match (args.seed, &args.work_queue) {
+        (Some(seed), _) => format!("seeded:{seed}"),
+        (None, Some(queue)) => queue.clone(),
+        (None, None) => "mstd".to_owned(),
+    };
+    let runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone()).build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let read = |named: &[Named]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
@@ -278,7 +295,7 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
             other => other?,
         }
     }
-    result
+    if args.verify_diagnostics { session.verify(&program).and(result) } else { result }
 }
 
 /// The program in the file.

@@ -1,11 +1,13 @@
 //! Calls, and what is said about them.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use befrost::{
-    CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Resources, Value,
+    CallOptions, Cancellation, Datum, Error, ErrorCode, Function, HostTensor, Port, Program, Resources, Value,
 };
 use befrost_tensor::compare::{Tolerance, compare};
 use befrost_tensor::mem::Allocator;
@@ -13,60 +15,47 @@ use befrost_tensor::{TensorError, npy};
 
 use super::Args;
 use super::ports::{ARGUMENT, CHAIN, RESULT, bind, port_name, to_datum, to_tensor};
+use super::raised::{Raised, sources, verify};
 use super::timing::{Moment, Times};
 use crate::cli::failure::{Failure, not_written, print, tell};
+use crate::cli::files::{Format, Place};
 
 /// One run of the program `bef-exec`.
 pub(super) struct Session<'a> {
     args: &'a Args,
     allocator: &'a Arc<dyn Allocator>,
-    deadline: Option<Deadline>,
-}
-
-/// When all calls must have ended.
-struct Deadline {
-    at: Instant,
-    /// How many kernels each call may start.
-    fuel: Option<u64>,
-    /// The cancellation of the call that is running.
-    current: Arc<Mutex<Cancellation>>,
-}
-
-impl Deadline {
-    /// Watches the clock in a thread of its own: calls look at it, but not while they wait for something.
-    fn new(at: Instant, fuel: Option<u64>) -> Deadline {
-        let current = Arc::new(Mutex::new(Cancellation::default()));
-        let watched = current.clone();
-        std::thread::spawn(move || {
-            while let Some(left) = at.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-                std::thread::sleep(left);
-            }
-            watched.lock().unwrap_or_else(PoisonError::into_inner).check_deadline();
-        });
-        Deadline { at, fuel, current }
-    }
-
-    /// The cancellation of the next call.
-    fn next(&self) -> Cancellation {
-        let cancellation = Cancellation::limited(Some(self.at), self.fuel);
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = cancellation.clone();
-        // The thread may have looked at the one before for the last time.
-        cancellation.check_deadline();
-        cancellation
-    }
+    /// When all calls must have ended.
+    deadline: Option<Instant>,
+    raised: Arc<Raised>,
+    /// All errors of all functions, with `--verify-diagnostics`.
+    to_verify: RefCell<Vec<Error>>,
 }
 
 impl<'a> Session<'a> {
     /// Starts the clock.
     pub(super) fn new(args: &'a Args, allocator: &'a Arc<dyn Allocator>) -> Session<'a> {
         // A time too far away to be one is no deadline.
-        let at = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Session { args, allocator, deadline: at.map(|at| Deadline::new(at, args.fuel)) }
+        let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Session { args, allocator, deadline, raised: Arc::default(), to_verify: RefCell::default() }
     }
 
     /// Whether time has run out.
     pub(super) fn is_over(&self) -> bool {
-        self.deadline.as_ref().is_some_and(|deadline| Instant::now() >= deadline.at)
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Compares the errors of all calls with what the program's texts expect.
+    pub(super) fn verify(&self, program: &Program) -> Result<(), Failure> {
+        let Args { file, .. } = self.args;
+        let mut files: BTreeSet<String> = sources(program);
+        if let (true, Place::File(path)) = (files.is_empty(), file)
+            && Format::of_name(path) == Some(Format::Mlir)
+        {
+            files.insert(file.name());
+        }
+        let problems = verify(files, &self.to_verify.borrow());
+        problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
+        if problems.is_empty() { Ok(()) } else { Err(Failure::Told) }
     }
 
     /// Runs the function that comes before the others.
@@ -195,11 +184,9 @@ impl<'a> Session<'a> {
         resources: &Resources,
     ) -> Result<Called, Failure> {
         let options = CallOptions {
-            cancellation: match &self.deadline {
-                Some(deadline) => deadline.next(),
-                None => Cancellation::limited(None, self.args.fuel),
-            },
+            cancellation: Cancellation::limited(self.deadline, self.args.fuel),
             resources: resources.clone(),
+            diagnostics: Some(self.raised.clone()),
             ..CallOptions::default()
         };
         let results = function.call_with(arguments, &options);
@@ -208,7 +195,7 @@ impl<'a> Session<'a> {
             matches!(error.code(), ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted)
         };
         let limit = options.cancellation.error().filter(is_limit);
-        Ok(Called { results, limit: limit.cloned() })
+        Ok(Called { results, limit: limit.cloned(), raised: self.raised.take() })
     }
 
     /// The protocol's line, and each error with its places on standard error.
@@ -218,13 +205,19 @@ impl<'a> Session<'a> {
         called: &Called,
         is_printed: impl Fn(usize) -> bool,
     ) -> Result<(), Failure> {
-        let Called { results, limit } = called;
+        let Called { results, limit, raised } = called;
         let mut told: Vec<&Error> = Vec::new();
-        for error in results.iter().filter_map(Datum::error).chain(limit) {
-            if !told.iter().any(|one| one.same(error)) {
-                tell(&located(error));
+        for error in results.iter().filter_map(Datum::error).chain(limit).chain(raised) {
+            if !told.iter().any(|one| is_same(one, error)) {
+                // What has no place can meet no expectation.
+                if !self.args.verify_diagnostics || error.location().is_none() {
+                    tell(&located(error));
+                }
                 told.push(error);
             }
+        }
+        if self.args.verify_diagnostics {
+            self.to_verify.borrow_mut().extend(told.into_iter().cloned());
         }
         let shown = results.iter().enumerate().filter(|(at, result)| is_printed(*at) || result.ok().is_err());
         let shown: Vec<String> = shown.map(|(_, result)| self.shown(result)).collect();
@@ -275,6 +268,8 @@ struct Called {
     results: Vec<Datum>,
     /// The limit that cut it short, of time or of kernels.
     limit: Option<Error>,
+    /// What kernels failed with, by place.
+    raised: Vec<Error>,
 }
 
 impl Called {
@@ -315,6 +310,12 @@ fn told(result: Result<(), Failure>) -> bool {
         }
         Err(Failure::Told | Failure::UsageTold | Failure::Closed) => false,
     }
+}
+
+/// Whether two errors would be told alike.
+fn is_same(one: &Error, other: &Error) -> bool {
+    one.same(other)
+        || one.location().is_some() && one.location() == other.location() && one.message() == other.message()
 }
 
 /// An error with where it happened, and through which calls.
