@@ -64,6 +64,7 @@ impl Traits {
     pub const NONE: Traits = Traits(0);
 
     /// True if all of `other` are in this set.
+    #[inline]
     pub const fn has(self, other: Traits) -> bool {
         self.0 & other.0 == other.0
     }

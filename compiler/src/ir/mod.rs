@@ -495,6 +495,20 @@ impl Module {
         }
     }
 
+    /// Is the value defined in the block of `op`, before it?
+    #[inline]
+    pub fn is_defined_before(&self, value: ValueId, op: OpId) -> bool {
+        let op = &self.ops[op];
+        match self.values[value].def {
+            ValueDef::Result(producer, _) => {
+                let producer = &self.ops[producer];
+                producer.parent == op.parent && producer.order < op.order && !producer.erased
+            }
+            ValueDef::Arg(block, _) => op.parent == block.into(),
+            ValueDef::Forward => false,
+        }
+    }
+
     /// The block in which a value is defined.
     pub fn defining_block(&self, value: ValueId) -> Option<BlockId> {
         match self.values[value].def {

@@ -150,8 +150,7 @@ impl Shaper<'_> {
 
     fn run(&mut self) {
         let mut i = 0;
-        while i < self.toks.len() {
-            let tok = self.toks[i];
+        while let Some(&tok) = self.toks.get(i) {
             if self.in_region() {
                 self.at_region_level(i, tok);
             } else if tok.mark == Mark::Line && self.surely_begins_op(i, true) {
@@ -176,14 +175,14 @@ impl Shaper<'_> {
                 Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok),
                 _ => {}
             }
+            i += 1;
             if self.stack.len() > MAX_DEPTH + 1 {
                 self.report(errors::too_deep(tok.span(), MAX_DEPTH));
                 // Nothing behind this place can be read: end the text here.
-                self.toks.truncate(i + 1);
+                self.toks.truncate(i);
                 self.n_errors = usize::MAX / 2;
                 break;
             }
-            i += 1;
         }
         let end = self.toks.len() as u32;
         for frame in self.stack.split_off(1).into_iter().rev() {
@@ -231,6 +230,13 @@ impl Shaper<'_> {
             return self.advance(tok, seen);
         }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
+        if seen == Seen::Custom
+            && tok.mark == Mark::Nothing
+            && matches!(prev, Some(Kind::Comma | Kind::Eq | Kind::Arrow | Kind::ColonColon))
+        {
+            // Nor does anything begin in the middle of a line after these.
+            return;
+        }
         let first = matches!(prev, None | Some(Kind::RegionOpen));
         let labelled = seen == Seen::LabelEnd;
         let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
@@ -268,6 +274,9 @@ impl Shaper<'_> {
 
     /// Follows the pieces of a generic form, to know where it ends.
     fn advance(&mut self, tok: Tok, seen: Seen) {
+        if seen == Seen::Custom {
+            return;
+        }
         let next = match (seen, tok.kind) {
             (Seen::Label, Kind::Colon) => Seen::LabelEnd,
             (Seen::Start, Kind::Str) => Seen::Name,

@@ -86,6 +86,9 @@ impl Verifier<'_> {
 
     fn successors(&mut self, op: OpId, def: Option<&OpDef>) {
         let m = self.m;
+        if m.successors(op).is_empty() && def.is_none_or(|d| d.successors.is_empty()) {
+            return;
+        }
         if let Some(def) = def
             && let found = m.successors(op).len()
             && let fixed = def.successors.iter().filter(|s| s.arity == Arity::One).count()
@@ -143,15 +146,11 @@ impl Verifier<'_> {
     fn operands(&mut self, op: OpId) {
         let m = self.m;
         for (i, value) in m.operands(op).enumerate() {
-            let defined = m.value_def(value);
-            // The common case: defined earlier in the same block.
-            if let ValueDef::Result(producer, _) = defined
-                && m.parent_block(producer) == m.parent_block(op)
-                && m.is_before(producer, op)
-                && !m.is_erased(producer)
-            {
+            // The common case.
+            if m.is_defined_before(value, op) {
                 continue;
             }
+            let defined = m.value_def(value);
             let Some(block) = m.defining_block(value) else {
                 self.diags.push(errors::dangling(m, op, i));
                 continue;

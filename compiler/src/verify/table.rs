@@ -1,8 +1,8 @@
 //! What the op table says of an op by itself: counts and types of operands and results, attributes, the op around it.
 
 use super::{Verifier, errors};
-use crate::dialects::{Arity, AttrConstraint, OpDef, ResultDef, Traits};
-use crate::ir::{KnownType, OpId, TypeId, names};
+use crate::dialects::{Arity, AttrConstraint, OpDef, OperandDef, ResultDef, Traits};
+use crate::ir::{KnownType, OpId, TypeId, ValueId, names};
 use crate::print::attr_text;
 
 impl Verifier<'_> {
@@ -15,13 +15,18 @@ impl Verifier<'_> {
             self.operand_count(op, def)
         };
         if counted {
-            let each_is_one = def.variadic_operand().is_none();
-            for (index, operand) in def.operands.iter().enumerate() {
-                let range = if each_is_one { index..index + 1 } else { m.operand_range(op, index) };
-                for i in range {
-                    if !operand.ty.accepts(&m.cx, m.value_type(m.operand(op, i))) {
-                        self.diags.push(errors::operand_type(m, op, i, operand.name, &operand.ty.describe()));
-                    }
+            let mut check = |operand: &OperandDef, i, value| {
+                if !operand.ty.accepts(&m.cx, m.value_type(value)) {
+                    self.diags.push(errors::operand_type(m, op, i, operand.name, &operand.ty.describe()));
+                }
+            };
+            if def.variadic_operand().is_none() {
+                for (i, (operand, value)) in def.operands.iter().zip(m.operands(op)).enumerate() {
+                    check(operand, i, value);
+                }
+            } else {
+                for (index, operand) in def.operands.iter().enumerate() {
+                    m.operand_range(op, index).for_each(|i| check(operand, i, m.operand(op, i)));
                 }
             }
         }
@@ -101,8 +106,8 @@ impl Verifier<'_> {
         let n = m.n_results(op);
         let each_is_one = def.variadic_result().is_none();
         if each_is_one && n == def.results.len() {
-            for (i, result) in def.results.iter().enumerate() {
-                self.result(op, i, result);
+            for (i, (result, value)) in def.results.iter().zip(m.results(op)).enumerate() {
+                self.result(op, i, result, value);
             }
             return;
         }
@@ -114,14 +119,14 @@ impl Verifier<'_> {
         }
         for i in 0..n {
             if let Some(result) = def.result_def(i, n) {
-                self.result(op, i, result);
+                self.result(op, i, result, m.result(op, i));
             }
         }
     }
 
-    fn result(&mut self, op: OpId, i: usize, result: &ResultDef) {
+    fn result(&mut self, op: OpId, i: usize, result: &ResultDef, value: ValueId) {
         let m = self.m;
-        if !result.ty.accepts(&m.cx, m.value_type(m.result(op, i))) {
+        if !result.ty.accepts(&m.cx, m.value_type(value)) {
             self.diags.push(errors::result_type(m, op, i, result.name, &result.ty.describe()));
         }
     }
@@ -139,6 +144,9 @@ impl Verifier<'_> {
 
     fn attrs(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
+        if def.attrs.is_empty() {
+            return;
+        }
         let ids = &m.cx.op_name_data(m.op_name(op)).attr_names;
         for (attr, name) in def.attrs.iter().zip(ids) {
             match m.attr(op, *name) {

@@ -474,8 +474,16 @@ impl Lower<'_> {
 
 /// Are these `n` values with commas between them?
 fn is_list(toks: &[Tok], n: usize) -> bool {
-    let wanted = [Kind::Value, Kind::Comma].into_iter().cycle();
-    toks.len() == (2 * n).saturating_sub(1) && toks.iter().zip(wanted).all(|(tok, kind)| tok.kind == kind)
+    let (mut toks, mut n) = (toks, n);
+    while let [Tok { kind: Kind::Value, .. }, Tok { kind: Kind::Comma, .. }, rest @ ..] = toks
+        && n > 1
+    {
+        (toks, n) = (rest, n - 1);
+    }
+    match toks {
+        [Tok { kind: Kind::Value, .. }] => n == 1,
+        rest => rest.is_empty() && n == 0,
+    }
 }
 
 /// The bracket that a literal opens.

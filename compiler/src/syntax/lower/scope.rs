@@ -124,8 +124,16 @@ impl Lower<'_> {
     /// Gives the name `%x` to `n` values from `first` on.
     pub(super) fn define(&mut self, tok: Tok, first: ValueId, n: u32) {
         let span = tok.span();
-        let tok = bare(tok, &self.source.text);
-        let name = self.scope.names.id(tok, &self.source.text);
+        let all = Tok { start: tok.start + 1, ..tok };
+        let (tok, name) = match self.scope.names.plain_id(all, &self.source.text) {
+            Some(name) => (all, name),
+            None => {
+                // `%x#0` is `%x`.
+                let is_first = all.text(&self.source.text).ends_with("#0");
+                let bare = if is_first { Tok { end: all.end - 2, ..all } } else { all };
+                (bare, self.scope.names.id(bare, &self.source.text))
+            }
+        };
         let entry = self.scope.names.at_mut(name);
         let hidden = *entry;
         if hidden.scope == self.scope.current {
@@ -274,10 +282,4 @@ fn split(all: Tok, source: &str) -> (Tok, Option<Tok>) {
     } else {
         (all, None)
     }
-}
-
-/// The name that `%x` or `%x#0` defines.
-fn bare(tok: Tok, source: &str) -> Tok {
-    let all = Tok { start: tok.start + 1, ..tok };
-    if all.text(source).ends_with("#0") { Tok { end: all.end - 2, ..all } } else { all }
 }
