@@ -58,20 +58,25 @@ pub struct ParseResult {
 
 /// Reads a program. The result is not verified: see [`crate::verify::verify`].
 pub fn parse(file_name: &str, text: &str, options: &ParseOptions) -> ParseResult {
-    parse_with(file_name, text, options, true)
+    parse_source(Source::new(file_name, text), options)
+}
+
+/// The same, for a text whose lines are known.
+pub fn parse_source(source: Source, options: &ParseOptions) -> ParseResult {
+    parse_with(source, options, true)
 }
 
 /// The same; operations that are easily read are left to the grammar as well, unless `shortcut`.
-fn parse_with(file_name: &str, text: &str, options: &ParseOptions, shortcut: bool) -> ParseResult {
-    let source = Source::new(file_name, text);
+fn parse_with(source: Source, options: &ParseOptions, shortcut: bool) -> ParseResult {
+    let text = source.text.as_ref();
     let mut diagnostics = Vec::new();
     if text.len() >= u32::MAX as usize {
         diagnostics.push(errors::too_long());
         return ParseResult { module: None, diagnostics, source };
     }
     let mut toks = lex::lex(text, &mut diagnostics);
-    let regions = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
-    let items = parse::Items::new(text, &toks, &regions, &diagnostics, shortcut);
+    let shape = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
+    let items = parse::Items::new(text, &toks, &shape, &diagnostics, shortcut);
     let module = lower::lower(&items, &source, options, &mut diagnostics);
     diag::sort(&mut diagnostics);
     if diagnostics.len() >= MAX_ERRORS {

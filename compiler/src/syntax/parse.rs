@@ -7,7 +7,7 @@
 
 use super::ast::{Body, Item, Op};
 use super::errors;
-use super::shape::Region;
+use super::shape::Shape;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
@@ -38,7 +38,7 @@ pub(super) fn span(start: u32, end: u32) -> Span {
 pub(super) struct Items<'a> {
     source: &'a str,
     toks: &'a [Tok],
-    regions: &'a [Region],
+    shape: &'a Shape,
     parser: generated::ItemParser,
     /// Where something was wrong already: bad characters and brackets, in source order.
     earlier: Vec<u32>,
@@ -60,30 +60,23 @@ impl<'a> Items<'a> {
     pub(super) fn new(
         source: &'a str,
         toks: &'a [Tok],
-        regions: &'a [Region],
+        shape: &'a Shape,
         diags: &[Diagnostic],
         shortcut: bool,
     ) -> Self {
         let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
         earlier.sort_unstable();
-        Items { source, toks, regions, parser: generated::ItemParser::new(), earlier, shortcut }
+        Items { source, toks, shape, parser: generated::ItemParser::new(), earlier, shortcut }
     }
 
     /// About how much there is to read.
     pub(super) fn capacity(&self) -> Capacity {
-        let mut size = Capacity::default();
-        for tok in self.toks {
-            size.ops += usize::from(tok.mark == Mark::Op);
-            size.values += usize::from(tok.mark == Mark::Op && tok.kind == Kind::Value);
-            size.uses += usize::from(tok.mark != Mark::Op && tok.kind == Kind::Value);
-        }
-        size.named = size.values;
-        size
+        self.shape.size
     }
 
     /// Before the first item of a region.
     pub(super) fn start(&self, region: u32) -> Place {
-        let r = self.regions.get(region as usize);
+        let r = self.shape.regions.get(region as usize);
         let (at, close) = r.map_or((0, 0), |r| (r.first, r.close));
         Place { at, close, region }
     }
@@ -194,7 +187,7 @@ impl<'a> Items<'a> {
     fn after(&self, at: u32, tok: Tok, close: u32) -> u32 {
         match tok.kind {
             Kind::RegionOpen => {
-                self.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
+                self.shape.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
             }
             _ => at + 1,
         }
@@ -409,12 +402,46 @@ pub(super) fn describe(source: &str, tok: Tok) -> String {
     }
 }
 
+/// What a type begins with.
+const TYPE: [&str; 8] = ["!name", "!name<>", "complex", "memref", "tensor", "tuple", "vector", "word"];
+/// What a type may have before its elements, or begins with if it is a function's.
+const MORE_TYPE: [&str; 5] = ["(", "*x", "?x", "[size]", "size"];
+/// What an attribute begins with, besides all that a type does.
+const ATTR: [&str; 18] = [
+    "#name",
+    "#name<>",
+    "(",
+    "-",
+    "[",
+    "affine",
+    "array",
+    "dense",
+    "dense_resource",
+    "distinct",
+    "float",
+    "hexadecimal",
+    "integer",
+    "loc",
+    "sparse",
+    "string",
+    "symbol",
+    "{",
+];
+
 /// The few things that were expected; nothing if there were many.
 fn words(expected: &[String]) -> Vec<String> {
     const FEW: usize = 4;
     let mut words: Vec<String> = Vec::new();
+    let mut expected: Vec<&str> = expected.iter().map(|e| e.trim_matches('"')).collect();
+    let has = |all: &[&str]| all.iter().all(|e| expected.contains(e));
+    // Where a value may stand, nearly anything may.
+    if has(&TYPE) && !has(&["value"]) {
+        let (what, rest) = if has(&ATTR) { ("an attribute", &ATTR[..]) } else { ("a type", &MORE_TYPE[..]) };
+        words.push(what.to_owned());
+        expected.retain(|e| !TYPE.contains(e) && !rest.contains(e));
+    }
     for e in expected {
-        let word = match e.trim_matches('"') {
+        let word = match e {
             "integer" => "an integer",
             "word" => "a word",
             "string" => "a string",

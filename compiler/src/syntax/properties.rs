@@ -264,7 +264,8 @@ fn options() -> ParseOptions {
 fn check_shortcut(text: &str) {
     let all = PrintOptions { generic: true, keep_names: true, locations: true };
     let [quick, full] = [true, false].map(|shortcut| {
-        let ParseResult { module, diagnostics, source: _ } = parse_with("t", text, &options(), shortcut);
+        let ParseResult { module, diagnostics, source: _ } =
+            parse_with(Source::new("t", text), &options(), shortcut);
         (module.map(|m| print(&m, &all)), diagnostics)
     });
     assert_eq!(quick, full, "{text}");

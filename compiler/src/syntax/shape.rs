@@ -22,6 +22,7 @@ use super::lex::MAX_DEPTH;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, Span};
 use crate::dialects::{Registry, Traits};
+use crate::ir::Capacity;
 
 /// The tokens between the braces of a region: `open < first..close`.
 #[derive(Clone, Copy, Debug)]
@@ -69,13 +70,21 @@ struct Frame {
     name: u32,
 }
 
-/// Marks the tokens and returns the regions; number 0 is the whole text.
+/// What the tokens of a text make up.
+pub(super) struct Shape {
+    /// Number 0 is the whole text.
+    pub(super) regions: Vec<Region>,
+    /// About how much there is to read.
+    pub(super) size: Capacity,
+}
+
+/// Marks the tokens.
 pub(super) fn shape(
     source: &str,
     toks: &mut Vec<Tok>,
     registry: &Registry,
     diags: &mut Vec<Diagnostic>,
-) -> Vec<Region> {
+) -> Shape {
     let whole = Region { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
     let bad = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
     let mut s = Shaper {
@@ -88,9 +97,13 @@ pub(super) fn shape(
         stack: vec![BASE],
         item: 0,
         n_errors: 0,
+        size: Capacity::default(),
     };
     s.run();
-    s.regions
+    // Counted were all values; those that are defined are not used.
+    let defined = s.size.values;
+    let size = Capacity { uses: s.size.uses.saturating_sub(defined), named: defined, ..s.size };
+    Shape { regions: s.regions, size }
 }
 
 struct Shaper<'a> {
@@ -106,6 +119,7 @@ struct Shaper<'a> {
     /// Where the last item began.
     item: u32,
     n_errors: usize,
+    size: Capacity,
 }
 
 const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom, name: 0 };
@@ -173,6 +187,7 @@ impl Shaper<'_> {
                 }
                 Kind::LBrace => self.open(i, Kind::LBrace),
                 Kind::RParen | Kind::RBracket | Kind::RAngle | Kind::RBrace => self.close(i, tok),
+                Kind::Value => self.size.uses += 1,
                 _ => {}
             }
             i += 1;
@@ -212,6 +227,8 @@ impl Shaper<'_> {
         let Some(tok) = self.toks.get_mut(i) else { return };
         tok.mark = mark;
         self.item = tok.start;
+        self.size.ops += usize::from(mark == Mark::Op);
+        self.size.values += usize::from(mark == Mark::Op && tok.kind == Kind::Value);
         let seen = match (mark, self.kind(i)) {
             (Mark::Op, Some(Kind::Str)) => Seen::Name,
             (Mark::Op, Some(Kind::Value)) => Seen::Start,

@@ -16,7 +16,7 @@ use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
 use befrost_compiler::raise::{RaiseOptions, raise_with};
-use befrost_compiler::syntax::{ParseOptions, ParseResult, parse};
+use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
 use befrost_compiler::verify::verify;
 
 use super::failure::{Failure, tell};
@@ -35,12 +35,12 @@ pub(super) struct Unit {
 
 impl Unit {
     /// Reads and verifies text.
-    pub(super) fn parse(name: &str, text: &str, args: &ReadArgs, clock: &mut Clock) -> Unit {
+    pub(super) fn parse(source: Source, args: &ReadArgs, clock: &mut Clock) -> Unit {
         let ReadArgs { allow_unregistered_dialect } = *args;
         let options =
             ParseOptions { allow_unregistered: allow_unregistered_dialect, ..ParseOptions::default() };
         let ParseResult { module, diagnostics, source } =
-            timed(&mut clock.parser, || parse(name, text, &options));
+            timed(&mut clock.parser, || parse_source(source, &options));
         Unit { source, said: diagnostics, module }.verified(clock)
     }
 
@@ -165,7 +165,7 @@ pub(super) fn to_bef(
     passes: &PassArgs,
 ) -> Result<Vec<u8>, Failure> {
     let mut passes = pipeline(level, passes)?;
-    let mut unit = Unit::parse(name, text, read, &mut passes.clock);
+    let mut unit = Unit::parse(Source::new(name, text), read, &mut passes.clock);
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();

@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use befrost_compiler::diag::Source;
 use befrost_compiler::dialects::Registry;
 use befrost_compiler::pass::{Pass, passes};
 use befrost_compiler::print::PrintOptions;
@@ -139,9 +140,9 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     let mut units = Vec::new();
     let mut result = Ok(());
     for part in parts {
-        let mut unit = Unit::parse(&name, &part, &args.read, &mut passes.clock);
-        // The unit has a text of its own.
+        let source = Source::new(&name, &part);
         drop(part);
+        let mut unit = Unit::parse(source, &args.read, &mut passes.clock);
         if args.run_reproducer {
             match unit.take_reproducer() {
                 Some(reproducer) => passes.reproduce(&reproducer)?,

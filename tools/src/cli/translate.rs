@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use bef_format::AlignedBytes;
 use bef_format::write::Parts;
+use befrost_compiler::diag::Source;
 use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::print::PrintOptions;
 use befrost_compiler::raise::RaiseOptions;
@@ -190,7 +191,8 @@ fn run(args: &Args) -> Result<(), Failure> {
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);
-        parts.into_iter().map(|part| Unit::parse(&name, &part, &args.read, &mut passes.clock)).collect()
+        let sources: Vec<Source> = parts.into_iter().map(|part| Source::new(&name, &part)).collect();
+        sources.into_iter().map(|source| Unit::parse(source, &args.read, &mut passes.clock)).collect()
     };
     let mut files = Vec::new();
     let mut result = Ok(());

@@ -111,6 +111,7 @@ impl<T: Default> Names<T> {
     }
 }
 
+#[inline]
 fn bytes(source: &str, start: u32, end: u32) -> &[u8] {
     source.as_bytes().get(start as usize..end as usize).unwrap_or_default()
 }
