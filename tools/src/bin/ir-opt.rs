@@ -1,9 +1,6 @@
 //! `ir-opt`: passes on text. All of it is in `befrost_tools::cli::opt`.
 #![forbid(unsafe_code)]
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
     befrost_tools::cli::opt::main()
 }

@@ -1,9 +1,6 @@
 //! `ir-translate`: between text, models and BEF. All of it is in `befrost_tools::cli::translate`.
 #![forbid(unsafe_code)]
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
     befrost_tools::cli::translate::main()
 }
