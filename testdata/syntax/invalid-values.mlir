@@ -93,7 +93,7 @@
 "t.x"() {a = si} : () -> ()
 // expected-error @+1 {{the parts of a complex number must be integers or floats}}
 "t.x"() {a = complex<tensor<2xi32>>} : () -> ()
-// expected-error @+1 {{unexpected `>`}}
+// expected-error @+1 {{expected a type, found `>`}}
 "t.x"() {a = complex<>} : () -> ()
 // expected-error @+1 {{this `<` is never closed}}
 "t.x"() {a = tuple<i32} : () -> ()
@@ -106,9 +106,9 @@
 "t.x"() {a = tensor<*xi32, 1>} : () -> ()
 // expected-error @+1 {{only vectors have scalable dimensions}}
 "t.x"() {a = tensor<[2]xi32>} : () -> ()
-// expected-error @+1 {{unexpected `3`}}
+// expected-error @+1 {{expected a type, found `3`}}
 "t.x"() {a = tensor<2x3>} : () -> ()
-// expected-error @+1 {{unexpected `-`}}
+// expected-error @+1 {{expected a type, found `-`}}
 "t.x"() {a = tensor<-1xi32>} : () -> ()
 // expected-error @+1 {{9223372036854775808 is too great for a dimension (63 bits)}}
 "t.x"() {a = tensor<9223372036854775808xi32>} : () -> ()
@@ -134,7 +134,7 @@
 "t.x"() {a = memref<2xi32, 1.5>} : () -> ()
 // expected-error @+1 {{a memref has one memory space}}
 "t.x"() {a = memref<2xi32, 1, 2>} : () -> ()
-// expected-error @+1 {{unexpected `}`}}
+// expected-error @+1 {{expected a type, found `}`}}
 "t.x"() {a = (i32) ->} : () -> ()
 // expected-error @+1 {{this `(` is never closed}}
 "t.x"() {a = () -> (i32} : () -> ()
@@ -350,7 +350,7 @@
 // expected-error @+1 {{expected `:`, found `)`}}
 #f = loc("x":1)
 "t.x"() {a = #f} : () -> ()
-// expected-error @+1 {{unexpected `1`}}
+// expected-error @+1 {{expected a type, found `1`}}
 !g = 1
 "t.x"() {a = !g} : () -> ()
 // expected-error @+1 {{`d1` is no dimension or symbol of this map or set}}
