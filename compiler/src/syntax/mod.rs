@@ -23,6 +23,7 @@ mod parse;
 mod properties;
 pub(crate) mod resources;
 mod shape;
+mod shortcut;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -5,14 +5,14 @@
 //! are read when `lower` comes to them. Something wrong costs the item at hand; the next is read from its mark. So
 //! every broken operation gives one error, and the regions inside of it are read all the same.
 
-use super::ast::{Body, Item, Op};
+use super::ast::Item;
 use super::errors;
 use super::shape::Shape;
+use super::shortcut;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
 use lalrpop_util::ParseError;
-use smallvec::SmallVec;
 
 #[allow(
     clippy::all,
@@ -113,8 +113,10 @@ impl<'a> Items<'a> {
             return Some(self.broken(first, place.at));
         }
         if self.shortcut
-            && let Some(op) = self.plain(place)
+            && let Some(toks) = self.toks.get(place.at as usize..place.close as usize)
+            && let Some((op, n)) = shortcut::op(toks, place.at)
         {
+            place.at += n;
             return Some(Item::Op(op));
         }
         let stream = Stream { items: self, place, started: false, marked: false };
@@ -128,52 +130,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// An operation in custom form whose pieces are single tokens, as most are: it needs no grammar, and no pieces are
-    /// made of its tokens. Nothing if it is something else, or wrong.
-    fn plain(&self, place: &mut Place) -> Option<Op> {
-        let toks = self.toks.get(place.at as usize..place.close as usize)?;
-        let (first, _) = toks.split_first()?;
-        if first.mark != Mark::Op {
-            return None;
-        }
-        let mut results = SmallVec::new();
-        let mut at = 0;
-        let mut named = first.kind == Kind::Value;
-        while named {
-            let name = toks.get(at).filter(|t| t.kind == Kind::Value)?;
-            let count = match toks.get(at + 1)?.kind {
-                Kind::Colon => {
-                    at += 2;
-                    Some(*toks.get(at).filter(|t| t.kind == Kind::Int)?)
-                }
-                _ => None,
-            };
-            results.push((*name, count));
-            at += 2;
-            named = match toks.get(at - 1)?.kind {
-                Kind::Comma => true,
-                Kind::Eq => false,
-                _ => return None,
-            };
-        }
-        let name = *toks.get(at).filter(|t| t.kind == Kind::Word)?;
-        let rest = toks.get(at + 1..)?;
-        let mut n = 0;
-        for tok in rest {
-            if is_item(tok.mark) {
-                break;
-            }
-            if !is_piece(tok.kind) {
-                return None;
-            }
-            n += 1;
-        }
-        let first = place.at + at as u32 + 1;
-        place.at = first + n;
-        Some(Op { results, name, body: Body::Tokens(first, n), loc: None })
-    }
-
-    /// The tokens of [`Body::Tokens`].
+    /// The tokens of [`super::ast::Body::Tokens`].
     pub(super) fn tokens(&self, first: u32, n: u32) -> &'a [Tok] {
         self.toks.get(first as usize..(first + n) as usize).unwrap_or_default()
     }
@@ -228,34 +185,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Can a token of this kind be a piece of a custom form by itself, whatever stands around it?
-fn is_piece(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Value
-            | Kind::Word
-            | Kind::Caret
-            | Kind::Int
-            | Kind::Hex
-            | Kind::Float
-            | Kind::Str
-            | Kind::Hash
-            | Kind::HashBody
-            | Kind::Bang
-            | Kind::BangBody
-            | Kind::Comma
-            | Kind::Colon
-            | Kind::Eq
-            | Kind::Arrow
-            | Kind::Minus
-            | Kind::Plus
-            | Kind::Question
-            | Kind::Star
-            | Kind::Bar
-    )
-}
-
-fn is_item(mark: Mark) -> bool {
+pub(super) fn is_item(mark: Mark) -> bool {
     matches!(mark, Mark::Op | Mark::Label | Mark::Alias)
 }
 

@@ -302,10 +302,11 @@ fn check_any_text(text: &str) {
 }
 
 /// Programs to be damaged.
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 4] = [
     "module @m attributes {a = 1, b = [1.5, \"x\"], c = dense<[[1, 2]]> : tensor<1x2xi32>} {\n  func.func @f(%a: i32 {bef.name = \"n\"}) -> (i32, !tfrt.chain) {\n    %0:2 = tfrt.div.i32 %a, %a\n    %c = tfrt.new.chain\n    %1 = tfrt.call @g(%0#1) : (i32) -> i32 loc(\"f\":1:2)\n    tfrt.return %1, %c : i32, !tfrt.chain\n  }\n  func.func private @g(i32) -> i32\n}\n",
     "!t = !d.t<x, [1]>\n#m = affine_map<(d0) -> (d0)>\n\"u.x\"() <{p = #m}> ({\n^a(%x: !t, %y: tensor<2x?xf32, #d.e>):\n  \"u.br\"(%x)[^b, ^a] {k = @s::@t} : (!t) -> ()\n^b:\n  %z = \"u.y\"(%w) : (vector<[4]xi8>) -> i1\n  %w = \"u.z\"() : () -> vector<[4]xi8>\n}, {}) {loc = loc(fused<1>[\"a\"(unknown), callsite(\"x\":1:2 to :3 at #l)])} : () -> () loc(#l)\n#l = loc(\"q\")\n",
     "func.func @h() {\n  %s = tfrt_dht.create_uninitialized_tensor.i32.2 [3 : i64, 2 : i64]\n  %k = cpu.constant dense<\"0x0000803F\"> : tensor<1xf32>\n  %h = array<i1: true> {x = array<i32: -1, 2>, d = distinct[1]<unit>, c = complex<f32>}\n  \"tfrt.return\"() : () -> ()\n}\n{-# r #-}\n",
+    "func.func @k(%a: i32) -> i32 {\n  %b = tfrt.add.i32 %a, %a\n  %g, %k:2 = \"u.two\"(%b, %a) : (i32, i32) -> (i32, !d.x<1>, f32)\n  \"u.none\"() : () -> ()\n  %0 = \"tfrt.add.i32\"(%g, %b) : (i32, i32) -> i32\n  tfrt.return %0 : i32\n}\n",
 ];
 
 /// What edits put in.
