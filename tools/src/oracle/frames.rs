@@ -1,11 +1,14 @@
 //! Functions and calls: a stack of frames, each at one op of its function's text.
 
+mod control;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use befrost_compiler::dialects::{OperandMode, Traits};
 use befrost_compiler::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId};
 
+use self::control::Then;
 use super::attrs::Attrs;
 use super::value::{Code, Failure, Value};
 use super::{Execution, Limits, Refusal, scalars, tensors};
@@ -58,15 +61,20 @@ struct Held {
     after: usize,
 }
 
-/// A function that runs.
+/// A function or region that runs.
 struct Frame {
     next: Option<OpId>,
     values: HashMap<ValueId, Held>,
-    /// The op in the frame below that called.
-    called_by: Option<OpId>,
+    caller: Option<Caller>,
     /// Nothing in it happens before these lines have been printed.
     after: usize,
     n_registers: usize,
+}
+
+/// The op in the frame below that called, and what it does with the results.
+struct Caller {
+    op: OpId,
+    then: Then,
 }
 
 struct Interpreter<'m> {
@@ -113,10 +121,14 @@ impl Interpreter<'_> {
     fn body(&self, function: &str) -> Result<BlockId, Refusal> {
         let op =
             self.module.find_function(function).ok_or_else(|| Refusal(format!("no function @{function}")))?;
-        let region = self.module.regions_of(op).first();
-        match region.map_or(&[][..], |&region| self.module.blocks_of(region)) {
-            [block] => Ok(*block),
-            _ => Err(Refusal(format!("@{function} has no body of one block"))),
+        self.region(op, 0).ok_or_else(|| Refusal(format!("@{function} has no body of one block")))
+    }
+
+    /// The only block of one of an op's regions.
+    fn region(&self, op: OpId, i: usize) -> Option<BlockId> {
+        match self.module.blocks_of(*self.module.regions_of(op).get(i)?) {
+            [block] => Some(*block),
+            _ => None,
         }
     }
 
@@ -125,7 +137,7 @@ impl Interpreter<'_> {
         &mut self,
         block: BlockId,
         arguments: Vec<Held>,
-        called_by: Option<OpId>,
+        caller: Option<Caller>,
         after: usize,
     ) -> Result<(), Stop> {
         let module = self.module;
@@ -142,7 +154,7 @@ impl Interpreter<'_> {
         }
         self.n_registers += n_registers;
         let values = module.args(block).iter().copied().zip(arguments).collect();
-        self.frames.push(Frame { next: module.first_op(block), values, called_by, after, n_registers });
+        self.frames.push(Frame { next: module.first_op(block), values, caller, after, n_registers });
         Ok(())
     }
 
@@ -168,16 +180,13 @@ impl Interpreter<'_> {
             }
             let Some(ended) = self.frames.pop() else { continue };
             self.n_registers -= ended.n_registers;
-            match ended.called_by {
-                None => return Ok(operands.into_iter().map(|held| held.value).collect()),
-                Some(call) => {
-                    // A call gives its results when it has run, even those that were there before.
-                    let results = operands
-                        .into_iter()
-                        .map(|Held { value, after: at }| Held { value, after: at.max(after) });
-                    self.store(call, results);
-                }
-            }
+            let Some(Caller { op, then }) = ended.caller else {
+                return Ok(operands.into_iter().map(|held| held.value).collect());
+            };
+            // A call gives its results when it has run, even those that were there before.
+            let results =
+                operands.into_iter().map(|Held { value, after: at }| Held { value, after: at.max(after) });
+            self.go_on(op, then, results.collect(), after)?;
         }
     }
 
@@ -198,9 +207,7 @@ impl Interpreter<'_> {
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
             _ if self.is_cancelled => {
-                let failure =
-                    Failure { code: Code::Cancelled, message: "Cancelled".to_owned(), trace: Vec::new() };
-                Some(Value::Error(Rc::new(failure)))
+                Some(cancelled())
             }
             instead => instead,
         };
@@ -214,8 +221,8 @@ impl Interpreter<'_> {
             OperandMode::Required | OperandMode::Lenient => held.clone(),
             OperandMode::Order | OperandMode::After => Held { value: Value::Chain, after },
         });
-        let answer = if name == "tfrt.call" {
-            match self.call(op, passed.collect(), after) {
+        let answer = if control::is_control(name) {
+            match self.begin(op, passed.collect(), after) {
                 Ok(()) => return Ok(()),
                 Err(stop) => Err(stop),
             }
@@ -244,19 +251,6 @@ impl Interpreter<'_> {
         let after = if lenient.clone().count() > 0 { begun } else { after };
         self.store(op, results.into_iter().map(|value| Held { value, after }));
         Ok(())
-    }
-
-    /// Opens the frame of a call.
-    fn call(&mut self, op: OpId, mut arguments: Vec<Held>, after: usize) -> Result<(), Stop> {
-        let module = self.module;
-        let callee = match module.attr_named(op, "callee").map(|attr| module.cx.attr(attr)) {
-            Some(AttrKind::Symbol { root, nested }) if nested.is_empty() => module.cx.str(*root),
-            _ => return Err(Stop::Refused("a call of no function".to_owned())),
-        };
-        let block = self.body(callee)?;
-        // A chain more than the callee takes only orders the call.
-        arguments.truncate(module.args(block).len());
-        self.push(block, arguments, Some(op), after)
     }
 
     /// How many operands an op has besides the implicit chain that orders it.
@@ -315,7 +309,7 @@ impl Interpreter<'_> {
 
     /// Where an op of the top frame stands, then the calls that led there.
     fn trace(&self, op: OpId) -> Vec<String> {
-        let calls = self.frames.iter().rev().filter_map(|frame| frame.called_by);
+        let calls = self.frames.iter().rev().filter_map(|frame| frame.caller.as_ref()).map(|caller| caller.op);
         let places = std::iter::once(op).chain(calls);
         places.filter_map(|op| place(self.module, self.module.loc(op))).take(MAX_TRACE).collect()
     }
@@ -332,6 +326,11 @@ fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
         }
     }
     first_error
+}
+
+/// What a cancellation leaves instead of what it kept from running.
+fn cancelled() -> Value {
+    Value::Error(Rc::new(Failure { code: Code::Cancelled, message: "Cancelled".to_owned(), trace: Vec::new() }))
 }
 
 fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, Stop> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ir::Module ──call──▶ frames: one op after the other, in textual order ──▶ results, printed lines
+//!                        ├── control: calls, branches, loops
 //!                        └── scalars, tensors: one arm per op, from its definition
 //! ```
 //!
@@ -16,8 +17,7 @@
 //! ([`Execution::is_ordered`]); what a cancellation still lets run. Programs whose tensors are written and read without a chain between are
 //! wrong and are not found out here.
 //!
-//! Not here: anything but the kernel graph (no regions, no control flow besides calls), devices, `bef.nonstrict`. What is not known is
-//! refused by name.
+//! Not here: anything but the kernel graph, devices, `bef.nonstrict`, `tfrt.once`. What is not known is refused by name.
 
 mod attrs;
 mod frames;

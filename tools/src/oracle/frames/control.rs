@@ -1,0 +1,243 @@
+//! Calls, branches and loops: which body runs next, on what, and what becomes of its results.
+//!
+//! An op begins by opening the frame of a function or region, or gives its results at once. When the frame returns, [`Then`] says how it
+//! goes on. Iterations and blocks run one after the other.
+
+use std::rc::Rc;
+
+use befrost_compiler::ir::{AttrKind, BlockId, OpId};
+
+use super::{Caller, Held, Interpreter, Stop, cancelled, fails};
+use crate::oracle::value::{Code, Failure, Value};
+use crate::oracle::Refusal;
+
+/// What an op does with the results of the body that it ran.
+pub(super) enum Then {
+    /// Gives them.
+    Give,
+    /// Runs the body on them so many times more.
+    Repeat { body: BlockId, left: i32 },
+    /// Runs the body on all but the last one, while that is true.
+    While { body: BlockId },
+    /// Runs the body on the next block of a range, unless there is none.
+    Blocks(Blocks),
+}
+
+/// What is left of a range that is worked on block by block.
+pub(super) struct Blocks {
+    body: BlockId,
+    next: i64,
+    end: i64,
+    size: i64,
+    rest: Vec<Held>,
+    /// The chain that the op gives: an error if a block did, that of the first.
+    chain: Held,
+}
+
+/// Whether an op runs functions or regions.
+pub(super) fn is_control(name: &str) -> bool {
+    matches!(
+        name,
+        "tfrt.call"
+            | "tfrt.if"
+            | "tfrt.cond"
+            | "tfrt.case"
+            | "tfrt.while"
+            | "tfrt.repeat.i32"
+            | "tfrt.parallel_for.i32"
+            | "tfrt.parallel_call.i32"
+    )
+}
+
+impl Interpreter<'_> {
+    /// Begins to interpret an op that runs functions or regions, none of whose operands is an error or dead.
+    pub(super) fn begin(&mut self, op: OpId, mut operands: Vec<Held>, after: usize) -> Result<(), Stop> {
+        let name = self.module.op_name_str(op);
+        let n_before = match name {
+            "tfrt.call" => 0,
+            "tfrt.parallel_for.i32" | "tfrt.parallel_call.i32" => 3,
+            _ => 1,
+        };
+        if operands.len() < n_before {
+            return Err(Stop::Refused(format!("'{name}' has too few operands")));
+        }
+        let arguments = operands.split_off(n_before);
+        let i1 = |i: usize| match operands.get(i).map(|held| &held.value) {
+            Some(Value::I1(value)) => Ok(*value),
+            _ => Err(Stop::Refused(format!("operand #{i} of '{name}' is no i1"))),
+        };
+        let i32 = |i: usize| match operands.get(i).map(|held| &held.value) {
+            Some(Value::I32(value)) => Ok(*value),
+            _ => Err(Stop::Refused(format!("operand #{i} of '{name}' is no i32"))),
+        };
+        match name {
+            "tfrt.call" => self.enter(op, self.callee(op, "callee")?, arguments, Then::Give, after),
+            "tfrt.if" => match self.region(op, usize::from(!i1(0)?)) {
+                Some(body) => self.enter(op, body, arguments, Then::Give, after),
+                // Without an `else` there are no results.
+                None => Ok(()),
+            },
+            "tfrt.cond" => {
+                let function = self.callee(op, if i1(0)? { "a_true_fn" } else { "b_false_fn" })?;
+                self.enter(op, function, arguments, Then::Give, after)
+            }
+            "tfrt.case" => {
+                let branches = self.branches(op)?;
+                let index = i32(0)?;
+                match usize::try_from(index).ok().and_then(|i| branches.get(i)) {
+                    Some(&branch) => self.enter(op, branch, arguments, Then::Give, after),
+                    None => {
+                        let n = branches.len();
+                        Err(fails(
+                            Code::InvalidArgument,
+                            format!("branch_index invalid. branch index: {index} # branches: {n}"),
+                        ))
+                    }
+                }
+            }
+            "tfrt.while" => {
+                let mut values = arguments;
+                values.push(operands[0].clone());
+                self.go_on(op, Then::While { body: self.callee(op, "body_fn")? }, values, after)?;
+                Ok(())
+            }
+            "tfrt.repeat.i32" => {
+                let body = self.region(op, 0).ok_or_else(|| Stop::Refused("a loop without a body".into()))?;
+                self.go_on(op, Then::Repeat { body, left: i32(0)? }, arguments, after)?;
+                Ok(())
+            }
+            _ => {
+                let body = match self.region(op, 0) {
+                    Some(body) => body,
+                    None => self.callee(op, "callee")?,
+                };
+                let (next, end, size) = (i64::from(i32(0)?), i64::from(i32(1)?), i64::from(i32(2)?));
+                if size <= 0 {
+                    let message = format!("the size of a block is {size}; it must be positive");
+                    return Err(fails(Code::InvalidArgument, message));
+                }
+                let chain = Held { value: Value::Chain, after };
+                self.next_block(op, Blocks { body, next, end, size, rest: arguments, chain }, after)
+            }
+        }
+    }
+
+    /// Goes on when a body has returned `results`.
+    pub(super) fn go_on(
+        &mut self,
+        op: OpId,
+        then: Then,
+        mut results: Vec<Held>,
+        after: usize,
+    ) -> Result<(), Refusal> {
+        let entered = match then {
+            Then::Give => {
+                self.store(op, results.into_iter());
+                return Ok(());
+            }
+            Then::Repeat { left, .. } if left <= 0 => {
+                self.store(op, results.into_iter());
+                return Ok(());
+            }
+            Then::Repeat { body, left } if !self.is_cancelled => {
+                self.enter(op, body, results, Then::Repeat { body, left: left - 1 }, after)
+            }
+            Then::While { body } => {
+                let Some(condition) = results.pop() else { return Ok(()) };
+                match condition.value {
+                    Value::I1(false) => {
+                        self.store(op, results.into_iter());
+                        return Ok(());
+                    }
+                    Value::I1(true) if !self.is_cancelled => {
+                        let after = after.max(condition.after);
+                        self.enter(op, body, results, Then::While { body }, after)
+                    }
+                    Value::I1(true) => return self.fill(op, cancelled(), after),
+                    instead => return self.fill(op, instead, condition.after.max(after)),
+                }
+            }
+            Then::Blocks(mut blocks) => {
+                for Held { value, after } in results {
+                    blocks.chain.after = blocks.chain.after.max(after);
+                    if matches!(blocks.chain.value, Value::Chain) && matches!(value, Value::Error(_)) {
+                        blocks.chain.value = value;
+                    }
+                }
+                self.next_block(op, blocks, after)
+            }
+            Then::Repeat { .. } => return self.fill(op, cancelled(), after),
+        };
+        match entered {
+            Ok(()) => Ok(()),
+            Err(Stop::Refused(why)) => Err(Refusal(why)),
+            Err(Stop::Fails { code, message, .. }) => {
+                let error = Value::Error(Rc::new(Failure { code, message, trace: self.trace(op) }));
+                self.fill(op, error, after)
+            }
+        }
+    }
+
+    /// Runs the body on the next block, or gives the chain.
+    fn next_block(&mut self, op: OpId, mut blocks: Blocks, after: usize) -> Result<(), Stop> {
+        if blocks.next >= blocks.end {
+            let chain = blocks.chain;
+            self.store(op, std::iter::once(chain));
+            return Ok(());
+        }
+        if self.is_cancelled {
+            self.fill(op, cancelled(), after)?;
+            return Ok(());
+        }
+        let start = blocks.next;
+        blocks.next = (start + blocks.size).min(blocks.end);
+        let bounds = [start, blocks.next].map(|at| Held { value: Value::I32(at as i32), after });
+        let arguments = bounds.into_iter().chain(blocks.rest.iter().cloned()).collect();
+        self.enter(op, blocks.body, arguments, Then::Blocks(blocks), after)
+    }
+
+    /// Gives the same value for all results.
+    fn fill(&mut self, op: OpId, value: Value, after: usize) -> Result<(), Refusal> {
+        let results = std::iter::repeat_n(Held { value, after }, self.module.n_results(op));
+        self.store(op, results);
+        Ok(())
+    }
+
+    /// Opens the frame of a body.
+    fn enter(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        mut arguments: Vec<Held>,
+        then: Then,
+        after: usize,
+    ) -> Result<(), Stop> {
+        // A chain more than the body takes only orders the op.
+        arguments.truncate(self.module.args(body).len());
+        self.push(body, arguments, Some(Caller { op, then }), after)
+    }
+
+    /// The body of the function that an attribute names.
+    fn callee(&self, op: OpId, attr: &str) -> Result<BlockId, Stop> {
+        let cx = &self.module.cx;
+        match self.module.attr_named(op, attr).map(|attr| cx.attr(attr)) {
+            Some(AttrKind::Symbol { root, nested }) if nested.is_empty() => Ok(self.body(cx.str(*root))?),
+            _ => Err(Stop::Refused("a call of no function".to_owned())),
+        }
+    }
+
+    /// The bodies of the functions of a `tfrt.case`.
+    fn branches(&self, op: OpId) -> Result<Vec<BlockId>, Stop> {
+        let cx = &self.module.cx;
+        let Some(AttrKind::Array(symbols)) =
+            self.module.attr_named(op, "branches").map(|attr| cx.attr(attr))
+        else {
+            return Err(Stop::Refused("a case without branches".to_owned()));
+        };
+        let body = |symbol: &_| match cx.attr(*symbol) {
+            AttrKind::Symbol { root, nested } if nested.is_empty() => Ok(self.body(cx.str(*root))?),
+            _ => Err(Stop::Refused("a branch that is no function".to_owned())),
+        };
+        symbols.iter().map(body).collect()
+    }
+}
