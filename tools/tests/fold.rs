@@ -7,7 +7,7 @@
 
 #[path = "oracle/arguments.rs"]
 mod arguments;
-#[path = "oracle/generate.rs"]
+#[path = "oracle/generate/mod.rs"]
 mod generate;
 
 use befrost_compiler::ir::Module;

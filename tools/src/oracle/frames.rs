@@ -206,9 +206,7 @@ impl Interpreter<'_> {
         let instead = instead(propagating.map(|(held, _)| &held.value));
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
-            _ if self.is_cancelled => {
-                Some(cancelled())
-            }
+            _ if self.is_cancelled => Some(cancelled()),
             instead => instead,
         };
         if let Some(value) = instead {
@@ -309,7 +307,8 @@ impl Interpreter<'_> {
 
     /// Where an op of the top frame stands, then the calls that led there.
     fn trace(&self, op: OpId) -> Vec<String> {
-        let calls = self.frames.iter().rev().filter_map(|frame| frame.caller.as_ref()).map(|caller| caller.op);
+        let calls =
+            self.frames.iter().rev().filter_map(|frame| frame.caller.as_ref()).map(|caller| caller.op);
         let places = std::iter::once(op).chain(calls);
         places.filter_map(|op| place(self.module, self.module.loc(op))).take(MAX_TRACE).collect()
     }
@@ -330,7 +329,11 @@ fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
 
 /// What a cancellation leaves instead of what it kept from running.
 fn cancelled() -> Value {
-    Value::Error(Rc::new(Failure { code: Code::Cancelled, message: "Cancelled".to_owned(), trace: Vec::new() }))
+    Value::Error(Rc::new(Failure {
+        code: Code::Cancelled,
+        message: "Cancelled".to_owned(),
+        trace: Vec::new(),
+    }))
 }
 
 fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, Stop> {

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use befrost_compiler::ir::{AttrKind, BlockId, OpId};
 
 use super::{Caller, Held, Interpreter, Stop, cancelled, fails};
-use crate::oracle::value::{Code, Failure, Value};
 use crate::oracle::Refusal;
+use crate::oracle::value::{Code, Failure, Value};
 
 /// What an op does with the results of the body that it ran.
 pub(super) enum Then {
@@ -229,8 +229,7 @@ impl Interpreter<'_> {
     /// The bodies of the functions of a `tfrt.case`.
     fn branches(&self, op: OpId) -> Result<Vec<BlockId>, Stop> {
         let cx = &self.module.cx;
-        let Some(AttrKind::Array(symbols)) =
-            self.module.attr_named(op, "branches").map(|attr| cx.attr(attr))
+        let Some(AttrKind::Array(symbols)) = self.module.attr_named(op, "branches").map(|attr| cx.attr(attr))
         else {
             return Err(Stop::Refused("a case without branches".to_owned()));
         };

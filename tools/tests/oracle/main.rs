@@ -5,9 +5,7 @@
 //! largest; printed lines in the same order, where the program fixes one.
 #![forbid(unsafe_code)]
 
-#[path = "oracle/arguments.rs"]
 mod arguments;
-#[path = "oracle/generate.rs"]
 mod generate;
 
 use std::rc::Rc;

@@ -1,11 +1,13 @@
 //! Random well-formed programs.
 //!
 //! Every decision is read from a tape of numbers, so that proptest can shrink a program by shrinking its tape; an empty tape means the
-//! simplest program. A program is a list of functions that call earlier ones. Each takes and returns, first of all, the chain of its
+//! simplest program. A program is a list of functions that call earlier ones, and branch and loop (`control`). Each takes and returns, first of all, the chain of its
 //! prints.
 //!
 //! Programs may fail in every way that a program can, but their tensors are used in an order that chains fix: a read waits for the last
 //! write, a write for all reads and writes before; who passes a tensor to a call or returns it does not write it any more.
+
+mod control;
 
 use std::fmt::Write;
 
@@ -148,6 +150,12 @@ struct Body<'a, 't> {
     tape: &'a mut Tape<'t>,
     functions: &'a [Function],
     text: String,
+    /// Functions made for ops in the text.
+    more: String,
+    /// What their names begin with.
+    prefix: String,
+    /// How many bodies this one is in.
+    depth: usize,
     n_names: usize,
     values: Vec<(String, Ty)>,
     tensors: Vec<Name>,
@@ -168,6 +176,9 @@ impl<'a, 't> Body<'a, 't> {
             tape,
             functions,
             text: String::new(),
+            more: String::new(),
+            prefix: name.clone(),
+            depth: 0,
             n_names: 0,
             values: vec![(out.clone(), Chain)],
             tensors: Vec::new(),
@@ -203,6 +214,7 @@ impl<'a, 't> Body<'a, 't> {
         let list =
             |f: &dyn Fn(&(String, Ty, u32)) -> String| returned.iter().map(f).collect::<Vec<_>>().join(", ");
         let (names, types) = (list(&|r| r.0.clone()), list(&|r| r.1.name().to_owned()));
+        text.push_str(&body.more);
         write!(text, "func.func @{name}({declared}) -> ({types}) {{\n{}", body.text)
             .expect("strings take anything");
         writeln!(text, "  tfrt.return {names} : {types}\n}}").expect("strings take anything");
@@ -449,11 +461,12 @@ impl<'a, 't> Body<'a, 't> {
     // ---- steps ----
 
     fn step(&mut self) {
-        match self.tape.pick(16) {
+        match self.tape.pick(18) {
             0..=4 => self.simple(),
             5 => self.print(),
             6 => self.other(),
             7 | 8 => self.call(),
+            9 | 10 => self.control(),
             _ => self.tensor_step(),
         }
     }
