@@ -105,6 +105,11 @@ impl Constant {
         if self.splat { self.values.first().copied() } else { None }
     }
 
+    /// The first place at which `value` stands.
+    pub fn position(&self, value: Scalar) -> Option<usize> {
+        self.values.iter().position(|v| *v == value)
+    }
+
     /// `f` of each number.
     pub fn map(&self, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<Constant> {
         let values = self.values.iter().map(|v| f(*v)).collect::<Option<Vec<_>>>()?;

@@ -1,11 +1,13 @@
-//! Simpler regions: without blocks that are never reached, without ops and block arguments that nothing depends on.
+//! Simpler regions: without blocks that are never reached or follow only one other, without ops and block arguments that nothing depends on.
+//!
+//! A block that one branch leads to, which leads nowhere else, becomes part of the block that the branch ends.
 //!
 //! What is dead is found from what lives: ops with effects and terminators live, and so does what a living op uses. A
 //! value handed over to a block lives if the argument does. So what only feeds itself around a loop of blocks is dead.
 
 use super::branches::{Predecessors, predecessors};
 use super::{Change, Rewriter, would_be_trivially_dead};
-use crate::dialects::Traits;
+use crate::dialects::{Effects, Traits};
 use crate::ir::{BlockId, Module, OpId, RegionId, ValueDef, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -16,7 +18,7 @@ pub fn simplify_regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let mut change = Change::Unchanged;
     for region in regions {
         if !r.ir().is_erased(r.ir().region_parent(region)) {
-            change = change.or(erase_unreachable(r, region));
+            change = change.or(erase_unreachable(r, region)).or(merge_chains(r, region));
         }
     }
     change.or(erase_dead(r, root))
@@ -44,6 +46,39 @@ fn erase_unreachable(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     }
     r.erase_blocks(&dead);
     Change::Changed
+}
+
+/// Merges each block that has one predecessor, which has no other successor, into that.
+fn merge_chains(r: &mut Rewriter<'_>, region: RegionId) -> Change {
+    let blocks = r.ir().blocks_of(region).to_vec();
+    if blocks.len() < 2 {
+        return Change::Unchanged;
+    }
+    let preds = predecessors(r.ir(), &blocks);
+    let mut merged = FxHashSet::default();
+    for &block in &blocks {
+        // What was merged brought a terminator that may be such a branch again.
+        while !merged.contains(&block)
+            && let Some((end, next, values)) = only_next(r.ir(), block)
+            && next != block
+            && next != blocks[0]
+            && preds.get(&next).is_some_and(|p| p.len() == 1)
+        {
+            r.erase(end);
+            r.merge_block(next, block, &values);
+            merged.insert(next);
+        }
+    }
+    if merged.is_empty() { Change::Unchanged } else { Change::Changed }
+}
+
+/// The terminator of a block that does nothing but branch to one block, that block, and what it gets.
+fn only_next(m: &Module, block: BlockId) -> Option<(OpId, BlockId, Vec<ValueId>)> {
+    let end = m.last_op(block)?;
+    let &[next] = m.successors(end) else { return None };
+    let is_branch = m.def(end).is_some_and(|d| d.traits.has(Traits::BRANCH) && d.effects == Effects::Pure);
+    let range = m.successor_operands(end, 0).filter(|range| is_branch && range.len() == m.args(next).len())?;
+    Some((end, next, range.map(|i| m.operand(end, i)).collect()))
 }
 
 /// Erases what nothing depends on.

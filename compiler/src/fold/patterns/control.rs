@@ -1,10 +1,12 @@
 //! Patterns of branches (`cf`) and of `scf.if`.
 //!
-//! Merging a block into its only predecessor is the driver's work, since it knows the predecessors.
+//! Merging a block into its only predecessor is the work of `rewrite/simplify.rs`, which knows the predecessors.
 
 use super::{int_constant, make, truth};
 use crate::dialects::{cf, scf};
-use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, ValueId};
+use crate::fold::constant::{Constant, Scalar};
+use crate::fold::int_value;
+use crate::ir::{BlockId, Module, NewOp, OpId, RegionId, TypeId, ValueId};
 use crate::rewrite::{At, Change, Pattern, Rewriter};
 use rustc_hash::FxHashSet;
 
@@ -16,6 +18,13 @@ pub const COND_BR_SAME: Pattern =
     Pattern { name: "cond-br-identical-successors", benefit: 1, rewrite: cond_br_same };
 /// A branch to a block that only branches goes where that goes.
 pub const PASS_THROUGH: Pattern = Pattern { name: "branch-pass-through", benefit: 1, rewrite: pass_through };
+/// A switch on a constant is a branch, and so is one without cases.
+pub const SWITCH_CONSTANT: Pattern =
+    Pattern { name: "switch-constant", benefit: 2, rewrite: switch_constant };
+/// What is true need not be asserted.
+pub const ASSERT_TRUE: Pattern = Pattern { name: "assert-true", benefit: 1, rewrite: assert_true };
+/// `scf.if` gives only what is used.
+pub const IF_UNUSED: Pattern = Pattern { name: "if-unused-results", benefit: 1, rewrite: if_unused };
 /// `scf.if` on a constant is the one region.
 pub const IF_CONSTANT: Pattern = Pattern { name: "if-constant", benefit: 2, rewrite: if_constant };
 /// In the regions of `scf.if` the condition is known.
@@ -62,6 +71,34 @@ fn cond_br_same(r: &mut Rewriter<'_>, op: OpId) -> Change {
         values.push(if yes == no { yes } else { select(r, op, condition, yes, no) });
     }
     branch(r, op, to, &values);
+    Change::Changed
+}
+
+fn switch_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(switch) = cf::Switch::of(m, op) else { return Change::Unchanged };
+    let taken = if m.successors(op).len() == 1 {
+        0
+    } else {
+        let Some(flag) = int_value(m, switch.flag(m)) else { return Change::Unchanged };
+        let Some(cases) = switch.case_values(m).and_then(|attr| Constant::read(&m.cx, attr)) else {
+            return Change::Unchanged;
+        };
+        cases.position(Scalar::Int(flag)).map_or(0, |i| i + 1)
+    };
+    let target = m.successors(op).get(taken).copied().zip(forwarded(m, op, taken));
+    let Some((to, values)) = target else { return Change::Unchanged };
+    branch(r, op, to, &values);
+    Change::Changed
+}
+
+fn assert_true(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(assert) = cf::Assert::of(m, op) else { return Change::Unchanged };
+    if truth(m, assert.arg(m)) != Some(true) {
+        return Change::Unchanged;
+    }
+    r.erase(op);
     Change::Changed
 }
 
@@ -242,5 +279,37 @@ fn if_to_select(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let (a, b, result) = (m.operand(yes, i), m.operand(no, i), m.result(op, i));
     let new = if a == b { a } else { select(r, op, condition, a, b) };
     r.replace(result, new);
+    Change::Changed
+}
+
+fn if_unused(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some(view) = scf::If::of(m, op) else { return Change::Unchanged };
+    let n = m.n_results(op);
+    let kept: Vec<usize> = (0..n).filter(|i| !m.is_unused(m.result(op, *i))).collect();
+    let regions = [view.then_region(m), view.else_region(m)];
+    let ends: Vec<OpId> = regions.iter().filter_map(|region| Some(block_of(m, *region)?.1)).collect();
+    if kept.len() == n || ends.len() != 2 || ends.iter().any(|end| m.n_operands(*end) != n) {
+        return Change::Unchanged;
+    }
+    let operands = [view.condition(m)];
+    let old: Vec<ValueId> = kept.iter().map(|i| m.result(op, *i)).collect();
+    let types: Vec<TypeId> = old.iter().map(|v| m.value_type(*v)).collect();
+    let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+    for end in ends {
+        let values: Vec<ValueId> = kept.iter().map(|i| r.ir().operand(end, *i)).collect();
+        r.set_operands(end, &values);
+    }
+    let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
+    let new = r.create(At::Before(op), new);
+    for from in regions {
+        let to = r.add_region(new);
+        r.move_blocks(from, to);
+    }
+    for (i, old) in old.into_iter().enumerate() {
+        let result = r.ir().result(new, i);
+        r.replace(old, result);
+    }
+    r.erase(op);
     Change::Changed
 }

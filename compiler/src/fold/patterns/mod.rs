@@ -24,7 +24,12 @@ use crate::rewrite::{At, Change, Rewriter};
 pub fn control_flow(r: &mut Registry) {
     r.extend("cf.br", &[control::PASS_THROUGH]);
     r.extend("cf.cond_br", &[control::COND_BR_CONSTANT, control::COND_BR_SAME, control::PASS_THROUGH]);
-    r.extend("scf.if", &[control::IF_CONSTANT, control::IF_CONDITION, control::IF_TO_SELECT]);
+    r.extend("cf.switch", &[control::SWITCH_CONSTANT]);
+    r.extend("cf.assert", &[control::ASSERT_TRUE]);
+    r.extend(
+        "scf.if",
+        &[control::IF_CONSTANT, control::IF_CONDITION, control::IF_TO_SELECT, control::IF_UNUSED],
+    );
     r.extend("scf.for", &[loops::FOR_TRIVIAL, loops::FOR_INVARIANT]);
     r.extend("scf.while", &[loops::WHILE_FALSE]);
 }
