@@ -103,7 +103,12 @@ impl Interpreter<'_> {
             }
             "tfrt.repeat.i32" => {
                 let body = self.region(op, 0).ok_or_else(|| Stop::Refused("a loop without a body".into()))?;
-                self.go_on(op, Then::Repeat { body, left: i32(0)? }, arguments, after)?;
+                let left = i32(0)?;
+                if left < 0 {
+                    let message = format!("the trip count is {left}: it must not be negative");
+                    return Err(fails(Code::InvalidArgument, message));
+                }
+                self.go_on(op, Then::Repeat { body, left }, arguments, after)?;
                 Ok(())
             }
             _ => {
@@ -135,7 +140,7 @@ impl Interpreter<'_> {
                 self.store(op, results.into_iter());
                 return Ok(());
             }
-            Then::Repeat { left, .. } if left <= 0 => {
+            Then::Repeat { left: 0, .. } => {
                 self.store(op, results.into_iter());
                 return Ok(());
             }
