@@ -77,7 +77,8 @@ fn only_next(m: &Module, block: BlockId) -> Option<(OpId, BlockId, Vec<ValueId>)
     let end = m.last_op(block)?;
     let &[next] = m.successors(end) else { return None };
     let is_branch = m.def(end).is_some_and(|d| d.traits.has(Traits::BRANCH) && d.effects == Effects::Pure);
-    let range = m.successor_operands(end, 0).filter(|range| is_branch && range.len() == m.args(next).len())?;
+    let range =
+        m.successor_operands(end, 0).filter(|range| is_branch && range.len() == m.args(next).len())?;
     Some((end, next, range.map(|i| m.operand(end, i)).collect()))
 }
 
