@@ -8,8 +8,10 @@
 //! dead                                   control flow did not come this way
 //! ```
 //!
-//! A value is *final* unless it is `Empty` or an `Async` that is still pending. Nothing here is unsafe: the sum is a Rust enum, and its
-//! size is asserted. The tags of device buffers, resources and variants are reserved for the parts of the system that bring them.
+//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size is asserted. The tags of device
+//! buffers, resources and variants are reserved for the parts of the system that bring them.
+
+mod words;
 
 use std::fmt;
 
@@ -94,19 +96,6 @@ impl Value {
     /// Wraps an object.
     pub fn object<T: Object>(payload: T) -> Value {
         Value::Object(ObjRef::new(payload))
-    }
-
-    /// A clone. Of frequent scalars it is made part by part, as they were written: reading them as a whole would wait for the parts to arrive.
-    #[inline]
-    pub(crate) fn copied(&self) -> Value {
-        match self {
-            Value::I32(value) => Value::I32(*value),
-            Value::I64(value) => Value::I64(*value),
-            Value::I1(value) => Value::I1(*value),
-            Value::F32(value) => Value::F32(*value),
-            Value::Chain => Value::Chain,
-            value => value.clone(),
-        }
     }
 
     /// Whether dropping it does nothing.

@@ -18,6 +18,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     ("runtime/host/src/exec/stack.rs", "registers of lines, found by the numbers in their plan"),
     ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
+    ("runtime/host/src/value/words.rs", "copies values word by word"),
     ("runtime/host/src/mapping.rs", "maps a file that must not change"),
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
     ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),

@@ -7,14 +7,15 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bef_format::OperandMode;
 
-use super::stack::{Stack, Stop};
+use super::stack::{Below, Stack, Stop};
 use super::{Limits, MAX_TRACE, blocking, callee, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::kernel::{Again, KernelRef, Outcome, Request};
+use crate::kernel::{After, Again, KernelRef, Outcome, Request};
 use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
 
@@ -25,42 +26,29 @@ enum Iteration {
     Last(Option<Value>),
 }
 
-/// A frame that waits for the one above it.
-struct Caller {
-    function: u32,
-    /// Where its slots start.
-    base: u32,
-    /// The step behind the one that called.
-    next: u32,
-    /// Whether its function is run again when it ends.
-    again: Again,
-}
+/// A frame that waits for the one above it, and whether its function is run again when it ends.
+type Caller<'x> = (Below<'x>, Again);
 
 /// A thread's execution of a line and of what it calls.
 pub(super) struct LineExecutor<'x> {
+    plans: &'x [FunctionPlan],
     program: &'x Program,
     context: &'x ExecContext,
     limits: Limits,
     stack: Stack<'x>,
     /// Whether the top frame's function is run again when it ends.
     again: Again,
-    callers: Vec<Caller>,
+    callers: Vec<Caller<'x>>,
     /// The calls that led here.
     outer: &'x dyn Fn() -> Vec<String>,
-}
-
-/// What a thread keeps of its last line for the next one.
-#[derive(Default)]
-struct Kept {
-    values: Vec<Value>,
-    callers: Vec<Caller>,
 }
 
 /// How many values a thread keeps room for.
 const MAX_KEPT: usize = 1 << 14;
 
 thread_local! {
-    static KEPT: Cell<Kept> = Cell::default();
+    /// The list of values of the thread's last line, empty.
+    static VALUES: Cell<Vec<Value>> = const { Cell::new(Vec::new()) };
 }
 
 /// Runs a function that has a line, perhaps several times, on final arguments, and appends its results to `results`. `outer` are the calls
@@ -79,16 +67,16 @@ pub(super) fn run<'x>(
         results.extend(std::iter::repeat_n(Value::Error(limits.error().into()), n_results));
         return;
     }
-    let Kept { values, callers } = KEPT.take();
-    let stack = Stack::new((function, plan), values, arguments, program, context);
-    let mut line = LineExecutor { program, context, limits, stack, again, callers, outer };
+    let stack = Stack::new(plan, VALUES.take(), arguments, program, context);
+    let (plans, callers) = (program.plans(), Vec::new());
+    let mut line = LineExecutor { plans, program, context, limits, stack, again, callers, outer };
     match line.run() {
         Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
         None => line.stack.take_results(n_results, |value| results.push(value)),
     }
     let values = line.stack.into_values();
-    if values.capacity() <= MAX_KEPT && line.callers.capacity() <= MAX_KEPT {
-        KEPT.set(Kept { values, callers: line.callers });
+    if values.capacity() <= MAX_KEPT {
+        VALUES.set(values);
     }
 }
 
@@ -115,12 +103,9 @@ impl<'x> LineExecutor<'x> {
             match self.stack.run(attention) {
                 Stop::Outcome(Outcome::Request) => self.request(),
                 Stop::End => {
-                    let instead = match self.again {
-                        Again::Never => None,
-                        _ => match self.next_iteration() {
-                            Iteration::Started => continue,
-                            Iteration::Last(instead) => instead,
-                        },
+                    let instead = match self.next_iteration() {
+                        Iteration::Started => continue,
+                        Iteration::Last(instead) => instead,
                     };
                     let Some(caller) = self.callers.pop() else { return instead };
                     self.back(caller, instead);
@@ -133,33 +118,34 @@ impl<'x> LineExecutor<'x> {
 
     /// Closes the top frame; its results, or what they are instead, are those of the kernel that called.
     #[inline]
-    fn back(&mut self, caller: Caller, instead: Option<Value>) {
-        let Caller { function, base, next, again } = caller;
-        let plan = self.program.plan(function);
-        self.stack.pop((function, plan), base as usize, next as usize, instead.is_none());
+    fn back(&mut self, (below, again): Caller<'x>, instead: Option<Value>) {
+        self.stack.pop(below, instead.is_none());
         self.again = again;
         if let Some(value) = instead {
-            self.stack.step_back();
             self.stack.fill(&value);
         }
     }
 
     /// Starts the next iteration of the top frame's function, in the same frame, if there is one.
+    #[inline]
     fn next_iteration(&mut self) -> Iteration {
-        match &mut self.again {
-            Again::Never | Again::Times(0) => return Iteration::Last(None),
-            Again::Times(times) => *times -= 1,
-            Again::WhileTrue => match self.stack.condition() {
+        match self.again.after() {
+            After::Nothing => return Iteration::Last(None),
+            After::Iteration(again) => self.again = again,
+            After::IfTrue => match self.stack.condition() {
                 Value::I1(true) => {}
                 Value::I1(false) => return Iteration::Last(None),
-                value @ (Value::Error(_) | Value::Dead) => return Iteration::Last(Some(value)),
+                value @ (Value::Error(_) | Value::Dead) => return Iteration::Last(Some(value.clone())),
                 _ => return Iteration::Last(Some(Value::Error(operand_error().into()))),
             },
         }
         let cancellation = &self.context.request.cancellation;
-        cancellation.before_kernel();
-        if cancellation.is_cancelled() {
-            return Iteration::Last(Some(cancelled(self.context)));
+        // Relaxed: a hint to look.
+        if cancellation.attention().load(Ordering::Relaxed) {
+            cancellation.before_kernel();
+            if cancellation.is_cancelled() {
+                return Iteration::Last(Some(cancelled(self.context)));
+            }
         }
         self.stack.again();
         Iteration::Started
@@ -167,7 +153,7 @@ impl<'x> LineExecutor<'x> {
 
     /// Runs a step unless the execution has been cancelled.
     fn careful(&mut self) {
-        let Some(step) = self.stack.take_step() else { return };
+        let step = self.stack.take_step();
         let cancellation = &self.context.request.cancellation;
         if step.kind == StepKind::Kernel {
             cancellation.before_kernel();
@@ -211,23 +197,18 @@ impl<'x> LineExecutor<'x> {
     /// Opens a frame for a call. What the call is the last to read moves into it.
     #[inline]
     fn try_request(&mut self) -> Result<(), KernelError> {
-        let Some(Request { call, again }) = self.stack.take_request() else { return Err(operand_error()) };
-        let (frame, caller) = (self.stack.frame(), self.stack.plan());
-        let kernel = frame.kernel();
-        let function = callee(call, kernel, &caller.lists)?;
-        let plan = self.program.plan(function);
+        let Request { call, again } = self.stack.take_request();
+        let frame = self.stack.frame();
+        let (kernel, lists) = (frame.kernel(), &frame.plan().lists);
+        let plan = &self.plans[callee(call, kernel, lists)? as usize];
         if self.callers.len() + 1 >= self.limits.depth
             || self.stack.len() + plan.n_slots() > self.limits.values
         {
             return Err(self.limits.error());
         }
-        let operands = kernel.operands.of(&caller.lists).get(call.first_operand as usize..);
-        let at = frame.at();
-        // Both are bounded: by the limit on values, which is asked for here, and by the format.
-        let (base, next) = (self.stack.base() as u32, self.stack.next() as u32);
-        self.callers.push(Caller { function: at.function, base, next, again: self.again });
-        self.again = again;
-        self.stack.push((function, plan), operands.unwrap_or_default(), kernel.given.of(&caller.lists));
+        let operands = kernel.operands.of(lists).get(call.first_operand as usize..).unwrap_or_default();
+        let below = self.stack.push(plan, operands, kernel.given.of(lists));
+        self.callers.push((below, std::mem::replace(&mut self.again, again)));
         Ok(())
     }
 
@@ -245,11 +226,9 @@ impl<'x> LineExecutor<'x> {
     /// The error with the places that it happened at.
     #[cold]
     fn located(&self, error: KernelError) -> Error {
-        let calls = self.callers.iter().rev().filter_map(|caller| {
-            let plan: &FunctionPlan = self.program.plan(caller.function);
-            let step = plan.line.as_deref()?.get((caller.next as usize).checked_sub(1)?)?;
-            Some(KernelRef { function: caller.function, kernel: step.kernel })
-        });
+        let calls = self.callers.iter().rev();
+        let calls =
+            calls.map(|(below, _)| KernelRef { function: below.function(), kernel: below.step.kernel });
         let places = std::iter::once(self.stack.frame().at()).chain(calls).take(MAX_TRACE);
         let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
         if self.callers.len() < MAX_TRACE {

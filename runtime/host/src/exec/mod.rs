@@ -109,7 +109,7 @@ pub fn call(
     let is_seeded = context.queue().is_seeded();
     if plan.line.is_some() && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
         let mut results = Vec::with_capacity(plan.results.len());
-        let entry = (function.0, Again::Never);
+        let entry = (function.0, Again::NEVER);
         line::run((program, context), entry, arguments.into_iter(), limits, &Vec::new, &mut results);
         return Ok(results);
     }
@@ -200,6 +200,7 @@ fn cancelled(context: &ExecContext) -> Value {
 }
 
 /// The function that a kernel asks for.
+#[inline]
 fn callee(call: Call, plan: &KernelPlan, lists: &[u32]) -> Result<u32, KernelError> {
     plan.functions.of(lists).get(call.function as usize).copied().ok_or_else(|| {
         let message = format!("a kernel called its function #{}, which it does not have", call.function);

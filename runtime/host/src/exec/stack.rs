@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The invariant, between any two methods: the top frame's slots are the last of `values`, as many as its plan has; `frame` points to them;
-//! `frame` and `steps` are of that plan. Whatever changes one of these changes all ([`Stack::enter`]). A kernel may panic: then it
-//! still holds, as kernels change nothing but slots.
+//! `frame` and `next` are of that plan. Whatever changes one of these changes all. A kernel may panic: then it still holds,
+//! as kernels change nothing but slots.
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
 
@@ -31,14 +31,29 @@ pub(super) enum Stop {
     Outcome(Outcome),
 }
 
+/// A frame that waits for the one above it.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'x> {
+    plan: &'x FunctionPlan,
+    /// The step that called.
+    pub(super) step: &'x Step,
+    /// Where its slots start.
+    base: usize,
+}
+
+impl Below<'_> {
+    pub(super) fn function(&self) -> u32 {
+        self.plan.index
+    }
+}
+
 /// See the module's essay.
 pub(super) struct Stack<'x> {
     values: Vec<Value>,
     base: usize,
     frame: KernelFrame<'x>,
-    steps: &'x [Step],
     /// The step that comes next.
-    next: usize,
+    next: &'x Step,
     /// What goes from one iteration to the next, on its way; empty between.
     carried: Vec<Value>,
 }
@@ -46,7 +61,7 @@ pub(super) struct Stack<'x> {
 impl<'x> Stack<'x> {
     /// A stack whose only frame is that of `plan`, which has a line, with `arguments`. `values` is an empty list with room.
     pub(super) fn new(
-        (function, plan): (u32, &'x FunctionPlan),
+        plan: &'x FunctionPlan,
         mut values: Vec<Value>,
         arguments: impl Iterator<Item = Value>,
         program: &'x Arc<Program>,
@@ -56,9 +71,9 @@ impl<'x> Stack<'x> {
         values.extend(arguments.take(plan.n_args as usize).map(resolved));
         let mut frame = KernelFrame::of_line(plan, program, context);
         values.iter().for_each(|value| frame.note(value));
-        let mut stack = Stack { values, base: 0, frame, steps: &[], next: 0, carried: Vec::new() };
-        stack.fill_up(0, plan);
-        stack.enter(function, plan, 0, 0);
+        let mut stack = Stack { values, base: 0, frame, next: plan.first_step(), carried: Vec::new() };
+        stack.fill_up(plan.n_slots());
+        stack.point(plan, 0);
         stack
     }
 
@@ -69,29 +84,19 @@ impl<'x> Stack<'x> {
     }
 
     /// How many slots there are in all.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    pub(super) fn base(&self) -> usize {
-        self.base
-    }
-
-    /// The step that comes next.
-    pub(super) fn next(&self) -> usize {
-        self.next
-    }
-
-    pub(super) fn plan(&self) -> &'x FunctionPlan {
-        self.frame.plan()
-    }
-
+    #[inline]
     pub(super) fn frame(&self) -> &KernelFrame<'x> {
         &self.frame
     }
 
     /// What the kernel that ran has asked for.
-    pub(super) fn take_request(&mut self) -> Option<Request> {
+    #[inline]
+    pub(super) fn take_request(&mut self) -> Request {
         self.frame.take_request()
     }
 
@@ -109,10 +114,9 @@ impl<'x> Stack<'x> {
         }
     }
 
-    /// Completes the frame whose arguments lie above `base`.
+    /// Adds slots up to a length of `want`: registers without a value, and the slot behind them.
     #[inline]
-    fn fill_up(&mut self, base: usize, plan: &FunctionPlan) {
-        let want = base + plan.n_slots();
+    fn fill_up(&mut self, want: usize) {
         let missing = want - self.values.len();
         self.values.reserve(missing);
         let slots = &mut self.values.spare_capacity_mut()[..missing];
@@ -124,40 +128,38 @@ impl<'x> Stack<'x> {
         unsafe { self.values.set_len(want) };
     }
 
-    /// Makes the topmost slots, from `base` on, those of the top frame, at step `next`.
+    /// Makes the topmost slots, from `base` on, those of the top frame.
     #[inline]
-    fn enter(&mut self, function: u32, plan: &'x FunctionPlan, base: usize, next: usize) {
+    fn point(&mut self, plan: &'x FunctionPlan, base: usize) {
         assert!(base + plan.n_slots() == self.values.len(), "a frame of another size");
         self.base = base;
-        self.steps = plan.line.as_deref().unwrap_or_default();
-        self.next = next;
         let slots = NonNull::from(&mut self.values[base..]).cast();
         // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place, calls this again.
-        unsafe { self.frame.enter(function, plan, slots) };
+        unsafe { self.frame.enter(plan, slots) };
     }
 
     /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been cancelled, or counts its kernels.
     #[inline(never)]
     pub(super) fn run(&mut self, attention: &AtomicBool) -> Stop {
-        let Some(mut step) = self.steps.get(self.next) else { return Stop::End };
+        let mut step = self.next;
         let frame = &mut self.frame;
         loop {
             // Relaxed: a hint to look; who acts on it acquires what it finds.
-            if attention.load(Ordering::Relaxed) {
-                self.next = position(self.steps, step);
-                return if step.kind == StepKind::End { Stop::End } else { Stop::Careful };
+            if attention.load(Ordering::Relaxed) && step.kind != StepKind::End {
+                self.next = step;
+                return Stop::Careful;
             }
             // SAFETY: the step is one of the plan whose frame this is: the invariant.
             match unsafe { frame.run(step) } {
                 Outcome::Done => {
                     // SAFETY: a line ends with a step that is never done (`StepKind::End`), so there is one behind this.
                     let next = unsafe { std::ptr::from_ref(step).add(1) };
-                    // SAFETY: as above; it lives as long as all of `steps`.
+                    // SAFETY: as above; it lives as long as the plan.
                     step = unsafe { &*next };
                 }
-                _ if step.kind == StepKind::End => return Stop::End,
+                Outcome::Request if step.kind == StepKind::End => return Stop::End,
                 outcome => {
-                    self.next = position(self.steps, step) + 1;
+                    self.next = behind(step);
                     return Stop::Outcome(outcome);
                 }
             }
@@ -165,103 +167,111 @@ impl<'x> Stack<'x> {
     }
 
     /// The step that comes next, which then counts as run.
-    pub(super) fn take_step(&mut self) -> Option<&'x Step> {
-        let step = self.steps.get(self.next)?;
-        self.next += 1;
+    pub(super) fn take_step(&mut self) -> &'x Step {
+        let step = self.next;
+        self.next = behind(step);
         // SAFETY: the step is one of the plan whose frame this is: the invariant.
         unsafe { self.frame.select(step) };
-        Some(step)
+        step
     }
 
-    /// Makes the step that was run last the current one again.
-    pub(super) fn step_back(&mut self) {
-        self.next = self.next.saturating_sub(1);
-        self.take_step();
-    }
-
-    /// Runs the step that was taken, again for all that this knows.
+    /// Runs the step that was taken.
     pub(super) fn run_step(&mut self) -> Outcome {
         let step = self.frame.step();
-        // SAFETY: as in `take_step`; and [`Step::NONE`], which does nothing, can be run on any frame.
+        // SAFETY: as in `take_step`, which selected it; one that ends an empty line does nothing on any frame.
         unsafe { self.frame.run(step) }
     }
 
     /// After a panic: goes on behind the step that panicked.
     pub(super) fn step_over(&mut self) {
-        self.next = position(self.steps, self.frame.step()) + 1;
+        self.next = behind(self.frame.step());
     }
 
     /// Opens a frame above the top one. Its arguments are the values in `operands`; what stands in `given` is given away.
     #[inline]
-    pub(super) fn push(
-        &mut self,
-        (function, plan): (u32, &'x FunctionPlan),
-        operands: &[u32],
-        given: &[u32],
-    ) {
+    pub(super) fn push(&mut self, plan: &'x FunctionPlan, operands: &[u32], given: &[u32]) -> Below<'x> {
+        let below = Below { plan: self.frame.plan(), step: self.frame.step(), base: self.base };
         let top = self.values.len();
-        self.values.reserve(plan.n_slots());
-        for &slot in operands.iter().take(plan.n_args as usize) {
-            let value = self.values[self.base + slot as usize].copied();
-            self.frame.note(&value);
-            self.values.push(value);
+        let operands = &operands[..operands.len().min(plan.n_args as usize)];
+        if self.values.capacity() - top < plan.n_slots() {
+            self.grow(plan.n_slots());
         }
+        let mut owns = false;
+        let slots = self.frame.slots();
+        for (&slot, argument) in operands.iter().zip(self.values.spare_capacity_mut()) {
+            let value = &slots[slot as usize];
+            owns |= !value.is_plain();
+            // SAFETY: spare room can be written.
+            unsafe { value.copy_to(NonNull::from(argument).cast()) };
+        }
+        // SAFETY: there was room for all slots of the plan, of which arguments are the first; so many have been written.
+        unsafe { self.values.set_len(top + operands.len()) };
         for &slot in given {
-            self.values[self.base + slot as usize] = Value::Empty;
+            self.frame.slots_mut()[slot as usize].clear();
         }
-        self.fill_up(top, plan);
-        self.enter(function, plan, top, 0);
+        self.frame.note_owned(owns);
+        self.fill_up(top + plan.n_slots());
+        self.point(plan, top);
+        self.next = plan.first_step();
+        below
     }
 
-    /// Closes the top frame and goes back to the one below, whose kernel called at the step before `next`. It gets the results, if it `takes` them.
+    /// Makes room for `n` more values.
+    #[cold]
+    fn grow(&mut self, n: usize) {
+        self.values.reserve(n);
+        self.point(self.frame.plan(), self.base);
+    }
+
+    /// Closes the top frame and goes back to the one below. Its step that called gets the results, if it `takes` them.
     #[inline]
-    pub(super) fn pop(
-        &mut self,
-        (function, plan): (u32, &'x FunctionPlan),
-        base: usize,
-        next: usize,
-        takes: bool,
-    ) {
+    pub(super) fn pop(&mut self, Below { plan, step, base }: Below<'x>, takes: bool) {
         let callee = self.frame.plan();
-        let (below, slots) = self.values.split_at_mut(self.base);
-        if takes && let Some(step) = next.checked_sub(1).and_then(|at| plan.line.as_deref()?.get(at)) {
+        if takes {
+            let (below, slots) = self.values.split_at_mut(self.base);
             let first = base + step.first_result.index();
-            let results = below[first..first + usize::from(step.n_results)].iter_mut();
-            for (result, &register) in results.zip(&callee.results) {
-                *result = take_result(callee, slots, register);
-                self.frame.note(result);
+            let results = &mut below[first..first + usize::from(step.n_results)];
+            for (i, result) in results.iter_mut().enumerate() {
+                move_result(callee, slots, i, result);
+                if !result.is_plain() {
+                    self.frame.note_owned(true);
+                }
             }
         }
         self.close();
-        self.enter(function, plan, base, next);
+        self.point(plan, base);
+        // SAFETY: the step is one of the plan whose frame this is again.
+        unsafe { self.frame.select(step) };
+        self.next = behind(step);
     }
 
     /// The last result of the top frame.
-    pub(super) fn condition(&self) -> Value {
+    #[inline]
+    pub(super) fn condition(&self) -> &Value {
         let register = self.frame.plan().results.last();
-        register.and_then(|&register| self.slots().get(register as usize)).cloned().unwrap_or_default()
+        register.and_then(|&register| self.slots().get(register as usize)).unwrap_or(&Value::Empty)
     }
 
     /// Makes the top frame's results its arguments, for another run of its function.
+    #[inline]
     pub(super) fn again(&mut self) {
         let plan = self.frame.plan();
-        let n_args = plan.n_args as usize;
-        let carried = &plan.results[..n_args.min(plan.results.len())];
+        let n_args = (plan.n_args as usize).min(plan.results.len());
+        let slots = &mut self.frame.slots_mut()[..plan.n_registers as usize];
         if plan.carries_directly {
-            let slots = self.frame.slots_mut();
-            for (i, &register) in carried.iter().enumerate() {
+            for (i, &register) in plan.results[..n_args].iter().enumerate() {
                 if register as usize != i {
-                    slots[i] = take_result(plan, slots, register);
+                    let (arguments, rest) = slots.split_at_mut(n_args);
+                    move_out(plan, &mut rest[register as usize - n_args], &mut arguments[i]);
                 }
             }
-            slots[n_args..plan.n_registers as usize].iter_mut().for_each(|slot| *slot = Value::Empty);
+            slots[n_args..].iter_mut().for_each(Value::clear);
         } else {
-            let slots = self.frame.slots_mut();
-            self.carried.extend(carried.iter().map(|&register| take_result(plan, slots, register)));
+            self.carried.extend((0..n_args).map(|i| take_result(plan, slots, i)));
             let next = self.carried.drain(..).chain(std::iter::repeat(Value::Empty));
-            slots[..plan.n_registers as usize].iter_mut().zip(next).for_each(|(slot, value)| *slot = value);
+            slots.iter_mut().zip(next).for_each(|(slot, value)| *slot = value);
         }
-        self.next = 0;
+        self.next = plan.first_step();
     }
 
     /// Drops the top frame's slots.
@@ -277,23 +287,58 @@ impl<'x> Stack<'x> {
     /// Moves the first `n` of the top frame's results out. The frame is of no use afterwards.
     pub(super) fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
         let plan = self.frame.plan();
-        for &register in plan.results.iter().take(n) {
-            give(take_result(plan, self.frame.slots_mut(), register));
+        for i in 0..n.min(plan.results.len()) {
+            give(take_result(plan, self.frame.slots_mut(), i));
         }
     }
 }
 
-/// Which of `steps` is `step`; some number if none is.
-fn position(steps: &[Step], step: &Step) -> usize {
-    std::ptr::from_ref(step).addr().wrapping_sub(steps.as_ptr().addr()) / size_of::<Step>()
+/// The step behind `step`; itself, if it is the last.
+fn behind(step: &Step) -> &Step {
+    if step.kind == StepKind::End {
+        return step;
+    }
+    // SAFETY: only the last step of a line is an end, so there is one behind this.
+    let next = unsafe { std::ptr::from_ref(step).add(1) };
+    // SAFETY: as above; it lives as long as the line, and so as `step`.
+    unsafe { &*next }
 }
 
-/// Moves a result out of a frame that has ended.
+/// Moves result `i` out of a frame that has ended.
+fn take_result(plan: &FunctionPlan, slots: &mut [Value], i: usize) -> Value {
+    let mut value = Value::Empty;
+    move_result(plan, slots, i, &mut value);
+    value
+}
+
+/// Moves result `i` of a frame that has ended to `to`.
 #[inline]
-fn take_result(plan: &FunctionPlan, slots: &mut [Value], register: u32) -> Value {
-    let slot = &mut slots[register as usize];
-    match if slot.is_plain() || plan.repeats_results { slot.copied() } else { std::mem::take(slot) } {
-        Value::Empty => Value::Error(super::operand_error().into()),
-        value => value,
+fn move_result(plan: &FunctionPlan, slots: &mut [Value], i: usize, to: &mut Value) {
+    match plan.results.get(i).and_then(|&register| slots.get_mut(register as usize)) {
+        Some(slot) => move_out(plan, slot, to),
+        None => *to = missing(),
     }
+}
+
+/// Moves a result of a frame that has ended to `to`.
+#[inline]
+fn move_out(plan: &FunctionPlan, slot: &mut Value, to: &mut Value) {
+    if matches!(slot, Value::Empty) {
+        *to = missing();
+        return;
+    }
+    to.clear();
+    let to = NonNull::from(to);
+    if plan.repeats_results {
+        // SAFETY: a reference can be written, and nothing is there.
+        unsafe { slot.copy_to(to) };
+    } else {
+        // SAFETY: as above.
+        unsafe { slot.move_to(to) };
+    }
+}
+
+#[cold]
+fn missing() -> Value {
+    Value::Error(super::operand_error().into())
 }

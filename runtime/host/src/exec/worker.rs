@@ -16,7 +16,7 @@ use super::frame::{End, Frame, Later, Looping, Ready, Running, Started};
 use super::{Execution, callee, cancelled, line, operand_error, resolved};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::{Again, Job, KernelFrame, Outcome, Place, Request};
+use crate::kernel::{After, Again, Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
 use crate::value::Value;
 
@@ -228,9 +228,8 @@ impl Worker {
         &mut self,
         frame: &Arc<Frame>,
         running: Running,
-        request: Option<Request>,
+        Request { call, again }: Request,
     ) -> Result<(), (Running, KernelError)> {
-        let Some(Request { call, again }) = request else { return Err((running, operand_error())) };
         let plan = &frame.plan().kernels[running.kernel() as usize];
         let function = match callee(call, plan, &frame.plan().lists) {
             Ok(function) => function,
@@ -270,7 +269,7 @@ impl Worker {
             return Err((running, error));
         }
         let (caller, looping) = match again {
-            Again::Never => (Some(running), None),
+            Again::NEVER => (Some(running), None),
             again => (None, Some(Looping { running, again })),
         };
         let parent = Some((frame.clone(), kernel));
@@ -281,7 +280,7 @@ impl Worker {
 
     /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
     fn iterate(&mut self, mut ended: Iteration) {
-        if ended.again == Again::WhileTrue
+        if ended.again == Again::WHILE_TRUE
             && let Some(Value::Async(condition)) = ended.results.last()
             && condition.value().is_none()
         {
@@ -293,7 +292,7 @@ impl Worker {
             });
         }
         let condition =
-            if ended.again == Again::WhileTrue { ended.results.pop().map(resolved) } else { None };
+            if ended.again == Again::WHILE_TRUE { ended.results.pop().map(resolved) } else { None };
         let Iteration { frame, running, function, again, results } = ended;
         let stream = frame.general().streams[running.kernel() as usize];
         // In order, if this is the thread that runs what comes after the loop.
@@ -305,12 +304,12 @@ impl Worker {
             self.visits.push(Visit::new(frame.clone(), stream, Vec::new()));
         }
         let n_results = results.len();
-        let next = match (again, condition) {
-            (Again::Times(more), _) => Ok(more.checked_sub(1).map(Again::Times)),
-            (Again::WhileTrue, Some(Value::I1(more))) => Ok(more.then_some(again)),
-            (Again::WhileTrue, Some(value @ (Value::Dead | Value::Error(_)))) => Err(value),
-            (Again::WhileTrue, _) => Err(Value::Error(located(&frame, running.kernel(), operand_error()))),
-            (Again::Never, _) => Ok(None),
+        let next = match (again.after(), condition) {
+            (After::Nothing, _) => Ok(None),
+            (After::Iteration(again), _) => Ok(Some(again)),
+            (After::IfTrue, Some(Value::I1(more))) => Ok(more.then_some(again)),
+            (After::IfTrue, Some(value @ (Value::Dead | Value::Error(_)))) => Err(value),
+            (After::IfTrue, _) => Err(Value::Error(located(&frame, running.kernel(), operand_error()))),
         };
         let context = &frame.execution.context;
         let cancellation = &context.request.cancellation;

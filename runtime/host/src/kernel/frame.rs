@@ -46,14 +46,45 @@ pub(crate) struct Request {
     pub(crate) again: Again,
 }
 
-/// Whether a function is run again, on the results of the time before.
+impl Request {
+    /// No kernel has such a function.
+    const NONE: Request =
+        Request { call: Call { function: u32::MAX, first_operand: 0 }, again: Again::NEVER };
+}
+
+/// Whether a function is run again, on the results of the time before. One word, as it is copied as soon as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
-    Never,
-    /// So many times more.
-    Times(u32),
-    /// As long as one more result, the last, is true.
-    WhileTrue,
+pub(crate) struct Again(u32);
+
+/// What comes after an iteration, as far as its results have no say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Nothing.
+    Nothing,
+    /// Another one; and whether there is a next one after that.
+    Iteration(Again),
+    /// Another one as long as one more result, the last, is true.
+    IfTrue,
+}
+
+impl Again {
+    pub(crate) const NEVER: Again = Again(0);
+    pub(crate) const WHILE_TRUE: Again = Again(u32::MAX);
+
+    /// So many times more; less than 2^32 - 1.
+    pub(crate) fn times(more: u32) -> Again {
+        Again(more.min(u32::MAX - 1))
+    }
+
+    /// What comes next.
+    #[inline]
+    pub(crate) fn after(self) -> After {
+        match self {
+            Again::NEVER => After::Nothing,
+            Again::WHILE_TRUE => After::IfTrue,
+            Again(more) => After::Iteration(Again(more - 1)),
+        }
+    }
 }
 
 /// A function and its arguments.
@@ -87,8 +118,7 @@ pub struct KernelFrame<'f> {
     plan: &'f FunctionPlan,
     /// The slots of the operands, where they are not those that the plan names.
     operands: Option<&'f [u32]>,
-    function: u32,
-    request: Option<Request>,
+    request: Request,
     owns: bool,
     program: &'f Arc<Program>,
     context: &'f ExecContext,
@@ -115,8 +145,7 @@ impl<'f> KernelFrame<'f> {
             step,
             plan: program.plan(at.function),
             operands: Some(operands),
-            function: at.function,
-            request: None,
+            request: Request::NONE,
             owns: false,
             program,
             context,
@@ -136,8 +165,7 @@ impl<'f> KernelFrame<'f> {
             step: &Step::NONE,
             plan,
             operands: None,
-            function: 0,
-            request: None,
+            request: Request::NONE,
             owns: false,
             program,
             context,
@@ -150,18 +178,18 @@ impl<'f> KernelFrame<'f> {
     /// # Safety
     /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the plan's number of slots, and nobody else may
     /// access them.
-    pub(crate) unsafe fn enter(&mut self, function: u32, plan: &'f FunctionPlan, slots: NonNull<Value>) {
+    #[inline(always)]
+    pub(crate) unsafe fn enter(&mut self, plan: &'f FunctionPlan, slots: NonNull<Value>) {
         self.slots = slots;
         self.n_slots = plan.n_slots();
         self.plan = plan;
-        self.function = function;
-        self.step = &Step::NONE;
     }
 
     /// Makes a step the one that runs.
     ///
     /// # Safety
     /// As for [`run`](KernelFrame::run).
+    #[inline]
     pub(crate) unsafe fn select(&mut self, step: &'f Step) {
         self.step = step;
     }
@@ -182,12 +210,13 @@ impl<'f> KernelFrame<'f> {
         self.step
     }
 
+    #[inline]
     pub(crate) fn plan(&self) -> &'f FunctionPlan {
         self.plan
     }
 
     pub(crate) fn at(&self) -> KernelRef {
-        KernelRef { function: self.function, kernel: self.step.kernel }
+        KernelRef { function: self.plan.index, kernel: self.step.kernel }
     }
 
     /// What the plan says about the kernel that runs.
@@ -228,8 +257,7 @@ impl<'f> KernelFrame<'f> {
         self.raw_operand(i).unwrap_or(&NOTHING)
     }
 
-    /// Stores a result over nothing. The value is made in its place: on the way it would be written in parts and read as a whole, which
-    /// processors are slow at.
+    /// Stores a result over nothing.
     #[inline(always)]
     pub(crate) fn store<T: One>(&mut self, i: usize, result: T) {
         // Every step has a slot for a first result, wanted or not.
@@ -239,7 +267,7 @@ impl<'f> KernelFrame<'f> {
             // SAFETY: so are all `n_results` from there on, or there is one.
             let slot = unsafe { first.add(i) };
             // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the kernel stores twice, and leaks.
-            unsafe { slot.write(result.into_value()) };
+            unsafe { result.into_value().place(slot) };
             if !T::IS_PLAIN {
                 self.owns = true;
             }
@@ -255,7 +283,13 @@ impl<'f> KernelFrame<'f> {
     /// A value is about to be stored by other means.
     #[inline]
     pub(crate) fn note(&mut self, value: &Value) {
-        self.owns |= !value.is_plain();
+        self.note_owned(!value.is_plain());
+    }
+
+    /// A value is about to be stored by other means, that owns something or does not.
+    #[inline]
+    pub(crate) fn note_owned(&mut self, owns: bool) {
+        self.owns |= owns;
     }
 
     /// How many operands are passed.
@@ -301,20 +335,20 @@ impl<'f> KernelFrame<'f> {
     /// Asks for a function to be run; its results are the kernel's.
     #[inline]
     pub fn call(&mut self, call: Call) -> Outcome {
-        self.ask(call, Again::Never)
+        self.ask(call, Again::NEVER)
     }
 
     /// Asks for a function to be run `times` times, each time on the results of the time before; those of the last time are the kernel's.
     pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
         match times.checked_sub(1) {
-            Some(more) => self.ask(call, Again::Times(more)),
+            Some(more) => self.ask(call, Again::times(more)),
             None => self.pass(call.first_operand),
         }
     }
 
     /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then.
     pub fn repeat_while(&mut self, call: Call) -> Outcome {
-        self.ask(call, Again::WhileTrue)
+        self.ask(call, Again::WHILE_TRUE)
     }
 
     /// Gives the operands from `first` on as results, in whatever state.
@@ -328,14 +362,14 @@ impl<'f> KernelFrame<'f> {
 
     #[inline]
     fn ask(&mut self, call: Call, again: Again) -> Outcome {
-        self.request = Some(Request { call, again });
+        self.request = Request { call, again };
         Outcome::Request
     }
 
-    /// What the kernel has asked for.
+    /// What the kernel has asked for; nothing that can be done, if it has asked for nothing.
     #[inline]
-    pub(crate) fn take_request(&mut self) -> Option<Request> {
-        self.request.take()
+    pub(crate) fn take_request(&mut self) -> Request {
+        std::mem::replace(&mut self.request, Request::NONE)
     }
 
     /// An attribute, by its position in the op's definition.

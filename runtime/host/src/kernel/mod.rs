@@ -21,7 +21,7 @@ mod param;
 mod returns;
 mod signature;
 
-pub(crate) use frame::{Again, KernelRef, Request};
+pub(crate) use frame::{After, Again, KernelRef, Request};
 pub use frame::{Call, KernelFrame, Outcome, Site};
 pub use job::Job;
 pub(crate) use job::Place;

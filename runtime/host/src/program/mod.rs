@@ -140,9 +140,15 @@ impl Program {
         self.image().functions().filter(|f| !f.name().is_empty() && f.kind() != FunctionKind::Native)
     }
 
+    /// How each function is executed.
+    #[inline]
+    pub(crate) fn plans(&self) -> &[FunctionPlan] {
+        self.plans.get_or_init(|| plan::plan(self.image(), &self.kernels))
+    }
+
+    #[inline]
     pub(crate) fn plan(&self, function: u32) -> &FunctionPlan {
-        let plans = self.plans.get_or_init(|| plan::plan(self.image(), &self.kernels));
-        &plans[function as usize]
+        &self.plans()[function as usize]
     }
 
     pub(crate) fn kernel_view(&self, at: KernelRef) -> KernelView<'_, '_> {

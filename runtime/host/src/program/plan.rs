@@ -94,7 +94,7 @@ pub(crate) enum StepKind {
     Kernel,
     /// It frees registers.
     Retire,
-    /// The last of a line. It is never done.
+    /// The last of a line. It is never done: it answers with a request, but makes none.
     End,
 }
 
@@ -115,14 +115,14 @@ pub(crate) struct Step {
 const _: () = assert!(size_of::<Step>() == 32);
 
 impl Step {
-    /// Before the first step: it does nothing.
+    /// The end of an empty line.
     pub(crate) const NONE: Step = Step {
-        run: |_| Outcome::Done,
+        run: |_| Outcome::Request,
         inline: [Slot(0); INLINE_OPERANDS],
         first_result: Slot(0),
         kernel: 0,
         n_results: 0,
-        kind: StepKind::Kernel,
+        kind: StepKind::End,
     };
 
     /// A kernel with these operands and results in a frame with `n_slots` slots.
@@ -183,6 +183,8 @@ impl Step {
 
 /// How a function is executed.
 pub(crate) struct FunctionPlan {
+    /// Which function.
+    pub(crate) index: u32,
     pub(crate) n_args: u32,
     pub(crate) n_registers: u32,
     pub(crate) results: Box<[u32]>,
@@ -209,9 +211,15 @@ impl FunctionPlan {
         self.n_registers as usize + 1
     }
 
+    /// The first step of its line.
+    #[inline]
+    pub(crate) fn first_step(&self) -> &Step {
+        self.line.as_deref().and_then(<[Step]>::first).unwrap_or(const { &Step::NONE })
+    }
+
     /// How many results a kernel gets that has the function run.
     pub(crate) fn n_results(&self, again: Again) -> usize {
-        self.results.len().saturating_sub(usize::from(again == Again::WhileTrue))
+        self.results.len().saturating_sub(usize::from(again == Again::WHILE_TRUE))
     }
 
     /// The general plan, made when it is first wanted.
@@ -415,6 +423,7 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
         });
     }
     FunctionPlan {
+        index: function.index(),
         n_args: function.n_args(),
         n_registers: function.n_registers(),
         results: function.results().into(),
@@ -528,7 +537,7 @@ fn line(
         is_needed[register as usize] = true;
     }
     let mut steps = Vec::with_capacity(order.len() + 1);
-    steps.push(Step { run: |_| Outcome::Request, kind: StepKind::End, ..Step::NONE });
+    steps.push(Step::NONE);
     let mut retired = Vec::new();
     // From the last to the first.
     for &k in order.iter().rev() {

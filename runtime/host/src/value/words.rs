@@ -1,0 +1,100 @@
+//! Copying values between registers as two words.
+//!
+//! A value that is written part by part, its tag and its payload, and soon read as a whole, makes the processor wait until the parts have
+//! reached its cache; that costs more than all else that a small kernel does. So registers are written and copied word by word.
+
+#![allow(unsafe_code, reason = "copies bits where that is what copying means")]
+
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+
+use super::Value;
+
+/// Any bits, initialized or not: a part of a value may be padding.
+type Words = [MaybeUninit<u64>; 2];
+
+const _: () = assert!(size_of::<Words>() == size_of::<Value>() && align_of::<Words>() == align_of::<Value>());
+
+impl Value {
+    /// Writes the value to `to`, without dropping what is there.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing.
+    #[inline(always)]
+    pub(crate) unsafe fn place(self, to: NonNull<Value>) {
+        let value = ManuallyDrop::new(self);
+        // SAFETY: both have the same size, and words may have any bits.
+        let words: Words = unsafe { std::mem::transmute(value) };
+        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned there from now on.
+        unsafe { to.cast::<Words>().write(words) };
+    }
+
+    /// Writes a clone to `to`, without dropping what is there.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing.
+    #[inline(always)]
+    pub(crate) unsafe fn copy_to(&self, to: NonNull<Value>) {
+        if !self.is_plain() {
+            // SAFETY: the caller's contract.
+            return unsafe { to.write(self.clone()) };
+        }
+        let words = NonNull::from(self).cast::<MaybeUninit<u64>>();
+        // SAFETY: in bounds: a value is two words.
+        let second = unsafe { words.add(1) };
+        // SAFETY: a reference can be read, and words may have any bits. Volatile, so that it is not made one read of both.
+        let words = unsafe { [words.as_ptr().read_volatile(), second.as_ptr().read_volatile()] };
+        // SAFETY: the caller's contract. The bits are those of a value that owns nothing, so there may be two of it.
+        unsafe { to.cast::<Words>().write(words) };
+    }
+
+    /// Moves the value to `to`, without dropping what is there; or if it owns nothing, copies it.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing.
+    #[inline(always)]
+    pub(crate) unsafe fn move_to(&mut self, to: NonNull<Value>) {
+        if self.is_plain() {
+            // SAFETY: the caller's contract.
+            unsafe { self.copy_to(to) };
+        } else {
+            // SAFETY: the caller's contract.
+            unsafe { to.write(std::mem::take(self)) };
+        }
+    }
+
+    /// Makes it empty.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        if self.is_plain() {
+            // SAFETY: a reference can be written; what is there owns nothing.
+            unsafe { Value::Empty.place(NonNull::from(self)) };
+        } else {
+            *self = Value::Empty;
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorCode};
+
+    #[test]
+    fn values_arrive_as_they_were() {
+        let error = Value::Error(Error::new(ErrorCode::Unknown, "bad", Vec::new()));
+        for value in [Value::Dead, Value::I1(true), Value::I32(-7), Value::F64(0.5), Value::Chain, error] {
+            let mut slots = [Value::Empty, Value::Empty, Value::Empty];
+            // SAFETY: slots can be written, and nothing is there.
+            unsafe { value.clone().place(NonNull::from(&mut slots[0])) };
+            let [first, second, third] = &mut slots;
+            // SAFETY: as above.
+            unsafe { first.copy_to(NonNull::from(&mut *second)) };
+            // SAFETY: as above.
+            unsafe { second.move_to(NonNull::from(third)) };
+            assert_eq!([&slots[0], &slots[2]].map(Value::to_string), [&value, &value].map(Value::to_string));
+            slots.iter_mut().for_each(Value::clear);
+            assert!(slots.iter().all(|slot| matches!(slot, Value::Empty)));
+        }
+    }
+}
