@@ -65,7 +65,7 @@ impl Task {
             return Task::inline(closure);
         }
         let closure = Box::new(closure);
-        Task::inline(move || closure())
+        Task::inline(closure)
     }
 
     #[inline]

@@ -43,7 +43,9 @@ impl Value {
         // SAFETY: in bounds: a value is two words.
         let second = unsafe { words.add(1) };
         // SAFETY: a reference can be read, and words may have any bits. Volatile, so that it is not made one read of both.
-        let words = unsafe { [words.as_ptr().read_volatile(), second.as_ptr().read_volatile()] };
+        let first = unsafe { words.as_ptr().read_volatile() };
+        // SAFETY: as above.
+        let words: Words = [first, unsafe { second.as_ptr().read_volatile() }];
         // SAFETY: the caller's contract. The bits are those of a value that owns nothing, so there may be two of it.
         unsafe { to.cast::<Words>().write(words) };
     }
