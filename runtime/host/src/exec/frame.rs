@@ -223,10 +223,9 @@ impl Frame {
         let kernel = ready.kernel;
         let plan = self.plan();
         let n_passed = plan.kernels[kernel as usize].operands.of(&plan.lists).len();
-        let view = self.execution.program.kernel_view(self.at(kernel));
         let mut instead = Instead::default();
-        for (i, &register) in view.operands().iter().enumerate() {
-            let value = match view.operand_mode(i as u32) {
+        for (i, &(register, mode)) in self.general().operands(kernel).iter().enumerate() {
+            let value = match mode {
                 OperandMode::Required => {
                     let value = resolved(self.read(register));
                     instead.consider(&value);
@@ -369,6 +368,5 @@ impl Drop for Frame {
 }
 
 fn general(execution: &Execution, function: u32) -> &General {
-    let image = execution.program.image();
-    execution.program.plan(function).general(&image.function(function), image)
+    execution.program.plan(function).general(function, execution.program.image())
 }

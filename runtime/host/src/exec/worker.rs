@@ -8,6 +8,7 @@
 //!
 //! A result that is not final gets a waiter, which opens a visit on the thread that makes it final.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,18 +41,47 @@ pub(super) struct Worker {
     scratch: Vec<Value>,
     /// 0, 1, 2, ...: where the operands are in `scratch`.
     identity: Vec<u32>,
+    /// Kernels that have become ready; empty but for moments.
+    ready: Vec<Ready>,
+    /// Lists for visits to come; empty.
+    spare: Vec<Vec<Ready>>,
     /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
     owes: bool,
 }
 
+/// How many lists, and values in a list, a thread keeps room for.
+const MAX_KEPT: usize = 1 << 10;
+
+thread_local! {
+    /// A worker without work, for its room.
+    static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
+}
+
 /// Runs a new frame as far as this thread can.
 pub(super) fn run(started: Started) {
-    let mut worker = Worker::default();
-    worker.open(started, None);
-    worker.drain();
+    Worker::on_thread(|worker| worker.open(started, None));
 }
 
 impl Worker {
+    /// Gives this thread a worker, and has it do what it is given.
+    fn on_thread(begin: impl FnOnce(&mut Worker)) {
+        // Inside of a kernel or a waiter there is none, and a new one is made.
+        let mut worker = KEPT.take().unwrap_or_default();
+        begin(&mut worker);
+        worker.drain();
+        worker.scratch.clear();
+        worker.owes = false;
+        if worker.scratch.capacity() <= MAX_KEPT && worker.spare.len() <= MAX_KEPT {
+            KEPT.set(Some(worker));
+        }
+    }
+
+    /// A visit of `frame` that has nothing to do so far.
+    fn push_visit(&mut self, frame: Arc<Frame>, stream: u32) {
+        let (inline, outline) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
+        self.visits.push(Visit { frame, stream, inline, outline, finished: 0, caller: None });
+    }
+
     /// Opens the first visit of a frame.
     fn open(&mut self, started: Started, caller: Option<Running>) {
         let Started { frame, ready, later } = started;
@@ -74,9 +104,11 @@ impl Worker {
                 self.kernel(ready);
             } else if let Some(first) = visit.outline.first() {
                 visit.stream = visit.frame.general().streams[first.kernel() as usize];
-                let ready = std::mem::take(&mut visit.outline);
-                visit.add(ready);
-            } else if let Some(Visit { frame, finished, caller, .. }) = self.visits.pop() {
+                let mut ready = std::mem::take(&mut visit.outline);
+                visit.add(&mut ready);
+            } else if let Some(Visit { frame, finished, caller, inline, outline, .. }) = self.visits.pop() {
+                let lists = [inline, outline].into_iter();
+                self.spare.extend(lists.filter(|list| (1..=MAX_KEPT).contains(&list.capacity())));
                 if let Some(running) = caller {
                     let results: Vec<Value> = frame.results().collect();
                     self.publish(running, results.into_iter(), false);
@@ -115,8 +147,7 @@ impl Worker {
     fn kernel(&mut self, ready: Ready) {
         let Some(visit) = self.visits.last() else { return };
         let frame = visit.frame.clone();
-        let execution = frame.execution.clone();
-        let context = &execution.context;
+        let context = &frame.execution.context;
         let kernel = ready.kernel();
         self.scratch.clear();
         let (running, instead) = frame.gather(ready, &mut self.scratch);
@@ -186,16 +217,17 @@ impl Worker {
                 }
             },
         };
-        self.scratch.pop();
-        let mut results = self.scratch.split_off(n_operands);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.pop();
         // The operands go before anybody learns that the kernel is done with them.
-        self.scratch.clear();
-        let mut missing = results.iter_mut().filter(|value| matches!(value, Value::Empty)).peekable();
+        drop(scratch.drain(..n_operands));
+        let mut missing = scratch.iter_mut().filter(|value| matches!(value, Value::Empty)).peekable();
         if missing.peek().is_some() {
             let error = located(frame, kernel, error.unwrap_or_else(operand_error));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
-        self.publish(running, results.into_iter(), true);
+        self.publish(running, scratch.drain(..), true);
+        self.scratch = scratch;
     }
 
     /// Has a task do what a kernel has left to be done.
@@ -216,11 +248,10 @@ impl Worker {
     /// Opens a visit of a kernel's frame, for what is left of the kernel, and goes on from there.
     fn resume(frame: Arc<Frame>, running: Running, rest: impl FnOnce(&mut Worker, &Arc<Frame>, Running)) {
         let stream = frame.general().streams[running.kernel() as usize];
-        let visits = vec![Visit::new(frame.clone(), stream, Vec::new())];
-        let mut worker = Worker { visits, ..Worker::default() };
-        rest(&mut worker, &frame, running);
-        drop(frame);
-        worker.drain();
+        Worker::on_thread(|worker| {
+            worker.push_visit(frame.clone(), stream);
+            rest(worker, &frame, running);
+        });
     }
 
     /// Does what a kernel of the top visit asks for.
@@ -285,11 +316,7 @@ impl Worker {
             && condition.value().is_none()
         {
             let condition = condition.clone();
-            return condition.and_then(move |_| {
-                let mut worker = Worker::default();
-                worker.iterate(ended);
-                worker.drain();
-            });
+            return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
         }
         let condition =
             if ended.again == Again::WHILE_TRUE { ended.results.pop().map(resolved) } else { None };
@@ -301,7 +328,7 @@ impl Worker {
             .last()
             .is_some_and(|visit| visit.stream == stream && Arc::ptr_eq(&visit.frame, &frame))
         {
-            self.visits.push(Visit::new(frame.clone(), stream, Vec::new()));
+            self.push_visit(frame.clone(), stream);
         }
         let n_results = results.len();
         let next = match (again.after(), condition) {
@@ -337,20 +364,22 @@ impl Worker {
     /// Stores the results of a kernel of the top visit. `completes`: the kernel is complete when they are final; else its callee's frame
     /// completes it.
     fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>, completes: bool) {
-        let Some(visit) = self.visits.last_mut() else { return };
+        let Worker { visits, ready, .. } = self;
+        let Some(visit) = visits.last_mut() else { return };
         let kernel = running.kernel();
-        let frame = visit.frame.clone();
-        let mut ready = Vec::new();
         let mut later = Vec::new();
-        frame.publish(running, results, &mut ready, &mut later);
+        visit.frame.publish(running, results, ready, &mut later);
         visit.add(ready);
-        let stream = frame.general().streams[kernel as usize];
-        if completes && later.is_empty() {
-            let mut ready = Vec::new();
-            frame.complete(kernel, &mut ready);
-            visit.add(ready);
-            visit.finished += 1;
+        if later.is_empty() {
+            if completes {
+                visit.frame.complete(kernel, ready);
+                visit.add(ready);
+                visit.finished += 1;
+            }
+            return;
         }
+        let frame = visit.frame.clone();
+        let stream = frame.general().streams[kernel as usize];
         let completion =
             completes.then(|| Completes { kernel, left: Arc::new(AtomicUsize::new(later.len())) });
         for (later, value) in later {
@@ -419,29 +448,29 @@ fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, complet
                 finished = 1;
             }
         }
-        let mut worker = Worker::default();
-        if ready.is_empty() {
-            worker.finish(frame, finished);
-        } else {
-            worker.visits.push(Visit { finished, ..Visit::new(frame, stream, ready) });
-        }
-        worker.drain();
+        Worker::on_thread(|worker| {
+            if ready.is_empty() {
+                worker.finish(frame, finished);
+            } else {
+                worker.visits.push(Visit { finished, ..Visit::new(frame, stream, ready) });
+            }
+        });
     });
 }
 
 impl Visit {
     /// A visit for kernels that are ready.
-    fn new(frame: Arc<Frame>, stream: u32, ready: Vec<Ready>) -> Visit {
+    fn new(frame: Arc<Frame>, stream: u32, mut ready: Vec<Ready>) -> Visit {
         let (inline, outline) = (Vec::new(), Vec::new());
         let mut visit = Visit { frame, stream, inline, outline, finished: 0, caller: None };
-        visit.add(ready);
+        visit.add(&mut ready);
         visit
     }
 
     /// Sorts kernels that have become ready into this visit's stream and the others.
-    fn add(&mut self, ready: Vec<Ready>) {
+    fn add(&mut self, ready: &mut Vec<Ready>) {
         let streams = &self.frame.general().streams;
-        for ready in ready {
+        for ready in ready.drain(..) {
             let list = if streams[ready.kernel() as usize] == self.stream {
                 &mut self.inline
             } else {
@@ -466,8 +495,7 @@ impl Visit {
             let inline = std::mem::replace(&mut outline, rest);
             let frame = self.frame.clone();
             self.frame.execution.context.queue().add_task(Task::new(move || {
-                let visits = vec![Visit::new(frame, stream, inline)];
-                Worker { visits, ..Worker::default() }.drain();
+                Worker::on_thread(|worker| worker.visits.push(Visit::new(frame, stream, inline)));
             }));
         }
     }

@@ -223,8 +223,8 @@ impl FunctionPlan {
     }
 
     /// The general plan, made when it is first wanted.
-    pub(crate) fn general(&self, function: &FunctionView<'_, '_>, image: &Image<'_>) -> &General {
-        self.general.get_or_init(|| General::new(function, image, self))
+    pub(crate) fn general(&self, function: u32, image: &Image<'_>) -> &General {
+        self.general.get_or_init(|| General::new(&image.function(function), image, self))
     }
 }
 
@@ -297,6 +297,9 @@ pub(crate) struct General {
     pub(crate) ready_counts: Box<[u32]>,
     pub(crate) streams: Box<[u32]>,
     listeners: Listeners,
+    /// Per kernel: where its operands start in `operands`; one more at the end.
+    first_operands: Box<[u32]>,
+    operands: Box<[(u32, OperandMode)]>,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
     /// Per register: whether it may be read before its writer has finished.
@@ -314,9 +317,12 @@ impl General {
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| !is_inline_type(ty)).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
+        let mut operands = Vec::new();
+        let mut first_operands = vec![0];
         for kernel in function.kernels() {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 let mode = kernel.operand_mode(i as u32);
+                operands.push((register, mode));
                 if mode == OperandMode::Lenient && register >= function.n_args() {
                     is_async[register as usize] = true;
                 }
@@ -324,6 +330,7 @@ impl General {
                     reads[register as usize] += 1;
                 }
             }
+            first_operands.push(operands.len() as u32);
         }
         for &register in function.results() {
             // A returned argument is the argument; it needs no value of its own.
@@ -346,10 +353,19 @@ impl General {
             streams: function.kernels().map(|k| k.stream()).collect(),
             has_after: !listeners.after_users.items.is_empty(),
             listeners,
+            first_operands: first_operands.into(),
+            operands: operands.into(),
             reads: reads.into(),
             n_async: is_async.iter().map(|&is| u32::from(is)).sum(),
             is_async: is_async.into(),
         }
+    }
+
+    /// The operands of a kernel: registers, and how it wants them.
+    #[inline]
+    pub(crate) fn operands(&self, kernel: u32) -> &[(u32, OperandMode)] {
+        let first = self.first_operands[kernel as usize] as usize;
+        &self.operands[first..self.first_operands[kernel as usize + 1] as usize]
     }
 
     /// The kernels to tell when `register` is final.

@@ -1,0 +1,114 @@
+//! What asynchrony costs: a task's way through a queue, a chain of asynchronous kernels, an AsyncValue and its waiter, a `parallel_for`.
+//!
+//! `cargo bench -p befrost-host --bench queue`. Next to one uncontended atomic decrement, see `performance.md`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
+use bef_format::{FunctionId, FunctionKind};
+use befrost_host::async_value::AsyncRef;
+use befrost_host::context::Cancellation;
+use befrost_host::kernel::Later;
+use befrost_host::queue::parallel::parallel_for;
+use befrost_host::queue::{self, Latch, Task, WorkQueue};
+use befrost_host::{ExecContext, Limits, Program, Registry, Request, Value, call, kernel};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+
+const N: u32 = 10_000;
+
+fn main() {
+    divan::main();
+}
+
+fn queue(spec: &str) -> Arc<dyn WorkQueue> {
+    queue::from_spec(spec).expect("the queue exists")
+}
+
+#[divan::bench]
+fn calibration_fetch_sub(bencher: Bencher) {
+    let counter = AtomicU32::new(0);
+    bencher.counter(ItemsCount::new(N)).bench(|| {
+        for _ in 0..N {
+            divan::black_box(&counter).fetch_sub(1, Ordering::AcqRel);
+        }
+    });
+}
+
+/// Each task adds the next one.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn chain_of_tasks(bencher: Bencher, spec: &str) {
+    fn next(queue: &Arc<dyn WorkQueue>, left: u32, latch: &Arc<Latch>) {
+        let (queue_in, latch) = (queue.clone(), latch.clone());
+        queue.add_soon(Task::new(move || match left {
+            0 => latch.count_down(),
+            _ => next(&queue_in, left - 1, &latch),
+        }));
+    }
+    let queue = queue(spec);
+    bencher.counter(ItemsCount::new(N)).bench(|| {
+        let latch = Latch::new(1);
+        queue.wait_after(&latch, &mut || next(&queue, N, &latch));
+    });
+}
+
+/// Tasks that do nothing, added by one that goes on.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn many_tasks(bencher: Bencher, spec: &str) {
+    let queue = queue(spec);
+    bencher.counter(ItemsCount::new(N)).bench(|| {
+        let latch = Latch::new(N as usize);
+        queue.wait_after(&latch, &mut || {
+            for _ in 0..N {
+                let latch = latch.clone();
+                queue.add_task(Task::new(move || latch.count_down()));
+            }
+        });
+    });
+}
+
+/// Goal 60 ns on `s`, 80 on `mstd:2`.
+#[divan::bench(args = ["s", "mstd:1", "mstd:2"])]
+fn chain_of_asynchronous_kernels(bencher: Bencher, spec: &str) {
+    let mut writer = Writer::new();
+    let (name, int, unnamed) = (writer.string("main"), writer.ty("i32"), writer.string(""));
+    let mut main = FunctionBuilder::new(name, FunctionKind::Async);
+    let mut last = main.arg(int, unnamed, None);
+    let code = writer.kernel_name("later");
+    for _ in 0..N {
+        last = main.kernel(&KernelSpec { code, operands: &[last], results: &[int], ..KernelSpec::default() });
+    }
+    main.result(last, unnamed);
+    writer.add(main);
+    let registry = Registry::new().with(|r| r.add(kernel!("later", |x: i32| Later::new(move |_| x + 1))));
+    let bytes = writer.finish().expect("the program fits");
+    let program = Program::from_bytes(&bytes, &registry).expect("the program is valid");
+    let context = ExecContext::new(Arc::new(Request::new(queue(spec))));
+    bencher.counter(ItemsCount::new(N)).bench(|| {
+        call(&program, FunctionId(0), vec![Value::I32(divan::black_box(1))], &context, Limits::default())
+    });
+}
+
+#[divan::bench]
+fn values_with_a_waiter(bencher: Bencher) {
+    bencher.counter(ItemsCount::new(N)).bench(|| {
+        for _ in 0..N {
+            let (promise, value) = AsyncRef::pending();
+            value.and_then(|value| _ = divan::black_box(value));
+            promise.set(Value::I32(1));
+        }
+    });
+}
+
+/// Goal 60 us for two workers.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn parallel_for_over_1000_blocks(bencher: Bencher, spec: &str) {
+    let (queue, cancellation) = (queue(spec), Cancellation::default());
+    bencher.bench(|| {
+        parallel_for(&queue, &cancellation, 1000, 1, &|range| {
+            divan::black_box(range);
+            Ok(())
+        })
+    });
+}
