@@ -100,6 +100,15 @@ impl FunctionBuilder {
         }
     }
 
+    /// Makes room for a body of this size.
+    pub fn reserve(&mut self, n_kernels: usize, n_operands: usize, n_registers: usize) {
+        self.kernels.reserve(n_kernels);
+        self.locations.reserve(n_kernels);
+        self.operands.reserve(n_operands);
+        self.register_types.reserve(n_registers);
+        self.ssa_ends.reserve(n_registers);
+    }
+
     /// Sets the attribute dictionary.
     pub fn set_attrs(&mut self, attrs: AttrId) {
         self.attrs = Some(attrs);
@@ -125,6 +134,49 @@ impl FunctionBuilder {
             self.register_types.push(ty);
         }
         self.args.len() as u32 - 1
+    }
+
+    /// Adds a kernel that has nothing but operands and results; the register of its first result, which the others follow.
+    pub fn plain_kernel(
+        &mut self,
+        code: KernelCode,
+        cost: u32,
+        location: Option<LocationId>,
+        operands: impl Iterator<Item = u32>,
+        results: impl Iterator<Item = TypeId>,
+    ) -> u32 {
+        let first_operand = self.operands.len();
+        let first_result = self.register_types.len() as u32;
+        if self.kind == FunctionKind::Native {
+            self.fail(|| "a native function has a kernel".to_owned());
+        }
+        for register in operands {
+            if register >= first_result {
+                self.fail(|| format!("register {register} is read before it is written"));
+            }
+            self.operands.push(register);
+        }
+        results.for_each(|ty| self.register_types.push(ty));
+        let n_results = self.register_types.len() - first_result as usize;
+        let n_results = u16::try_from(n_results).unwrap_or_else(|_| {
+            self.fail(|| format!("a kernel has {n_results} results and 0 functions"));
+            0
+        });
+        self.kernels.push(KernelRec {
+            code: code.0,
+            first_operand: first_operand as u32,
+            first_result,
+            first_aux: self.aux.len() as u32,
+            ready_count: (self.operands.len() - first_operand) as u32,
+            stream: 0,
+            cost,
+            n_results,
+            n_functions: 0,
+            device: 0,
+            flags: 0,
+        });
+        self.locations.push(location_id(location));
+        first_result
     }
 
     /// Adds a kernel; the register of its first result, which the others follow.

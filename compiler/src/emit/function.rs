@@ -3,6 +3,8 @@
 use bef_format::write::{FunctionBuilder, KernelSpec};
 use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode, StringId};
 
+use smallvec::SmallVec;
+
 use super::constants::is;
 use super::{ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, errors};
 use crate::dialects::{self, AttrConstraint, Cost, MemorySpace, OpDef, Traits};
@@ -138,6 +140,13 @@ impl Emitter<'_> {
         let Body { id: _, owner, block: _, kind, is_region: _ } = body;
         let mut scratch = Scratch::default();
         let mut has_returned = false;
+        let (mut n_kernels, mut n_operands, mut n_registers) = (0, 0, m.args(block).len());
+        for op in m.ops_in(block) {
+            n_kernels += 1;
+            n_operands += m.n_operands(op);
+            n_registers += m.n_results(op);
+        }
+        f.reserve(n_kernels, n_operands, n_registers);
         for op in m.ops_in(block) {
             if m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)) {
                 if has_returned || m.next_op(op).is_some() {
@@ -187,6 +196,14 @@ impl Emitter<'_> {
 
     fn kernel(&mut self, f: &mut FunctionBuilder, op: OpId, kind: FunctionKind, scratch: &mut Scratch) {
         let m = self.m;
+        if let Some(code) = self.code(op).filter(|code| code.is_plain && self.diags.is_empty())
+            && m.attrs(op).is_empty()
+            && m.properties(op).is_none()
+            && m.regions_of(op).is_empty()
+            && m.successors(op).is_empty()
+        {
+            return self.plain_kernel(f, op, code);
+        }
         let Scratch { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
         for list in [&mut *attr_names, &mut *function_names] {
             list.clear();
@@ -197,7 +214,7 @@ impl Emitter<'_> {
         attrs.clear();
         functions.clear();
 
-        let Some(Code { code, cost, has_usual_operands }) = self.code(op) else {
+        let Some(Code { code, cost, has_usual_operands, is_plain: _ }) = self.code(op) else {
             self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
             return self.assume_results(op);
         };
@@ -285,6 +302,23 @@ impl Emitter<'_> {
         }
     }
 
+    /// The kernel of an op that is nothing but operands and results.
+    fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: Code) {
+        let m = self.m;
+        let operands: SmallVec<[u32; 8]> =
+            m.operands(op).enumerate().map(|(i, value)| self.register(op, i, value)).collect();
+        let types: SmallVec<[bef_format::TypeId; 4]> =
+            m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))).collect();
+        let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
+        if !self.diags.is_empty() {
+            return self.assume_results(op);
+        }
+        let first = f.plain_kernel(code.code, code.cost, location, operands.into_iter(), types.into_iter());
+        for (i, value) in m.results(op).enumerate() {
+            self.define_value(f, value, first + i as u32);
+        }
+    }
+
     /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
     fn aux_name(&mut self, text: &str) -> StringId {
         if self.strip { StringId(0) } else { self.w.string(text) }
@@ -319,7 +353,8 @@ impl Emitter<'_> {
             Some(Cost::Unknown | Cost::Attribute) | None => 0,
         };
         let has_usual_operands = def.is_none_or(has_usual_operands);
-        let code = Code { code: self.w.kernel_name(kernel), cost, has_usual_operands };
+        let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
+        let code = Code { code: self.w.kernel_name(kernel), cost, has_usual_operands, is_plain };
         self.codes.resize(self.codes.len().max(name + 1), None);
         self.codes[name] = Some(code);
         Some(code)
@@ -468,6 +503,8 @@ pub(super) struct Code {
     code: KernelCode,
     cost: u32,
     has_usual_operands: bool,
+    /// An op without attributes becomes a kernel without anything of its own.
+    is_plain: bool,
 }
 
 /// Lists that every kernel needs, kept to be filled again.

@@ -165,6 +165,10 @@ impl Printer<'_, '_> {
 
     fn results(&mut self, op: OpId) {
         let n = self.m.n_results(op);
+        if n == 1 {
+            self.name(self.m.result(op, 0));
+            return self.out.push_str(" = ");
+        }
         let mut at = 0;
         while at < n {
             if at > 0 {
@@ -419,13 +423,17 @@ fn push_number(n: u32, out: &mut String) {
         let at = 3 * n as usize;
         out.push_str(&DIGITS[at + skip..at + 3]);
     };
-    match n {
-        0..10 => push(n, 2, out),
-        10..100 => push(n, 1, out),
-        100..1000 => push(n, 0, out),
+    let first = |n: u32, out: &mut String| push(n, 2 - usize::from(n >= 10) - usize::from(n >= 100), out);
+    let (thousands, ones) = (n / 1000, n % 1000);
+    match thousands {
+        0 => first(ones, out),
+        1..1000 => {
+            first(thousands, out);
+            push(ones, 0, out);
+        }
         _ => {
-            push_number(n / 1000, out);
-            push(n % 1000, 0, out);
+            push_number(thousands, out);
+            push(ones, 0, out);
         }
     }
 }

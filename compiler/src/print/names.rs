@@ -181,6 +181,11 @@ impl Namer<'_> {
             return;
         }
         let naming = m.def(op).and_then(|d| d.result_names).filter(|_| !self.options.generic);
+        // Nearly all ops.
+        if n == 1 && naming.is_none() && !self.options.keep_names {
+            let name = self.number(|n| &mut n.value, Name::number);
+            return self.names.values.set(m.result(op, 0), name);
+        }
         let proposed = naming.map_or_else(Vec::new, |names| names(m, op));
         for (i, result) in m.results(op).enumerate() {
             let name = match (self.kept(result), proposed.get(i).filter(|p| !p.is_empty())) {

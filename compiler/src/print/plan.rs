@@ -44,6 +44,7 @@ impl Slot {
         }
     }
 
+    #[inline]
     fn ty(self, m: &Module, op: OpId) -> TypeId {
         m.value_type(match self {
             Slot::Operand(i) => m.operand(op, i),
@@ -60,6 +61,7 @@ enum Check {
 }
 
 impl Check {
+    #[inline]
     fn holds(&self, m: &Module, op: OpId) -> bool {
         match self {
             Check::Is(slot, ty) => slot.ty(m, op) == *ty,

@@ -49,7 +49,8 @@ impl Constants {
     /// Converts all types, attributes and locations of a file, into a module that is otherwise empty.
     pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
-        let loc_ids = || (0..image.n_locations()).map(bef_format::LocationId);
+        let n_locations = if options.locations { image.n_locations() } else { 0 };
+        let loc_ids = || (0..n_locations).map(bef_format::LocationId);
         let texts: Vec<&str> = attr_ids()
             .filter_map(|id| match image.attr(id) {
                 AttrView::Text(text) if text != ABSENT => Some(text),
@@ -81,11 +82,8 @@ impl Constants {
             };
             c.attrs.push(attr);
         }
-        if !options.locations {
-            return Ok((m, c));
-        }
         let mut loc_texts = loc_texts.into_iter();
-        c.locs.reserve(image.n_locations() as usize);
+        c.locs.reserve(n_locations as usize);
         for id in loc_ids() {
             let loc = match image.location(id) {
                 LocationView::Text(_) => loc_texts.next().unwrap_or(LocId::UNKNOWN),

@@ -1,5 +1,6 @@
 //! One body: values for registers, ops for kernels, a return for the results.
 
+use bef_format::layout::TypeId as BefTypeId;
 use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
 
 use super::{Failure, Raiser, errors};
@@ -29,8 +30,6 @@ pub(super) struct Scratch {
     operands: Vec<ValueId>,
     results: Vec<TypeId>,
     attrs: Vec<(StrId, AttrId)>,
-    /// By register.
-    values: Vec<ValueId>,
 }
 
 impl<'a> Raiser<'_, 'a> {
@@ -60,8 +59,10 @@ impl<'a> Raiser<'_, 'a> {
     /// Fills a block with the arguments, ops and return of a function.
     pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let Scratch { operands, results, attrs, values } = &mut scratch;
-        values.clear();
+        let Scratch { operands, results, attrs } = &mut scratch;
+        // Values are made in the order of registers, with nothing between them: bodies of regions come later.
+        let first_value = self.m.n_value_ids() as u32;
+        let value_of = |&register: &u32| ValueId(first_value + register);
         for (i, &ty) in f.arg_types().iter().enumerate() {
             let value = self.m.add_arg(block, self.constants.ty(ty));
             let loc = self.loc(f.arg_location(i as u32));
@@ -78,25 +79,26 @@ impl<'a> Raiser<'_, 'a> {
                 };
                 self.name_value(value, name);
             }
-            values.push(value);
         }
+        let registers = f.registers();
         for k in f.kernels() {
             operands.clear();
-            operands.extend(k.operands().iter().map(|&register| values[register as usize]));
+            operands.extend(k.operands().iter().map(value_of));
             results.clear();
             let first = k.first_result();
-            results.extend((first..first + k.n_results()).map(|r| self.constants.ty(f.register_type(r))));
+            let made = registers.get(first as usize..).unwrap_or_default();
+            let made = made.iter().take(k.n_results() as usize);
+            results.extend(made.map(|register| self.constants.ty(BefTypeId(register.ty))));
             let op = self.op(k, operands, results, attrs)?;
             self.m.append(block, op);
-            for (i, value) in self.m.results(op).enumerate() {
-                if self.options.names {
+            if self.options.names {
+                for (i, value) in self.m.results(op).enumerate() {
                     self.name_value(value, f.ssa_name(first + i as u32));
                 }
-                values.push(value);
             }
         }
         operands.clear();
-        operands.extend(f.results().iter().map(|&register| values[register as usize]));
+        operands.extend(f.results().iter().map(value_of));
         let name = self.m.cx.op_name(names::TFRT_RETURN);
         let loc = self.loc(f.return_location());
         let op = self.m.create(NewOp { operands, loc, ..NewOp::new(name) });
