@@ -18,10 +18,23 @@ pub(super) struct Code {
     attrs: Vec<StrId>,
     /// Names of the declared references to functions.
     functions: Vec<StrId>,
+    /// A declared list of functions.
+    list: Option<List>,
     /// What a kernel costs that says nothing else.
     cost: Option<u32>,
     /// All operands are required and in the host's memory, by the definition.
     has_usual_operands: bool,
+}
+
+/// A declared list of functions: it is where it stands among the references if they are functions of the file, and among the
+/// attributes if not.
+#[derive(Clone, Copy)]
+struct List {
+    name: StrId,
+    /// Place in `attrs`.
+    attr: usize,
+    /// Place among `functions`.
+    function: usize,
 }
 
 /// Lists that every kernel needs, kept to be filled again.
@@ -42,18 +55,25 @@ impl<'a> Raiser<'_, 'a> {
         }
         let op_name = cx.str_id(def.map_or(name, |def| &def.name));
         let op = cx.op_name(op_name);
-        let (mut attrs, mut functions) = (Vec::new(), Vec::new());
+        let (mut attrs, mut functions, mut list) = (Vec::new(), Vec::new(), None);
         for attr in def.map_or(&[][..], |def| &def.attrs) {
-            let is_function = matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol);
-            let list = if is_function { &mut functions } else { &mut attrs };
-            list.push(cx.str_id(attr.name));
+            let name = cx.str_id(attr.name);
+            match attr.kind {
+                AttrConstraint::FlatSymbol | AttrConstraint::Symbol => functions.push(name),
+                kind => {
+                    if kind == AttrConstraint::SymbolArray {
+                        list.get_or_insert(List { name, attr: attrs.len(), function: functions.len() });
+                    }
+                    attrs.push(name);
+                }
+            }
         }
         let cost = match def.map(|def| def.cost) {
             Some(Cost::Fixed(cost)) if cost != 0 => Some(cost),
             _ => None,
         };
         let has_usual_operands = def.is_none_or(emit::has_usual_operands);
-        Ok(Code { op, def, attrs, functions, cost, has_usual_operands })
+        Ok(Code { op, def, attrs, functions, list, cost, has_usual_operands })
     }
 
     /// Fills a block with the arguments, ops and return of a function.
@@ -127,6 +147,7 @@ impl<'a> Raiser<'_, 'a> {
         if k.is_plain() && code.has_usual_operands && k.cost().is_none_or(|cost| Some(cost) == code.cost) {
             return Ok(self.m.create(NewOp { operands, results, loc, ..NewOp::new(name) }));
         }
+        let listed = self.listed(k);
         attrs.clear();
         let mut properties = Properties::None;
         for (i, &id) in k.attrs().iter().enumerate() {
@@ -134,7 +155,8 @@ impl<'a> Raiser<'_, 'a> {
             match k.attr_name(i as u32) {
                 Some(name) => self.place(name, value, attrs, &mut properties),
                 None => {
-                    let name = match self.codes[k.code().index()].attrs.get(i) {
+                    let at = i + usize::from(listed.is_some_and(|(list, _)| i >= list.attr));
+                    let name = match self.codes[k.code().index()].attrs.get(at) {
                         Some(&name) => name,
                         None => self.m.cx.str_id(&numbered("attr", i, k.attrs().len())),
                     };
@@ -142,7 +164,7 @@ impl<'a> Raiser<'_, 'a> {
                 }
             }
         }
-        let regions = self.functions(k, attrs, &mut properties)?;
+        let regions = self.functions(k, listed, attrs, &mut properties)?;
         self.fields(k, attrs);
 
         attrs.sort_by(|a, b| self.m.cx.str(a.0).cmp(self.m.cx.str(b.0)));
@@ -166,6 +188,17 @@ impl<'a> Raiser<'_, 'a> {
             self.region(op, region.0)?;
         }
         Ok(op)
+    }
+
+    /// The list of functions of a kernel whose references have no names, and its length: what the declared references leave over.
+    fn listed(&self, k: KernelView<'_, 'a>) -> Option<(List, usize)> {
+        let Code { list, functions, .. } = &self.codes[k.code().index()];
+        let list = (*list)?;
+        if k.function_name(0).is_some() {
+            return None;
+        }
+        let n = k.functions().iter().filter(|id| !self.image.function(id.0).name().is_empty()).count();
+        n.checked_sub(functions.len()).filter(|&n| n > 0).map(|n| (list, n))
     }
 
     /// Adds an attribute under its name in the file, which says whether it was a property.
@@ -194,12 +227,14 @@ impl<'a> Raiser<'_, 'a> {
     fn functions(
         &mut self,
         k: KernelView<'_, 'a>,
+        listed: Option<(List, usize)>,
         attrs: &mut Vec<(StrId, AttrId)>,
         properties: &mut Properties,
     ) -> Result<Vec<FunctionId>, Failure> {
         let mut regions = Vec::new();
         let mut arrays: Vec<(&str, Vec<AttrId>)> = Vec::new();
         let mut n_symbols = 0;
+        let mut in_list = Vec::new();
         for (i, &id) in k.functions().iter().enumerate() {
             let target = self.image.function(id.0).name();
             let name = k.function_name(i as u32);
@@ -219,8 +254,14 @@ impl<'a> Raiser<'_, 'a> {
                         _ => arrays.push((name, vec![symbol])),
                     },
                 },
+                None if let Some((list, n)) = listed
+                    && (list.function..list.function + n).contains(&n_symbols) =>
+                {
+                    in_list.push(symbol);
+                }
                 None => {
-                    let name = match self.codes[k.code().index()].functions.get(n_symbols) {
+                    let at = n_symbols - in_list.len();
+                    let name = match self.codes[k.code().index()].functions.get(at) {
                         Some(&name) => name,
                         None => self.m.cx.str_id(&numbered("function", i, k.functions().len())),
                     };
@@ -228,6 +269,9 @@ impl<'a> Raiser<'_, 'a> {
                 }
             }
             n_symbols += 1;
+        }
+        if let (Some((list, _)), false) = (listed, in_list.is_empty()) {
+            attrs.push((list.name, self.m.cx.array_attr(&in_list)));
         }
         for (name, symbols) in arrays {
             let array = self.m.cx.array_attr(&symbols);
@@ -239,7 +283,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Adds the attributes that have fields of their own in a kernel's record.
     fn fields(&mut self, k: KernelView<'_, 'a>, attrs: &mut Vec<(StrId, AttrId)>) {
         let cx = &mut self.m.cx;
-        let Code { op: _, def, attrs: _, functions: _, cost: fixed, has_usual_operands } =
+        let Code { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
             &self.codes[k.code().index()];
         if k.is_any() {
             attrs.push((names::BEF_NONSTRICT, cx.attr_id(AttrKind::Unit)));
