@@ -47,11 +47,13 @@ pub(super) struct Arg {
     pub(super) loc: Option<Box<Loc>>,
 }
 
+/// `%a, %b:2 =`: names and counts.
+pub(super) type Results = SmallVec<[(Tok, Option<Tok>); 1]>;
+
 /// An operation.
 #[derive(Debug)]
 pub(super) struct Op {
-    /// `%a, %b:2 =`: name and count.
-    pub(super) results: SmallVec<[(Tok, Option<Tok>); 1]>,
+    pub(super) results: Results,
     /// The name: a string in generic form, else a word.
     pub(super) name: Tok,
     pub(super) body: Body,

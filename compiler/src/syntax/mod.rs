@@ -5,6 +5,8 @@
 //!       logos          brackets matched           lalrpop  (one at a time)  names, types, custom forms
 //! ```
 //!
+//! Operations without any structure of their own, as most are, need no grammar: `shortcut` reads them from their tokens.
+//!
 //! Every stage goes on after an error, so that one run reports all that is wrong; the diagnostics come in source order.
 //! Nothing here panics, recurses deeper than brackets may nest (256), or allocates more than a multiple of the text.
 //!

@@ -5,10 +5,9 @@
 //! is anything else, or wrong, is left to the grammar, so no error is reported here. A property test
 //! (`properties.rs`) holds the two against each other.
 
-use super::ast::{Body, Generic, Op, Type, TypeKind};
+use super::ast::{Body, Generic, Op, Results, Type, TypeKind};
 use super::parse::{is_item, span};
 use super::token::{Kind, Mark, Tok};
-use smallvec::SmallVec;
 
 /// The tokens of a region from the first of an operation on.
 struct Walk<'t> {
@@ -55,8 +54,8 @@ impl Walk<'_> {
     }
 
     /// `%x, %y:2 =`, or nothing.
-    fn results(&mut self) -> Option<SmallVec<[(Tok, Option<Tok>); 1]>> {
-        let mut results = SmallVec::new();
+    fn results(&mut self) -> Option<Results> {
+        let mut results = Results::new();
         while let Some(name) = self.eat(Kind::Value) {
             let count = match self.eat(Kind::Colon) {
                 Some(_) => Some(self.eat(Kind::Int)?),
