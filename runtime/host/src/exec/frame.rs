@@ -102,6 +102,8 @@ pub(super) struct Frame {
     left: Box<[AtomicU32]>,
     /// How many reads of each register are left; 0 where nobody counts.
     reads: Box<[AtomicU32]>,
+    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if there is none.
+    any: Box<[AtomicU32]>,
     /// How many kernels have not completed, and one more while the first visit lasts.
     unfinished: AtomicUsize,
     /// Opened when the frame ends: for whoever called from outside.
@@ -121,6 +123,9 @@ pub(super) enum End {
     /// It was an iteration.
     Iteration(Looping),
 }
+
+/// A kernel that runs when its first operand is final has been told that there is one.
+const FIRED: u32 = 1 << 31;
 
 /// What starts with a frame.
 pub(super) struct Started {
@@ -166,6 +171,11 @@ impl Frame {
             promises: promises.into(),
             left: general.ready_counts.iter().map(|&count| AtomicU32::new(count)).collect(),
             reads: general.reads.iter().map(|&count| AtomicU32::new(count)).collect(),
+            any: if general.has_any {
+                general.gatherings.iter().map(|gathering| AtomicU32::new(gathering.n_any)).collect()
+            } else {
+                Box::default()
+            },
             unfinished: AtomicUsize::new(n_kernels + 1),
             ended,
         });
@@ -175,16 +185,16 @@ impl Frame {
         let idle = general.ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
         ready.extend(idle.map(|(kernel, _)| Ready { frame: &*frame, kernel: kernel as u32 }));
         for register in 0..plan.n_args {
-            let pending = frame.registers[register as usize].with(|value| {
+            let (pending, is_dead) = frame.registers[register as usize].with(|value| {
                 // SAFETY: nobody else has the frame yet.
                 match unsafe { &*value } {
-                    Value::Async(value) if value.value().is_none() => Some(value.clone()),
-                    _ => None,
+                    Value::Async(value) if value.value().is_none() => (Some(value.clone()), false),
+                    value => (None, matches!(value.final_value(), Some(Value::Dead))),
                 }
             });
             match pending {
                 Some(value) => later.push((Later { frame: &*frame, register }, value)),
-                None => frame.tell(general.users(register), &mut ready),
+                None => frame.tell_users(register, is_dead, &mut ready),
             }
             // An argument has no kernel that writes it, so nothing has to complete.
             frame.tell(general.after_users(register), &mut ready);
@@ -216,33 +226,60 @@ impl Frame {
         }
     }
 
+    /// Tells the users of a register whose value is final.
+    fn tell_users(&self, register: u32, is_dead: bool, ready: &mut Vec<Ready>) {
+        let general = self.general();
+        self.tell(general.users(register), ready);
+        if !general.has_any {
+            return;
+        }
+        for &kernel in general.any_users(register) {
+            let step = |left: u32| {
+                let more = (left & !FIRED) - 1;
+                let fires = left & FIRED != 0 || !is_dead || more == 0;
+                Some(more | if fires { FIRED } else { 0 })
+            };
+            // Relaxed: it guards no data; what is read are AsyncValues, and `tell` orders the rest.
+            let told = self.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+            // The first that is not dead, or the last of all.
+            if told.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
+                self.tell(&[kernel], ready);
+            }
+        }
+    }
+
     /// Takes the operands that are passed to a kernel and appends them to `operands`. If one that must be concrete is an error or dead,
     /// returns what the kernel's results become instead.
     pub(super) fn gather(&self, ready: Ready, operands: &mut Vec<Value>) -> (Running, Option<Value>) {
         assert!(std::ptr::eq(ready.frame, self), "a kernel of another frame");
         let kernel = ready.kernel;
-        let plan = self.plan();
-        let n_passed = plan.kernels[kernel as usize].operands.of(&plan.lists).len();
+        let general = self.general();
         let mut instead = Instead::default();
-        for (i, &(register, mode)) in self.general().operands(kernel).iter().enumerate() {
-            let value = match mode {
+        let mut all_are_dead = general.gatherings[kernel as usize].n_any > 0;
+        for operand in general.operands(kernel) {
+            let value = match operand.mode {
                 OperandMode::Required => {
-                    let value = resolved(self.read(register));
+                    let value = resolved(self.read(operand.register));
                     instead.consider(&value);
                     value
                 }
-                OperandMode::Lenient => resolved(self.read(register)),
+                OperandMode::Lenient => {
+                    let value = resolved(self.read(operand.register));
+                    all_are_dead &= matches!(value, Value::Dead);
+                    value
+                }
                 OperandMode::Order => {
-                    instead.consider(&resolved(self.read(register)));
+                    instead.consider(&resolved(self.read(operand.register)));
                     Value::Chain
                 }
                 OperandMode::After => Value::Chain,
             };
-            if i < n_passed {
+            if operand.is_passed {
                 operands.push(value);
             }
         }
-        (Running { frame: self, kernel }, instead.value())
+        let instead = if all_are_dead { Some(Value::Dead) } else { instead.value() };
+        (Running { frame: self, kernel }, instead)
     }
 
     /// Reads a register for `gather`, under its rules.
@@ -275,12 +312,11 @@ impl Frame {
     ) {
         assert!(std::ptr::eq(running.frame, self), "a kernel of another frame");
         let plan = self.plan().kernels[running.kernel as usize];
-        let general = self.general();
         for register in plan.first_result..plan.first_result + u32::from(plan.n_results) {
             let value = resolved(results.next().unwrap_or_default());
-            let pending = match &value {
-                Value::Async(value) => Some(value.clone()),
-                _ => None,
+            let (pending, is_dead) = match &value {
+                Value::Async(value) => (Some(value.clone()), false),
+                value => (None, matches!(value, Value::Dead)),
             };
             let promise = self.promises.get(register as usize).and_then(|promise| {
                 // SAFETY: rule 3: this kernel alone writes the register, and `running` is used up.
@@ -293,15 +329,15 @@ impl Frame {
             }
             match pending {
                 Some(value) => later.push((Later { frame: self, register }, value)),
-                None => self.tell(general.users(register), ready),
+                None => self.tell_users(register, is_dead, ready),
             }
         }
     }
 
     /// Tells the users of a register whose value has become final.
-    pub(super) fn release(&self, later: Later, ready: &mut Vec<Ready>) {
+    pub(super) fn release(&self, later: Later, is_dead: bool, ready: &mut Vec<Ready>) {
         assert!(std::ptr::eq(later.frame, self), "a register of another frame");
-        self.tell(self.general().users(later.register), ready);
+        self.tell_users(later.register, is_dead, ready);
     }
 
     /// Tells those that wait for the completion of `kernel`. Called once per kernel.
@@ -368,5 +404,5 @@ impl Drop for Frame {
 }
 
 fn general(execution: &Execution, function: u32) -> &General {
-    execution.program.plan(function).general(function, execution.program.image())
+    execution.program.plan(function).general(execution.program.image())
 }

@@ -64,6 +64,10 @@ fn kernels(registry: &mut Registry) {
     } else {
         b.clone()
     }));
+    registry.add(crate::kernel!("merge", |a: &Value, b: &Value| {
+        let is_there = |value: &Value| value.final_value().is_some_and(|value| !matches!(value, Value::Dead));
+        if is_there(a) { a.clone() } else { b.clone() }
+    }));
     registry.add(crate::kernel!("is_one", |x: i32| x == 1));
     registry.add(crate::kernel!("slow", |x: i32| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -147,6 +151,7 @@ impl Source {
             results: &results,
             functions: to,
             attrs,
+            any: name == "merge",
             stream,
             location,
             ..KernelSpec::default()
@@ -387,6 +392,34 @@ mod plain {
             source.on_stream(0, "first", &[(yes, Required), (bad, Lenient), (late, Lenient)], &["i32"], &[]);
         let next = source.kernel("add", &[chosen, chosen]);
         check(&source.load(&[chosen, failed, next]), &["1", "t:2:1: fail 1", "2"], "");
+    }
+
+    #[test]
+    fn a_merge_takes_what_comes_first() {
+        let mut source = Source::new();
+        let late = source.kernel("later", &[0]);
+        let two = source.kernel("add", &[0, 0]);
+        let first = source.kernel("merge", &[late, two]);
+        let dead = source.kernel("dead", &[0]);
+        let alive = source.kernel("merge", &[dead, late]);
+        let none = source.kernel("merge", &[dead, dead]);
+        let bad = source.kernel("fail", &[0]);
+        let failed = source.kernel("merge", &[late, bad]);
+        let ordered =
+            source.on_stream(0, "merge", &[(two, Required), (late, Required), (alive, Order)], &["i32"], &[]);
+        let sum = source.kernel("add", &[first, alive]);
+        let program = source.load(&[first, alive, none, failed, ordered, sum]);
+        let (results, _) = run("s", &program);
+        assert_eq!(results, ["2", "1", "<<dead>>", "t:7:1: fail 1", "2", "3"]);
+        for spec in ["mstd:1", "mstd:3"] {
+            for _ in 0..50 {
+                let (results, _) = run(spec, &program);
+                // Either may come first.
+                assert!(["1", "2"].contains(&results[0].as_str()), "{results:?}");
+                assert_eq!(results[1..3], ["1", "<<dead>>"]);
+                assert!(["1", "t:7:1: fail 1"].contains(&results[3].as_str()), "{results:?}");
+            }
+        }
     }
 
     #[test]

@@ -437,9 +437,9 @@ struct Completes {
 /// Tells the users of a register when its value is final, and goes on with what that makes ready.
 fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, completes: Option<Completes>) {
     let frame = frame.clone();
-    value.and_then(move |_| {
+    value.and_then(move |value| {
         let mut ready = Vec::new();
-        frame.release(later, &mut ready);
+        frame.release(later, matches!(value, Value::Dead), &mut ready);
         let mut finished = 0;
         if let Some(Completes { kernel, left }) = completes {
             // AcqRel: the last one to count sees what all results' producers did.

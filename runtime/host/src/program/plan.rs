@@ -223,8 +223,9 @@ impl FunctionPlan {
     }
 
     /// The general plan, made when it is first wanted.
-    pub(crate) fn general(&self, function: u32, image: &Image<'_>) -> &General {
-        self.general.get_or_init(|| General::new(&image.function(function), image, self))
+    #[inline]
+    pub(crate) fn general(&self, image: &Image<'_>) -> &General {
+        self.general.get_or_init(|| General::new(&image.function(self.index), image, self))
     }
 }
 
@@ -269,24 +270,46 @@ struct Listeners {
     users: Lists,
     /// Per register: the kernels to tell when the kernel that writes it has completed.
     after_users: Lists,
+    /// Per register: the kernels to tell when it is final, that run when their first operand is.
+    any_users: Lists,
 }
 
 impl Listeners {
     fn new(function: &FunctionView<'_, '_>) -> Listeners {
-        let mut users = Vec::new();
-        let mut after_users = Vec::new();
+        let (mut users, mut after_users, mut any_users) = (Vec::new(), Vec::new(), Vec::new());
         for (k, kernel) in function.kernels().enumerate() {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 match kernel.operand_mode(i as u32) {
-                    OperandMode::Required | OperandMode::Order => users.push((register, k as u32)),
+                    OperandMode::Order => users.push((register, k as u32)),
                     OperandMode::After => after_users.push((register, k as u32)),
+                    _ if kernel.is_any() => any_users.push((register, k as u32)),
+                    OperandMode::Required => users.push((register, k as u32)),
                     OperandMode::Lenient => {}
                 }
             }
         }
         let lists = |pairs: &[_]| Lists::newest_first(function.n_registers(), pairs);
-        Listeners { users: lists(&users), after_users: lists(&after_users) }
+        Listeners { users: lists(&users), after_users: lists(&after_users), any_users: lists(&any_users) }
     }
+}
+
+/// An operand of a kernel, as the general plan gathers it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    pub(crate) register: u32,
+    /// Of a kernel that runs when its first operand is final, all data is lenient.
+    pub(crate) mode: OperandMode,
+    /// Whether the kernel gets it.
+    pub(crate) is_passed: bool,
+}
+
+/// What the general plan gathers for a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gathering {
+    /// In `General::operands`.
+    operands: Span,
+    /// How many operands are data, of a kernel that runs when the first of them is final; else 0.
+    pub(crate) n_any: u32,
 }
 
 /// How a function is executed when something may have to wait.
@@ -296,10 +319,12 @@ pub(crate) struct General {
     /// How many events each kernel waits for.
     pub(crate) ready_counts: Box<[u32]>,
     pub(crate) streams: Box<[u32]>,
+    /// Per kernel.
+    pub(crate) gatherings: Box<[Gathering]>,
+    operands: Box<[Operand]>,
+    /// Whether any kernel runs when its first operand is final.
+    pub(crate) has_any: bool,
     listeners: Listeners,
-    /// Per kernel: where its operands start in `operands`; one more at the end.
-    first_operands: Box<[u32]>,
-    operands: Box<[(u32, OperandMode)]>,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
     /// Per register: whether it may be read before its writer has finished.
@@ -317,12 +342,27 @@ impl General {
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| !is_inline_type(ty)).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let mut operands = Vec::new();
-        let mut first_operands = vec![0];
-        for kernel in function.kernels() {
+        let (mut operands, mut gatherings) = (Vec::new(), Vec::new());
+        for (kernel, known) in function.kernels().zip(&plan.kernels) {
+            let is_data = |mode: OperandMode| matches!(mode, OperandMode::Required | OperandMode::Lenient);
+            let mode = |i: usize| match kernel.operand_mode(i as u32) {
+                mode if kernel.is_any() && is_data(mode) => OperandMode::Lenient,
+                mode => mode,
+            };
+            let n = kernel.operands().len();
+            gatherings.push(Gathering {
+                operands: Span::push(
+                    &mut operands,
+                    kernel.operands().iter().enumerate().map(|(i, &register)| Operand {
+                        register,
+                        mode: mode(i),
+                        is_passed: i < known.operands.n as usize,
+                    }),
+                ),
+                n_any: if kernel.is_any() { (0..n).filter(|&i| is_data(mode(i))).count() as u32 } else { 0 },
+            });
             for (i, &register) in kernel.operands().iter().enumerate() {
-                let mode = kernel.operand_mode(i as u32);
-                operands.push((register, mode));
+                let mode = mode(i);
                 if mode == OperandMode::Lenient && register >= function.n_args() {
                     is_async[register as usize] = true;
                 }
@@ -330,7 +370,6 @@ impl General {
                     reads[register as usize] += 1;
                 }
             }
-            first_operands.push(operands.len() as u32);
         }
         for &register in function.results() {
             // A returned argument is the argument; it needs no value of its own.
@@ -352,25 +391,29 @@ impl General {
             ready_counts: function.kernels().map(|k| k.ready_count()).collect(),
             streams: function.kernels().map(|k| k.stream()).collect(),
             has_after: !listeners.after_users.items.is_empty(),
-            listeners,
-            first_operands: first_operands.into(),
+            has_any: !listeners.any_users.items.is_empty(),
+            gatherings: gatherings.into(),
             operands: operands.into(),
+            listeners,
             reads: reads.into(),
             n_async: is_async.iter().map(|&is| u32::from(is)).sum(),
             is_async: is_async.into(),
         }
     }
 
-    /// The operands of a kernel: registers, and how it wants them.
-    #[inline]
-    pub(crate) fn operands(&self, kernel: u32) -> &[(u32, OperandMode)] {
-        let first = self.first_operands[kernel as usize] as usize;
-        &self.operands[first..self.first_operands[kernel as usize + 1] as usize]
-    }
-
     /// The kernels to tell when `register` is final.
     pub(crate) fn users(&self, register: u32) -> &[u32] {
         self.listeners.users.get(register)
+    }
+
+    /// The kernels to tell when `register` is final, that run when their first operand is.
+    pub(crate) fn any_users(&self, register: u32) -> &[u32] {
+        self.listeners.any_users.get(register)
+    }
+
+    /// The operands of a kernel.
+    pub(crate) fn operands(&self, kernel: u32) -> &[Operand] {
+        self.gatherings[kernel as usize].operands.of(&self.operands)
     }
 
     /// The kernels to tell when the kernel that writes `register` has completed.
@@ -477,7 +520,7 @@ fn line_order(function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> Option<Ve
         }
         left.push(kernel.ready_count());
     }
-    let Listeners { users, after_users } = Listeners::new(function);
+    let Listeners { users, after_users, any_users: _ } = Listeners::new(function);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
