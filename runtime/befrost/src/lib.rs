@@ -24,9 +24,9 @@ mod program;
 mod runtime;
 
 pub use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
-pub use befrost_host::error::{Error, ErrorCode};
+pub use befrost_host::error::{Error, ErrorCode, KernelError};
 pub use befrost_host::kernel::Kernel;
-pub use befrost_host::{Limits, LoadError, Registry, Value, kernel};
+pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, kernel};
 pub use befrost_kernels::registry;
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
 

@@ -1,0 +1,107 @@
+//! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels, ops that no dialect of ours
+//! defines, in a file of IR, and a program that runs it.
+//!
+//! The README quotes what stands between the marks `[` and `]`, word for word; the last test compares the two.
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PROGRAM: &str = "\
+func.func @main(%width: i32, %length: i32) -> (i32, i32, i32) {
+  %area = \"geo.area\"(%width, %length) : (i32, i32) -> i32
+  %litres = \"geo.rain\"(%area) {millimetres = 12 : i32} : (i32) -> i32
+  %wells = \"geo.wells\"(%litres) : (i32) -> i32
+  tfrt.return %area, %litres, %wells : i32, i32, i32
+}
+";
+
+// [kernels
+mod kernels {
+    use befrost::kernel::{Attr, Later};
+    use befrost::{ErrorCode, KernelError, Registry, kernel};
+
+    /// A plain function: its arguments are the op's operands, what it returns is its result, or an error that says why there is none.
+    fn area(width: i32, length: i32) -> Result<i32, KernelError> {
+        if width < 0 || length < 0 {
+            return Err(KernelError::new(ErrorCode::InvalidArgument, "a side is negative"));
+        }
+        width
+            .checked_mul(length)
+            .ok_or_else(|| KernelError::new(ErrorCode::OutOfRange, "the area is too large"))
+    }
+
+    /// It may wait for what is far away: the thread does other things meanwhile.
+    async fn wells(litres: i32) -> i32 {
+        litres / 1000
+    }
+
+    pub(super) fn geo(registry: &mut Registry) {
+        registry.add(kernel!("geo.area", area));
+        // Runs as a task of its own; attributes come after operands.
+        registry.add(kernel!("geo.rain", |area: i32, millimetres: Attr<i32>| Later::new(move |_| {
+            area.saturating_mul(millimetres.0)
+        })));
+        registry.add(kernel!("geo.wells", |litres: i32| Later::future(wells(litres))));
+    }
+}
+// kernels]
+
+// [main
+fn run(bef: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let kernels = befrost::registry().with(kernels::geo);
+    let runtime = befrost::Runtime::builder().kernels(kernels).work_queue("mstd:2").build()?;
+    let program = runtime.load(bef)?;
+    let results = program.function("main")?.call([30i32.into(), 20i32.into()])?;
+    Ok(results.iter().map(ToString::to_string).collect())
+}
+// main]
+
+/// The program, translated as the README says.
+fn translated(name: &str, program: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own_kernels");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (text, bef) = (folder.join(format!("{name}.mlir")), folder.join(format!("{name}.bef")));
+    std::fs::write(&text, program).expect("a file");
+    let mut translate = Command::new(env!("CARGO_BIN_EXE_ir-translate"));
+    let status = translate.arg("--allow-unregistered-dialect").arg(&text).arg("-o").arg(&bef).status();
+    assert!(status.expect("it starts").success());
+    bef
+}
+
+#[test]
+fn it_runs() {
+    assert_eq!(run(&translated("runs", PROGRAM)).expect("results"), ["600", "7200", "7"]);
+}
+
+#[test]
+fn what_a_kernel_refuses_is_an_error_of_what_depends_on_it() {
+    let program = PROGRAM.replace("\"geo.area\"(%width, %length)", "\"geo.area\"(%width, %low)");
+    let program = program.replace("  %area", "  %low = tfrt.constant.i32 -20\n  %area");
+    let results = run(&translated("refuses", &program)).expect("results");
+    assert_eq!(results, ["<<error: a side is negative>>"; 3]);
+}
+
+#[test]
+fn a_use_that_does_not_fit_is_refused_with_its_place() {
+    let program = PROGRAM.replace("millimetres = 12 : i32", "millimetres = 12 : i64");
+    let refused = run(&translated("refused", &program)).expect_err("it does not load").to_string();
+    assert!(refused.contains("refused.mlir:3:13"), "{refused}");
+    assert!(refused.contains("i32 attribute"), "{refused}");
+}
+
+#[test]
+fn the_readme_quotes_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a text");
+    let (readme, source) = (read("../README.md"), read("tests/own_kernels.rs"));
+    for part in ["kernels", "main"] {
+        let (from, to) = (format!("\n// [{part}\n"), format!("\n// {part}]\n"));
+        let quoted = source.split_once(&from).and_then(|(_, rest)| rest.split_once(&to));
+        let (quoted, _) = quoted.expect("both marks");
+        assert!(readme.contains(&format!("```rust\n{quoted}\n```\n")), "README.md differs from:\n{quoted}");
+    }
+    let program = format!("```mlir\n{PROGRAM}```\n");
+    assert!(readme.contains(&program), "README.md does not have {program}");
+}
