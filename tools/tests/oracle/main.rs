@@ -24,10 +24,17 @@ use befrost_tools::oracle::{self, Code, Failure, Limits, Value};
 use generate::Tape;
 use proptest::prelude::*;
 
-static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
-    let start = |queue| Runtime::builder().work_queue(queue).build().expect("a work queue");
-    ["s", "mstd:1", "mstd:3"].map(|queue| (queue, start(queue))).into()
-});
+/// Work queues, each with its runtime.
+type Runtimes = Vec<(String, Runtime)>;
+
+/// What every program runs on.
+static RUNTIMES: LazyLock<Runtimes> =
+    LazyLock::new(|| runtimes(["s", "seeded:1", "seeded:2", "mstd:1", "mstd:3"].map(String::from)));
+
+fn runtimes(queues: impl IntoIterator<Item = String>) -> Runtimes {
+    let start = |queue: &str| Runtime::builder().work_queue(queue).build().expect("a work queue");
+    queues.into_iter().map(|queue| (queue.clone(), start(&queue))).collect()
+}
 
 /// Collects what is printed.
 #[derive(Default)]
@@ -52,11 +59,19 @@ fn module(file: &str, text: &str) -> Result<Module, String> {
 
 /// Calls a function in all ways and compares; returns the oracle's results as `bef-exec` would show them.
 fn compare(file: &str, text: &str, function: &str, arguments: &[Value]) -> Result<Vec<String>, String> {
-    let module = module(file, text)?;
-    let want = oracle::call(&module, function, arguments, Limits::default())
+    compare_on(&RUNTIMES, &module(file, text)?, function, arguments)
+}
+
+fn compare_on(
+    runtimes: &Runtimes,
+    module: &Module,
+    function: &str,
+    arguments: &[Value],
+) -> Result<Vec<String>, String> {
+    let want = oracle::call(module, function, arguments, Limits::default())
         .map_err(|refusal| refusal.to_string())?;
-    let bytes = emit(&module, &EmitOptions::default()).map_err(|diagnostics| format!("{diagnostics:?}"))?;
-    for (queue, runtime) in RUNTIMES.iter() {
+    let bytes = emit(module, &EmitOptions::default()).map_err(|diagnostics| format!("{diagnostics:?}"))?;
+    for (queue, runtime) in runtimes {
         let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
         let lines = Arc::new(Lines::default());
         let options = CallOptions { output: lines.clone(), ..CallOptions::default() };
@@ -607,6 +622,44 @@ fn empty_constants() {
         }"#,
         &["DenseHostTensor dtype = i32, shape = [0, 2], values = []", "1", "!tfrt.chain value"],
     );
+}
+
+// ---- the lit programs ----
+
+/// Those with millions of iterations or calls, with which this takes minutes.
+const LONG: &[&str] = &["loops.mlir many", "loops.mlir while", "recursion.mlir forever"];
+
+/// Every function of the executor's lit programs that takes no arguments, under many seeds and numbers of workers.
+#[test]
+fn lit_programs() {
+    let queues = (0..24).map(|seed| format!("seeded:{seed}"));
+    let queues = queues.chain(["s", "mstd:1", "mstd:2", "mstd:4"].map(String::from));
+    let runtimes = runtimes(queues);
+    let directory = format!("{}/../testdata/exec", env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).expect("the programs").flatten().map(|entry| entry.path()).collect();
+    files.sort_unstable();
+    let (mut n_right, mut wrong) = (0, Vec::new());
+    for path in files {
+        let file = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let Ok(module) = module(&file, &text) else { continue };
+        for op in module.functions() {
+            let name = module.attr_named(op, "sym_name").and_then(|name| module.cx.as_str(name));
+            let entry = module.regions_of(op).first().and_then(|&region| module.entry(region));
+            let (Some(name), Some(entry)) = (name, entry) else { continue };
+            let place = format!("{file} {name}");
+            if !module.args(entry).is_empty() || LONG.contains(&place.as_str()) {
+                continue;
+            }
+            match compare_on(&runtimes, &module, name, &[]) {
+                Ok(_) => n_right += 1,
+                Err(why) => wrong.push(format!("{place}: {why}")),
+            }
+        }
+    }
+    assert!(n_right >= 40, "{n_right} functions");
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 // ---- the digits network ----
