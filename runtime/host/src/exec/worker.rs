@@ -177,7 +177,7 @@ impl Worker {
             let value = cancelled(context);
             return self.publish(running, std::iter::repeat_n(value, usize::from(plan.n_results)), true);
         }
-        self.scratch.resize(plan.operands.of(&frame.plan().lists).len(), Value::Empty);
+        self.scratch.resize_with(plan.operands.of(&frame.plan().lists).len(), Value::default);
         self.invoke(frame, running, |frame| job.run(frame));
     }
 
@@ -192,8 +192,10 @@ impl Worker {
         let execution = &frame.execution;
         let n_results = usize::from(frame.plan().kernels[kernel as usize].n_results);
         let n_operands = self.scratch.len();
-        self.identity.extend(self.identity.len() as u32..n_operands as u32);
-        self.scratch.resize(n_operands + n_results, Value::Empty);
+        if self.identity.len() < n_operands {
+            self.identity.extend(self.identity.len() as u32..n_operands as u32);
+        }
+        self.scratch.resize_with(n_operands + n_results, Value::default);
         self.scratch.push(Value::Chain);
         let (operands, step) = (&self.identity[..n_operands], &frame.general().steps[kernel as usize]);
         let (program, at, context) = (&execution.program, frame.at(kernel), &execution.context);
@@ -221,9 +223,9 @@ impl Worker {
         scratch.pop();
         // The operands go before anybody learns that the kernel is done with them.
         drop(scratch.drain(..n_operands));
-        let mut missing = scratch.iter_mut().filter(|value| matches!(value, Value::Empty)).peekable();
-        if missing.peek().is_some() {
+        if scratch.iter().any(|value| matches!(value, Value::Empty)) {
             let error = located(frame, kernel, error.unwrap_or_else(operand_error));
+            let missing = scratch.iter_mut().filter(|value| matches!(value, Value::Empty));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
         self.publish(running, scratch.drain(..), true);
@@ -469,6 +471,9 @@ impl Visit {
 
     /// Sorts kernels that have become ready into this visit's stream and the others.
     fn add(&mut self, ready: &mut Vec<Ready>) {
+        if ready.is_empty() {
+            return;
+        }
         let streams = &self.frame.general().streams;
         for ready in ready.drain(..) {
             let list = if streams[ready.kernel() as usize] == self.stream {
