@@ -152,7 +152,9 @@ fn conditions(r: &mut Registry) {
         .result_with("results", T::Any, Arity::Variadic)
         .format(
             "$function `(` $operands `)` attr-dict `:` `(` type($operands) `)` `->` `(` type($results) `)`",
-        ),
+        )
+        .kernel()
+        .asynchronous(),
     );
 }
 
@@ -193,7 +195,9 @@ fn loops(r: &mut Registry) {
             .format(
                 "$start `to` $end `fixed` $block_size (`,` $args^ `:` type($args))? attr-dict-with-keyword \
                  shadow($body, $start, $end, $args)",
-            ),
+            )
+            .kernel()
+            .asynchronous(),
     ));
     r.add(
         many(
@@ -202,7 +206,9 @@ fn loops(r: &mut Registry) {
         )
         .attr("callee", A::FlatSymbol)
         .result("done", CHAIN)
-        .format("$start `to` $end `fixed` $block_size $callee `(` $args `)` attr-dict (`:` type($args)^)?"),
+        .format("$start `to` $end `fixed` $block_size $callee `(` $args `)` attr-dict (`:` type($args)^)?")
+        .kernel()
+        .asynchronous(),
     );
 }
 

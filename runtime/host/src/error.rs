@@ -122,6 +122,11 @@ impl Error {
         self.0.trace.get(1..).unwrap_or_default()
     }
 
+    /// Where the failing kernel stands, then the calls that led there, innermost first.
+    pub(crate) fn trace(&self) -> &[String] {
+        &self.0.trace
+    }
+
     /// Whether both are the very same error value.
     pub fn same(&self, other: &Error) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

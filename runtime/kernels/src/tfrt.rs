@@ -14,6 +14,9 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(control::case("tfrt.case"));
     registry.add(control::repeat("tfrt.repeat.i32"));
     registry.add(control::while_loop("tfrt.while"));
+    registry.add(control::once("tfrt.once"));
+    registry.add(control::parallel("tfrt.parallel_for.i32"));
+    registry.add(control::parallel("tfrt.parallel_call.i32"));
     registry.add(kernel!("tfrt.new.chain", || Chain));
     registry.add(kernel!("tfrt.merge.chains", |_: Ignored| Chain));
     registry.add(kernel!("tfrt.and.i1", |a: bool, b: bool| a && b));

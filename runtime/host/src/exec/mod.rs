@@ -8,6 +8,7 @@
 //! [`call`] is the door from outside. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
 //! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.
 
+pub(crate) mod calling;
 mod frame;
 mod line;
 mod stack;

@@ -3,6 +3,8 @@
 //! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions take and give is said by a
 //! [`CallShape`], which loading compares with every use. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
 
+pub use crate::exec::calling::{once, parallel};
+
 use super::{AttrSpec, Call, CallResults, CallShape, Completion, Kernel, KernelFrame, Outcome, Signature};
 use crate::error::KernelError;
 use crate::value::{Scalar, Value};

@@ -399,6 +399,11 @@ impl<'f> KernelFrame<'f> {
         self.program.image()
     }
 
+    /// The program that the kernel stands in.
+    pub(crate) fn program(&self) -> &'f Arc<Program> {
+        self.program
+    }
+
     /// A part of the file as a buffer that keeps the file alive. No copy.
     ///
     /// # Errors
@@ -426,6 +431,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// As `file:line:col`, if the file says so.
+    pub(crate) fn location(&self) -> Option<String> {
+        self.program.location_string(self.at)
+    }
+
     /// The error that happened here.
     pub fn error(&self, error: KernelError) -> Error {
         let trace = self.program.location_string(self.at).into_iter().collect();

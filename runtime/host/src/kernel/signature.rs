@@ -39,7 +39,9 @@ pub enum CallResults {
     Kernel,
     /// The kernel's results, which are its arguments the next time.
     Carried,
-    /// The same, and behind them an `i1`: whether there is a next time.
+    /// A chain or nothing; and in front of the operands it takes two `i32`, the start and the end of a block.
+    OfBlock,
+    /// As `Carried`, and behind them an `i1`: whether there is a next time.
     CarriedAndCondition,
 }
 

@@ -234,7 +234,10 @@ impl Use<'_, '_> {
         let operands = self.kernel.operands();
         let n = n_passed(&self.kernel, signature, |i| self.type_of(operands[i]));
         let arguments = operands.get(shape.first_operand as usize..n).unwrap_or_default();
-        let arguments: Vec<&str> = arguments.iter().map(|&register| self.type_of(register)).collect();
+        let bounds: &[&str] = if shape.results == CallResults::OfBlock { &["i32", "i32"] } else { &[] };
+        let bounds = bounds.iter().copied();
+        let arguments: Vec<&str> =
+            bounds.chain(arguments.iter().map(|&register| self.type_of(register))).collect();
         functions.iter().try_for_each(|&id| self.check_callee(name, shape, &arguments, id))
     }
 
@@ -270,6 +273,13 @@ impl Use<'_, '_> {
             if *found != want {
                 return Err(format!("argument #{i} of '{callee_name}' has type {found}, expected {want}"));
             }
+        }
+        if shape.results == CallResults::OfBlock {
+            let results: Vec<&str> = (0..callee.n_results()).map(|i| callee.result_type(i)).collect();
+            return match results[..] {
+                [] | ["!tfrt.chain"] => Ok(()),
+                _ => Err(format!("'{callee_name}' may return nothing but a chain")),
+            };
         }
         let n_extra = u32::from(shape.results == CallResults::CarriedAndCondition);
         if callee.n_results() != n_results + n_extra {

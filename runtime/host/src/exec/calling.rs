@@ -1,0 +1,145 @@
+//! Kernels that call functions as one calls them from outside, in a task: for each block of a range, or once for all.
+//!
+//! They leave their work to a job, so whoever started them goes on; the job waits for the functions that it calls, as a caller from outside does,
+//! with the queue's workers at its disposal.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use crossbeam_queue::SegQueue;
+
+use super::{Limits, call, cancelled};
+use crate::async_value::{AsyncRef, Promise};
+use crate::error::{Error, ErrorCode, KernelError};
+use crate::kernel::{
+    CallResults, CallShape, Completion, Job, Kernel, KernelFrame, Outcome, Place, Signature,
+};
+use crate::value::{Chain, Scalar, Value};
+
+/// A kernel that runs its function for each block of a range: its operands are the range's start and end, how many indices a block has, and
+/// further arguments; the function's are a block's start and end, and those arguments. Its result is a chain: there when all blocks have
+/// ended, or else the error of the first block that failed.
+pub fn parallel(name: &'static str) -> Kernel {
+    let signature = Signature {
+        operands: vec![i32::TYPES; 3],
+        rest: Some(&[]),
+        results: vec![Chain::TYPES],
+        n_functions: 1,
+        calls: Some(CallShape { first_operand: 3, results: CallResults::OfBlock }),
+        completion: Completion::Async,
+        ..Signature::default()
+    };
+    Kernel::new(name, signature, |frame| {
+        let bound = |i| frame.operand(i).and_then(i32::from_value);
+        let (Some(start), Some(end), Some(block)) = (bound(0), bound(1), bound(2)) else {
+            return Outcome::Operand;
+        };
+        let Ok(block @ 1..) = usize::try_from(block) else {
+            let message = format!("the block size is {block}: it must be positive");
+            return Outcome::error(KernelError::invalid(message));
+        };
+        let arguments: Vec<Value> =
+            (3..frame.n_operands()).filter_map(|i| frame.raw_operand(i)).cloned().collect();
+        Outcome::Later(Job::new(Place::Queue, move |frame| blocks(frame, start..end, block, &arguments)))
+    })
+}
+
+/// Runs the function of a kernel for all blocks of a range.
+fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, arguments: &[Value]) -> Outcome {
+    let Some(function) = frame.function(0) else { return Outcome::Operand };
+    let (program, context) = (frame.program().clone(), frame.context());
+    let failed = SegQueue::new();
+    // An empty range has no blocks; no range has 2^32 indices.
+    let n = (i64::from(range.end) - i64::from(range.start)).max(0) as usize;
+    // In bounds: what is added to the start is at most `n`.
+    let index = |i: usize| Value::I32((i64::from(range.start) + i as i64) as i32);
+    let body = |part: Range<usize>| {
+        let bounds = [index(part.start), index(part.end)].into_iter();
+        let all = bounds.chain(arguments.iter().cloned()).collect();
+        let results = call(&program, function, all, context, Limits::default())?;
+        if let Some(error) = results.first().and_then(Value::error) {
+            failed.push((part.start, error.clone()));
+        }
+        Ok(())
+    };
+    let ended = context.parallel_for(n, block, &body);
+    let first = failed.into_iter().min_by_key(|(at, _)| *at);
+    let result = match (ended, first) {
+        _ if context.request.cancellation.is_cancelled() => cancelled(context),
+        (_, Some((_, error))) => Value::Error(frame.site().called(&error)),
+        (Err(error), None) => return Outcome::Error(error),
+        (Ok(()), None) => Value::Chain,
+    };
+    frame.set_result(0, result);
+    Outcome::Done
+}
+
+/// The results of a function that is called once, in the resources of a request.
+#[derive(Default)]
+struct Once(OnceLock<Vec<AsyncRef>>);
+
+/// A kernel that calls its function the first time that it is asked to by anybody with the same resources, and gives its results every time,
+/// errors too. The function must not ask for itself: it would wait for its own results.
+pub fn once(name: &'static str) -> Kernel {
+    let signature = Signature {
+        rest: Some(&[]),
+        rest_results: Some(&[]),
+        n_functions: 1,
+        calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel }),
+        completion: Completion::Async,
+        ..Signature::default()
+    };
+    Kernel::new(name, signature, |frame| match try_once(frame) {
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::Error(error),
+    })
+}
+
+fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
+    let Some(function) = frame.function(0) else { return Ok(Outcome::Operand) };
+    let key = format!("tfrt.once @{}", frame.image().function(function.0).name());
+    let entry: Arc<Once> = frame.context().request.resources.or_insert_with(&key, Once::default)?;
+    let n_results = frame.n_results();
+    let mut promises: Option<Vec<Promise>> = None;
+    let values = entry.0.get_or_init(|| {
+        let (ours, values) = (0..n_results).map(|_| AsyncRef::pending()).unzip();
+        promises = Some(ours);
+        values
+    });
+    if let Some(promises) = promises {
+        let arguments: Vec<Value> =
+            (0..frame.n_operands()).filter_map(|i| frame.raw_operand(i)).cloned().collect();
+        return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
+            let (program, context) = (frame.program().clone(), frame.context());
+            let results = match call(&program, function, arguments, context, Limits::default()) {
+                Ok(results) => results,
+                Err(error) => return Outcome::Error(error),
+            };
+            for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
+                let value = match value {
+                    Value::Error(error) => Value::Error(frame.site().called(&error)),
+                    value => value,
+                };
+                frame.set_result(i, value.clone());
+                promise.set(value);
+            }
+            Outcome::Done
+        })));
+    }
+    if values.len() != n_results {
+        let message = format!("'{key}' has given {} results, and is asked for {n_results}", values.len());
+        return Err(KernelError::new(ErrorCode::FailedPrecondition, message));
+    }
+    for (i, value) in values.iter().enumerate() {
+        frame.set_result(i, Value::Async(value.clone()));
+    }
+    Ok(Outcome::Done)
+}
+
+impl crate::kernel::Site {
+    /// An error of a function that was called here.
+    fn called(&self, error: &Error) -> Error {
+        let trace = error.trace().iter().cloned().chain(self.location()).collect();
+        Error::new(error.code(), error.message(), trace)
+    }
+}
