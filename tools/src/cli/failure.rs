@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
 
+use super::spelling::respell;
+
 /// Why a tool ends without success.
 #[derive(Debug)]
 pub(super) enum Failure {
@@ -67,7 +69,7 @@ pub(super) fn not_written(error: std::io::Error) -> Failure {
 /// Reads the command line. Help and version are printed here; so are refusals, among them that of an option in `planned`: one
 /// that the command line's contract names, and that is still to come.
 pub(super) fn parse(command: Command, planned: &[&str]) -> Result<ArgMatches, ExitCode> {
-    let error = match command.try_get_matches() {
+    let error = match command.try_get_matches_from(respell(std::env::args_os())) {
         Ok(matches) => return Ok(matches),
         Err(error) => error,
     };

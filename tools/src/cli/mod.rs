@@ -3,7 +3,7 @@
 //! ```text
 //! failure   how a tool ends           files    inputs and outputs        report   diagnostics as people see them
 //! options   what several tools have   parts    --split-input-file        expect   --verify-diagnostics
-//! compile   the compiler, as the tools use it
+//! compile   the compiler, as the tools use it          spelling   TFRT's names of options
 //! translate, opt, exec                the tools
 //! ```
 //!
@@ -20,4 +20,5 @@ mod options;
 mod parts;
 mod passes;
 mod report;
+mod spelling;
 pub mod translate;
