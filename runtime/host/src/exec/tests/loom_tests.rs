@@ -1,0 +1,73 @@
+//! The executor under loom: small programs, every order of their threads with a few preemptions.
+
+use super::*;
+use crate::queue::{Latch, Task, WhenFull};
+use loom::thread::JoinHandle;
+
+/// Every task is a thread; waiting joins them all.
+#[derive(Default)]
+struct Threads(Mutex<Vec<JoinHandle<()>>>);
+
+impl WorkQueue for Threads {
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+    fn parallelism(&self) -> usize {
+        2
+    }
+    fn add_task(&self, task: Task) {
+        let thread = loom::thread::spawn(move || task.run());
+        self.0.lock().unwrap().push(thread);
+    }
+    fn add_blocking_task(&self, task: Task, _: WhenFull) -> Result<(), Task> {
+        self.add_task(task);
+        Ok(())
+    }
+    fn quiesce(&self) {}
+    fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut()) {
+        first();
+        loop {
+            let thread = self.0.lock().unwrap().pop();
+            match thread {
+                Some(thread) => thread.join().unwrap(),
+                None => break,
+            }
+        }
+        assert!(latch.is_open());
+    }
+}
+
+/// All interleavings with at most two preemptions: the whole executor is too much for more.
+fn bounded() -> loom::model::Builder {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder
+}
+
+#[test]
+fn loom_registers_are_published_across_streams() {
+    let mut source = Source::new();
+    let a = source.on_stream(0, "add", &[(0, Required), (0, Required)], &["i32"], &[]);
+    let b = source.on_stream(1, "add", &[(0, Required), (0, Required)], &["i32"], &[]);
+    let c = source.on_stream(0, "add", &[(a, Required), (b, Required)], &["i32"], &[]);
+    let bytes = source.bytes(&[c]);
+    bounded().check(move || {
+        let program = load(&bytes);
+        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        assert_eq!(results, ["4"]);
+    });
+}
+
+#[test]
+fn loom_asynchronous_results_meet() {
+    let mut source = Source::new();
+    let a = source.kernel("later", &[0]);
+    let b = source.kernel("promised", &[0]);
+    let c = source.kernel("add", &[a, b]);
+    let bytes = source.bytes(&[c]);
+    bounded().check(move || {
+        let program = load(&bytes);
+        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        assert_eq!(results, ["2"]);
+    });
+}
