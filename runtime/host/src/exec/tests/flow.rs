@@ -1,0 +1,106 @@
+//! Branches, loops, and functions that start before their arguments are there.
+
+use super::plain::{check, run};
+use super::*;
+
+#[test]
+fn one_of_several_functions_runs() {
+    let mut source = Source::new();
+    let one = source.kernel("note", &[0]);
+    let two = source.next("b", &[one]);
+    let double = source.kernel("add", &[0, 0]);
+    let noted = source.kernel("note", &[double]);
+    let double = source.next("outer", &[noted]);
+    let yes = source.kernel("is_one", &[0]);
+    let chosen = source.control("if", &[yes, 0], 1, &[double, two]);
+    let no = source.kernel("is_one", &[chosen]);
+    let other = source.control("if", &[no, chosen], 1, &[double, two]);
+    let second = source.control("case", &[0, other], 1, &[two, double]);
+    let beyond = source.control("case", &[chosen, 0], 1, &[two, double]);
+    let failed = source.kernel("fail", &[0]);
+    let skipped = source.control("case", &[failed, 0], 1, &[two, double]);
+    let program = source.load(&[chosen, other, second, beyond, skipped]);
+    let out_of_range = "t:6:1: branch_index invalid. branch index: 2 # branches: 2";
+    check(&program, &["2", "2", "4", out_of_range, "t:7:1: fail 1"], "2 2 4");
+}
+
+#[test]
+fn a_loop_runs_its_function_on_its_own_results() {
+    for body in ["add", "later"] {
+        let mut source = Source::new();
+        let y = source.main.arg(source.int, bef_format::StringId(0), None);
+        let sum = source.kernel("add", &[0, y]);
+        let sum = if body == "later" { source.kernel("later", &[sum]) } else { sum };
+        // Fibonacci's numbers; the arguments change places.
+        let step = source.next("outer", &[y, sum]);
+        let ten = source.kernel("ten", &[]);
+        let first = source.control("repeat", &[ten, 0, 0], 2, &[step]);
+        let none = source.kernel("zero", &[]);
+        let second = source.control("repeat", &[none, first, ten], 2, &[step]);
+        let minus = source.kernel("minus_one", &[]);
+        let third = source.control("repeat", &[minus, 0, 0], 2, &[step]);
+        let program = source.load(&[first, first + 1, second, second + 1, third]);
+        let error = "t:6:1: the trip count is -1: it must not be negative";
+        check(&program, &["89", "144", "89", "10", error], "");
+    }
+}
+
+#[test]
+fn a_while_loop_ends_with_its_condition() {
+    for body in ["add", "later"] {
+        let mut source = Source::new();
+        let double = source.kernel("add", &[0, 0]);
+        let double = if body == "later" { source.kernel("later", &[double]) } else { double };
+        let more = source.kernel("less_than_100", &[double]);
+        let step = source.next("b", &[double, more]);
+        let bad = source.on_stream(0, "fail", &[(0, Required)], &["i1"], &[]);
+        let fails = source.next("c", &[0, bad]);
+        let dead = source.on_stream(0, "dead", &[(0, Required)], &["i1"], &[]);
+        let dies = source.next("outer", &[0, dead]);
+        let yes = source.kernel("is_one", &[0]);
+        let until = source.control("while", &[yes, 0], 1, &[step]);
+        let no = source.kernel("is_one", &[until]);
+        let never = source.control("while", &[no, until], 1, &[step]);
+        let failed = source.control("while", &[yes, 0], 1, &[fails]);
+        let died = source.control("while", &[yes, 0], 1, &[dies]);
+        let program = source.load(&[until, never, failed, died]);
+        check(&program, &["128", "128", "t:1:1: fail 1 < t:5:1", "<<dead>>"], "");
+    }
+}
+
+#[test]
+fn a_cancellation_ends_every_loop() {
+    for kernel in ["repeat", "while"] {
+        let mut source = Source::new();
+        let x = source.kernel("cancel", &[0]);
+        let yes = source.on_stream(0, "true", &[], &["i1"], &[]);
+        let results = [x, yes];
+        let body = source.next("outer", &results[..if kernel == "while" { 2 } else { 1 }]);
+        let ten = source.kernel("ten", &[]);
+        let yes = source.kernel("is_one", &[0]);
+        let first = if kernel == "while" { yes } else { ten };
+        let looped = source.control(kernel, &[first, 0], 1, &[body]);
+        check(&source.load(&[looped]), &["Cancelled"], "");
+    }
+}
+
+#[test]
+fn a_callee_starts_before_its_arguments_are_there() {
+    let mut source = Source::new();
+    let y = source.main.arg(source.int, bef_format::StringId(0), None);
+    let noted = source.kernel("note", &[0]);
+    let sum = source.kernel("add", &[y, noted]);
+    let inner = source.next("outer", &[noted, sum]);
+    let two = source.kernel("add", &[0, 0]);
+    let late = source.kernel("later", &[two]);
+    source.kernel("note", &[late]);
+    let called = source.on_stream(0, "call", &[(0, Required), (late, Lenient)], &["i32", "i32"], &[inner]);
+    // The first result is there at once, the second is returned before it is computed.
+    source.kernel("note", &[called]);
+    let program = source.load(&[called + 1]);
+    let (results, printed) = run("s", &program);
+    assert_eq!((results.join(" ").as_str(), printed.as_str()), ("3", "1 1 2"));
+    for spec in ["mstd:1", "mstd:3"] {
+        assert_eq!(run(spec, &program).0, ["3"]);
+    }
+}
