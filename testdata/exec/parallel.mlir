@@ -44,11 +44,11 @@ func.func @fails(%start: i32, %end: i32, %zero: i32) -> !tfrt.chain {
   tfrt.return %ch : !tfrt.chain
 }
 // CHECK: --- Running 'calls':
-// CHECK-NEXT: 'calls' returned <<error: Divide by zero>>,!tfrt.chain value,<<error: the block size is 0: it must be positive>>
-// ANY: 'calls' returned <<error: Divide by zero>>,!tfrt.chain value,<<error: the block size is 0: it must be positive>>
+// CHECK-NEXT: 'calls' returned <<error: Divide by zero>>,!tfrt.chain value,<<error: the size of a block is 0; it must be positive>>
+// ANY: 'calls' returned <<error: Divide by zero>>,!tfrt.chain value,<<error: the size of a block is 0; it must be positive>>
 // ERR: parallel.mlir:[[@LINE-7]]:12: error: Divide by zero
 // ERR-NEXT: parallel.mlir:[[@LINE+6]]:8: note: called from here
-// ERR-NEXT: parallel.mlir:[[@LINE+7]]:8: error: the block size is 0: it must be positive
+// ERR-NEXT: parallel.mlir:[[@LINE+7]]:8: error: the size of a block is 0; it must be positive
 func.func @calls() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain) {
   %zero = tfrt.constant.i32 0
   %n = tfrt.constant.i32 1000

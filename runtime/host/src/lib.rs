@@ -9,7 +9,8 @@
 //! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds
 //! no lock while it dispatches, and turns everything that fails into a value.
 //!
-//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `queue/parallel`, `kernel/job`, `exec/frame` and `mapping`; each says by what rules.
+//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `queue/parallel`, `kernel/job`, `kernel/frame`, `value/words`,
+//! `exec/frame`, `exec/stack` and `mapping`; each says by what rules.
 
 pub mod async_value;
 mod cancellation;

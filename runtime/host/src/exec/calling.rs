@@ -35,7 +35,7 @@ pub fn parallel(name: &'static str) -> Kernel {
             return Outcome::Operand;
         };
         let Ok(block @ 1..) = usize::try_from(block) else {
-            let message = format!("the block size is {block}: it must be positive");
+            let message = format!("the size of a block is {block}; it must be positive");
             return Outcome::error(KernelError::invalid(message));
         };
         let arguments: Vec<Value> =
