@@ -10,6 +10,7 @@
 //! * [`ops`] is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
 //!   be the same tensor where the mathematics does.
 //! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
+//! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`].
 //! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!
@@ -17,7 +18,7 @@
 //! [`TensorError`] or the module's own error, never a panic.
 //!
 //! Not here: AsyncValues, threads (the work queue's `parallel_for` will come in as an argument), devices, graph semantics.
-//! `unsafe` lives in `gemm.rs` only.
+//! `unsafe` lives in `gemm.rs` and `simd` only.
 
 pub mod compare;
 mod dtype;
@@ -27,12 +28,15 @@ mod error;
 mod gemm;
 pub mod literal;
 pub mod math;
+pub mod matmul;
 pub mod npy;
 pub mod ops;
 pub mod print;
 pub mod reference;
 pub mod scalar;
 mod shape;
+#[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
+pub mod simd;
 mod tensor;
 
 pub use befrost_mem as mem;

@@ -25,6 +25,11 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("bef-format/tests/memory.rs", "an allocator that counts"),
     ("tools/tests/bef/large.rs", "maps files that only the test changes"),
     ("runtime/tensor/src/gemm.rs", "calls the matrix product, which takes pointers"),
+    (
+        "runtime/tensor/src/simd/mod.rs",
+        "calls functions for the instructions that the machine was found to have",
+    ),
+    ("runtime/tensor/src/simd/tile.rs", "loads and stores of vector registers take pointers"),
 ];
 
 /// Folders whose files hold no locks: AsyncValue, registers, dispatch.

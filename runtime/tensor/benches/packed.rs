@@ -1,0 +1,108 @@
+//! Products with packed matrices on each set of instructions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
+//! (a product that stays in the first cache), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
+use befrost_tensor::simd::{Function, Isa};
+use befrost_tensor::{TensorError, math};
+
+fn numbers(n: usize) -> Vec<f32> {
+    (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
+}
+
+/// The shortest of the runs that fit in a second or so, in seconds.
+fn best(mut run: impl FnMut()) -> f64 {
+    let quick = std::env::args().any(|arg| arg == "--test");
+    let limit = Duration::from_millis(if quick { 0 } else { 1200 });
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    while best.is_infinite() || start.elapsed() < limit {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best
+}
+
+fn packed(m: usize, k: usize, n: usize) -> Result<f64, TensorError> {
+    let (a, b, mut out) = (numbers(m * k), PackedMatrix::pack(k, n, &numbers(k * n))?, vec![0.0; m * n]);
+    let mut result = Ok(());
+    let time = best(|| {
+        let done = matmul_packed(m, black_box(&a), &b, &Epilogue::default(), &mut out, &Serial);
+        if done.is_err() {
+            result = done;
+        }
+    });
+    result.map(|()| time)
+}
+
+/// 784-512-512-10 with bias and relu.
+fn mlp(m: usize) -> Result<f64, TensorError> {
+    let layers = [(784, 512), (512, 512), (512, 10)];
+    let weights = layers
+        .iter()
+        .map(|&(k, n)| PackedMatrix::pack(k, n, &numbers(k * n)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let bias = vec![0.5; 512];
+    let (x, mut h1, mut h2, mut y) =
+        (numbers(m * 784), vec![0.0; m * 512], vec![0.0; m * 512], vec![0.0; m * 10]);
+    let mut pass = || {
+        let hidden = Epilogue { bias: Some(&bias), function: Function::Relu, ..Epilogue::default() };
+        let last = Epilogue { bias: Some(&bias[..10]), ..Epilogue::default() };
+        matmul_packed(m, black_box(&x), &weights[0], &hidden, &mut h1, &Serial)?;
+        matmul_packed(m, &h1, &weights[1], &hidden, &mut h2, &Serial)?;
+        matmul_packed(m, &h2, &weights[2], &last, black_box(&mut y), &Serial)
+    };
+    pass()?;
+    Ok(best(|| drop(pass())))
+}
+
+fn main() -> Result<(), TensorError> {
+    let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
+    let peak = flops(14, 200, 32) * 100.0 / {
+        let (a, b, mut out) =
+            (numbers(14 * 200), PackedMatrix::pack(200, 32, &numbers(200 * 32))?, [0.0; 14 * 32]);
+        best(|| {
+            for _ in 0..100 {
+                drop(matmul_packed(14, black_box(&a), &b, &Epilogue::default(), &mut out, &Serial));
+            }
+        })
+    };
+    println!("best instructions here: {}; peak {peak:.0} GFLOP/s", Isa::detect().name());
+    for (m, k, n) in
+        [(256, 256, 256), (1024, 1024, 1024), (64, 784, 512), (64, 512, 512), (64, 512, 10), (4, 512, 512)]
+    {
+        let rate = flops(m, k, n) / packed(m, k, n)?;
+        let (a, b, mut out) = (numbers(m * k), numbers(k * n), vec![0.0; m * n]);
+        let unpacked = flops(m, k, n) / best(|| math::matmul((m, k, n), black_box(&a), &b, &mut out));
+        println!(
+            "{m} x {k} x {n}: {rate:.0} GFLOP/s, {:.2} of the peak; gemm crate {unpacked:.0}",
+            rate / peak
+        );
+    }
+    for (k, n) in [(512, 512), (784, 512), (4096, 4096)] {
+        let time = packed(1, k, n)?;
+        let (a, b, mut out) = (numbers(k), numbers(k * n), vec![0.0; n]);
+        let unpacked = best(|| math::matmul((1, k, n), black_box(&a), &b, &mut out));
+        let rate = |time| 4e-9 * (k * n) as f64 / time;
+        println!(
+            "1 x {k} x {n}: {:.1} us, {:.0} GB/s; gemm crate {:.0}",
+            time * 1e6,
+            rate(time),
+            rate(unpacked)
+        );
+    }
+    for m in [1, 64] {
+        println!("MLP 784-512-512-10, batch {m}: {:.1} us", mlp(m)? * 1e6);
+    }
+    for function in [Function::Exp, Function::Tanh, Function::Sigmoid, Function::GeluTanh] {
+        for isa in Isa::all() {
+            let mut x = numbers(4096);
+            let time = best(|| isa.map(function, black_box(&mut x)));
+            println!("{function:?} with {}: {:.2} Gelem/s", isa.name(), 4096e-9 / time);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Against the reference, on every set of instructions of this machine.
+
+use proptest::prelude::*;
+
+use super::pack::Dense;
+use super::*;
+use crate::reference;
+
+/// Two threads at a time.
+struct Threads;
+
+impl Parallel for Threads {
+    fn workers(&self) -> usize {
+        2
+    }
+
+    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| {
+            for i in (0..blocks).rev() {
+                scope.spawn(move || block(i));
+            }
+        });
+    }
+}
+
+fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as f32 / u32::MAX as f32 * 4.0 - 2.0
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
+    let (a, b) = (numbers(m * k, seed), numbers(k * n, seed ^ 77));
+    let (bias, residual) = (numbers(n, 5), numbers(m * n, 6));
+    let mut want = vec![0.0; m * n];
+    reference::matmul((m, k, n), &a, &b, &mut want);
+    for (i, want) in want.iter_mut().enumerate() {
+        let x = *want + bias[i % n] + residual[i];
+        *want = match function {
+            Function::Relu => x.max(0.0),
+            Function::Relu6 => x.clamp(0.0, 6.0),
+            Function::Tanh => x.tanh(),
+            Function::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            _ => x,
+        };
+    }
+    let transposed: Vec<f32> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
+    let packed = PackedMatrix::pack(k, n, &b).unwrap();
+    assert_eq!(packed.panels(), PackedMatrix::pack_transposed(k, n, &transposed).unwrap().panels());
+    let viewed = PackedMatrix::from_panels(k, n, packed.panels()).unwrap();
+    let epilogue = Epilogue { bias: Some(&bias), residual: Some(&residual), function };
+    for isa in Isa::all() {
+        let (mut got, mut two) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
+        multiply(isa, m, &Dense { data: &a, k }, &viewed, &epilogue, &mut got, &Serial).unwrap();
+        multiply(isa, m, &Dense { data: &a, k }, &packed, &epilogue, &mut two, &Threads).unwrap();
+        assert_eq!(got, two, "the number of workers does not matter");
+        for (i, (got, want)) in got.iter().zip(&want).enumerate() {
+            assert!(
+                (got - want).abs() <= 2e-5 * (k + 4) as f32,
+                "{isa:?} {m} {k} {n} at {i}: {got}, not {want}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn as_the_reference(m in 0usize..60, k in 0usize..70, n in 0usize..80, seed: u32, f in 0usize..5) {
+        use Function::*;
+        check((m, k, n), seed, [Identity, Relu, Relu6, Tanh, Sigmoid][f]);
+    }
+}
+
+#[test]
+fn several_blocks_of_everything() {
+    check((1, 600, 70), 3, Function::Identity);
+    check((2 * MC + 5, KC + 3, 40), 4, Function::Relu);
+    check((30, 2 * KC, 33), 5, Function::Identity);
+}
+
+#[test]
+fn special_numbers_stay_in_their_rows_and_columns() {
+    let (m, k, n) = (17, 20, 37);
+    let (mut a, mut b) = (vec![1.0; m * k], vec![1.0; k * n]);
+    a[3 * k + 4] = f32::NAN;
+    b[4 * n + 36] = f32::INFINITY;
+    let packed = PackedMatrix::pack(k, n, &b).unwrap();
+    for isa in Isa::all() {
+        let mut out = vec![0.0; m * n];
+        multiply(isa, m, &Dense { data: &a, k }, &packed, &Epilogue::default(), &mut out, &Serial).unwrap();
+        for (i, x) in out.iter().enumerate() {
+            let right = match (i / n, i % n) {
+                (3, _) => x.is_nan(),
+                (_, 36) => *x == f32::INFINITY,
+                _ => *x == k as f32,
+            };
+            assert!(right, "{isa:?} at {i}: {x}");
+        }
+    }
+}
+
+#[test]
+fn wrong_sizes_are_errors() {
+    assert_eq!(PackedMatrix::packed_len(usize::MAX / 4, 3), Err(TensorError::TooLarge));
+    assert_eq!(PackedMatrix::packed_len(1, usize::MAX), Err(TensorError::TooLarge));
+    assert!(PackedMatrix::pack(2, 3, &[0.0; 5]).is_err());
+    assert!(PackedMatrix::from_panels(2, 3, &[0.0; 6]).is_err());
+    let b = PackedMatrix::pack(2, 3, &[0.0; 6]).unwrap();
+    let run = |m, a: &[f32], bias: &[f32], n| {
+        let epilogue = Epilogue { bias: Some(bias), ..Epilogue::default() };
+        matmul_packed(m, a, &b, &epilogue, &mut vec![0.0; n], &Serial)
+    };
+    assert_eq!(run(2, &[0.0; 4], &[0.0; 3], 6), Ok(()));
+    assert_eq!(run(2, &[0.0; 3], &[0.0; 3], 6), Err(TensorError::Count { want: 4, got: 3 }));
+    assert_eq!(run(2, &[0.0; 4], &[0.0; 2], 6), Err(TensorError::Count { want: 3, got: 2 }));
+    assert_eq!(run(2, &[0.0; 4], &[0.0; 3], 7), Err(TensorError::Count { want: 6, got: 7 }));
+    assert_eq!(run(usize::MAX, &[0.0; 4], &[0.0; 3], 6), Err(TensorError::TooLarge));
+}

@@ -1,0 +1,137 @@
+//! Functions of one number, written so that a loop over them becomes vector code.
+//!
+//! `e^x` is `2^n * e^r` with `n` the integer nearest to `x / ln 2`, which adding 1.5 * 2^23 leaves in the last bits, and `|r| <= ln 2 / 2`; `ln 2` is
+//! subtracted in two parts. `2^n` is applied in two factors, so that results near either end of the range come out.
+//! `tanh` goes by `e^2x - 1`, which keeps its digits near 0, and `sigmoid` by `e^-|x|`, which cannot overflow.
+//!
+//! There are no branches, only selections: NaN passes through everything. `FMA` says whether the machine has the fused
+//! instruction: without it `mul_add` would be a library call.
+
+/// A function of one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Function {
+    /// The number itself.
+    #[default]
+    Identity,
+    /// `max(x, 0)`, NaN for NaN.
+    Relu,
+    /// `min(max(x, 0), 6)`, NaN for NaN.
+    Relu6,
+    /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu.
+    GeluTanh,
+    /// The hyperbolic tangent, to 4 ulp.
+    Tanh,
+    /// `1 / (1 + e^-x)`, to 4 ulp.
+    Sigmoid,
+    /// `e^x`, to 2 ulp.
+    Exp,
+}
+
+/// `a * b + c`.
+#[inline(always)]
+pub(super) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// The integer nearest to `x / ln 2` and `x` less that many `ln 2`, for x from -104 to 89.
+#[inline(always)]
+fn reduce<const FMA: bool>(x: f32) -> (i32, f32) {
+    const MAGIC: f32 = 12_582_912.0; // 1.5 * 2^23
+    const LN2_HIGH: f32 = 0.693_359_4; // 355/512, exact: times any n here without rounding
+    const LN2_LOW: f32 = -2.121_944_4e-4;
+    let shifted = fma::<FMA>(x, std::f32::consts::LOG2_E, MAGIC);
+    let n = shifted - MAGIC;
+    let r = fma::<FMA>(-n, LN2_LOW, fma::<FMA>(-n, LN2_HIGH, x));
+    ((shifted.to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32), r)
+}
+
+/// `e^r - 1` for `|r| <= ln 2 / 2`.
+#[inline(always)]
+fn small_expm1<const FMA: bool>(r: f32) -> f32 {
+    let mut p = 1.0 / 5040.0;
+    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5] {
+        p = fma::<FMA>(p, r, c);
+    }
+    fma::<FMA>(p * r, r, r)
+}
+
+/// `2^n` for n from -126 to 127.
+#[inline(always)]
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+}
+
+#[inline(always)]
+fn clamp(x: f32, low: f32, high: f32) -> f32 {
+    // Not `f32::clamp`: this keeps a NaN without a branch.
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
+}
+
+#[inline(always)]
+fn exp<const FMA: bool>(x: f32) -> f32 {
+    let (n, r) = reduce::<FMA>(clamp(x, -104.0, 89.0));
+    let half = n >> 1;
+    (1.0 + small_expm1::<FMA>(r)) * power_of_two(half) * power_of_two(n.wrapping_sub(half))
+}
+
+#[inline(always)]
+fn tanh<const FMA: bool>(x: f32) -> f32 {
+    let (n, r) = reduce::<FMA>(clamp(2.0 * x.abs(), 0.0, 20.0));
+    let scale = power_of_two(n);
+    let expm1 = fma::<FMA>(small_expm1::<FMA>(r), scale, scale - 1.0);
+    (expm1 / (expm1 + 2.0)).copysign(x)
+}
+
+#[inline(always)]
+fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
+    match function {
+        Function::Identity => x,
+        Function::Relu => {
+            if x < 0.0 {
+                0.0
+            } else {
+                x
+            }
+        }
+        Function::Relu6 => clamp(x, 0.0, 6.0),
+        Function::GeluTanh => {
+            const SQRT_2_OVER_PI: f32 = 0.797_884_6;
+            let inner = SQRT_2_OVER_PI * fma::<FMA>(0.044_715 * x * x, x, x);
+            let gelu = 0.5 * x * (1.0 + tanh::<FMA>(inner));
+            if x == f32::NEG_INFINITY { -0.0 } else { gelu }
+        }
+        Function::Tanh => tanh::<FMA>(x),
+        Function::Sigmoid => {
+            let e = exp::<FMA>(-x.abs());
+            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+        }
+        Function::Exp => exp::<FMA>(x),
+    }
+}
+
+/// Each arm has a loop of its own, over one known function: a loop over an unknown one would not become vectors.
+#[inline(always)]
+pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
+    macro_rules! each {
+        ($($name:ident)*) => {
+            match function {
+                Function::Identity => {}
+                $(Function::$name => x.iter_mut().for_each(|x| *x = apply::<FMA>(Function::$name, *x)),)*
+            }
+        };
+    }
+    each!(Relu Relu6 GeluTanh Tanh Sigmoid Exp);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn map_avx2(function: Function, x: &mut [f32]) {
+    map::<true>(function, x);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+pub(super) fn map_avx512(function: Function, x: &mut [f32]) {
+    map::<true>(function, x);
+}

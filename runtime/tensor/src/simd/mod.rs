@@ -1,0 +1,136 @@
+//! The instructions that the machine has, chosen once: the only place with intrinsics.
+//!
+//! ```text
+//! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
+//!                       ├─ row       one row of a times one panel: as fast as b can be read
+//!                       └─ map       one function over a slice                        (functions.rs)
+//! ```
+//!
+//! An [`Isa`] can only be had from [`Isa::detect`] and [`Isa::all`], which give those that this machine runs: that is the proof that
+//! every call into a function with target features rests on. Everything else in these files is safe: the loops run over
+//! arrays of fixed width, which need no bounds checks, and the compiler turns them into vectors; only the product's
+//! accumulators are named registers.
+//!
+//! Not here: which work is done in which order (`matmul`, `conv`), threads.
+
+mod functions;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+use std::sync::OnceLock;
+
+pub use functions::Function;
+
+/// Columns in a panel of a packed matrix.
+pub const PANEL: usize = 32;
+
+/// The most rows that a tile has on any machine.
+pub(crate) const MAX_ROWS: usize = 14;
+
+/// One step along the inner dimension in a panel.
+pub(crate) type Step = [f32; PANEL];
+
+/// The sums that a tile leaves behind, one row of the panel's columns each.
+pub(crate) type Tile = [Step; MAX_ROWS];
+
+/// A set of instructions that this machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Isa(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// `$function` for the instructions at hand.
+macro_rules! dispatch {
+    ($isa:expr, $portable:expr, $avx2:expr, $avx512:expr) => {
+        match $isa.0 {
+            Kind::Portable => $portable,
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an Isa of this kind exists only where the machine was found to have the instructions.
+            Kind::Avx2 => unsafe { $avx2 },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kind::Avx512 => unsafe { $avx512 },
+        }
+    };
+}
+
+impl Isa {
+    /// The best that this machine has; found out once.
+    pub fn detect() -> Isa {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| Isa::all().next_back().unwrap_or(Isa(Kind::Portable)))
+    }
+
+    /// All that this machine has, the best last; for tests and benches that compare them.
+    pub fn all() -> impl DoubleEndedIterator<Item = Isa> {
+        let mut found = [Some(Isa(Kind::Portable)), None, None];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+            let avx512 =
+                avx512 && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512bw");
+            found[1] = avx2.then_some(Isa(Kind::Avx2));
+            found[2] = (avx2 && avx512).then_some(Isa(Kind::Avx512));
+        }
+        found.into_iter().flatten()
+    }
+
+    /// Its name in benches.
+    pub fn name(self) -> &'static str {
+        self.name_and_rows().0
+    }
+
+    /// How many rows a tile has at most.
+    pub(crate) fn rows(self) -> usize {
+        self.name_and_rows().1
+    }
+
+    fn name_and_rows(self) -> (&'static str, usize) {
+        match self.0 {
+            Kind::Portable => ("portable", tile::PORTABLE_ROWS),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => ("avx2", tile::AVX2_ROWS),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => ("avx512", MAX_ROWS),
+        }
+    }
+
+    /// `out[i] = sum over p of a[p * rows + i] * b[p]`, for `rows` from 1 to [`Isa::rows`]. Takes as many steps as both `a` and `b` have.
+    pub(crate) fn tile(self, rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
+        dispatch!(
+            self,
+            tile::portable(rows, a, b, out),
+            tile::avx2(rows, a, b, out),
+            tile::avx512(rows, a, b, out)
+        );
+    }
+
+    /// `out = sum over p of a[p] * b[p]`.
+    pub(crate) fn row(self, a: &[f32], b: &[Step], out: &mut Step) {
+        dispatch!(
+            self,
+            *out = tile::row::<false>(a, b),
+            *out = tile::row_avx2(a, b),
+            *out = tile::row_avx512(a, b)
+        );
+    }
+
+    /// `x = function(x)` for each element.
+    pub fn map(self, function: Function, x: &mut [f32]) {
+        dispatch!(
+            self,
+            functions::map::<false>(function, x),
+            functions::map_avx2(function, x),
+            functions::map_avx512(function, x)
+        );
+    }
+}
