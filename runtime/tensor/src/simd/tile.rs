@@ -77,14 +77,21 @@ fn avx2_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx2,fma")]
 fn load8(x: &Step) -> [__m256; 4] {
     let (x, _) = x.as_chunks::<8>();
-    // SAFETY: an array has its eight floats; the load needs no alignment.
-    std::array::from_fn(|i| unsafe { _mm256_loadu_ps(x[i].as_ptr()) })
+    // Not by `array::from_fn`, which has not the target's features: it would be called and take registers through memory.
+    let mut loaded = [_mm256_setzero_ps(); 4];
+    for (loaded, x) in loaded.iter_mut().zip(x) {
+        // SAFETY: an array has its eight floats; the load needs no alignment.
+        *loaded = unsafe { _mm256_loadu_ps(x.as_ptr()) };
+    }
+    loaded
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx2,fma")]
 fn store8(out: &mut [f32; 8], x: __m256) {
     // SAFETY: an array has its eight floats; the store needs no alignment.
@@ -118,14 +125,20 @@ fn avx512_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 fn load16(x: &Step) -> [__m512; 2] {
     let (x, _) = x.as_chunks::<16>();
-    // SAFETY: an array has its sixteen floats; the load needs no alignment.
-    std::array::from_fn(|i| unsafe { _mm512_loadu_ps(x[i].as_ptr()) })
+    let mut loaded = [_mm512_setzero_ps(); 2];
+    for (loaded, x) in loaded.iter_mut().zip(x) {
+        // SAFETY: an array has its sixteen floats; the load needs no alignment.
+        *loaded = unsafe { _mm512_loadu_ps(x.as_ptr()) };
+    }
+    loaded
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 fn store16(out: &mut [f32; 16], x: __m512) {
     // SAFETY: an array has its sixteen floats; the store needs no alignment.
@@ -151,8 +164,11 @@ pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
             *sum = fma::<FMA>(*a, *b, *sum);
         }
     }
-    let [s0, s1, s2, s3] = sums;
-    std::array::from_fn(|j| (s0[j] + s1[j]) + (s2[j] + s3[j]))
+    let [mut total, s1, s2, s3] = sums;
+    for (j, total) in total.iter_mut().enumerate() {
+        *total = (*total + s1[j]) + (s2[j] + s3[j]);
+    }
+    total
 }
 
 #[cfg(target_arch = "x86_64")]
