@@ -187,10 +187,12 @@ impl<A: Rows> Job<'_, A> {
         let width = PANEL.min(self.n - col);
         for (i, sums) in (row..).zip(tile) {
             let out = &mut out[i * self.n + col..][..width];
-            if is_first {
-                out.copy_from_slice(&sums[..width]);
-            } else {
-                add(out, sums);
+            match out.first_chunk_mut::<PANEL>() {
+                // A whole panel, the usual case: the compiler knows its width.
+                Some(out) if is_first => *out = *sums,
+                Some(out) => add(out, sums),
+                None if is_first => out.copy_from_slice(&sums[..width]),
+                None => add(out, sums),
             }
             if is_last {
                 self.finish(first + i, col, out);
@@ -224,10 +226,13 @@ struct Place {
     is_last: bool,
 }
 
-#[inline]
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "vector code whatever the build inlines")]
 fn add(out: &mut [f32], x: &[f32]) {
-    for (out, x) in out.iter_mut().zip(x) {
-        *out += x;
+    let n = out.len().min(x.len());
+    let (out, x) = (&mut out[..n], &x[..n]);
+    for i in 0..n {
+        out[i] += x[i];
     }
 }
 

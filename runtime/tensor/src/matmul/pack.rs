@@ -130,7 +130,8 @@ impl Rows for Dense<'_> {
 
 /// Writes a part of a row into column `i` of `count`.
 pub(crate) fn scatter(row: &[f32], i: usize, count: usize, out: &mut [f32]) {
-    for (out, x) in out.iter_mut().skip(i).step_by(count).zip(row) {
-        *out = *x;
+    debug_assert!(i < count);
+    for (out, x) in out.chunks_exact_mut(count).zip(row) {
+        out[i] = *x;
     }
 }

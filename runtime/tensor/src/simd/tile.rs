@@ -4,7 +4,12 @@
 //! 14 rows by 32 columns in 28 registers, two more hold the step of `b`, and `a` is broadcast from memory; AVX2 and the portable version take
 //! the same panel in parts of 16 and 8 columns.
 //!
+//! The loops count and index, since `zip` and the like are only as good as the inlining of the build: one call left in a tile costs a
+//! factor of ten.
+//!
 //! `row` is for a single row, where every number of `b` is used once: four strands keep the adders from waiting.
+
+#![allow(clippy::needless_range_loop, reason = "see above: indices, not iterators")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -33,16 +38,17 @@ fn portable_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
     const LANES: usize = 8;
     for part in 0..size_of::<Step>() / size_of::<[f32; LANES]>() {
         let mut sums = [[0.0f32; LANES]; R];
-        for (a, b) in a.as_chunks::<R>().0.iter().zip(b) {
-            let b = &b.as_chunks::<LANES>().0[part];
-            for (sums, a) in sums.iter_mut().zip(a) {
-                for (sum, b) in sums.iter_mut().zip(b) {
-                    *sum += a * b;
+        let (a, _) = a.as_chunks::<R>();
+        for p in 0..a.len().min(b.len()) {
+            let (a, b) = (&a[p], &b[p].as_chunks::<LANES>().0[part]);
+            for i in 0..R {
+                for j in 0..LANES {
+                    sums[i][j] += a[i] * b[j];
                 }
             }
         }
-        for (out, sums) in out.iter_mut().zip(&sums) {
-            out.as_chunks_mut().0[part] = *sums;
+        for i in 0..R {
+            out[i].as_chunks_mut().0[part] = sums[i];
         }
     }
 }
@@ -58,20 +64,20 @@ pub(super) fn avx2(rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
 fn avx2_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
     for half in 0..2 {
         let mut sums = [[_mm256_setzero_ps(); 2]; R];
-        for (a, b) in a.as_chunks::<R>().0.iter().zip(b) {
-            let [b0, b1, b2, b3] = load8(b);
-            let b = if half == 0 { [b0, b1] } else { [b2, b3] };
-            for (sums, a) in sums.iter_mut().zip(a) {
-                let a = _mm256_set1_ps(*a);
-                sums[0] = _mm256_fmadd_ps(a, b[0], sums[0]);
-                sums[1] = _mm256_fmadd_ps(a, b[1], sums[1]);
+        let (a, _) = a.as_chunks::<R>();
+        for p in 0..a.len().min(b.len()) {
+            let (b, _) = b[p].as_chunks();
+            let (b0, b1) = (load8(&b[2 * half]), load8(&b[2 * half + 1]));
+            for i in 0..R {
+                let a = _mm256_set1_ps(a[p][i]);
+                sums[i][0] = _mm256_fmadd_ps(a, b0, sums[i][0]);
+                sums[i][1] = _mm256_fmadd_ps(a, b1, sums[i][1]);
             }
         }
-        for (out, sums) in out.iter_mut().zip(&sums) {
-            let (out, _) = out.as_chunks_mut();
-            for (out, sum) in out[2 * half..].iter_mut().zip(sums) {
-                store8(out, *sum);
-            }
+        for i in 0..R {
+            let (out, _) = out[i].as_chunks_mut();
+            store8(&mut out[2 * half], sums[i][0]);
+            store8(&mut out[2 * half + 1], sums[i][1]);
         }
     }
 }
@@ -79,15 +85,9 @@ fn avx2_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn load8(x: &Step) -> [__m256; 4] {
-    let (x, _) = x.as_chunks::<8>();
-    // Not by `array::from_fn`, which has not the target's features: it would be called and take registers through memory.
-    let mut loaded = [_mm256_setzero_ps(); 4];
-    for (loaded, x) in loaded.iter_mut().zip(x) {
-        // SAFETY: an array has its eight floats; the load needs no alignment.
-        *loaded = unsafe { _mm256_loadu_ps(x.as_ptr()) };
-    }
-    loaded
+fn load8(x: &[f32; 8]) -> __m256 {
+    // SAFETY: an array has its eight floats; the load needs no alignment.
+    unsafe { _mm256_loadu_ps(x.as_ptr()) }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -108,33 +108,29 @@ pub(super) fn avx512(rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 fn avx512_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
     let mut sums = [[_mm512_setzero_ps(); 2]; R];
-    for (a, b) in a.as_chunks::<R>().0.iter().zip(b) {
-        let b = load16(b);
-        for (sums, a) in sums.iter_mut().zip(a) {
-            let a = _mm512_set1_ps(*a);
-            sums[0] = _mm512_fmadd_ps(a, b[0], sums[0]);
-            sums[1] = _mm512_fmadd_ps(a, b[1], sums[1]);
+    let (a, _) = a.as_chunks::<R>();
+    for p in 0..a.len().min(b.len()) {
+        let (b, _) = b[p].as_chunks();
+        let (b0, b1) = (load16(&b[0]), load16(&b[1]));
+        for i in 0..R {
+            let a = _mm512_set1_ps(a[p][i]);
+            sums[i][0] = _mm512_fmadd_ps(a, b0, sums[i][0]);
+            sums[i][1] = _mm512_fmadd_ps(a, b1, sums[i][1]);
         }
     }
-    for (out, sums) in out.iter_mut().zip(&sums) {
-        let (out, _) = out.as_chunks_mut();
-        for (out, sum) in out.iter_mut().zip(sums) {
-            store16(out, *sum);
-        }
+    for i in 0..R {
+        let (out, _) = out[i].as_chunks_mut();
+        store16(&mut out[0], sums[i][0]);
+        store16(&mut out[1], sums[i][1]);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn load16(x: &Step) -> [__m512; 2] {
-    let (x, _) = x.as_chunks::<16>();
-    let mut loaded = [_mm512_setzero_ps(); 2];
-    for (loaded, x) in loaded.iter_mut().zip(x) {
-        // SAFETY: an array has its sixteen floats; the load needs no alignment.
-        *loaded = unsafe { _mm512_loadu_ps(x.as_ptr()) };
-    }
-    loaded
+fn load16(x: &[f32; 16]) -> __m512 {
+    // SAFETY: an array has its sixteen floats; the load needs no alignment.
+    unsafe { _mm512_loadu_ps(x.as_ptr()) }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -148,25 +144,25 @@ fn store16(out: &mut [f32; 16], x: __m512) {
 #[inline(always)]
 pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
     const STRANDS: usize = 4;
+    let steps = a.len().min(b.len());
+    let (a, b) = (&a[..steps], &b[..steps]);
     let mut sums = [[0.0f32; super::PANEL]; STRANDS];
-    let (a_steps, a_rest) = a.as_chunks::<STRANDS>();
-    let (b_steps, _) = b.as_chunks::<STRANDS>();
-    for (a, b) in a_steps.iter().zip(b_steps) {
+    let ((a_blocks, a_rest), (b_blocks, b_rest)) = (a.as_chunks::<STRANDS>(), b.as_chunks::<STRANDS>());
+    for p in 0..a_blocks.len().min(b_blocks.len()) {
         for strand in 0..STRANDS {
-            for (sum, b) in sums[strand].iter_mut().zip(&b[strand]) {
-                *sum = fma::<FMA>(a[strand], *b, *sum);
+            for j in 0..super::PANEL {
+                sums[strand][j] = fma::<FMA>(a_blocks[p][strand], b_blocks[p][strand][j], sums[strand][j]);
             }
         }
     }
-    let done = a_steps.len() * STRANDS;
-    for (a, b) in a_rest.iter().zip(b.get(done..).unwrap_or_default()) {
-        for (sum, b) in sums[0].iter_mut().zip(b) {
-            *sum = fma::<FMA>(*a, *b, *sum);
+    for p in 0..a_rest.len().min(b_rest.len()) {
+        for j in 0..super::PANEL {
+            sums[0][j] = fma::<FMA>(a_rest[p], b_rest[p][j], sums[0][j]);
         }
     }
-    let [mut total, s1, s2, s3] = sums;
-    for (j, total) in total.iter_mut().enumerate() {
-        *total = (*total + s1[j]) + (s2[j] + s3[j]);
+    let mut total = [0.0; super::PANEL];
+    for j in 0..super::PANEL {
+        total[j] = (sums[0][j] + sums[1][j]) + (sums[2][j] + sums[3][j]);
     }
     total
 }
