@@ -98,6 +98,27 @@ pub enum TensorError {
         /// The operand's role.
         what: &'static str,
     },
+    /// Two shapes that cannot be brought to one by broadcasting.
+    Broadcast {
+        /// The left operand's.
+        a: Shape,
+        /// The right operand's.
+        b: Shape,
+    },
+    /// An operator that does not exist for this element type.
+    Unsupported {
+        /// TensorFlow's name of the operator.
+        op: &'static str,
+        /// The element type.
+        dtype: DType,
+    },
+    /// An operand or attribute that the operator refuses.
+    Invalid {
+        /// TensorFlow's name of the operator.
+        op: &'static str,
+        /// What is wrong, shapes included.
+        problem: String,
+    },
     /// No memory.
     Alloc(AllocError),
     /// Somebody else has the bytes, or they are read-only.
@@ -137,6 +158,11 @@ impl fmt::Display for TensorError {
             TensorError::Aliased { what } => {
                 write!(f, "`{what}` and `out` are the same tensor, which is not possible here")
             }
+            TensorError::Broadcast { a, b } => write!(f, "shapes {a} and {b} cannot be broadcast together"),
+            TensorError::Unsupported { op, dtype } => {
+                write!(f, "`{op}` does not take elements of dtype {dtype}")
+            }
+            TensorError::Invalid { op, problem } => write!(f, "`{op}`: {problem}"),
             TensorError::Alloc(error) => error.fmt(f),
             TensorError::Borrow(error) => error.fmt(f),
         }

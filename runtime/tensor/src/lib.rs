@@ -38,6 +38,7 @@ mod shape;
 #[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
 pub mod simd;
 mod tensor;
+pub mod tf;
 
 pub use befrost_mem as mem;
 pub use dtype::DType;

@@ -1,0 +1,333 @@
+//! Elementwise functions of two tensors, broadcast by NumPy's rules: a table per kind of number.
+//!
+//! Integers wrap around; division by zero and negative powers of integers are errors, found before anything is computed. Floats follow
+//! IEEE 754. `Maximum` and `Minimum` are NaN if either operand is. Shift counts are clamped to the width of the dtype, as in TensorFlow.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::numeric::{Domain, Number, named_ops};
+use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, complex_div, complex_exp, complex_log, sigmoid};
+use super::walk::{broadcast_offsets, broadcast_shape};
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{Complex128, DType, HostTensor, I1, Shape, TensorError};
+
+named_ops! {
+    /// An elementwise function of two tensors of one dtype, which is the result's too. Gradients have TensorFlow's order of operands.
+    Binary {
+        Add = "AddV2" | "Add"; Sub = "Sub"; Mul = "Mul"; RealDiv = "RealDiv"; Div = "Div"; DivNoNan = "DivNoNan"; MulNoNan = "MulNoNan";
+        FloorDiv = "FloorDiv"; FloorMod = "FloorMod"; TruncateDiv = "TruncateDiv"; TruncateMod = "TruncateMod" | "Mod"; Pow = "Pow";
+        Maximum = "Maximum"; Minimum = "Minimum"; SquaredDifference = "SquaredDifference"; Atan2 = "Atan2"; Xdivy = "Xdivy";
+        Xlogy = "Xlogy"; Xlog1py = "Xlog1py"; BitwiseAnd = "BitwiseAnd"; BitwiseOr = "BitwiseOr"; BitwiseXor = "BitwiseXor";
+        LeftShift = "LeftShift"; RightShift = "RightShift"; LogicalAnd = "LogicalAnd"; LogicalOr = "LogicalOr";
+        ReluGrad = "ReluGrad"; Relu6Grad = "Relu6Grad"; EluGrad = "EluGrad"; SeluGrad = "SeluGrad"; SigmoidGrad = "SigmoidGrad";
+        TanhGrad = "TanhGrad"; SqrtGrad = "SqrtGrad"; RsqrtGrad = "RsqrtGrad"; ReciprocalGrad = "ReciprocalGrad" | "InvGrad";
+        SoftplusGrad = "SoftplusGrad"; SoftsignGrad = "SoftsignGrad";
+    }
+}
+
+named_ops! {
+    /// A comparison of two tensors of one dtype. NaN is unequal to everything and neither less nor greater.
+    Compare {
+        Equal = "Equal"; NotEqual = "NotEqual"; Less = "Less"; LessEqual = "LessEqual"; Greater = "Greater"; GreaterEqual = "GreaterEqual";
+    }
+}
+
+/// The elementwise function of `a` and `b`, broadcast. Fails if the dtypes differ or the operator does not take them, if the shapes do
+/// not broadcast, and for a division of integers by zero or a negative power of integers.
+pub fn binary(
+    op: Binary,
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_dtype("b", a.dtype())?;
+    let dtype = a.dtype();
+    with_element!(dtype, T => {
+        type Wide = <T as Number>::Wide;
+        let f = Wide::binary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype })?;
+        let shape = broadcast_shape(a.shape(), b.shape())?;
+        if shape.num_elements() > 0 {
+            let refused = |x: &T| Wide::refuses(op, x.widen());
+            if let Some(at) = b.read_as::<T>("b")?.iter().position(refused) {
+                let index = b.shape().index_of(at);
+                let what = if op == Binary::Pow { "a negative power of an integer" } else { "an integer divided by zero" };
+                let problem = format!("{what}: element {index:?} of `b` of shape {}", b.shape());
+                return Err(TensorError::Invalid { op: op.name(), problem });
+            }
+        }
+        let max_shift = i128::from(<T as Number>::BITS) - 1;
+        match op {
+            Binary::LeftShift | Binary::RightShift => zip::<T, T>(a, b, shape, allocator, |a, b| {
+                T::narrow(f(a.widen(), Wide::clamp_shift(b.widen(), max_shift)))
+            }),
+            // The quotient is rounded to the dtype before its fraction is cut off, as TensorFlow does.
+            Binary::FloorDiv => zip::<T, T>(a, b, shape, allocator, |a, b| {
+                T::narrow(Wide::floor(T::narrow(f(a.widen(), b.widen())).widen()))
+            }),
+            _ => zip::<T, T>(a, b, shape, allocator, |a, b| T::narrow(f(a.widen(), b.widen()))),
+        }
+    })
+}
+
+/// A truth value per pair of elements of `a` and `b`, broadcast.
+pub fn compare(
+    op: Compare,
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_dtype("b", a.dtype())?;
+    let shape = broadcast_shape(a.shape(), b.shape())?;
+    with_element!(a.dtype(), T => {
+        type Wide = <T as Number>::Wide;
+        if !Wide::ORDERED && !matches!(op, Compare::Equal | Compare::NotEqual) {
+            return Err(TensorError::Unsupported { op: op.name(), dtype: a.dtype() });
+        }
+        zip::<T, I1>(a, b, shape, allocator, |a, b| {
+            let (a, b) = (a.widen(), b.widen());
+            let order = a.order(b);
+            I1::from(match op {
+                Compare::Equal => a == b,
+                Compare::NotEqual => a != b,
+                Compare::Less => order == Some(Ordering::Less),
+                Compare::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+                Compare::Greater => order == Some(Ordering::Greater),
+                Compare::GreaterEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+            })
+        })
+    })
+}
+
+/// `LeakyReluGrad`: the gradient where the feature is positive, `alpha` times it elsewhere. Floats of one shape.
+pub fn leaky_relu_grad(
+    gradients: &HostTensor,
+    features: &HostTensor,
+    alpha: f32,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    features.expect_dtype("features", gradients.dtype())?;
+    features.expect_shape("features", gradients.shape())?;
+    let factor = super::unary::real_map("LeakyReluGrad", features, allocator, |x| {
+        if x > 0.0 { 1.0 } else { f64::from(alpha) }
+    })?;
+    binary(Binary::Mul, gradients, &factor, allocator)
+}
+
+/// `SelectV2`: `a` where the condition (i1) holds, `b` elsewhere; all three broadcast.
+pub fn select(
+    condition: &HostTensor,
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    condition.expect_dtype("condition", DType::I1)?;
+    b.expect_dtype("b", a.dtype())?;
+    let shape = broadcast_shape(condition.shape(), &broadcast_shape(a.shape(), b.shape())?)?;
+    let out = HostTensor::allocate(a.dtype(), shape.clone(), allocator)?;
+    {
+        let size = a.dtype().size();
+        let (c, a_bytes, b_bytes) = (condition.read::<I1>()?, a.read_bytes()?, b.read_bytes()?);
+        let from_a = broadcast_offsets(a.shape(), &shape);
+        let from_b = broadcast_offsets(b.shape(), &shape);
+        let from_c = broadcast_offsets(condition.shape(), &shape);
+        let mut bytes = out.write_bytes()?;
+        for (((slot, c_at), a_at), b_at) in bytes.chunks_exact_mut(size).zip(from_c).zip(from_a).zip(from_b) {
+            let (from, at) = if c[c_at].is_true() { (&a_bytes, a_at) } else { (&b_bytes, b_at) };
+            slot.copy_from_slice(&from[at * size..(at + 1) * size]);
+        }
+    }
+    Ok(out)
+}
+
+/// `AddN`: the sum of tensors of one dtype and shape; at least one.
+pub fn add_n(inputs: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    let Some((&first, rest)) = inputs.split_first() else {
+        return Err(TensorError::Invalid { op: "AddN", problem: "no operands".to_owned() });
+    };
+    let mut sum = first.clone();
+    for x in rest {
+        x.expect_shape("inputs", first.shape())?;
+        sum = binary(Binary::Add, &sum, x, allocator)?;
+    }
+    Ok(sum)
+}
+
+pub(super) fn zip<A: Number, B: Number>(
+    a: &HostTensor,
+    b: &HostTensor,
+    shape: Shape,
+    allocator: &Arc<dyn Allocator>,
+    f: impl Fn(A, A) -> B,
+) -> Result<HostTensor, TensorError> {
+    let from_a = broadcast_offsets(a.shape(), &shape);
+    let from_b = broadcast_offsets(b.shape(), &shape);
+    let out = HostTensor::allocate(B::DTYPE, shape, allocator)?;
+    {
+        let (a, b) = (a.read_as::<A>("a")?, b.read_as::<A>("b")?);
+        for ((out, a_at), b_at) in out.write::<B>()?.iter_mut().zip(from_a).zip(from_b) {
+            *out = f(a[a_at], b[b_at]);
+        }
+    }
+    Ok(out)
+}
+
+/// A kind of numbers with its table of functions.
+pub(crate) trait BinaryTable: Domain {
+    fn binary(op: Binary) -> Option<fn(Self, Self) -> Self>;
+    /// Whether the operator has no result for this right operand.
+    fn refuses(_: Binary, _: Self) -> bool {
+        false
+    }
+    fn clamp_shift(self, _: i128) -> Self {
+        self
+    }
+    fn floor(self) -> Self {
+        self
+    }
+}
+
+impl BinaryTable for bool {
+    fn binary(op: Binary) -> Option<fn(bool, bool) -> bool> {
+        match op {
+            Binary::LogicalAnd => Some(|a, b| a & b),
+            Binary::LogicalOr => Some(|a, b| a | b),
+            _ => None,
+        }
+    }
+}
+
+impl BinaryTable for i128 {
+    fn binary(op: Binary) -> Option<fn(i128, i128) -> i128> {
+        Some(match op {
+            Binary::Add => i128::wrapping_add,
+            Binary::Sub => i128::wrapping_sub,
+            Binary::Mul => i128::wrapping_mul,
+            // Zero was refused before, so the fallbacks of the four divisions are never taken.
+            Binary::Div | Binary::TruncateDiv => |a, b| a.checked_div(b).unwrap_or(0),
+            Binary::TruncateMod => |a, b| a.checked_rem(b).unwrap_or(0),
+            Binary::FloorDiv => |a, b| {
+                let quotient = a.checked_div(b).unwrap_or(0);
+                let has_rest = a.checked_rem(b).is_some_and(|rest| rest != 0);
+                quotient - i128::from(has_rest && (a < 0) != (b < 0))
+            },
+            Binary::FloorMod => |a, b| {
+                let rest = a.checked_rem(b).unwrap_or(0);
+                if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+            },
+            Binary::Pow => wrapping_pow,
+            Binary::Maximum => Ord::max,
+            Binary::Minimum => Ord::min,
+            Binary::SquaredDifference => |a, b| a.wrapping_sub(b).wrapping_mul(a.wrapping_sub(b)),
+            Binary::BitwiseAnd => |a, b| a & b,
+            Binary::BitwiseOr => |a, b| a | b,
+            Binary::BitwiseXor => |a, b| a ^ b,
+            Binary::LeftShift => |a, b| a.wrapping_shl(b as u32), // clamped before
+            Binary::RightShift => |a, b| a.wrapping_shr(b as u32),
+            Binary::ReluGrad => |dy, x| if x > 0 { dy } else { 0 },
+            Binary::Relu6Grad => |dy, x| if x > 0 && x < 6 { dy } else { 0 },
+            _ => return None,
+        })
+    }
+
+    fn refuses(op: Binary, b: i128) -> bool {
+        match op {
+            Binary::Div | Binary::TruncateDiv | Binary::TruncateMod | Binary::FloorDiv | Binary::FloorMod => {
+                b == 0
+            }
+            Binary::Pow => b < 0,
+            _ => false,
+        }
+    }
+
+    fn clamp_shift(self, max: i128) -> i128 {
+        self.clamp(0, max)
+    }
+}
+
+/// By squaring; modulo 2^128.
+fn wrapping_pow(mut base: i128, mut exponent: i128) -> i128 {
+    let mut power = 1i128;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    power
+}
+
+impl BinaryTable for f64 {
+    fn binary(op: Binary) -> Option<fn(f64, f64) -> f64> {
+        Some(match op {
+            Binary::Add => |a, b| a + b,
+            Binary::Sub => |a, b| a - b,
+            Binary::Mul => |a, b| a * b,
+            Binary::RealDiv | Binary::Div | Binary::FloorDiv => |a, b| a / b, // FloorDiv's floor comes later
+            Binary::TruncateDiv => |a, b| (a / b).trunc(),
+            Binary::DivNoNan => |a, b| if b == 0.0 { 0.0 } else { a / b },
+            Binary::MulNoNan => |a, b| if b == 0.0 { 0.0 } else { a * b },
+            Binary::TruncateMod => |a, b| a % b,
+            Binary::FloorMod => |a, b| {
+                let rest = a % b;
+                if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+            },
+            Binary::Pow => f64::powf,
+            Binary::Maximum => |a, b| if a.is_nan() || a >= b { a } else { b },
+            Binary::Minimum => |a, b| if a.is_nan() || a <= b { a } else { b },
+            Binary::SquaredDifference => |a, b| (a - b) * (a - b),
+            Binary::Atan2 => f64::atan2,
+            Binary::Xdivy => |a, b| if a == 0.0 { 0.0 } else { a / b },
+            Binary::Xlogy => |a, b| if a == 0.0 { 0.0 } else { a * b.ln() },
+            Binary::Xlog1py => |a, b| if a == 0.0 { 0.0 } else { a * b.ln_1p() },
+            Binary::ReluGrad => |dy, x| if x > 0.0 { dy } else { 0.0 },
+            Binary::Relu6Grad => |dy, x| if x > 0.0 && x < 6.0 { dy } else { 0.0 },
+            Binary::EluGrad => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy },
+            Binary::SeluGrad => |dy, y| if y < 0.0 { dy * (y + SELU_SCALE_ALPHA) } else { dy * SELU_SCALE },
+            Binary::SigmoidGrad => |y, dy| dy * y * (1.0 - y),
+            Binary::TanhGrad => |y, dy| dy * (1.0 - y * y),
+            Binary::SqrtGrad => |y, dy| dy * 0.5 / y,
+            Binary::RsqrtGrad => |y, dy| dy * -0.5 * y * y * y,
+            Binary::ReciprocalGrad => |y, dy| -dy * y * y,
+            Binary::SoftplusGrad => |dy, x| dy * sigmoid(x),
+            Binary::SoftsignGrad => |dy, x| dy / ((1.0 + x.abs()) * (1.0 + x.abs())),
+            Binary::BitwiseAnd | Binary::BitwiseOr | Binary::BitwiseXor => return None,
+            Binary::LeftShift | Binary::RightShift | Binary::LogicalAnd | Binary::LogicalOr => return None,
+        })
+    }
+
+    fn floor(self) -> f64 {
+        f64::floor(self)
+    }
+}
+
+impl BinaryTable for Complex128 {
+    fn binary(op: Binary) -> Option<fn(Complex128, Complex128) -> Complex128> {
+        fn minus(a: Complex128, b: Complex128) -> Complex128 {
+            Complex128 { re: a.re - b.re, im: a.im - b.im }
+        }
+        Some(match op {
+            Binary::Add => Domain::plus,
+            Binary::Sub => minus,
+            Binary::Mul => Domain::times,
+            Binary::RealDiv | Binary::Div => complex_div,
+            Binary::DivNoNan => |a, b| if b == Complex128::ZERO { b } else { complex_div(a, b) },
+            Binary::Pow => |a, b| {
+                if b == Complex128::ZERO {
+                    Complex128::ONE
+                } else if a == Complex128::ZERO {
+                    a
+                } else {
+                    complex_exp(b.times(complex_log(a)))
+                }
+            },
+            Binary::SquaredDifference => |a, b| {
+                let d = minus(a, b);
+                Complex128 { re: d.re, im: -d.im }.times(d)
+            },
+            _ => return None,
+        })
+    }
+}

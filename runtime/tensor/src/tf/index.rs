@@ -1,0 +1,304 @@
+//! Indices: gathering and scattering by tensors of positions, and tensors made of positions.
+//!
+//! Indices are i32 or i64 and checked before anything is written; one that is out of range is an error, as on TensorFlow's CPU.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::numeric::{Domain, Number};
+use super::walk::strides;
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, I1, Shape, TensorError};
+
+fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
+    Err(TensorError::Invalid { op, problem })
+}
+
+/// The elements of an index tensor.
+pub(super) fn indices_of(op: &'static str, indices: &HostTensor) -> Result<Vec<i64>, TensorError> {
+    match indices.dtype() {
+        DType::I32 => Ok(indices.read_as::<i32>("indices")?.iter().map(|&i| i64::from(i)).collect()),
+        DType::I64 => Ok(indices.read_as::<i64>("indices")?.to_vec()),
+        dtype => Err(TensorError::Unsupported { op, dtype }),
+    }
+}
+
+/// The elements of an index tensor as positions on an axis of length `limit`.
+pub(super) fn positions(
+    op: &'static str,
+    indices: &HostTensor,
+    limit: usize,
+    shape: &Shape,
+) -> Result<Vec<usize>, TensorError> {
+    let found = indices_of(op, indices)?;
+    found
+        .iter()
+        .enumerate()
+        .map(|(at, &i)| match usize::try_from(i) {
+            Ok(position) if position < limit => Ok(position),
+            _ => {
+                let at = indices.shape().index_of(at);
+                invalid(op, format!("indices{at:?} = {i} is not in [0, {limit}) of shape {shape}"))
+            }
+        })
+        .collect()
+}
+
+/// The slices of `shape` that rows of indices name: their offsets in elements, and the shape of one.
+fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<usize>, Shape), TensorError> {
+    let depth = indices.shape().dims().last().copied().unwrap_or(0);
+    if indices.shape().rank() == 0 || depth > shape.rank() {
+        return invalid(op, format!("indices of shape {} do not fit shape {shape}", indices.shape()));
+    }
+    let (indexed, rest) = shape.dims().split_at(depth);
+    let slice = Shape::new(rest)?;
+    let strides = strides(shape);
+    let found = indices_of(op, indices)?;
+    let rows: usize = indices.shape().dims()[..indices.shape().rank() - 1].iter().product();
+    if depth == 0 {
+        // Each of the rows names the whole; there are as many as the result has copies, so allocate by it first.
+        return Ok((if slice.num_elements() == 0 { Vec::new() } else { vec![0; rows] }, slice));
+    }
+    let mut offsets = Vec::with_capacity(rows);
+    for row in found.chunks_exact(depth) {
+        let mut offset = 0;
+        for ((&i, &dim), &stride) in row.iter().zip(indexed).zip(&strides) {
+            match usize::try_from(i) {
+                Ok(i) if i < dim => offset += i * stride,
+                _ => return invalid(op, format!("indices {row:?} are out of range of shape {shape}")),
+            }
+        }
+        offsets.push(offset);
+    }
+    Ok((offsets, slice))
+}
+
+/// `GatherNd`: the elements or slices of `x` that the last axis of the indices names.
+pub fn gather_nd(
+    x: &HostTensor,
+    indices: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    if indices.shape().dims().last() == Some(&0) {
+        return invalid("GatherNd", format!("indices of shape {} name nothing", indices.shape()));
+    }
+    let (offsets, slice) = slices("GatherNd", indices, x.shape())?;
+    let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
+    let out = HostTensor::allocate(x.dtype(), Shape::new(&[outer, slice.dims()].concat())?, allocator)?;
+    let len = slice.num_elements() * x.dtype().size();
+    if len > 0 {
+        let from = x.read_bytes()?;
+        for (to, offset) in out.write_bytes()?.chunks_exact_mut(len).zip(offsets) {
+            let start = offset * x.dtype().size();
+            to.copy_from_slice(&from[start..start + len]);
+        }
+    }
+    Ok(out)
+}
+
+/// What a scatter does with what is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scatter {
+    /// Replaces it; the last of several wins.
+    Update,
+    /// Adds to it.
+    Add,
+    /// Subtracts from it.
+    Sub,
+    /// Keeps the smaller.
+    Min,
+    /// Keeps the larger.
+    Max,
+}
+
+/// `ScatterNd`: zeros of the shape, to which the updates are added where the indices say.
+pub fn scatter_nd(
+    indices: &HostTensor,
+    updates: &HostTensor,
+    shape: &Shape,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::zeros(updates.dtype(), shape.clone(), allocator)?;
+    scatter_into("ScatterNd", Scatter::Add, &out, indices, updates)?;
+    Ok(out)
+}
+
+/// `TensorScatterUpdate`, `TensorScatterAdd` ...: a copy of `x` with the updates where the indices say.
+pub fn tensor_scatter(
+    mode: Scatter,
+    x: &HostTensor,
+    indices: &HostTensor,
+    updates: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    updates.expect_dtype("updates", x.dtype())?;
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
+    out.write_bytes()?.copy_from_slice(&x.read_bytes()?);
+    scatter_into("TensorScatter", mode, &out, indices, updates)?;
+    Ok(out)
+}
+
+fn scatter_into(
+    op: &'static str,
+    mode: Scatter,
+    out: &HostTensor,
+    indices: &HostTensor,
+    updates: &HostTensor,
+) -> Result<(), TensorError> {
+    let (offsets, slice) = slices(op, indices, out.shape())?;
+    let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
+    updates.expect_shape("updates", &Shape::new(&[outer, slice.dims()].concat())?)?;
+    let len = slice.num_elements();
+    if len == 0 {
+        return Ok(());
+    }
+    with_element!(out.dtype(), T => {
+        let (from, mut to) = (updates.read_as::<T>("updates")?, out.write::<T>()?);
+        for (from, offset) in from.chunks_exact(len).zip(offsets) {
+            for (to, &from) in to[offset..offset + len].iter_mut().zip(from) {
+                *to = combine(mode, *to, from);
+            }
+        }
+    });
+    Ok(())
+}
+
+fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
+    use std::cmp::Ordering::{Greater, Less};
+    let (a, b) = (old.widen(), new.widen());
+    match mode {
+        Scatter::Update => new,
+        Scatter::Add => T::narrow(a.plus(b)),
+        Scatter::Sub => T::narrow(a.plus(b.negated())),
+        Scatter::Min => {
+            if b.is_nan() || b.order(a) == Some(Less) {
+                new
+            } else {
+                old
+            }
+        }
+        Scatter::Max => {
+            if b.is_nan() || b.order(a) == Some(Greater) {
+                new
+            } else {
+                old
+            }
+        }
+    }
+}
+
+/// `UnsortedSegmentSum`: row `i` of `x` is added to row `ids[i]` of the result; rows with a negative id are dropped.
+pub fn unsorted_segment_sum(
+    x: &HostTensor,
+    ids: &HostTensor,
+    n_segments: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "UnsortedSegmentSum";
+    let rank = ids.shape().rank();
+    if x.shape().dims().get(..rank) != Some(ids.shape().dims()) {
+        return invalid(op, format!("ids of shape {} do not begin shape {}", ids.shape(), x.shape()));
+    }
+    let rest = &x.shape().dims()[rank..];
+    let ids = indices_of(op, ids)?;
+    if let Some(id) = ids.iter().find(|&&id| id >= 0 && id as u64 >= n_segments as u64) {
+        return invalid(op, format!("id {id} is not below {n_segments}, shape {}", x.shape()));
+    }
+    let out = HostTensor::zeros(x.dtype(), Shape::new(&[&[n_segments], rest].concat())?, allocator)?;
+    let len: usize = rest.iter().product();
+    if len > 0 {
+        with_element!(x.dtype(), T => {
+            let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+            for (row, &id) in from.chunks_exact(len).zip(&ids) {
+                let Ok(id) = usize::try_from(id) else { continue };
+                for (to, &from) in to[id * len..(id + 1) * len].iter_mut().zip(row) {
+                    *to = combine(Scatter::Add, *to, from);
+                }
+            }
+        });
+    }
+    Ok(out)
+}
+
+/// `OneHot`: a new axis of length `depth`, `on` at the index and `off` elsewhere; all off where the index is out of range. `on` and `off` are
+/// scalars of one dtype.
+pub fn one_hot(
+    indices: &HostTensor,
+    depth: usize,
+    on: &HostTensor,
+    off: &HostTensor,
+    axis: i64,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    on.expect_shape("on_value", &Shape::scalar())?;
+    off.expect_shape("off_value", &Shape::scalar())?;
+    off.expect_dtype("off_value", on.dtype())?;
+    let rank = indices.shape().rank();
+    let at = if axis == -1 { Some(rank) } else { usize::try_from(axis).ok().filter(|&at| at <= rank) };
+    let Some(at) = at else { return Err(TensorError::Axis { axis, shape: indices.shape().clone() }) };
+    let found = indices_of("OneHot", indices)?;
+    let (before, after) = indices.shape().dims().split_at(at);
+    let shape = Shape::new(&[before, &[depth], after].concat())?;
+    let out = HostTensor::splat(on.dtype(), shape, &off.read_bytes()?, allocator)?;
+    let (inner, size) = (after.iter().product::<usize>(), on.dtype().size());
+    if out.num_elements() > 0 {
+        let (on, mut bytes) = (on.read_bytes()?, out.write_bytes()?);
+        for (i, &index) in found.iter().enumerate() {
+            let Some(index) = usize::try_from(index).ok().filter(|&index| index < depth) else { continue };
+            let at = ((i / inner * depth + index) * inner + i % inner) * size;
+            bytes[at..at + size].copy_from_slice(&on);
+        }
+    }
+    Ok(out)
+}
+
+/// `Where`: the indices of the true (or non-zero) elements in row-major order, one row each, i64.
+pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    let truth = super::unary::cast(x, DType::I1, allocator)?;
+    let truth = truth.read::<I1>()?;
+    let rank = x.shape().rank();
+    let count = truth.iter().filter(|t| t.is_true()).count();
+    let out = HostTensor::allocate(DType::I64, Shape::new(&[count, rank])?, allocator)?;
+    if rank > 0 {
+        let found = truth.iter().enumerate().filter(|(_, t)| t.is_true());
+        for (row, (position, _)) in out.write::<i64>()?.chunks_exact_mut(rank).zip(found) {
+            for (to, i) in row.iter_mut().zip(x.shape().index_of(position)) {
+                *to = i as i64;
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// `Unique` of a vector: its distinct elements in order of appearance, and for each element its position among them (i32). Equality is that
+/// of bytes, with zeros alike; every NaN is distinct.
+pub fn unique(
+    x: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, HostTensor), TensorError> {
+    let &[n] = x.shape().dims() else {
+        return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() });
+    };
+    if i32::try_from(n).is_err() {
+        return Err(TensorError::IndexRange { n });
+    }
+    let places = HostTensor::allocate(DType::I32, Shape::new(&[n])?, allocator)?;
+    with_element!(x.dtype(), T => {
+        let from = x.read::<T>()?;
+        let mut seen: HashMap<Vec<u8>, i32> = HashMap::new(); // looked up only
+        let mut distinct: Vec<T> = Vec::new();
+        for (&value, place) in from.iter().zip(places.write::<i32>()?.iter_mut()) {
+            let wide = value.widen();
+            let next = distinct.len() as i32; // at most n
+            // The sum with zero has no sign of zero.
+            let key = bytemuck::bytes_of(&T::narrow(wide.plus(Domain::ZERO))).to_vec();
+            *place = if wide.is_nan() { next } else { *seen.entry(key).or_insert(next) };
+            if *place == next {
+                distinct.push(value);
+            }
+        }
+        let values = HostTensor::from_slice(Shape::new(&[distinct.len()])?, &distinct, allocator)?;
+        Ok((values, places.clone()))
+    })
+}

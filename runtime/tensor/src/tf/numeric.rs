@@ -1,0 +1,307 @@
+//! What numbers can do, once per kind of number rather than once per dtype.
+//!
+//! ```text
+//! i8..i64, ui8..ui64 ──widen──▶ i128         add, mul, divide, compare ... in the wide type ──narrow──▶ the dtype
+//! f16, bf16, f32, f64 ─────────▶ f64          (narrowing an integer wraps around, narrowing a float rounds once)
+//! complex64, complex128 ───────▶ Complex128
+//! i1 ──────────────────────────▶ bool
+//! ```
+//!
+//! Arithmetic modulo 2^128 agrees with arithmetic modulo 2^64 and below, and f64 has more than twice the digits of f32, so a sum, product,
+//! quotient or root computed wide and rounded once is the correctly rounded one. That makes these functions an oracle; they are not fast.
+//!
+//! The tables of operators are in `unary.rs` and `binary.rs`.
+
+use std::cmp::Ordering;
+
+use half::{bf16, f16};
+
+use super::binary::BinaryTable;
+use super::unary::UnaryTable;
+use crate::{Complex64, Complex128, Element, I1};
+
+/// An element type and the type that its arithmetic is done in.
+pub(crate) trait Number: Element {
+    type Wide: UnaryTable + BinaryTable;
+    const BITS: u32 = 8 * size_of::<Self>() as u32;
+    fn widen(self) -> Self::Wide;
+    fn narrow(wide: Self::Wide) -> Self;
+    /// Conversion as `Cast` does it: fractions are cut off, floats out of range saturate, integers wrap, NaN becomes 0.
+    fn cast(from: AnyWide) -> Self;
+}
+
+/// A number of any kind.
+#[derive(Clone, Copy)]
+pub(crate) enum AnyWide {
+    Bool(bool),
+    Int(i128),
+    Real(f64),
+    Complex(Complex128),
+}
+
+impl AnyWide {
+    fn truth(self) -> bool {
+        match self {
+            AnyWide::Bool(b) => b,
+            AnyWide::Int(i) => i != 0,
+            AnyWide::Real(r) => r != 0.0,
+            AnyWide::Complex(c) => c.re != 0.0 || c.im != 0.0,
+        }
+    }
+
+    fn real(self) -> f64 {
+        match self {
+            AnyWide::Bool(b) => f64::from(u8::from(b)),
+            AnyWide::Int(i) => i as f64,
+            AnyWide::Real(r) => r,
+            AnyWide::Complex(c) => c.re,
+        }
+    }
+}
+
+/// A kind of numbers.
+pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
+    const ZERO: Self;
+    const ONE: Self;
+    fn any(self) -> AnyWide;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn negated(self) -> Self;
+    /// Division by a count, for means; integers divide toward zero.
+    fn over(self, n: usize) -> Self;
+    /// The order, if these numbers have one and neither is NaN.
+    fn order(self, other: Self) -> Option<Ordering>;
+    const ORDERED: bool = true;
+    fn is_nan(self) -> bool {
+        false
+    }
+}
+
+impl Domain for bool {
+    fn negated(self) -> bool {
+        self
+    }
+    const ZERO: bool = false;
+    const ONE: bool = true;
+    const ORDERED: bool = false;
+    fn any(self) -> AnyWide {
+        AnyWide::Bool(self)
+    }
+    fn plus(self, other: bool) -> bool {
+        self | other
+    }
+    fn times(self, other: bool) -> bool {
+        self & other
+    }
+    fn over(self, _: usize) -> bool {
+        self
+    }
+    fn order(self, _: bool) -> Option<Ordering> {
+        None
+    }
+}
+
+impl Domain for i128 {
+    fn negated(self) -> i128 {
+        self.wrapping_neg()
+    }
+    const ZERO: i128 = 0;
+    const ONE: i128 = 1;
+    fn any(self) -> AnyWide {
+        AnyWide::Int(self)
+    }
+    fn plus(self, other: i128) -> i128 {
+        self.wrapping_add(other)
+    }
+    fn times(self, other: i128) -> i128 {
+        self.wrapping_mul(other)
+    }
+    fn over(self, n: usize) -> i128 {
+        self.checked_div(n as i128).unwrap_or(0)
+    }
+    fn order(self, other: i128) -> Option<Ordering> {
+        Some(self.cmp(&other))
+    }
+}
+
+impl Domain for f64 {
+    fn negated(self) -> f64 {
+        -self
+    }
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+    fn any(self) -> AnyWide {
+        AnyWide::Real(self)
+    }
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+    fn times(self, other: f64) -> f64 {
+        self * other
+    }
+    fn over(self, n: usize) -> f64 {
+        self / n as f64
+    }
+    fn order(self, other: f64) -> Option<Ordering> {
+        self.partial_cmp(&other)
+    }
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+}
+
+impl Domain for Complex128 {
+    fn negated(self) -> Complex128 {
+        Complex128 { re: -self.re, im: -self.im }
+    }
+    const ZERO: Complex128 = Complex128 { re: 0.0, im: 0.0 };
+    const ONE: Complex128 = Complex128 { re: 1.0, im: 0.0 };
+    const ORDERED: bool = false;
+    fn any(self) -> AnyWide {
+        AnyWide::Complex(self)
+    }
+    fn plus(self, other: Complex128) -> Complex128 {
+        Complex128 { re: self.re + other.re, im: self.im + other.im }
+    }
+    fn times(self, other: Complex128) -> Complex128 {
+        Complex128 {
+            re: self.re * other.re - self.im * other.im,
+            im: self.re * other.im + self.im * other.re,
+        }
+    }
+    fn over(self, n: usize) -> Complex128 {
+        Complex128 { re: self.re / n as f64, im: self.im / n as f64 }
+    }
+    fn order(self, _: Complex128) -> Option<Ordering> {
+        None
+    }
+    fn is_nan(self) -> bool {
+        self.re.is_nan() || self.im.is_nan()
+    }
+}
+
+impl Number for I1 {
+    type Wide = bool;
+    fn widen(self) -> bool {
+        self.is_true()
+    }
+    fn narrow(wide: bool) -> I1 {
+        I1::from(wide)
+    }
+    fn cast(from: AnyWide) -> I1 {
+        I1::from(from.truth())
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ident)*) => {$(
+        impl Number for $ty {
+            type Wide = i128;
+            fn widen(self) -> i128 {
+                i128::from(self)
+            }
+            fn narrow(wide: i128) -> $ty {
+                wide as $ty // the low bits
+            }
+            fn cast(from: AnyWide) -> $ty {
+                match from {
+                    AnyWide::Int(i) => i as $ty,
+                    other => other.real() as $ty,
+                }
+            }
+        }
+    )*};
+}
+integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+macro_rules! floats {
+    ($($ty:ident: $to_f64:expr, $from_f64:expr;)*) => {$(
+        impl Number for $ty {
+            type Wide = f64;
+            fn widen(self) -> f64 {
+                $to_f64(self)
+            }
+            fn narrow(wide: f64) -> $ty {
+                $from_f64(wide)
+            }
+            fn cast(from: AnyWide) -> $ty {
+                $from_f64(from.real())
+            }
+        }
+    )*};
+}
+floats! {
+    f64: |x| x, |x| x;
+    f16: f16::to_f64, f16::from_f64;
+    bf16: bf16::to_f64, bf16::from_f64;
+}
+
+impl Number for f32 {
+    type Wide = f64;
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+    fn narrow(wide: f64) -> f32 {
+        wide as f32
+    }
+    fn cast(from: AnyWide) -> f32 {
+        match from {
+            AnyWide::Int(i) => i as f32, // rounded once
+            other => other.real() as f32,
+        }
+    }
+}
+
+impl Number for Complex128 {
+    type Wide = Complex128;
+    fn widen(self) -> Complex128 {
+        self
+    }
+    fn narrow(wide: Complex128) -> Complex128 {
+        wide
+    }
+    fn cast(from: AnyWide) -> Complex128 {
+        match from {
+            AnyWide::Complex(c) => c,
+            other => Complex128 { re: other.real(), im: 0.0 },
+        }
+    }
+}
+
+impl Number for Complex64 {
+    type Wide = Complex128;
+    fn widen(self) -> Complex128 {
+        Complex128 { re: f64::from(self.re), im: f64::from(self.im) }
+    }
+    fn narrow(wide: Complex128) -> Complex64 {
+        Complex64 { re: wide.re as f32, im: wide.im as f32 }
+    }
+    fn cast(from: AnyWide) -> Complex64 {
+        Complex64::narrow(Complex128::cast(from))
+    }
+}
+
+/// The operators of an enum by TensorFlow's names; the first name is the one in messages.
+macro_rules! named_ops {
+    ($(#[$meta:meta])* $enum:ident { $($(#[$variant_meta:meta])* $variant:ident = $name:literal $(| $alias:literal)*;)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $enum { $($(#[$variant_meta])* #[doc = concat!("`", $name, "`.")] $variant,)* }
+
+        impl $enum {
+            /// All of them.
+            pub const ALL: &[$enum] = &[$($enum::$variant),*];
+
+            /// TensorFlow's name.
+            pub const fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name,)* }
+            }
+
+            /// The operator with this name of TensorFlow's.
+            pub fn named(name: &str) -> Option<$enum> {
+                match name { $($name $(| $alias)* => Some($enum::$variant),)* _ => None }
+            }
+        }
+    };
+}
+pub(crate) use named_ops;

@@ -1,0 +1,321 @@
+//! Hand-checked values, mostly of TensorFlow's documentation, and properties against formulas of a line.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::mem::{Allocator, Malloc};
+use crate::{Complex64, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16};
+
+pub(super) fn tensor<T: Element>(dims: &[usize], values: &[T]) -> HostTensor {
+    HostTensor::from_slice(Shape::new(dims).unwrap(), values, &malloc()).unwrap()
+}
+
+pub(super) fn vector<T: Element>(values: &[T]) -> HostTensor {
+    tensor(&[values.len()], values)
+}
+
+pub(super) fn malloc() -> Arc<dyn Allocator> {
+    Malloc::shared()
+}
+
+#[track_caller]
+pub(super) fn check<T: Element>(got: Result<HostTensor, TensorError>, dims: &[usize], want: &[T]) {
+    let got = got.unwrap();
+    assert_eq!(got.shape().dims(), dims);
+    assert_eq!(*got.read::<T>().unwrap(), *want);
+}
+
+#[track_caller]
+pub(super) fn refused<T: std::fmt::Debug>(got: Result<T, TensorError>, message: &str) {
+    assert_eq!(got.unwrap_err().to_string(), message);
+}
+
+fn bools(values: &[bool]) -> Vec<I1> {
+    values.iter().map(|&b| b.into()).collect()
+}
+
+#[test]
+fn unary_functions_of_each_kind() {
+    let m = &malloc();
+    check(unary(Unary::Abs, &vector(&[i8::MIN, -3, 4]), m), &[3], &[i8::MIN, 3, 4]);
+    check(unary(Unary::Neg, &vector(&[1u8, 0]), m), &[2], &[255u8, 0]);
+    check(unary(Unary::Round, &vector(&[0.5f32, 1.5, -2.5]), m), &[3], &[0.0f32, 2.0, -2.0]);
+    check(unary(Unary::Relu6, &vector(&[f16::from_f32(7.0)]), m), &[1], &[f16::from_f32(6.0)]);
+    check(unary(Unary::Sqrt, &vector(&[bf16::from_f32(4.0)]), m), &[1], &[bf16::from_f32(2.0)]);
+    check(unary(Unary::LogicalNot, &vector(&bools(&[true, false])), m), &[2], &bools(&[false, true]));
+    check(unary(Unary::Invert, &vector(&[0u16, 5]), m), &[2], &[65535u16, 65530]);
+    let i = Complex64 { re: 0.0, im: 1.0 };
+    check(unary(Unary::Square, &vector(&[i]), m), &[1], &[Complex64 { re: -1.0, im: 0.0 }]);
+    let erf = unary(Unary::Erf, &vector(&[0.5f64]), m).unwrap();
+    assert!((erf.read::<f64>().unwrap()[0] - 0.520_499_877_813_046_5).abs() < 1e-15);
+    let digamma = unary(Unary::Digamma, &vector(&[1.0f64, 0.5, -0.5]), m).unwrap();
+    for (got, want) in digamma.read::<f64>().unwrap().iter().zip([
+        -0.577_215_664_901_532_9,
+        -1.963_510_026_021_423_5,
+        0.036_489_973_978_576_52,
+    ]) {
+        assert!((got - want).abs() < 1e-13, "{got} {want}");
+    }
+    refused(unary(Unary::Exp, &vector(&[1i32]), m), "`Exp` does not take elements of dtype i32");
+    assert_eq!(Unary::named("Inv"), Some(Unary::Reciprocal));
+    assert_eq!(Unary::named("Nothing"), None);
+    check(leaky_relu(&vector(&[-10.0f32, 2.0]), 0.5, m), &[2], &[-5.0f32, 2.0]);
+    check(test(Test::IsFinite, &vector(&[f32::NAN, 1.0]), m), &[2], &bools(&[false, true]));
+}
+
+#[test]
+fn division_and_its_relatives() {
+    let m = &malloc();
+    let (a, b) = (vector(&[7i32, -7, 7, -7, i32::MIN]), vector(&[3i32, 3, -3, -3, -1]));
+    check(binary(Binary::FloorDiv, &a, &b, m), &[5], &[2, -3, -3, 2, i32::MIN]);
+    check(binary(Binary::FloorMod, &a, &b, m), &[5], &[1, 2, -2, -1, 0]);
+    check(binary(Binary::TruncateDiv, &a, &b, m), &[5], &[2, -2, -2, 2, i32::MIN]);
+    check(binary(Binary::TruncateMod, &a, &b, m), &[5], &[1, -1, 1, -1, 0]);
+    let (x, y) = (vector(&[-5.5f32, 5.5]), vector(&[2.0f32, -2.0]));
+    check(binary(Binary::FloorMod, &x, &y, m), &[2], &[0.5f32, -0.5]);
+    check(binary(Binary::FloorDiv, &x, &y, m), &[2], &[-3.0f32, -3.0]);
+    check(binary(Binary::DivNoNan, &x, &vector(&[0.0f32]), m), &[2], &[0.0f32, 0.0]);
+    refused(
+        binary(Binary::FloorMod, &a, &vector(&[0i32]), m),
+        "`FloorMod`: an integer divided by zero: element [0] of `b` of shape [1]",
+    );
+    check(binary(Binary::Div, &tensor::<i32>(&[0], &[]), &vector(&[0i32]), m), &[0], &[] as &[i32]);
+    check(binary(Binary::Pow, &vector(&[3i64, -2]), &vector(&[2i64, 63]), m), &[2], &[9, i64::MIN]);
+    refused(
+        binary(Binary::Pow, &vector(&[3i64]), &vector(&[-1i64]), m),
+        "`Pow`: a negative power of an integer: element [0] of `b` of shape [1]",
+    );
+}
+
+#[test]
+fn comparisons_selection_and_bits() {
+    let m = &malloc();
+    let (a, b) = (vector(&[f32::NAN, 1.0, 2.0]), vector(&[f32::NAN, 1.0, 1.0]));
+    check(compare(Compare::Equal, &a, &b, m), &[3], &bools(&[false, true, false]));
+    check(compare(Compare::NotEqual, &a, &b, m), &[3], &bools(&[true, false, true]));
+    check(compare(Compare::GreaterEqual, &a, &b, m), &[3], &bools(&[false, true, true]));
+    let largest = binary(Binary::Maximum, &a, &vector(&[1.0f32, f32::NAN, 3.0]), m).unwrap();
+    let largest = largest.read::<f32>().unwrap();
+    assert!(largest[0].is_nan() && largest[1].is_nan() && largest[2] == 3.0);
+    check(binary(Binary::LeftShift, &vector(&[1i8, 1]), &vector(&[100i8, -5]), m), &[2], &[i8::MIN, 1]);
+    check(binary(Binary::RightShift, &vector(&[-8i8]), &vector(&[1i8]), m), &[1], &[-4i8]);
+    let c = tensor(&[2, 1], &bools(&[true, false]));
+    check(select(&c, &vector(&[1i16, 2]), &tensor(&[], &[9i16]), m), &[2, 2], &[1i16, 2, 9, 9]);
+    refused(
+        binary(Binary::Add, &tensor(&[2, 3], &[0i32; 6]), &vector(&[0i32; 2]), m),
+        "shapes [2, 3] and [2] cannot be broadcast together",
+    );
+    let huge = HostTensor::zeros(DType::F32, Shape::new(&[0, 1 << 40, 1]).unwrap(), m).unwrap();
+    let wide = HostTensor::zeros(DType::F32, Shape::new(&[1, 1, 0, 1 << 40]).unwrap(), m).unwrap();
+    refused(
+        binary(Binary::Add, &huge, &wide, m),
+        "shapes [0, 1099511627776, 1] and [1, 1, 0, 1099511627776] cannot be broadcast together",
+    );
+}
+
+#[test]
+fn casts() {
+    let m = &malloc();
+    check(cast(&vector(&[1.9f32, -1.9, 300.0, f32::NAN]), DType::I8, m), &[4], &[1i8, -1, 127, 0]);
+    check(cast(&vector(&[-1i64, 1 << 40]), DType::UI8, m), &[2], &[255u8, 0]);
+    check(cast(&vector(&[0.5f32, 0.0]), DType::I1, m), &[2], &bools(&[true, false]));
+    check(cast(&vector(&bools(&[true])), DType::F64, m), &[1], &[1.0f64]);
+    check(bitcast(&vector(&[1.0f32]), DType::UI32), &[1], &[0x3f80_0000u32]);
+    assert!(bitcast(&vector(&[1.0f32]), DType::F64).is_err());
+}
+
+proptest! {
+    #[test]
+    fn f32_arithmetic_is_the_machines(pairs in prop::collection::vec((any::<f32>(), any::<f32>()), 1..50)) {
+        let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+        let formulas: [(Binary, fn(f32, f32) -> f32); 4] = [
+            (Binary::Add, |a, b| a + b), (Binary::Sub, |a, b| a - b), (Binary::Mul, |a, b| a * b), (Binary::RealDiv, |a, b| a / b),
+        ];
+        for (op, formula) in formulas {
+            let got = binary(op, &vector(&a), &vector(&b), &malloc()).unwrap();
+            for ((got, &a), &b) in got.read::<f32>().unwrap().iter().zip(&a).zip(&b) {
+                let want = formula(a, b);
+                prop_assert!(got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()), "{op:?} {a} {b}: {got} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn broadcasting_repeats(rows in 0usize..5, cols in 0usize..5, seed in any::<i32>()) {
+        let column: Vec<i32> = (0..rows as i32).map(|i| seed.wrapping_mul(i + 3)).collect();
+        let row: Vec<i32> = (0..cols as i32).map(|i| seed.wrapping_add(i)).collect();
+        let got = binary(Binary::Sub, &tensor(&[rows, 1], &column), &vector(&row), &malloc()).unwrap();
+        let want: Vec<i32> = column.iter().flat_map(|c| row.iter().map(move |r| c.wrapping_sub(*r))).collect();
+        prop_assert_eq!(got.shape().dims(), &[rows, cols]);
+        prop_assert_eq!(&*got.read::<i32>().unwrap(), &want[..]);
+    }
+}
+
+#[test]
+fn shapes_change() {
+    let m = &malloc();
+    let x = tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    check(reshape(&x, &[3, -1]), &[3, 2], &[1i32, 2, 3, 4, 5, 6]);
+    refused(reshape(&x, &[4, -1]), "`Reshape`: shape [2, 3] with 6 elements cannot become [4, -1]");
+    refused(reshape(&x, &[-1, -1]), "dimension 1 of the shape is -1");
+    assert!(reshape(&x, &[i64::MAX, i64::MAX]).is_err());
+    check(transpose(&x, &[1, 0], m), &[3, 2], &[1i32, 4, 2, 5, 3, 6]);
+    refused(transpose(&x, &[0], m), "`Transpose`: [0] is no permutation of the axes of shape [2, 3]");
+    refused(transpose(&x, &[0, 0], m), "`Transpose`: axis 0 of shape [2, 3] is named twice in [0, 0]");
+    assert_eq!(expand_dims(&x, -1).unwrap().shape().dims(), [2, 3, 1]);
+    assert!(expand_dims(&x, i64::MIN).is_err());
+    assert_eq!(squeeze(&tensor(&[1, 2, 1], &[0u8; 2]), &[-1]).unwrap().shape().dims(), [1, 2]);
+    refused(squeeze(&x, &[0]), "`Squeeze`: axis 0 of shape [2, 3] is not 1 long");
+    check(tile(&x, &[1, 2], m), &[2, 6], &[1i32, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6]);
+    assert!(tile(&x, &[-1, 2], m).is_err() && tile(&x, &[i64::MAX, i64::MAX], m).is_err());
+    check(reverse(&x, &[1], m), &[2, 3], &[3i32, 2, 1, 6, 5, 4]);
+    check(roll(&vector(&[0i32, 1, 2, 3, 4]), &[2], &[0], m), &[5], &[3i32, 4, 0, 1, 2]);
+    check(roll(&x, &[-2, i64::MAX], &[0, 1], m), &[2, 3], &[3i32, 1, 2, 6, 4, 5]);
+    check(broadcast_to(&vector(&[1i32, 2]), &Shape::new(&[2, 2]).unwrap(), m), &[2, 2], &[1i32, 2, 1, 2]);
+    let image = tensor(&[1, 2, 2, 1], &[1i32, 2, 3, 4]);
+    check(space_to_depth(&image, 2, m), &[1, 1, 1, 4], &[1i32, 2, 3, 4]);
+    check(depth_to_space(&space_to_depth(&image, 2, m).unwrap(), 2, m), &[1, 2, 2, 1], &[1i32, 2, 3, 4]);
+    assert!(depth_to_space(&image, usize::MAX, m).is_err());
+}
+
+#[test]
+fn joins_and_cuts() {
+    let m = &malloc();
+    let (x, y) = (tensor(&[2, 2], &[1i32, 2, 3, 4]), tensor(&[2, 1], &[5i32, 6]));
+    check(concat(&[&x, &y], 1, m), &[2, 3], &[1i32, 2, 5, 3, 4, 6]);
+    check(concat(&[&x, &tensor::<i32>(&[2, 0], &[])], -1, m), &[2, 2], &[1i32, 2, 3, 4]);
+    refused(concat(&[&x, &y], 0, m), "`ConcatV2`: shapes [2, 2] and [2, 1] differ beyond axis 0");
+    check(pack(&[&vector(&[1i32, 4]), &vector(&[2i32, 5])], 1, m), &[2, 2], &[1i32, 2, 4, 5]);
+    check(pack(&[&vector(&[1i32, 4]), &vector(&[2i32, 5])], -1, m), &[2, 2], &[1i32, 2, 4, 5]);
+    check(Ok(unpack(&x, 1, m).unwrap()[1].clone()), &[2], &[2i32, 4]);
+    check(Ok(split(&x, 2, 0, m).unwrap()[1].clone()), &[1, 2], &[3i32, 4]);
+    assert!(split(&x, 3, 0, m).is_err() && split(&x, 0, 0, m).is_err());
+    check(Ok(split_v(&vector(&[1i32, 2, 3]), &[1, -1], 0, m).unwrap()[1].clone()), &[2], &[2i32, 3]);
+    assert!(split_v(&x, &[i64::MAX, i64::MAX], 0, m).is_err() && split_v(&x, &[-2, 4], 0, m).is_err());
+    check(slice(&x, &[0, 1], &[-1, 1], m), &[2, 1], &[2i32, 4]);
+    refused(slice(&x, &[0, 3], &[1, 1], m), "`Slice`: begin [0, 3] and size [1, 1] do not fit shape [2, 2]");
+}
+
+#[test]
+fn strided_slices_are_pythons() {
+    let m = &malloc();
+    let x = vector(&[0i32, 1, 2, 3, 4, 5]);
+    let cut = |b, e, s, masks| strided_slice(&x, &[b], &[e], &[s], masks, m);
+    let none = SliceMasks::default();
+    check(cut(1, -1, 2, none), &[2], &[1i32, 3]);
+    check(cut(-1, -100, -2, none), &[3], &[5i32, 3, 1]);
+    check(cut(0, 0, -1, SliceMasks { begin: 1, end: 1, ..none }), &[6], &[5i32, 4, 3, 2, 1, 0]);
+    check(cut(-2, 0, 1, SliceMasks { shrink_axis: 1, ..none }), &[], &[4i32]);
+    check(cut(i64::MIN, i64::MAX, i64::MAX, none), &[1], &[0i32]);
+    check(cut(i64::MAX, i64::MIN, i64::MIN, none), &[1], &[5i32]);
+    check(cut(4, 2, 1, none), &[0], &[] as &[i32]);
+    refused(cut(0, 1, 0, none), "`StridedSlice`: a stride of 0: [[0], [1], [0]) of shape [6]");
+    assert!(cut(6, 0, 1, SliceMasks { shrink_axis: 1, ..none }).is_err());
+    // x[..., newaxis, 1]
+    let y = tensor(&[2, 1, 2], &[1i32, 2, 3, 4]);
+    let masks = SliceMasks { ellipsis: 1, new_axis: 2, shrink_axis: 4, ..none };
+    check(strided_slice(&y, &[0, 0, 1], &[0, 0, 2], &[1, 1, 1], masks, m), &[2, 1, 1], &[2i32, 4]);
+}
+
+#[test]
+fn pads() {
+    let m = &malloc();
+    let x = tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    let reflected = [6i32, 5, 4, 5, 6, 5, 4, 3, 2, 1, 2, 3, 2, 1, 6, 5, 4, 5, 6, 5, 4, 3, 2, 1, 2, 3, 2, 1];
+    check(pad(&x, &[(1, 1), (2, 2)], PadMode::Reflect, m), &[4, 7], &reflected);
+    let symmetric = [2i32, 1, 1, 2, 3, 3, 2, 2, 1, 1, 2, 3, 3, 2, 5, 4, 4, 5, 6, 6, 5, 5, 4, 4, 5, 6, 6, 5];
+    check(pad(&x, &[(1, 1), (2, 2)], PadMode::Symmetric, m), &[4, 7], &symmetric);
+    check(pad(&vector(&[7i32]), &[(1, 2)], PadMode::Constant(&[]), m), &[4], &[0i32, 7, 0, 0]);
+    check(pad(&vector::<i8>(&[]), &[(1, 1)], PadMode::Constant(&[9]), m), &[2], &[9i8, 9]);
+    refused(
+        pad(&x, &[(0, 0), (3, 0)], PadMode::Reflect, m),
+        "`Pad`: paddings [(0, 0), (3, 0)] do not fit shape [2, 3]",
+    );
+    assert!(pad(&x, &[(0, 0), (i64::MAX, i64::MAX)], PadMode::Constant(&[]), m).is_err());
+}
+
+#[test]
+fn gathers_and_scatters() {
+    let m = &malloc();
+    let x = tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]);
+    check(gather(&x, &vector(&[2i64, 0]), 0, m), &[2, 2], &[5i32, 6, 1, 2]);
+    check(gather(&x, &tensor(&[], &[1i32]), 1, m), &[3], &[2i32, 4, 6]);
+    refused(
+        gather(&x, &vector(&[0i32, 3]), 0, m),
+        "`GatherV2`: indices[1] = 3 is not in [0, 3) of shape [3, 2]",
+    );
+    check(gather_nd(&x, &tensor(&[2, 2], &[0i32, 1, 2, 0]), m), &[2], &[2i32, 5]);
+    check(gather_nd(&x, &tensor(&[1, 1], &[1i32]), m), &[1, 2], &[3i32, 4]);
+    refused(
+        gather_nd(&x, &tensor(&[1, 1], &[-1i32]), m),
+        "`GatherNd`: indices [-1] are out of range of shape [3, 2]",
+    );
+    let at = tensor(&[4, 1], &[4i32, 3, 1, 7]);
+    let eight = Shape::new(&[8]).unwrap();
+    check(scatter_nd(&at, &vector(&[9i32, 10, 11, 12]), &eight, m), &[8], &[0i32, 11, 0, 10, 9, 0, 0, 12]);
+    let twice = tensor(&[2, 1], &[1i32, 1]);
+    check(
+        tensor_scatter(Scatter::Max, &vector(&[0i32, 5]), &twice, &vector(&[3i32, 8]), m),
+        &[2],
+        &[0i32, 8],
+    );
+    check(unsorted_segment_sum(&x, &vector(&[1i32, -1, 1]), 2, m), &[2, 2], &[0i32, 0, 6, 8]);
+    assert!(unsorted_segment_sum(&x, &vector(&[2i32, 0, 0]), 2, m).is_err());
+    let (on, off) = (tensor(&[], &[5.0f32]), tensor(&[], &[0.0f32]));
+    check(
+        one_hot(&vector(&[0i32, 2, -1]), 3, &on, &off, -1, m),
+        &[3, 3],
+        &[5.0f32, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0],
+    );
+    check(one_hot(&vector(&[1i32, 0]), 2, &on, &off, 0, m), &[2, 2], &[0.0f32, 5.0, 5.0, 0.0]);
+    check(where_true(&tensor(&[2, 2], &[1i32, 0, 0, 1]), m), &[2, 2], &[0i64, 0, 1, 1]);
+    let (values, places) = unique(&vector(&[1i32, 1, 2, 4, 4, 4, 7, 8, 8]), m).unwrap();
+    check(Ok(values), &[5], &[1i32, 2, 4, 7, 8]);
+    check(Ok(places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
+}
+
+#[test]
+fn tensors_out_of_numbers() {
+    let m = &malloc();
+    let scalar = |x: i32| tensor(&[], &[x]);
+    check(range(&scalar(3), &scalar(18), &scalar(3), m), &[5], &[3i32, 6, 9, 12, 15]);
+    check(range(&scalar(3), &scalar(1), &scalar(-2), m), &[1], &[3i32]);
+    refused(range(&scalar(0), &scalar(5), &scalar(0), m), "`Range`: delta is 0");
+    assert!(range(&scalar(0), &scalar(5), &scalar(-1), m).is_err());
+    check(lin_space(10.0, 12.0, 3, DType::F32, m), &[3], &[10.0f32, 11.0, 12.0]);
+    check(eye(2, 3, DType::I8, m), &[2, 3], &[1i8, 0, 0, 0, 1, 0]);
+    check(diag(&vector(&[1i32, 2]), m), &[2, 2], &[1i32, 0, 0, 2]);
+    check(shape_of(&tensor(&[2, 0], &[0u8; 0]), DType::I64, m), &[2], &[2i64, 0]);
+    check(fill(Shape::new(&[2]).unwrap(), &scalar(7), m), &[2], &[7i32, 7]);
+}
+
+#[test]
+fn reductions_and_scans() {
+    let m = &malloc();
+    let x = tensor(&[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    check(reduce(Reduce::Sum, &x, &[0], false, m), &[3], &[5.0f32, 7.0, 9.0]);
+    check(reduce(Reduce::Mean, &x, &[-1], true, m), &[2, 1], &[2.0f32, 5.0]);
+    check(reduce(Reduce::Max, &x, &[0, 1], false, m), &[], &[6.0f32]);
+    check(reduce(Reduce::Prod, &x, &[], false, m), &[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    check(reduce(Reduce::Mean, &vector(&[1i32, 4]), &[0], false, m), &[], &[2i32]);
+    check(reduce(Reduce::Mean, &vector(&[100i8, 100]), &[0], false, m), &[], &[-28i8]);
+    let empty = tensor::<i8>(&[0, 2], &[]);
+    check(reduce(Reduce::Max, &empty, &[0], false, m), &[2], &[i8::MIN; 2]);
+    check(reduce(Reduce::Min, &empty, &[0], false, m), &[2], &[i8::MAX; 2]);
+    check(reduce(Reduce::All, &tensor::<I1>(&[0], &[]), &[0], false, m), &[], &bools(&[true]));
+    refused(reduce(Reduce::Sum, &x, &[2], false, m), "axis 2 is not one of shape [2, 3] of rank 2");
+    refused(reduce(Reduce::Any, &x, &[0], false, m), "`Any` does not take elements of dtype f32");
+    check(scan(Scan::Cumsum, &vector(&[1i32, 2, 3]), 0, true, false, m), &[3], &[0i32, 1, 3]);
+    check(scan(Scan::Cumprod, &x, 0, false, true, m), &[2, 3], &[4.0f32, 10.0, 18.0, 4.0, 5.0, 6.0]);
+    check(arg_extreme(true, &x, 0, DType::I64, m), &[3], &[1i64; 3]);
+    check(arg_extreme(false, &vector(&[2i32, 1, 1]), -1, DType::I32, m), &[], &[1i32]);
+    assert!(arg_extreme(true, &empty, 0, DType::I32, m).is_err());
+    let (values, places) = top_k(&vector(&[1i32, 3, 2, 3]), 3, m).unwrap();
+    check(Ok(values), &[3], &[3i32, 3, 2]);
+    check(Ok(places), &[3], &[1i32, 3, 2]);
+    assert!(top_k(&vector(&[1i32]), 2, m).is_err());
+    check(sort(&x, 0, true, m), &[2, 3], &[4.0f32, 5.0, 6.0, 1.0, 2.0, 3.0]);
+    check(in_top_k(&x, &vector(&[1i32, 9]), 2, m), &[2], &bools(&[true, false]));
+}
