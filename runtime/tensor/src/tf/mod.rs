@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! numeric (kinds of numbers) ──▶ unary, binary (tables)          walk (where elements come from) ──▶ movement, create, index
-//!                           └──▶ reduce (sums, scans), order      nn (softmax, entropies, normalization, pooling), train
+//!                           └──▶ reduce (sums, scans), order      nn (softmax, entropies, normalization, pooling)
 //! ```
 //!
 //! Rules for all: empty tensors give empty results, or the neutral element of a reduction; a negative axis counts from the end;
@@ -18,6 +18,7 @@ mod binary;
 mod create;
 mod index;
 mod movement;
+mod nn;
 mod numeric;
 mod reduce;
 #[cfg(test)]
@@ -33,6 +34,10 @@ pub use index::{
 pub use movement::{
     PadMode, SliceMasks, broadcast_to, concat, depth_to_space, expand_dims, gather, pack, pad, reshape,
     reverse, roll, slice, space_to_depth, split, split_v, squeeze, strided_slice, tile, transpose, unpack,
+};
+pub use nn::{
+    BatchNorm, Padding, Pool, apply_gradient_descent, batch_norm, bias_add, bias_add_grad, log_softmax, pool,
+    softmax, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 pub use reduce::{Reduce, Scan, arg_extreme, in_top_k, reduce, scan, sort, top_k};
 pub use unary::{Test, Unary, bitcast, cast, leaky_relu, test, unary};

@@ -130,7 +130,8 @@ proptest! {
     #[test]
     fn f32_arithmetic_is_the_machines(pairs in prop::collection::vec((any::<f32>(), any::<f32>()), 1..50)) {
         let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
-        let formulas: [(Binary, fn(f32, f32) -> f32); 4] = [
+        type Formula = (Binary, fn(f32, f32) -> f32);
+        let formulas: [Formula; 4] = [
             (Binary::Add, |a, b| a + b), (Binary::Sub, |a, b| a - b), (Binary::Mul, |a, b| a * b), (Binary::RealDiv, |a, b| a / b),
         ];
         for (op, formula) in formulas {
@@ -318,4 +319,65 @@ fn reductions_and_scans() {
     assert!(top_k(&vector(&[1i32]), 2, m).is_err());
     check(sort(&x, 0, true, m), &[2, 3], &[4.0f32, 5.0, 6.0, 1.0, 2.0, 3.0]);
     check(in_top_k(&x, &vector(&[1i32, 9]), 2, m), &[2], &bools(&[true, false]));
+}
+
+#[test]
+fn layers() {
+    let m = &malloc();
+    let logits = tensor(&[2, 3], &[1.0f64, 2.0, 3.0, 1000.0, 1000.0, 1000.0]);
+    let soft = softmax(&logits, m).unwrap();
+    let e: Vec<f64> = [1.0f64, 2.0, 3.0].iter().map(|x| x.exp()).collect();
+    let sum: f64 = e.iter().sum();
+    for (got, want) in soft.read::<f64>().unwrap().iter().zip([
+        e[0] / sum,
+        e[1] / sum,
+        e[2] / sum,
+        1.0 / 3.0,
+        1.0 / 3.0,
+        1.0 / 3.0,
+    ]) {
+        assert!((got - want).abs() < 1e-14);
+    }
+    let (dense, _) =
+        softmax_cross_entropy(&logits, &tensor(&[2, 3], &[0.0f64, 0.0, 1.0, 1.0, 0.0, 0.0]), m).unwrap();
+    let (sparse, gradient) = sparse_softmax_cross_entropy(&logits, &vector(&[2i32, 0]), m).unwrap();
+    assert_eq!(*dense.read::<f64>().unwrap(), *sparse.read::<f64>().unwrap());
+    assert!((sparse.read::<f64>().unwrap()[1] - 3f64.ln()).abs() < 1e-14);
+    assert!((gradient.read::<f64>().unwrap()[2] - (e[2] / sum - 1.0)).abs() < 1e-14);
+    refused(
+        sparse_softmax_cross_entropy(&logits, &vector(&[3i32, 0]), m),
+        "`SparseSoftmaxCrossEntropyWithLogits`: indices[0] = 3 is not in [0, 3) of shape [2, 3]",
+    );
+    let x = tensor(&[2, 2], &[1i32, 2, 3, 4]);
+    check(bias_add(&x, &vector(&[10i32, 20]), m), &[2, 2], &[11i32, 22, 13, 24]);
+    check(bias_add_grad(&x, m), &[2], &[4i32, 6]);
+    refused(bias_add(&x, &vector(&[1i32]), m), "`bias` has shape [1], expected [2]");
+    check(apply_gradient_descent(&vector(&[1.0f32]), 0.5, &vector(&[4.0f32]), m), &[1], &[-1.0f32]);
+    let two = &vector(&[2.0f32]);
+    let by = BatchNorm { scale: two, offset: two, mean: two, variance: &vector(&[4.0f32]) };
+    check(batch_norm(&tensor(&[1, 1, 2, 1], &[2.0f32, 4.0]), &by, 0.0, m), &[1, 1, 2, 1], &[2.0f32, 4.0]);
+    assert!(batch_norm(&logits, &by, 0.0, m).is_err());
+}
+
+#[test]
+fn pools() {
+    let m = &malloc();
+    let x = tensor(&[1, 3, 3, 1], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    let run = |kind, window, stride, padding| pool(kind, &x, window, stride, padding, m);
+    check(run(Pool::Max, (2, 2), (1, 1), Padding::Valid), &[1, 2, 2, 1], &[5.0f32, 6.0, 8.0, 9.0]);
+    check(run(Pool::Max, (2, 2), (2, 2), Padding::Same), &[1, 2, 2, 1], &[5.0f32, 6.0, 8.0, 9.0]);
+    check(run(Pool::Avg, (2, 2), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.5, 7.5, 9.0]);
+    check(run(Pool::Avg, (3, 3), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.0, 6.0, 7.0]);
+    refused(
+        run(Pool::Max, (4, 1), (1, 1), Padding::Valid),
+        "`MaxPool`: a window of 4 is larger than the image of shape [1, 3, 3, 1]",
+    );
+    assert!(run(Pool::Max, (1, 1), (0, 1), Padding::Valid).is_err());
+    assert!(run(Pool::Max, (usize::MAX, 1), (1, 1), Padding::Same).is_err());
+    check(run(Pool::Max, (1 << 62, 1 << 62), (1 << 62, 1 << 62), Padding::Same), &[1, 1, 1, 1], &[9.0f32]);
+    check(
+        pool(Pool::Avg, &tensor::<f32>(&[0, 3, 3, 2], &[]), (2, 2), (1, 1), Padding::Valid, m),
+        &[0, 2, 2, 2],
+        &[] as &[f32],
+    );
 }

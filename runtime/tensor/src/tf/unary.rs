@@ -184,15 +184,7 @@ impl UnaryTable for f64 {
             Unary::Softplus => |x| if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() },
             Unary::Softsign => |x| x / (1.0 + x.abs()),
             Unary::Relu => |x| if x < 0.0 { 0.0 } else { x },
-            Unary::Relu6 => |x| {
-                if x < 0.0 {
-                    0.0
-                } else if x > 6.0 {
-                    6.0
-                } else {
-                    x
-                }
-            },
+            Unary::Relu6 => |x| x.clamp(0.0, 6.0), // keeps NaN
             Unary::Elu => |x| if x < 0.0 { x.exp_m1() } else { x },
             Unary::Selu => |x| if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x },
             Unary::Conj => |x| x,
