@@ -4,6 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use befrost_tensor::conv::{Conv2d, Window};
 use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
 use befrost_tensor::simd::{Function, Isa};
 use befrost_tensor::{TensorError, math};
@@ -59,6 +60,15 @@ fn mlp(m: usize) -> Result<f64, TensorError> {
     Ok(best(|| drop(pass())))
 }
 
+/// 3x3, 64 to 64 channels, 56x56.
+fn conv() -> Result<f64, TensorError> {
+    let side = Window { input: 56, filter: 3, stride: 1, dilation: 1, pad: (1, 1) };
+    let conv = Conv2d::new(1, 64, side, side)?;
+    let (image, filters) = (numbers(56 * 56 * 64), conv.pack(64, &numbers(9 * 64 * 64))?);
+    let mut out = vec![0.0; image.len()];
+    Ok(best(|| drop(conv.run(black_box(&image), &filters, &Epilogue::default(), &mut out, &Serial))))
+}
+
 fn main() -> Result<(), TensorError> {
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
     let peak = flops(14, 200, 32) * 100.0 / {
@@ -94,6 +104,8 @@ fn main() -> Result<(), TensorError> {
             rate(unpacked)
         );
     }
+    let rate = flops(56 * 56, 9 * 64, 64) / conv()?;
+    println!("conv 3x3, 64 to 64 channels, 56x56: {rate:.0} GFLOP/s, {:.2} of the peak", rate / peak);
     for m in [1, 64] {
         println!("MLP 784-512-512-10, batch {m}: {:.1} us", mlp(m)? * 1e6);
     }

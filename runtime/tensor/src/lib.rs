@@ -10,7 +10,8 @@
 //! * [`ops`] is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
 //!   be the same tensor where the mathematics does.
 //! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
-//! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`].
+//! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`]; [`conv`] has an
+//!   image's windows for its rows.
 //! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!
@@ -21,6 +22,7 @@
 //! `unsafe` lives in `gemm.rs` and `simd` only.
 
 pub mod compare;
+pub mod conv;
 mod dtype;
 mod element;
 mod error;

@@ -24,7 +24,9 @@ use std::cell::Cell;
 use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
-use pack::{Dense, Rows, expect_len};
+pub(crate) use pack::{Rows, expect_len, scatter};
+
+use pack::Dense;
 
 use crate::TensorError;
 use crate::simd::{Function, Isa, MAX_ROWS, PANEL, Step, Tile};
@@ -113,7 +115,8 @@ pub(crate) fn multiply<A: Rows>(
         return Ok(());
     }
     let rows = isa.rows();
-    let part = if workers == 1 { MC } else { m.div_ceil(2 * workers).next_multiple_of(rows).min(MC) };
+    let part =
+        if workers == 1 { MC } else { m.div_ceil(workers.saturating_mul(2)).next_multiple_of(rows).min(MC) };
     in_parts(out, part * n, parallel, |i, out| job.rows(i * part, out));
     Ok(())
 }

@@ -25,7 +25,7 @@ impl PackedMatrix<'_> {
     pub fn pack(k: usize, n: usize, b: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
         expect_len(k, n, b.len())?;
         PackedMatrix::pack_with(k, n, |row, first, out| {
-            out.copy_from_slice(&b[row * n + first..][..out.len()])
+            out.copy_from_slice(&b[row * n + first..][..out.len()]);
         })
     }
 

@@ -1,0 +1,166 @@
+//! Convolution of NHWC images with constant filters: a product whose left matrix is never laid out.
+//!
+//! ```text
+//! row i of a   = the window of output pixel i (batch, y, x): filter height * filter width * channels numbers, 0 in the padding
+//! b            = the filters, HWIO as they are: (height * width * channels) by out channels, packed
+//! out          = f(a * b + bias + residual), NHWC
+//! ```
+//!
+//! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a run of channels is copied from the image
+//! as one piece. A 1x1 filter of stride 1 without padding is the plain product.
+//!
+//! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Not here: NCHW, groups, Winograd.
+
+#[cfg(test)]
+mod tests;
+
+use crate::TensorError;
+use crate::matmul::{Epilogue, PackedMatrix, Parallel, Rows, expect_len, matmul_packed, multiply, scatter};
+use crate::simd::Isa;
+
+/// One spatial dimension of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The image's extent.
+    pub input: usize,
+    /// The filter's.
+    pub filter: usize,
+    /// Steps between windows, at least 1.
+    pub stride: usize,
+    /// Steps between a window's pixels, at least 1.
+    pub dilation: usize,
+    /// Zeros before and behind the image.
+    pub pad: (usize, usize),
+}
+
+impl Window {
+    /// How many windows there are; 0 where the filter is larger than the padded image.
+    pub fn output(&self) -> Result<usize, TensorError> {
+        let Window { input, filter, stride, dilation, pad } = *self;
+        if filter == 0 || stride == 0 || dilation == 0 {
+            return Err(TensorError::Count { want: 1, got: 0 });
+        }
+        let padded =
+            input.checked_add(pad.0).and_then(|x| x.checked_add(pad.1)).ok_or(TensorError::TooLarge)?;
+        let reach =
+            (filter - 1).checked_mul(dilation).and_then(|x| x.checked_add(1)).ok_or(TensorError::TooLarge)?;
+        Ok(padded.checked_sub(reach).map_or(0, |free| free / stride + 1))
+    }
+
+    /// The pixel of the image that window `at` has at `tap`, if it is not padding.
+    fn pixel(&self, at: usize, tap: usize) -> Option<usize> {
+        (at * self.stride + tap * self.dilation).checked_sub(self.pad.0).filter(|&pixel| pixel < self.input)
+    }
+}
+
+/// The shape of a convolution, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Conv2d {
+    batch: usize,
+    channels: usize,
+    height: Window,
+    width: Window,
+    /// Windows downwards and sideways.
+    out: (usize, usize),
+    /// Windows in all.
+    rows: usize,
+    /// Numbers in a window.
+    k: usize,
+}
+
+impl Conv2d {
+    /// For `batch` images of `channels` channels.
+    pub fn new(batch: usize, channels: usize, height: Window, width: Window) -> Result<Conv2d, TensorError> {
+        let out = (height.output()?, width.output()?);
+        let product = |factors: [usize; 3]| {
+            let product = factors.iter().try_fold(1usize, |product, &x| product.checked_mul(x));
+            product.ok_or(TensorError::TooLarge)
+        };
+        let rows = product([batch, out.0, out.1])?;
+        let k = product([height.filter, width.filter, channels])?;
+        product([product([batch, height.input, width.input])?, channels, 1])?;
+        Ok(Conv2d { batch, channels, height, width, out, rows, k })
+    }
+
+    /// Height and width of the result.
+    pub fn output(&self) -> (usize, usize) {
+        self.out
+    }
+
+    /// Packs filters of shape (height, width, channels, out channels).
+    pub fn pack(&self, out_channels: usize, filters: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
+        PackedMatrix::pack(self.k, out_channels, filters)
+    }
+
+    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC.
+    pub fn run(
+        &self,
+        image: &[f32],
+        filters: &PackedMatrix<'_>,
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.run_with(Isa::detect(), image, filters, epilogue, out, parallel)
+    }
+
+    fn run_with(
+        &self,
+        isa: Isa,
+        image: &[f32],
+        filters: &PackedMatrix<'_>,
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        expect_len(self.batch * self.height.input * self.width.input, self.channels, image.len())?;
+        if filters.k() != self.k {
+            return Err(TensorError::Count { want: self.k, got: filters.k() });
+        }
+        let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
+        if is_plain(&self.height) && is_plain(&self.width) {
+            return matmul_packed(self.rows, image, filters, epilogue, out, parallel);
+        }
+        multiply(isa, self.rows, &Windows { conv: self, image }, filters, epilogue, out, parallel)
+    }
+}
+
+/// The windows of an image as the rows of a matrix.
+struct Windows<'a> {
+    conv: &'a Conv2d,
+    image: &'a [f32],
+}
+
+impl Windows<'_> {
+    /// The channels of one pixel of a window; `None` in the padding.
+    fn channels(&self, row: usize, tap: usize) -> Option<&[f32]> {
+        let Conv2d { channels, height, width, out, .. } = self.conv;
+        let (image, at) = (row / (out.0 * out.1), row % (out.0 * out.1));
+        let y = height.pixel(at / out.1, tap / width.filter)?;
+        let x = width.pixel(at % out.1, tap % width.filter)?;
+        self.image.get(((image * height.input + y) * width.input + x) * channels..)?.get(..*channels)
+    }
+}
+
+impl Rows for Windows<'_> {
+    fn pack(&self, first: usize, count: usize, from: usize, out: &mut [f32]) {
+        out.fill(0.0);
+        let channels = self.conv.channels;
+        let steps = out.len() / count;
+        for i in 0..count {
+            let mut done = 0;
+            while done < steps {
+                let (tap, channel) = ((from + done) / channels, (from + done) % channels);
+                let run = (channels - channel).min(steps - done);
+                if let Some(pixel) = self.channels(first + i, tap) {
+                    scatter(&pixel[channel..][..run], i, count, &mut out[done * count..]);
+                }
+                done += run;
+            }
+        }
+    }
+
+    fn contiguous(&self, _row: usize) -> Option<&[f32]> {
+        None
+    }
+}
