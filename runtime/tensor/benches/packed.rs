@@ -1,5 +1,5 @@
 //! Products with packed matrices on each set of instructions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
-//! (a product that stays in the first cache), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
+//! (a small product that stays in the caches), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
 }
 
-/// The shortest of the runs that fit in a second or so, in seconds.
+/// The shortest of the runs that fit in half a second, in seconds.
 fn best(mut run: impl FnMut()) -> f64 {
     let quick = std::env::args().any(|arg| arg == "--test");
-    let limit = Duration::from_millis(if quick { 0 } else { 1200 });
+    let limit = Duration::from_millis(if quick { 0 } else { 500 });
     let start = Instant::now();
     let mut best = f64::INFINITY;
     while best.is_infinite() || start.elapsed() < limit {
@@ -71,9 +71,9 @@ fn conv() -> Result<f64, TensorError> {
 
 fn main() -> Result<(), TensorError> {
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
-    let peak = flops(14, 200, 32) * 100.0 / {
+    let peak = flops(14, 200, 128) * 100.0 / {
         let (a, b, mut out) =
-            (numbers(14 * 200), PackedMatrix::pack(200, 32, &numbers(200 * 32))?, [0.0; 14 * 32]);
+            (numbers(14 * 200), PackedMatrix::pack(200, 128, &numbers(200 * 128))?, [0.0; 14 * 128]);
         best(|| {
             for _ in 0..100 {
                 drop(matmul_packed(14, black_box(&a), &b, &Epilogue::default(), &mut out, &Serial));

@@ -130,8 +130,26 @@ impl Rows for Dense<'_> {
 
 /// Writes a part of a row into column `i` of `count`.
 pub(crate) fn scatter(row: &[f32], i: usize, count: usize, out: &mut [f32]) {
-    debug_assert!(i < count);
-    for (out, x) in out.chunks_exact_mut(count).zip(row) {
-        out[i] = *x;
+    macro_rules! by_count {
+        ($($count:literal)*) => {
+            match count {
+                $($count => scatter_of::<$count>(row, i, out),)*
+                _ => row.iter().enumerate().for_each(|(p, x)| out[p * count + i] = *x),
+            }
+        };
+    }
+    // The counts of full tiles and of small products.
+    by_count!(1 2 4 6 8 14);
+}
+
+#[allow(clippy::needless_range_loop, reason = "one load and one store per number whatever the build inlines")]
+fn scatter_of<const COUNT: usize>(row: &[f32], i: usize, out: &mut [f32]) {
+    let (out, _) = out.as_chunks_mut::<COUNT>();
+    let n = row.len().min(out.len());
+    let (row, out) = (&row[..n], &mut out[..n]);
+    if i < COUNT {
+        for p in 0..n {
+            out[p][i] = row[p];
+        }
     }
 }
