@@ -48,19 +48,14 @@ pub(super) fn positions(
 /// The slices of `shape` that rows of indices name: their offsets in elements, and the shape of one.
 fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<usize>, Shape), TensorError> {
     let depth = indices.shape().dims().last().copied().unwrap_or(0);
-    if indices.shape().rank() == 0 || depth > shape.rank() {
+    if depth == 0 || depth > shape.rank() {
         return invalid(op, format!("indices of shape {} do not fit shape {shape}", indices.shape()));
     }
     let (indexed, rest) = shape.dims().split_at(depth);
     let slice = Shape::new(rest)?;
     let strides = strides(shape);
     let found = indices_of(op, indices)?;
-    let rows: usize = indices.shape().dims()[..indices.shape().rank() - 1].iter().product();
-    if depth == 0 {
-        // Each of the rows names the whole; there are as many as the result has copies, so allocate by it first.
-        return Ok((if slice.num_elements() == 0 { Vec::new() } else { vec![0; rows] }, slice));
-    }
-    let mut offsets = Vec::with_capacity(rows);
+    let mut offsets = Vec::with_capacity(found.len() / depth);
     for row in found.chunks_exact(depth) {
         let mut offset = 0;
         for ((&i, &dim), &stride) in row.iter().zip(indexed).zip(&strides) {
@@ -74,20 +69,17 @@ fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<
     Ok((offsets, slice))
 }
 
-/// `GatherNd`: the elements or slices of `x` that the last axis of the indices names.
+/// `GatherNd`: the elements or slices of `x` that the last axis of the indices, 1 long at least, names.
 pub fn gather_nd(
     x: &HostTensor,
     indices: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    if indices.shape().dims().last() == Some(&0) {
-        return invalid("GatherNd", format!("indices of shape {} name nothing", indices.shape()));
-    }
     let (offsets, slice) = slices("GatherNd", indices, x.shape())?;
     let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
     let out = HostTensor::allocate(x.dtype(), Shape::new(&[outer, slice.dims()].concat())?, allocator)?;
-    let len = slice.num_elements() * x.dtype().size();
-    if len > 0 {
+    if out.num_elements() > 0 {
+        let len = slice.num_elements() * x.dtype().size(); // at most the bytes of the result
         let from = x.read_bytes()?;
         for (to, offset) in out.write_bytes()?.chunks_exact_mut(len).zip(offsets) {
             let start = offset * x.dtype().size();

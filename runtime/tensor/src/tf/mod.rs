@@ -36,8 +36,9 @@ pub use movement::{
     reverse, roll, slice, space_to_depth, split, split_v, squeeze, strided_slice, tile, transpose, unpack,
 };
 pub use nn::{
-    BatchNorm, Padding, Pool, apply_gradient_descent, batch_norm, bias_add, bias_add_grad, log_softmax, pool,
-    softmax, softmax_cross_entropy, sparse_softmax_cross_entropy,
+    BatchNorm, Padding, Pool, apply_gradient_descent, batch_norm, batch_norm_grad, batch_norm_training,
+    bias_add, bias_add_grad, log_softmax, pool, pool_grad, softmax, softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
 };
 pub use reduce::{Reduce, Scan, arg_extreme, in_top_k, reduce, scan, sort, top_k};
 pub use unary::{Test, Unary, bitcast, cast, leaky_relu, test, unary};

@@ -149,9 +149,9 @@ pub fn concat(
         dims[at] = dims[at].checked_add(x.shape().dims()[at]).ok_or(TensorError::TooLarge)?;
     }
     let out = HostTensor::allocate(first.dtype(), Shape::new(&dims)?, allocator)?;
-    let inner: usize = dims[at + 1..].iter().product::<usize>() * first.dtype().size();
-    let slab = dims[at] * inner;
-    if slab > 0 {
+    if out.num_elements() > 0 {
+        let inner: usize = dims[at + 1..].iter().product::<usize>() * first.dtype().size();
+        let slab = dims[at] * inner; // at most the bytes of the result
         let mut bytes = out.write_bytes()?;
         let mut start = 0;
         for x in inputs {
@@ -207,7 +207,7 @@ pub fn split(
 ) -> Result<Vec<HostTensor>, TensorError> {
     let at = resolve_axis(x.shape(), axis)?;
     let len = x.shape().dims()[at];
-    if n == 0 || !len.is_multiple_of(n) || (len == 0 && n > MAX_RANK) {
+    if n == 0 || !len.is_multiple_of(n) || n > x.num_elements().max(MAX_RANK) {
         return invalid(
             "Split",
             format!("axis {at} of shape {} cannot be split into {n} equal parts", x.shape()),

@@ -243,6 +243,71 @@ fn windows(
     }
 }
 
+/// The windows of a pooling over a tensor of NHWC images.
+struct Windows {
+    dims: [usize; 4],
+    rows: usize,
+    cols: usize,
+    size: (usize, usize),
+    stride: (usize, usize),
+    before: (usize, usize),
+    shape: Shape,
+}
+
+impl Windows {
+    fn new(
+        op: &'static str,
+        x: &HostTensor,
+        size: (usize, usize),
+        stride: (usize, usize),
+        padding: Padding,
+    ) -> Result<Windows, TensorError> {
+        let &[n, h, w, c] = x.shape().dims() else {
+            return invalid(op, format!("shape {} is not of rank 4, NHWC", x.shape()));
+        };
+        let (rows, top) = windows(op, x.shape(), h, size.0, stride.0, padding)?;
+        let (cols, left) = windows(op, x.shape(), w, size.1, stride.1, padding)?;
+        let shape = Shape::new(&[n, rows, cols, c])?;
+        Ok(Windows { dims: [n, h, w, c], rows, cols, size, stride, before: (top, left), shape })
+    }
+
+    /// Calls `f` for each element of the result with its position and those of the images that its window covers.
+    fn for_each(&self, mut f: impl FnMut(usize, &[usize])) {
+        let [_, h, w, c] = self.dims;
+        let inside = |i: usize, stride: usize, before: usize, window: usize, len: usize| {
+            let start = i * stride; // below len
+            start.saturating_sub(before)..start.saturating_add(window).saturating_sub(before).min(len)
+        };
+        let mut covered = Vec::new();
+        for at in 0..self.shape.num_elements() {
+            let (pixel, channel) = (at / c, at % c); // no dimension is 0: there are elements
+            let (image, row, col) =
+                (pixel / (self.rows * self.cols), pixel / self.cols % self.rows, pixel % self.cols);
+            covered.clear();
+            for i in inside(row, self.stride.0, self.before.0, self.size.0, h) {
+                let columns = inside(col, self.stride.1, self.before.1, self.size.1, w);
+                covered.extend(columns.map(|j| ((image * h + i) * w + j) * c + channel));
+            }
+            f(at, &covered);
+        }
+    }
+}
+
+/// The position in a window of the first largest element, or the first NaN.
+fn largest(x: &[f64], covered: &[usize]) -> Option<usize> {
+    covered.iter().copied().reduce(|best, at| {
+        let wins = !x[best].is_nan() && (x[at].is_nan() || x[at] > x[best]);
+        if wins { at } else { best }
+    })
+}
+
+fn pool_name(kind: Pool) -> &'static str {
+    match kind {
+        Pool::Max => "MaxPool",
+        Pool::Avg => "AvgPool",
+    }
+}
+
 /// `MaxPool`, `AvgPool` on NHWC images: windows of (height, width) at distances of (rows, columns).
 pub fn pool(
     kind: Pool,
@@ -252,43 +317,125 @@ pub fn pool(
     padding: Padding,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let op = match kind {
-        Pool::Max => "MaxPool",
-        Pool::Avg => "AvgPool",
-    };
-    let &[n, h, w, c] = x.shape().dims() else {
-        return invalid(op, format!("shape {} is not of rank 4, NHWC", x.shape()));
-    };
-    let (rows, top) = windows(op, x.shape(), h, window.0, stride.0, padding)?;
-    let (cols, left) = windows(op, x.shape(), w, window.1, stride.1, padding)?;
+    let op = pool_name(kind);
+    let windows = Windows::new(op, x, window, stride, padding)?;
     let from = reals(op, x)?;
-    let shape = Shape::new(&[n, rows, cols, c])?;
-    let mut values = vec![0.0; shape.num_elements()]; // at most as many as x has
-    let inside = |i: usize, stride: usize, before: usize, window: usize, len: usize| {
-        let start = i * stride; // below len
-        start.saturating_sub(before)..(start.saturating_add(window).saturating_sub(before)).min(len)
-    };
-    for (pixel, out) in values.chunks_exact_mut(c.max(1)).enumerate() {
-        let (image, row, col) = (pixel / (rows * cols), pixel / cols % rows, pixel % cols);
-        for (ch, out) in out.iter_mut().enumerate() {
-            let (mut sum, mut max, mut count) = (0.0, f64::NEG_INFINITY, 0);
-            for i in inside(row, stride.0, top, window.0, h) {
-                for j in inside(col, stride.1, left, window.1, w) {
-                    let x = from[((image * h + i) * w + j) * c + ch];
-                    sum += x;
-                    count += 1;
-                    if x.is_nan() || x > max {
-                        max = x;
-                    }
-                }
+    let mut values = vec![0.0; windows.shape.num_elements()]; // at most as many as x has
+    windows.for_each(|at, covered| {
+        values[at] = match kind {
+            Pool::Max => largest(&from, covered).map_or(f64::NEG_INFINITY, |best| from[best]),
+            Pool::Avg => covered.iter().map(|&i| from[i]).sum::<f64>().over(covered.len()),
+        };
+    });
+    from_reals(x.dtype(), &windows.shape, &values, allocator)
+}
+
+/// `MaxPoolGrad`, `AvgPoolGrad`: the gradient by the images `x`, from `dy` of the pooled shape. The gradient of a maximum goes to the first
+/// largest element of its window, that of an average in equal parts to all.
+pub fn pool_grad(
+    kind: Pool,
+    x: &HostTensor,
+    dy: &HostTensor,
+    window: (usize, usize),
+    stride: (usize, usize),
+    padding: Padding,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = pool_name(kind);
+    let windows = Windows::new(op, x, window, stride, padding)?;
+    dy.expect_dtype("dy", x.dtype())?;
+    dy.expect_shape("dy", &windows.shape)?;
+    let (from, gradients) = (reals(op, x)?, reals(op, dy)?);
+    let mut values = vec![0.0; from.len()];
+    windows.for_each(|at, covered| match kind {
+        Pool::Max => {
+            if let Some(best) = largest(&from, covered) {
+                values[best] += gradients[at];
             }
-            *out = match kind {
-                Pool::Max => max,
-                Pool::Avg => sum.over(count),
-            };
+        }
+        Pool::Avg => covered.iter().for_each(|&i| values[i] += gradients[at].over(covered.len())),
+    });
+    from_reals(x.dtype(), x.shape(), &values, allocator)
+}
+
+/// `FusedBatchNormV3` for training: the normalized images, the mean of each channel, and its variance (with Bessel's correction, for running
+/// averages; the images are normalized by the uncorrected one). The vectors have the dtype of `scale`.
+pub fn batch_norm_training(
+    x: &HostTensor,
+    scale: &HostTensor,
+    offset: &HostTensor,
+    epsilon: f32,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, HostTensor, HostTensor), TensorError> {
+    let op = "FusedBatchNormV3";
+    let channels = channels_of(op, x)?;
+    let (scales, offsets) =
+        (channel_vector("scale", scale, channels)?, channel_vector("offset", offset, channels)?);
+    let mut values = reals(op, x)?;
+    let (mean, variance, n) = moments(&values, channels);
+    for pixel in values.chunks_exact_mut(channels.max(1)) {
+        for (c, x) in pixel.iter_mut().enumerate() {
+            *x = (*x - mean[c]) / (variance[c] + f64::from(epsilon)).sqrt() * scales[c] + offsets[c];
         }
     }
-    from_reals(x.dtype(), &shape, &values, allocator)
+    let corrected: Vec<f64> = variance.iter().map(|v| v * n / (n - 1.0).max(1.0)).collect();
+    Ok((
+        from_reals(x.dtype(), x.shape(), &values, allocator)?,
+        from_reals(scale.dtype(), scale.shape(), &mean, allocator)?,
+        from_reals(scale.dtype(), scale.shape(), &corrected, allocator)?,
+    ))
+}
+
+/// `FusedBatchNormGradV3` of a training step: the gradients by the images, the scale and the offset. Mean and variance are computed anew.
+pub fn batch_norm_grad(
+    dy: &HostTensor,
+    x: &HostTensor,
+    scale: &HostTensor,
+    epsilon: f32,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, HostTensor, HostTensor), TensorError> {
+    let op = "FusedBatchNormGradV3";
+    let channels = channels_of(op, x)?;
+    dy.expect_shape("y_backprop", x.shape())?;
+    let (mut values, gradients) = (reals(op, x)?, reals(op, dy)?);
+    let scales = channel_vector("scale", scale, channels)?;
+    let (mean, variance, n) = moments(&values, channels);
+    let (mut by_scale, mut by_offset) = (vec![0.0; channels], vec![0.0; channels]);
+    // First the normalized images and the sums over them, then the gradient that takes the sums.
+    for (pixel, dy) in values.chunks_exact_mut(channels.max(1)).zip(gradients.chunks_exact(channels.max(1))) {
+        for (c, (x, dy)) in pixel.iter_mut().zip(dy).enumerate() {
+            *x = (*x - mean[c]) / (variance[c] + f64::from(epsilon)).sqrt();
+            by_scale[c] += dy * *x;
+            by_offset[c] += dy;
+        }
+    }
+    for (pixel, dy) in values.chunks_exact_mut(channels.max(1)).zip(gradients.chunks_exact(channels.max(1))) {
+        for (c, (x, dy)) in pixel.iter_mut().zip(dy).enumerate() {
+            let factor = scales[c] / (variance[c] + f64::from(epsilon)).sqrt();
+            *x = factor * (dy - by_offset[c] / n - *x * by_scale[c] / n);
+        }
+    }
+    Ok((
+        from_reals(x.dtype(), x.shape(), &values, allocator)?,
+        from_reals(scale.dtype(), scale.shape(), &by_scale, allocator)?,
+        from_reals(scale.dtype(), scale.shape(), &by_offset, allocator)?,
+    ))
+}
+
+/// Mean and variance of each channel, and the number of pixels. Of no pixels, NaN.
+fn moments(values: &[f64], channels: usize) -> (Vec<f64>, Vec<f64>, f64) {
+    let n = values.len().checked_div(channels).unwrap_or(0) as f64;
+    let mean_of = |f: &dyn Fn(usize, f64) -> f64| {
+        let mut sums = vec![0.0; channels];
+        for pixel in values.chunks_exact(channels.max(1)) {
+            sums.iter_mut().zip(pixel).enumerate().for_each(|(c, (sum, &x))| *sum += f(c, x));
+        }
+        sums.iter_mut().for_each(|sum| *sum /= n);
+        sums
+    };
+    let mean = mean_of(&|_, x| x);
+    let variance = mean_of(&|c, x| (x - mean[c]) * (x - mean[c]));
+    (mean, variance, n)
 }
 
 /// `ResourceApplyGradientDescent` without the resource: `x - alpha * delta`.

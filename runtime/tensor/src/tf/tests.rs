@@ -381,3 +381,77 @@ fn pools() {
         &[] as &[f32],
     );
 }
+
+/// The sum of `weights * f(x)` by each element of x, by differences.
+fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
+    let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
+    (0..x.len())
+        .map(|i| {
+            let (mut above, mut below) = (x.to_vec(), x.to_vec());
+            above[i] += 1e-5;
+            below[i] -= 1e-5;
+            (loss(&above) - loss(&below)) / 2e-5
+        })
+        .collect()
+}
+
+#[track_caller]
+fn near(got: &HostTensor, want: &[f64]) {
+    let got = got.read::<f64>().unwrap();
+    assert_eq!(got.len(), want.len());
+    assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-6), "{:?} {want:?}", &*got);
+}
+
+#[test]
+fn gradients_of_layers_are_those_of_differences() {
+    let m = &malloc();
+    let values: Vec<f64> = (0..18).map(|i| f64::from(i * 7 % 18) - 5.5).collect();
+    let x = tensor(&[1, 3, 3, 2], &values);
+    for (kind, padding, side) in
+        [(Pool::Max, Padding::Valid, 2), (Pool::Avg, Padding::Same, 3), (Pool::Max, Padding::Same, 3)]
+    {
+        let weights: Vec<f64> = (0..side * side * 2).map(|i| i as f64 + 1.0).collect();
+        let run = |x: &[f64]| pool(kind, &tensor(&[1, 3, 3, 2], x), (2, 2), (1, 1), padding, m).unwrap();
+        let dy = tensor(&[1, side, side, 2], &weights);
+        let got = pool_grad(kind, &x, &dy, (2, 2), (1, 1), padding, m).unwrap();
+        near(&got, &numeric_gradient(&values, &weights, run));
+    }
+    let (scale, offset) = (vector(&[2.0f64, -1.0]), vector(&[0.5f64, 0.0]));
+    let weights: Vec<f64> = (0..18).map(|i| f64::from(i % 5)).collect();
+    let dy = tensor(&[1, 3, 3, 2], &weights);
+    let run = |x: &[f64]| batch_norm_training(&tensor(&[1, 3, 3, 2], x), &scale, &offset, 1e-3, m).unwrap().0;
+    let (by_x, by_scale, by_offset) = batch_norm_grad(&dy, &x, &scale, 1e-3, m).unwrap();
+    near(&by_x, &numeric_gradient(&values, &weights, run));
+    let by_scales = |s: &[f64]| batch_norm_training(&x, &vector(s), &offset, 1e-3, m).unwrap().0;
+    near(&by_scale, &numeric_gradient(&[2.0, -1.0], &weights, by_scales));
+    let by_offsets = |o: &[f64]| batch_norm_training(&x, &scale, &vector(o), 1e-3, m).unwrap().0;
+    near(&by_offset, &numeric_gradient(&[0.5, 0.0], &weights, by_offsets));
+    let (_, mean, variance) = batch_norm_training(
+        &tensor(&[1, 1, 2, 1], &[1.0f64, 3.0]),
+        &vector(&[1.0f64]),
+        &vector(&[0.0f64]),
+        0.0,
+        m,
+    )
+    .unwrap();
+    check(Ok(mean), &[1], &[2.0f64]);
+    check(Ok(variance), &[1], &[2.0f64]);
+}
+
+#[test]
+fn empty_tensors_of_huge_dimensions_wrap_nothing() {
+    let m = &malloc();
+    let huge = HostTensor::zeros(DType::F64, Shape::new(&[0, 1 << 62]).unwrap(), m).unwrap();
+    assert_eq!(concat(&[&huge, &huge], 0, m).unwrap().num_elements(), 0);
+    assert!(concat(&[&huge, &huge, &huge], 1, m).is_err());
+    assert!(split(&huge, 1 << 62, 1, m).is_err() && unpack(&huge, 1, m).is_err());
+    let none = HostTensor::zeros(DType::I32, Shape::new(&[0, 1]).unwrap(), m).unwrap();
+    assert_eq!(gather_nd(&huge, &none, m).unwrap().num_elements(), 0);
+    assert_eq!(transpose(&huge, &[1, 0], m).unwrap().shape().dims(), [1 << 62, 0]);
+    assert_eq!(binary(Binary::Add, &huge, &tensor(&[1, 1], &[1.0f64]), m).unwrap().num_elements(), 0);
+    assert_eq!(reduce(Reduce::Sum, &huge, &[1], false, m).unwrap().num_elements(), 0);
+    assert!(reduce(Reduce::Sum, &huge, &[0], false, m).is_err());
+    assert!(tile(&huge, &[1, 4], m).is_err());
+    let nothing = HostTensor::zeros(DType::I32, Shape::new(&[1 << 40, 0]).unwrap(), m).unwrap();
+    assert!(scatter_nd(&nothing, &huge, &Shape::new(&[2]).unwrap(), m).is_err());
+}
