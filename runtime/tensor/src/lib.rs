@@ -12,6 +12,7 @@
 //! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
 //! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`]; [`conv`] has an
 //!   image's windows for its rows.
+//! * [`tf`] has TensorFlow's operators for every dtype, plain and correct; results come through the allocator given.
 //! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!
