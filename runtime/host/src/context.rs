@@ -21,6 +21,7 @@ use befrost_mem::{Allocator, Malloc};
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::error::{Error, ErrorCode, KernelError};
+use crate::exec::MAX_TRACE;
 use crate::queue::WorkQueue;
 use crate::queue::parallel::parallel_for;
 
@@ -174,6 +175,11 @@ impl ExecContext {
 
     /// The error of a kernel with the places that it happened at, of which whoever wants to know is told.
     pub(crate) fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
+        if !error.inside().is_empty() {
+            // It was told of where it happened.
+            let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
+            return Error::new(error.code(), error.message(), trace);
+        }
         let error = Error::new(error.code(), error.message(), trace);
         if let Some(diagnostics) = &self.request.diagnostics {
             diagnostics.report(&error);

@@ -43,12 +43,32 @@ impl fmt::Display for ErrorCode {
 
 /// Why a kernel failed: what its code returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelError(Box<(ErrorCode, String)>);
+pub struct KernelError(Box<Failure>);
+
+/// The facts of a [`KernelError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failure {
+    code: ErrorCode,
+    message: String,
+    /// Where it happened, if that is in a function that the kernel called: a trace, as an [`Error`] has it.
+    inside: Vec<String>,
+}
 
 impl KernelError {
     /// An error of kind `code`.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> KernelError {
-        KernelError(Box::new((code, message.into())))
+        KernelError(Box::new(Failure { code, message: message.into(), inside: Vec::new() }))
+    }
+
+    /// The failure of a kernel whose function failed.
+    pub(crate) fn of_call(error: &Error) -> KernelError {
+        let (code, message) = (error.code(), error.message().to_owned());
+        KernelError(Box::new(Failure { code, message, inside: error.trace().to_vec() }))
+    }
+
+    /// Where it happened inside of a function that the kernel called.
+    pub(crate) fn inside(&self) -> &[String] {
+        &self.0.inside
     }
 
     /// An [`ErrorCode::InvalidArgument`] error.
@@ -66,12 +86,12 @@ impl KernelError {
 
     /// The kind of failure.
     pub fn code(&self) -> ErrorCode {
-        self.0.0
+        self.0.code
     }
 
     /// What went wrong.
     pub fn message(&self) -> &str {
-        &self.0.1
+        &self.0.message
     }
 }
 
@@ -135,8 +155,8 @@ impl Error {
 
 impl From<KernelError> for Error {
     fn from(error: KernelError) -> Error {
-        let (code, message) = *error.0;
-        Error::new(code, message, Vec::new())
+        let Failure { code, message, inside } = *error.0;
+        Error::new(code, message, inside)
     }
 }
 

@@ -66,7 +66,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, argument
     let first = failed.into_iter().min_by_key(|(at, _)| *at);
     let result = match (ended, first) {
         _ if context.request.cancellation.is_cancelled() => cancelled(context),
-        (_, Some((_, error))) => Value::Error(frame.site().called(&error)),
+        (_, Some((_, error))) => return Outcome::Error(KernelError::of_call(&error)),
         (Err(error), None) => return Outcome::Error(error),
         (Ok(()), None) => Value::Chain,
     };

@@ -30,7 +30,7 @@ use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
 
 /// How many calls the trace of an error shows.
-const MAX_TRACE: usize = 32;
+pub(crate) const MAX_TRACE: usize = 32;
 
 /// What bounds the depth of calls.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ impl Body<'_, '_> {
         let carried: Vec<Ty> =
             (0..self.tape.pick(4)).map(|_| self.tape.of(&[I32, I1, I64, F32, F64, Ty::Shape])).collect();
         let passed: Vec<Ty> = [Chain].into_iter().chain(carried).collect();
-        match self.tape.pick(7) {
+        match self.tape.pick(8) {
             0 | 1 => {
                 let regions =
                     format!(" ({}, {})", self.region(&passed, &passed), self.region(&passed, &passed));
