@@ -206,7 +206,7 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
 
 /// Whether a place is in the body of one of the functions that make errors.
 fn is_inside_maker(code: &str, at: usize) -> bool {
-    let makers = ["fn refuse(", "fn refuse_header(", "fn wrong_users("];
+    let makers = ["fn refuse(", "fn refuse_header(", "fn wrong_users(", "fn bad_index(", "fn unequal("];
     makers.iter().flat_map(|name| code.match_indices(name)).any(|(start, _)| {
         let body = code[start..].find('{').map(|i| start + i);
         body.and_then(|open| closing(code, open)).is_some_and(|end| (start..end).contains(&at))

@@ -103,7 +103,9 @@ struct Source {
 /// A kernel's operands: registers with modes.
 type Operands<'o> = &'o [(u32, OperandMode)];
 
-use OperandMode::{After, Lenient, Order, Required};
+use OperandMode::Required;
+#[cfg(not(loom))]
+use OperandMode::{After, Lenient, Order};
 
 impl Source {
     fn new() -> Source {
