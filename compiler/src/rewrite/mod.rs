@@ -29,7 +29,7 @@ pub use effects::{is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
-use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, ValueId};
+use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId};
 
 /// Did anything change?
 #[must_use]
@@ -147,7 +147,7 @@ impl<'m> Rewriter<'m> {
         loc: LocId,
         name: &str,
         operands: &[ValueId],
-        results: &[crate::ir::TypeId],
+        results: &[TypeId],
         attrs: &[(&str, AttrId)],
     ) -> OpId {
         let op = self.module.create_named(name, operands, results, attrs);
@@ -173,6 +173,21 @@ impl<'m> Rewriter<'m> {
     pub fn add_region(&mut self, op: OpId) -> RegionId {
         self.touch(op);
         self.module.add_region(op)
+    }
+
+    /// Makes an op right before `op` that is like it and takes over its regions, with other operands and results of other types.
+    /// `op` is left without blocks, to be replaced.
+    pub fn rebuild(&mut self, op: OpId, operands: &[ValueId], results: &[TypeId]) -> OpId {
+        let m = self.ir();
+        let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+        let regions = m.regions_of(op).to_vec();
+        let new = NewOp { loc, operands, results, attrs: &attrs, ..NewOp::new(name) };
+        let new = self.create(At::Before(op), new);
+        for from in regions {
+            let to = self.add_region(new);
+            self.move_blocks(from, to);
+        }
+        new
     }
 
     /// Moves an op to another place.

@@ -295,17 +295,11 @@ fn if_unused(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let operands = [view.condition(m)];
     let old: Vec<ValueId> = kept.iter().map(|i| m.result(op, *i)).collect();
     let types: Vec<TypeId> = old.iter().map(|v| m.value_type(*v)).collect();
-    let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     for end in ends {
         let values: Vec<ValueId> = kept.iter().map(|i| r.ir().operand(end, *i)).collect();
         r.set_operands(end, &values);
     }
-    let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
-    let new = r.create(At::Before(op), new);
-    for from in regions {
-        let to = r.add_region(new);
-        r.move_blocks(from, to);
-    }
+    let new = r.rebuild(op, &operands, &types);
     for (i, old) in old.into_iter().enumerate() {
         let result = r.ir().result(new, i);
         r.replace(old, result);

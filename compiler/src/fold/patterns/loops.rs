@@ -4,8 +4,8 @@ use super::control::{block_of, inline};
 use super::truth;
 use crate::dialects::scf;
 use crate::fold::int_value;
-use crate::ir::{NewOp, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Change, Pattern, Rewriter};
+use crate::ir::{OpId, TypeId, ValueId};
+use crate::rewrite::{Change, Pattern, Rewriter};
 
 /// A loop that never runs is its initial values; one that runs once is its body.
 pub const FOR_TRIVIAL: Pattern = Pattern { name: "for-trivial", benefit: 2, rewrite: for_trivial };
@@ -59,7 +59,6 @@ fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     }
     let bounds = [view.lower_bound(m), view.upper_bound(m), view.step(m)];
     let types: Vec<TypeId> = kept.iter().map(|i| m.value_type(m.result(op, *i))).collect();
-    let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     let results: Vec<ValueId> = m.results(op).collect();
     for i in (0..n).filter(|i| stays(*i)) {
         r.replace(args[i + 1], inits[i]);
@@ -71,10 +70,7 @@ fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
         r.remove_arg(block, i + 1);
     }
     let operands: Vec<ValueId> = bounds.into_iter().chain(kept.iter().map(|i| inits[*i])).collect();
-    let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
-    let new = r.create(At::Before(op), new);
-    let to = r.add_region(new);
-    r.move_blocks(region, to);
+    let new = r.rebuild(op, &operands, &types);
     for (at, i) in kept.into_iter().enumerate() {
         let result = r.ir().result(new, at);
         r.replace(results[i], result);

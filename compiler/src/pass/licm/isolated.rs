@@ -146,18 +146,11 @@ fn carry(r: &mut Rewriter<'_>, looping: &Loop, mut carried: Vec<(ValueId, ValueI
         r.set_operands(end, &given);
     }
     let m = r.ir();
-    let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
     let operands: Vec<ValueId> = m.operands(op).chain(carried.iter().map(|&(_, outer)| outer)).collect();
     let old: Vec<ValueId> = m.results(op).collect();
     let more = carried.iter().filter(|_| looping.hands_on).map(|&(arg, _)| arg);
     let types: Vec<TypeId> = old.iter().copied().chain(more).map(|v| m.value_type(v)).collect();
-    let from = m.regions_of(op).to_vec();
-    let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
-    let new = r.create(At::Before(op), new);
-    for region in from {
-        let to = r.add_region(new);
-        r.move_blocks(region, to);
-    }
+    let new = r.rebuild(op, &operands, &types);
     for (i, old) in old.into_iter().enumerate() {
         let result = r.ir().result(new, i);
         r.replace(old, result);
