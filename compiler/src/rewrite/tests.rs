@@ -71,7 +71,7 @@ fn materialize(
     at: OpId,
     _: &str,
     value: AttrId,
-    ty: crate::ir::TypeId,
+    ty: TypeId,
 ) -> Option<ValueId> {
     let loc = r.ir().loc(at);
     let op = r.create_named(At::Before(at), loc, "t.c", &[], &[ty], &[("value", value)]);
