@@ -23,6 +23,8 @@ mod numeric;
 mod reduce;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod truth;
 mod unary;
 mod walk;
 
