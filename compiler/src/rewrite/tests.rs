@@ -66,13 +66,7 @@ fn text(m: &Module) -> String {
     lines.map(|l| format!("{}\n", l.trim())).collect()
 }
 
-fn materialize(
-    r: &mut Rewriter<'_>,
-    at: OpId,
-    _: &str,
-    value: AttrId,
-    ty: TypeId,
-) -> Option<ValueId> {
+fn materialize(r: &mut Rewriter<'_>, at: OpId, _: &str, value: AttrId, ty: TypeId) -> Option<ValueId> {
     let loc = r.ir().loc(at);
     let op = r.create_named(At::Before(at), loc, "t.c", &[], &[ty], &[("value", value)]);
     Some(r.ir().result(op, 0))
