@@ -182,3 +182,8 @@ impl From<BorrowError> for TensorError {
         TensorError::Borrow(error)
     }
 }
+
+/// The answer to an operand or attribute that the operator refuses.
+pub(crate) fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
+    Err(TensorError::Invalid { op, problem })
+}

@@ -325,7 +325,7 @@ impl BinaryTable for Complex128 {
             },
             Binary::SquaredDifference => |a, b| {
                 let d = minus(a, b);
-                Complex128 { re: d.re, im: -d.im }.times(d)
+                d.conjugated().times(d)
             },
             _ => return None,
         })

@@ -1,8 +1,9 @@
-//! Tensors out of numbers: fills, ranges, diagonals, shapes.
+//! Tensors out of numbers: fills, ranges, identity matrices.
 
 use std::sync::Arc;
 
 use super::numeric::{AnyWide, Domain, Number};
+use super::real::scalar;
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -15,23 +16,6 @@ pub fn fill(
 ) -> Result<HostTensor, TensorError> {
     value.expect_shape("value", &Shape::scalar())?;
     HostTensor::splat(value.dtype(), shape, &value.read_bytes()?, allocator)
-}
-
-/// `Shape`: the dimensions as i32 or i64. Fails for i32 where a dimension does not fit.
-pub fn shape_of(
-    x: &HostTensor,
-    to: DType,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<HostTensor, TensorError> {
-    let dims = x.shape().dims();
-    if let (DType::I32, Some(&n)) = (to, dims.iter().find(|&&dim| i32::try_from(dim).is_err())) {
-        return Err(TensorError::IndexRange { n });
-    }
-    if !matches!(to, DType::I32 | DType::I64) {
-        return Err(TensorError::Unsupported { op: "Shape", dtype: to });
-    }
-    let dims: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
-    super::unary::cast(&HostTensor::from_slice(Shape::new(&[dims.len()])?, &dims, allocator)?, to, allocator)
 }
 
 /// `Range`: `start`, `start + delta`, ... before `limit`; three scalars of one dtype of integers or floats.
@@ -84,26 +68,39 @@ pub fn range(
     })
 }
 
-/// `LinSpace`: `n` numbers from `start` to `stop`, both included, as floats of a dtype.
+/// `LinSpace`: `n` numbers from `start` to `stop`, both included; scalars of one float dtype, which is the result's.
 pub fn lin_space(
-    start: f64,
-    stop: f64,
-    n: usize,
-    dtype: DType,
+    start: &HostTensor,
+    stop: &HostTensor,
+    n: i64,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    if n == 0 || !matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
-        let problem = format!("{n} numbers of dtype {dtype}");
-        return Err(TensorError::Invalid { op: "LinSpace", problem });
-    }
-    let out = HostTensor::allocate(dtype, Shape::new(&[n])?, allocator)?;
-    let step = if n > 1 { (stop - start) / (n - 1) as f64 } else { 0.0 };
-    with_element!(dtype, T => {
+    let op = "LinSpace";
+    stop.expect_dtype("stop", start.dtype())?;
+    let (first, last) = (scalar(op, "start", start)?, scalar(op, "stop", stop)?);
+    let Some(count) = usize::try_from(n).ok().filter(|&n| n > 0) else {
+        return Err(TensorError::Invalid { op, problem: format!("{n} numbers from {first} to {last}") });
+    };
+    let out = HostTensor::allocate(start.dtype(), Shape::new(&[count])?, allocator)?;
+    let step = if count > 1 { (last - first) / (count - 1) as f64 } else { 0.0 };
+    with_element!(start.dtype(), T => {
         for (i, out) in out.write::<T>()?.iter_mut().enumerate() {
-            let x = if i > 0 && i == n - 1 { stop } else { start + step * i as f64 };
+            let x = if i > 0 && i == count - 1 { last } else { first + step * i as f64 };
             *out = T::cast(AnyWide::Real(x));
         }
     });
+    Ok(out)
+}
+
+/// `ZerosLike`.
+pub fn zeros_like(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    HostTensor::zeros(x.dtype(), x.shape().clone(), allocator)
+}
+
+/// `OnesLike`.
+pub fn ones_like(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
+    with_element!(x.dtype(), T => out.write::<T>()?.fill(T::narrow(Domain::ONE)));
     Ok(out)
 }
 
@@ -122,20 +119,5 @@ pub fn eye(
             }
         }
     });
-    Ok(out)
-}
-
-/// `Diag`: the tensor of shape `dims ++ dims` that has `x` on its diagonal and zeros elsewhere.
-pub fn diag(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let dims = x.shape().dims();
-    let out = HostTensor::zeros(x.dtype(), Shape::new(&[dims, dims].concat())?, allocator)?;
-    let (n, size) = (x.num_elements(), x.dtype().size());
-    {
-        let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
-        for (i, element) in from.chunks_exact(size).enumerate() {
-            let at = i * (n + 1) * size;
-            to[at..at + size].copy_from_slice(element);
-        }
-    }
     Ok(out)
 }

@@ -6,14 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number};
+use super::unary::cast;
 use super::walk::strides;
 use crate::element::with_element;
+use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::{DType, HostTensor, I1, Shape, TensorError};
-
-fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
-    Err(TensorError::Invalid { op, problem })
-}
+use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The elements of an index tensor.
 pub(super) fn indices_of(op: &'static str, indices: &HostTensor) -> Result<Vec<i64>, TensorError> {
@@ -67,6 +65,47 @@ fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<
         offsets.push(offset);
     }
     Ok((offsets, slice))
+}
+
+/// `GatherV2`: slices of `x` along an axis; the axis is replaced by the axes of the indices (i32 or i64). The first `batch_dims` axes of both
+/// agree and are walked together; a negative number counts from the rank of the indices. Fails if the axis is one of them.
+pub fn gather(
+    x: &HostTensor,
+    indices: &HostTensor,
+    axis: i64,
+    batch_dims: i64,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "GatherV2";
+    let at = resolve_axis(x.shape(), axis)?;
+    let (dims, rows) = (x.shape().dims(), indices.shape().dims());
+    let n_batch = if batch_dims < 0 { batch_dims.saturating_add(rows.len() as i64) } else { batch_dims };
+    let n_batch =
+        usize::try_from(n_batch).ok().filter(|&n| n <= at && n <= rows.len() && dims[..n] == rows[..n]);
+    let Some(n_batch) = n_batch else {
+        let problem = format!(
+            "{batch_dims} batch dimensions do not fit axis {at} of shape {} and indices of shape {}",
+            x.shape(),
+            indices.shape()
+        );
+        return invalid(op, problem);
+    };
+    let positions = positions(op, indices, dims[at], x.shape())?;
+    let shape = Shape::new(&[&dims[..at], &rows[n_batch..], &dims[at + 1..]].concat())?;
+    let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
+    if out.num_elements() > 0 {
+        let slab = dims[at + 1..].iter().product::<usize>() * x.dtype().size();
+        let outer: usize = dims[n_batch..at].iter().product();
+        let per_batch: usize = rows[n_batch..].iter().product();
+        let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
+        for (i, to) in to.chunks_exact_mut(slab).enumerate() {
+            let row = i / per_batch; // of the axes before the gathered one
+            let position = positions[row / outer * per_batch + i % per_batch];
+            let start = (row * dims[at] + position) * slab;
+            to.copy_from_slice(&from[start..start + slab]);
+        }
+    }
+    Ok(out)
 }
 
 /// `GatherNd`: the elements or slices of `x` that the last axis of the indices, 1 long at least, names.
@@ -247,7 +286,7 @@ pub fn one_hot(
 
 /// `Where`: the indices of the true (or non-zero) elements in row-major order, one row each, i64.
 pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let truth = super::unary::cast(x, DType::I1, allocator)?;
+    let truth = cast(x, DType::I1, allocator)?;
     let truth = truth.read::<I1>()?;
     let rank = x.shape().rank();
     let count = truth.iter().filter(|t| t.is_true()).count();
@@ -263,34 +302,51 @@ pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Host
     Ok(out)
 }
 
-/// `Unique` of a vector: its distinct elements in order of appearance, and for each element its position among them (i32). Equality is that
-/// of bytes, with zeros alike; every NaN is distinct.
-pub fn unique(
-    x: &HostTensor,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<(HostTensor, HostTensor), TensorError> {
+/// What `UniqueWithCounts` gives.
+#[derive(Clone, Debug)]
+pub struct Unique {
+    /// The distinct elements in order of appearance.
+    pub values: HostTensor,
+    /// For each element, its position among them.
+    pub places: HostTensor,
+    /// How often each occurs.
+    pub counts: HostTensor,
+}
+
+/// `Unique`, `UniqueWithCounts` of a vector; positions and counts are i32 or i64. Equality is that of bytes, with zeros alike; every NaN is
+/// distinct.
+pub fn unique(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<Unique, TensorError> {
+    let op = "UniqueWithCounts";
     let &[n] = x.shape().dims() else {
         return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() });
     };
-    if i32::try_from(n).is_err() {
+    if !matches!(to, DType::I32 | DType::I64) {
+        return Err(TensorError::Unsupported { op, dtype: to });
+    }
+    if to == DType::I32 && i32::try_from(n).is_err() {
         return Err(TensorError::IndexRange { n });
     }
-    let places = HostTensor::allocate(DType::I32, Shape::new(&[n])?, allocator)?;
+    let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
     with_element!(x.dtype(), T => {
         let from = x.read::<T>()?;
-        let mut seen: HashMap<Vec<u8>, i32> = HashMap::new(); // looked up only
-        let mut distinct: Vec<T> = Vec::new();
-        for (&value, place) in from.iter().zip(places.write::<i32>()?.iter_mut()) {
+        let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
+        let (mut distinct, mut counts): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
+        for (&value, place) in from.iter().zip(places.write::<i64>()?.iter_mut()) {
             let wide = value.widen();
-            let next = distinct.len() as i32; // at most n
+            let next = distinct.len();
             // The sum with zero has no sign of zero.
             let key = bytemuck::bytes_of(&T::narrow(wide.plus(Domain::ZERO))).to_vec();
-            *place = if wide.is_nan() { next } else { *seen.entry(key).or_insert(next) };
-            if *place == next {
+            let at = if wide.is_nan() { next } else { *seen.entry(key).or_insert(next) };
+            if at == next {
                 distinct.push(value);
+                counts.push(0);
             }
+            counts[at] += 1;
+            *place = at as i64;
         }
-        let values = HostTensor::from_slice(Shape::new(&[distinct.len()])?, &distinct, allocator)?;
-        Ok((values, places.clone()))
+        let shape = Shape::new(&[distinct.len()])?;
+        let values = HostTensor::from_slice(shape.clone(), &distinct, allocator)?;
+        let counts = cast(&HostTensor::from_slice(shape, &counts, allocator)?, to, allocator)?;
+        Ok(Unique { values, places: cast(&places, to, allocator)?, counts })
     })
 }

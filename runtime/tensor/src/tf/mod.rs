@@ -5,42 +5,84 @@
 //! serve where speed does not matter.
 //!
 //! ```text
-//! numeric (kinds of numbers) ──▶ unary, binary (tables)          walk (where elements come from) ──▶ movement, create, index
-//!                           └──▶ reduce (sums, scans), order      nn (softmax, entropies, normalization, pooling)
+//! numeric (kinds of numbers) ──▶ unary, binary (tables)         walk (where elements come from) ──▶ movement, joins, slices, pads
+//!                           ├──▶ reduce, order                  shapes, create, diagonal, index (tensors of positions)
+//!                           └──▶ product ──▶ einsum             window (images) ──▶ conv, pool
+//! real (floats in f64) ──▶ softmax, norm, train                 list (lists of tensors)
 //! ```
 //!
 //! Rules for all: empty tensors give empty results, or the neutral element of a reduction; a negative axis counts from the end;
-//! indices out of range are errors that name the index. Nothing is allocated in proportion to a number that is not a shape's.
+//! indices out of range are errors that name the index. Memory comes from the allocator; what does not is at most in proportion to a tensor that is there.
 //!
-//! Not here: variables, control flow, strings; matrix products and convolutions (`math`).
+//! Signatures: operands in TensorFlow's order, then attributes, then the allocator. What TensorFlow takes as a tensor of axes, dimensions or
+//! positions is a slice of `i64` here.
+//!
+//! Not here: variables, control flow, strings, speed (`math`, `matmul`, `conv`).
 
 mod binary;
+mod conv;
 mod create;
+mod diagonal;
+mod einsum;
 mod index;
+mod joins;
+#[cfg(test)]
+mod layers_tests;
+mod list;
 mod movement;
-mod nn;
+mod norm;
 mod numeric;
+mod order;
+mod pads;
+mod pool;
+mod product;
+mod real;
 mod reduce;
+mod shapes;
+mod slices;
+mod softmax;
 #[cfg(test)]
 mod tests;
+mod train;
 #[cfg(test)]
 mod truth;
 mod unary;
 mod walk;
+mod window;
 
 pub use binary::{Binary, Compare, add_n, binary, compare, leaky_relu_grad, select};
-pub use create::{diag, eye, fill, lin_space, range, shape_of};
+pub use conv::{
+    Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
+    depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
+};
+pub use create::{eye, fill, lin_space, ones_like, range, zeros_like};
+pub use diagonal::{diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag};
+pub use einsum::einsum;
 pub use index::{
-    Scatter, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, unsorted_segment_sum, where_true,
+    Scatter, Unique, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, unsorted_segment_sum,
+    where_true,
 };
-pub use movement::{
-    PadMode, SliceMasks, broadcast_to, concat, depth_to_space, expand_dims, gather, pack, pad, reshape,
-    reverse, roll, slice, space_to_depth, split, split_v, squeeze, strided_slice, tile, transpose, unpack,
+pub use joins::{concat, pack, split, split_v, unpack};
+pub use list::{PartialShape, TensorList};
+pub use movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
+pub use norm::{
+    BatchNorm, BatchNormAttrs, Trained, batch_norm, batch_norm_grad, batch_norm_training, bias_add,
+    bias_add_grad,
 };
-pub use nn::{
-    BatchNorm, Padding, Pool, apply_gradient_descent, batch_norm, batch_norm_grad, batch_norm_training,
-    bias_add, bias_add_grad, log_softmax, pool, pool_grad, softmax, softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
+pub use order::{arg_extreme, in_top_k, sort, top_k};
+pub use pads::{PadMode, mirror_pad_grad, pad};
+pub use pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
+pub use product::{Turn, batch_matmul, matmul};
+pub use reduce::{Reduce, Scan, reduce, scan};
+pub use shapes::{
+    broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape, shape_from,
+    shape_of, size_of, squeeze,
 };
-pub use reduce::{Reduce, Scan, arg_extreme, in_top_k, reduce, scan, sort, top_k};
+pub use slices::{SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad};
+pub use softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
+pub use train::{
+    Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
+    apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
+};
 pub use unary::{Test, Unary, bitcast, cast, leaky_relu, test, unary};
+pub use window::{Format, Padding};

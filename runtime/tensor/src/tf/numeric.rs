@@ -67,6 +67,10 @@ pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn negated(self) -> Self;
+    /// The complex conjugate.
+    fn conjugated(self) -> Self {
+        self
+    }
     /// Division by a count, for means; integers divide toward zero.
     fn over(self, n: usize) -> Self;
     /// The order, if these numbers have one and neither is NaN.
@@ -153,6 +157,9 @@ impl Domain for f64 {
 impl Domain for Complex128 {
     fn negated(self) -> Complex128 {
         Complex128 { re: -self.re, im: -self.im }
+    }
+    fn conjugated(self) -> Complex128 {
+        Complex128 { re: self.re, im: -self.im }
     }
     const ZERO: Complex128 = Complex128 { re: 0.0, im: 0.0 };
     const ONE: Complex128 = Complex128 { re: 1.0, im: 0.0 };

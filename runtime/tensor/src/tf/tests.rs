@@ -203,7 +203,8 @@ fn joins_and_cuts() {
 fn strided_slices_are_pythons() {
     let m = &malloc();
     let x = vector(&[0i32, 1, 2, 3, 4, 5]);
-    let cut = |b, e, s, masks| strided_slice(&x, &[b], &[e], &[s], masks, m);
+    let cut =
+        |b, e, s, masks| strided_slice(&x, &SliceRange { begin: &[b], end: &[e], strides: &[s], masks }, m);
     let none = SliceMasks::default();
     check(cut(1, -1, 2, none), &[2], &[1i32, 3]);
     check(cut(-1, -100, -2, none), &[3], &[5i32, 3, 1]);
@@ -217,7 +218,10 @@ fn strided_slices_are_pythons() {
     // x[..., newaxis, 1]
     let y = tensor(&[2, 1, 2], &[1i32, 2, 3, 4]);
     let masks = SliceMasks { ellipsis: 1, new_axis: 2, shrink_axis: 4, ..none };
-    check(strided_slice(&y, &[0, 0, 1], &[0, 0, 2], &[1, 1, 1], masks, m), &[2, 1, 1], &[2i32, 4]);
+    let range = SliceRange { begin: &[0, 0, 1], end: &[0, 0, 2], strides: &[1, 1, 1], masks };
+    check(strided_slice(&y, &range, m), &[2, 1, 1], &[2i32, 4]);
+    let dy = tensor(&[2, 1, 1], &[7i32, 8]);
+    check(strided_slice_grad(y.shape(), &range, &dy, m), &[2, 1, 2], &[0i32, 7, 0, 8]);
 }
 
 #[test]
@@ -241,10 +245,10 @@ fn pads() {
 fn gathers_and_scatters() {
     let m = &malloc();
     let x = tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]);
-    check(gather(&x, &vector(&[2i64, 0]), 0, m), &[2, 2], &[5i32, 6, 1, 2]);
-    check(gather(&x, &tensor(&[], &[1i32]), 1, m), &[3], &[2i32, 4, 6]);
+    check(gather(&x, &vector(&[2i64, 0]), 0, 0, m), &[2, 2], &[5i32, 6, 1, 2]);
+    check(gather(&x, &tensor(&[], &[1i32]), 1, 0, m), &[3], &[2i32, 4, 6]);
     refused(
-        gather(&x, &vector(&[0i32, 3]), 0, m),
+        gather(&x, &vector(&[0i32, 3]), 0, 0, m),
         "`GatherV2`: indices[1] = 3 is not in [0, 3) of shape [3, 2]",
     );
     check(gather_nd(&x, &tensor(&[2, 2], &[0i32, 1, 2, 0]), m), &[2], &[2i32, 5]);
@@ -272,9 +276,10 @@ fn gathers_and_scatters() {
     );
     check(one_hot(&vector(&[1i32, 0]), 2, &on, &off, 0, m), &[2, 2], &[0.0f32, 5.0, 5.0, 0.0]);
     check(where_true(&tensor(&[2, 2], &[1i32, 0, 0, 1]), m), &[2, 2], &[0i64, 0, 1, 1]);
-    let (values, places) = unique(&vector(&[1i32, 1, 2, 4, 4, 4, 7, 8, 8]), m).unwrap();
-    check(Ok(values), &[5], &[1i32, 2, 4, 7, 8]);
-    check(Ok(places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
+    let found = unique(&vector(&[1i32, 1, 2, 4, 4, 4, 7, 8, 8]), DType::I32, m).unwrap();
+    check(Ok(found.values), &[5], &[1i32, 2, 4, 7, 8]);
+    check(Ok(found.places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
+    check(Ok(found.counts), &[5], &[2i32, 1, 3, 1, 2]);
 }
 
 #[test]
@@ -285,7 +290,7 @@ fn tensors_out_of_numbers() {
     check(range(&scalar(3), &scalar(1), &scalar(-2), m), &[1], &[3i32]);
     refused(range(&scalar(0), &scalar(5), &scalar(0), m), "`Range`: delta is 0");
     assert!(range(&scalar(0), &scalar(5), &scalar(-1), m).is_err());
-    check(lin_space(10.0, 12.0, 3, DType::F32, m), &[3], &[10.0f32, 11.0, 12.0]);
+    check(lin_space(&tensor(&[], &[10.0f32]), &tensor(&[], &[12.0f32]), 3, m), &[3], &[10.0f32, 11.0, 12.0]);
     check(eye(2, 3, DType::I8, m), &[2, 3], &[1i8, 0, 0, 0, 1, 0]);
     check(diag(&vector(&[1i32, 2]), m), &[2, 2], &[1i32, 0, 0, 2]);
     check(shape_of(&tensor(&[2, 0], &[0u8; 0]), DType::I64, m), &[2], &[2i64, 0]);
@@ -349,41 +354,48 @@ fn layers() {
         "`SparseSoftmaxCrossEntropyWithLogits`: indices[0] = 3 is not in [0, 3) of shape [2, 3]",
     );
     let x = tensor(&[2, 2], &[1i32, 2, 3, 4]);
-    check(bias_add(&x, &vector(&[10i32, 20]), m), &[2, 2], &[11i32, 22, 13, 24]);
-    check(bias_add_grad(&x, m), &[2], &[4i32, 6]);
-    refused(bias_add(&x, &vector(&[1i32]), m), "`bias` has shape [1], expected [2]");
-    check(apply_gradient_descent(&vector(&[1.0f32]), 0.5, &vector(&[4.0f32]), m), &[1], &[-1.0f32]);
+    check(bias_add(&x, &vector(&[10i32, 20]), Format::Nhwc, m), &[2, 2], &[11i32, 22, 13, 24]);
+    check(bias_add_grad(&x, Format::Nhwc, m), &[2], &[4i32, 6]);
+    refused(bias_add(&x, &vector(&[1i32]), Format::Nhwc, m), "`bias` has shape [1], expected [2]");
+    let half = tensor(&[], &[0.5f32]);
+    let [x] = apply_gradient_descent(&vector(&[1.0f32]), &half, &vector(&[4.0f32]), m).unwrap();
+    check(Ok(x), &[1], &[-1.0f32]);
     let two = &vector(&[2.0f32]);
+    let attrs = BatchNormAttrs { epsilon: 0.0, ..BatchNormAttrs::default() };
     let by = BatchNorm { scale: two, offset: two, mean: two, variance: &vector(&[4.0f32]) };
-    check(batch_norm(&tensor(&[1, 1, 2, 1], &[2.0f32, 4.0]), &by, 0.0, m), &[1, 1, 2, 1], &[2.0f32, 4.0]);
-    assert!(batch_norm(&logits, &by, 0.0, m).is_err());
+    check(batch_norm(&tensor(&[1, 1, 2, 1], &[2.0f32, 4.0]), &by, &attrs, m), &[1, 1, 2, 1], &[2.0f32, 4.0]);
+    assert!(batch_norm(&logits, &by, &attrs, m).is_err());
+}
+
+fn pooling(window: (usize, usize), strides: (usize, usize), padding: Padding) -> Pool2d {
+    Pool2d { window, strides, padding, format: Format::Nhwc }
 }
 
 #[test]
 fn pools() {
     let m = &malloc();
     let x = tensor(&[1, 3, 3, 1], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-    let run = |kind, window, stride, padding| pool(kind, &x, window, stride, padding, m);
+    let run = |kind, window, strides, padding| pool(kind, &x, &pooling(window, strides, padding), m);
     check(run(Pool::Max, (2, 2), (1, 1), Padding::Valid), &[1, 2, 2, 1], &[5.0f32, 6.0, 8.0, 9.0]);
     check(run(Pool::Max, (2, 2), (2, 2), Padding::Same), &[1, 2, 2, 1], &[5.0f32, 6.0, 8.0, 9.0]);
     check(run(Pool::Avg, (2, 2), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.5, 7.5, 9.0]);
     check(run(Pool::Avg, (3, 3), (2, 2), Padding::Same), &[1, 2, 2, 1], &[3.0f32, 4.0, 6.0, 7.0]);
     refused(
         run(Pool::Max, (4, 1), (1, 1), Padding::Valid),
-        "`MaxPool`: a window of 4 is larger than the image of shape [1, 3, 3, 1]",
+        "`MaxPool`: a window of 4 with stride 1 and dilation 1 is larger than the image of shape [1, 3, 3, 1] with paddings (0, 0)",
     );
     assert!(run(Pool::Max, (1, 1), (0, 1), Padding::Valid).is_err());
     assert!(run(Pool::Max, (usize::MAX, 1), (1, 1), Padding::Same).is_err());
     check(run(Pool::Max, (1 << 62, 1 << 62), (1 << 62, 1 << 62), Padding::Same), &[1, 1, 1, 1], &[9.0f32]);
     check(
-        pool(Pool::Avg, &tensor::<f32>(&[0, 3, 3, 2], &[]), (2, 2), (1, 1), Padding::Valid, m),
+        pool(Pool::Avg, &tensor::<f32>(&[0, 3, 3, 2], &[]), &pooling((2, 2), (1, 1), Padding::Valid), m),
         &[0, 2, 2, 2],
         &[] as &[f32],
     );
 }
 
 /// The sum of `weights * f(x)` by each element of x, by differences.
-fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
+pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
     let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
     (0..x.len())
         .map(|i| {
@@ -396,7 +408,7 @@ fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor
 }
 
 #[track_caller]
-fn near(got: &HostTensor, want: &[f64]) {
+pub(super) fn near(got: &HostTensor, want: &[f64]) {
     let got = got.read::<f64>().unwrap();
     assert_eq!(got.len(), want.len());
     assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-6), "{:?} {want:?}", &*got);
@@ -411,31 +423,44 @@ fn gradients_of_layers_are_those_of_differences() {
         [(Pool::Max, Padding::Valid, 2), (Pool::Avg, Padding::Same, 3), (Pool::Max, Padding::Same, 3)]
     {
         let weights: Vec<f64> = (0..side * side * 2).map(|i| i as f64 + 1.0).collect();
-        let run = |x: &[f64]| pool(kind, &tensor(&[1, 3, 3, 2], x), (2, 2), (1, 1), padding, m).unwrap();
+        let attrs = pooling((2, 2), (1, 1), padding);
+        let run = |x: &[f64]| pool(kind, &tensor(&[1, 3, 3, 2], x), &attrs, m).unwrap();
         let dy = tensor(&[1, side, side, 2], &weights);
-        let got = pool_grad(kind, &x, &dy, (2, 2), (1, 1), padding, m).unwrap();
+        let got = match kind {
+            Pool::Max => max_pool_grad(&x, &dy, &attrs, m).unwrap(),
+            Pool::Avg => avg_pool_grad(x.shape(), &dy, &attrs, m).unwrap(),
+        };
         near(&got, &numeric_gradient(&values, &weights, run));
     }
     let (scale, offset) = (vector(&[2.0f64, -1.0]), vector(&[0.5f64, 0.0]));
     let weights: Vec<f64> = (0..18).map(|i| f64::from(i % 5)).collect();
     let dy = tensor(&[1, 3, 3, 2], &weights);
-    let run = |x: &[f64]| batch_norm_training(&tensor(&[1, 3, 3, 2], x), &scale, &offset, 1e-3, m).unwrap().0;
-    let (by_x, by_scale, by_offset) = batch_norm_grad(&dy, &x, &scale, 1e-3, m).unwrap();
+    let attrs = BatchNormAttrs { epsilon: 1e-3, ..BatchNormAttrs::default() };
+    let none = vector::<f64>(&[]);
+    let train = |x: &HostTensor, scale: &HostTensor, offset: &HostTensor| {
+        batch_norm_training(x, scale, offset, (&none, &none), &attrs, m).unwrap()
+    };
+    let run = |x: &[f64]| train(&tensor(&[1, 3, 3, 2], x), &scale, &offset).y;
+    let trained = train(&x, &scale, &offset);
+    let moments = (&trained.batch_mean, &trained.batch_variance);
+    let [by_x, by_scale, by_offset] = batch_norm_grad(&dy, &x, &scale, moments, true, &attrs, m).unwrap();
     near(&by_x, &numeric_gradient(&values, &weights, run));
-    let by_scales = |s: &[f64]| batch_norm_training(&x, &vector(s), &offset, 1e-3, m).unwrap().0;
-    near(&by_scale, &numeric_gradient(&[2.0, -1.0], &weights, by_scales));
-    let by_offsets = |o: &[f64]| batch_norm_training(&x, &scale, &vector(o), 1e-3, m).unwrap().0;
-    near(&by_offset, &numeric_gradient(&[0.5, 0.0], &weights, by_offsets));
-    let (_, mean, variance) = batch_norm_training(
-        &tensor(&[1, 1, 2, 1], &[1.0f64, 3.0]),
-        &vector(&[1.0f64]),
-        &vector(&[0.0f64]),
-        0.0,
-        m,
-    )
-    .unwrap();
-    check(Ok(mean), &[1], &[2.0f64]);
-    check(Ok(variance), &[1], &[2.0f64]);
+    near(&by_scale, &numeric_gradient(&[2.0, -1.0], &weights, |s| train(&x, &vector(s), &offset).y));
+    near(&by_offset, &numeric_gradient(&[0.5, 0.0], &weights, |o| train(&x, &scale, &vector(o)).y));
+    let fixed = |x: &[f64]| {
+        let by = BatchNorm { scale: &scale, offset: &offset, mean: moments.0, variance: moments.1 };
+        batch_norm(&tensor(&[1, 3, 3, 2], x), &by, &attrs, m).unwrap()
+    };
+    let [by_x, ..] = batch_norm_grad(&dy, &x, &scale, moments, false, &attrs, m).unwrap();
+    near(&by_x, &numeric_gradient(&values, &weights, fixed));
+    let (one, ten) = (vector(&[1.0f64]), vector(&[10.0f64]));
+    let attrs = BatchNormAttrs { epsilon: 0.0, exponential_avg_factor: 0.5, format: Format::Nchw };
+    let images = tensor(&[1, 1, 2, 1], &[1.0f64, 3.0]);
+    let trained = batch_norm_training(&images, &one, &one, (&ten, &ten), &attrs, m).unwrap();
+    check(Ok(trained.y), &[1, 1, 2, 1], &[0.0f64, 2.0]);
+    check(Ok(trained.mean), &[1], &[6.0f64]);
+    check(Ok(trained.variance), &[1], &[6.0f64]);
+    check(Ok(trained.batch_variance), &[1], &[1.0f64]);
 }
 
 #[test]

@@ -138,6 +138,23 @@ impl<'a> Node<'a> {
         }
     }
 
+    fn format(&self) -> Format {
+        if self.attr("data_format") == "NCHW" { Format::Nchw } else { Format::Nhwc }
+    }
+
+    fn conv(&self) -> Conv2d {
+        Conv2d {
+            strides: self.plane("strides"),
+            dilations: self.plane("dilations"),
+            padding: self.padding(),
+            format: self.format(),
+        }
+    }
+
+    fn turn(&self, key: &str, turned: Turn) -> Turn {
+        if self.is(key) { turned } else { Turn::None }
+    }
+
     fn ints(&self, at: usize) -> Vec<i64> {
         index::indices_of("operand", self.inputs[at]).unwrap()
     }
@@ -170,12 +187,30 @@ impl<'a> Node<'a> {
             "ArgMax" | "ArgMin" => {
                 vec![arg_extreme(self.op == "ArgMax", x, self.ints(1)[0], self.dtype("output_type"), m)?]
             }
+            "BatchMatMulV2" => {
+                let (left, right) = (self.turn("adj_x", Turn::Adjoint), self.turn("adj_y", Turn::Adjoint));
+                vec![batch_matmul(x, left, self.inputs[1], right, m)?]
+            }
+            "Conv2D" => vec![conv2d(x, self.inputs[1], &self.conv(), m)?],
+            "DepthwiseConv2dNative" => vec![depthwise_conv2d(x, self.inputs[1], &self.conv(), m)?],
+            "Einsum" => vec![einsum(self.attr("equation"), &self.inputs, m)?],
+            "MatMul" => {
+                let (left, right) =
+                    (self.turn("transpose_a", Turn::Transpose), self.turn("transpose_b", Turn::Transpose));
+                vec![matmul(x, left, self.inputs[1], right, m)?]
+            }
             "AvgPool" | "MaxPool" => {
                 let kind = if self.op == "AvgPool" { Pool::Avg } else { Pool::Max };
-                vec![pool(kind, x, self.plane("ksize"), self.plane("strides"), self.padding(), m)?]
+                let attrs = Pool2d {
+                    window: self.plane("ksize"),
+                    strides: self.plane("strides"),
+                    padding: self.padding(),
+                    format: self.format(),
+                };
+                vec![pool(kind, x, &attrs, m)?]
             }
-            "BiasAdd" => vec![bias_add(x, self.inputs[1], m)?],
-            "BiasAddGrad" => vec![bias_add_grad(x, m)?],
+            "BiasAdd" => vec![bias_add(x, self.inputs[1], self.format(), m)?],
+            "BiasAddGrad" => vec![bias_add_grad(x, self.format(), m)?],
             "Bitcast" => vec![bitcast(x, self.dtype("type"))?],
             "BroadcastTo" => vec![broadcast_to(x, &Shape::from_i64(&self.ints(1))?, m)?],
             "Cast" => vec![cast(x, self.dtype("DstT"), m)?],
@@ -186,10 +221,12 @@ impl<'a> Node<'a> {
             "FusedBatchNormV3" => {
                 let &[x, scale, offset, mean, variance] = &self.inputs[..] else { panic!() };
                 let by = BatchNorm { scale, offset, mean, variance };
-                vec![batch_norm(x, &by, self.attr("epsilon").parse().unwrap(), m)?]
+                let epsilon = self.attr("epsilon").parse().unwrap();
+                let attrs = BatchNormAttrs { epsilon, format: self.format(), ..BatchNormAttrs::default() };
+                vec![batch_norm(x, &by, &attrs, m)?]
             }
             "GatherNd" => vec![gather_nd(x, self.inputs[1], m)?],
-            "GatherV2" => vec![gather(x, self.inputs[1], self.ints(2)[0], m)?],
+            "GatherV2" => vec![gather(x, self.inputs[1], self.ints(2)[0], self.int("batch_dims"), m)?],
             "InTopKV2" => vec![in_top_k(x, self.inputs[1], self.ints(2)[0], m)?],
             "LeakyRelu" => vec![leaky_relu(x, self.attr("alpha").parse().unwrap(), m)?],
             "LogSoftmax" => vec![log_softmax(x, m)?],
@@ -228,7 +265,8 @@ impl<'a> Node<'a> {
                     new_axis: mask("new_axis_mask"),
                     shrink_axis: mask("shrink_axis_mask"),
                 };
-                vec![strided_slice(x, &self.ints(1), &self.ints(2), &self.ints(3), masks, m)?]
+                let (begin, end, strides) = (self.ints(1), self.ints(2), self.ints(3));
+                vec![strided_slice(x, &SliceRange { begin: &begin, end: &end, strides: &strides, masks }, m)?]
             }
             "TensorScatterUpdate" => {
                 vec![tensor_scatter(Scatter::Update, x, self.inputs[1], self.inputs[2], m)?]

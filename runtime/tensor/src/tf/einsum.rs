@@ -1,0 +1,255 @@
+//! `Einsum`: sums of products by labels of axes, `ij,jk->ik`.
+//!
+//! ```text
+//! equation := labels { ',' labels } [ '->' labels ]        labels := { letter | '...' }, blanks do not count
+//! ```
+//!
+//! Any number of operands (TensorFlow has one or two). `...` stands for the axes that the letters leave over, which broadcast from the right; axes of
+//! one letter agree exactly. A letter twice in one operand takes its diagonal. Without `->` the result has the letters that occur once, sorted,
+//! behind the `...`.
+//!
+//! First each operand loses the labels that nothing else needs; then the operands are contracted from left to right, each result
+//! keeping the labels that a later operand or the result needs. Every step rounds to the dtype.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::numeric::Number;
+use super::product::{Axis, contract, multiply};
+use super::walk::strides;
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+const OP: &str = "Einsum";
+
+/// A letter, or an axis of the `...`, counted from its right end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Label {
+    Dots(usize),
+    Letter(char),
+}
+
+/// A part of the equation: letters and at most one `None` for the dots.
+type Part = Vec<Option<char>>;
+
+fn invalid<T>(equation: &str, problem: &str) -> Result<T, TensorError> {
+    let equation: String = equation.chars().take(200).collect();
+    Err(TensorError::Invalid { op: OP, problem: format!("{problem}: `{equation}`") })
+}
+
+fn parse_part(equation: &str, text: &str) -> Result<Part, TensorError> {
+    let mut part = Part::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("...") {
+            if part.contains(&None) {
+                return invalid(equation, "`...` occurs twice in an operand");
+            }
+            part.push(None);
+            rest = after;
+            continue;
+        }
+        if !c.is_ascii_alphabetic() {
+            return invalid(equation, "labels are letters and `...`");
+        }
+        part.push(Some(c));
+        rest = &rest[1..]; // ASCII
+    }
+    Ok(part)
+}
+
+/// A tensor with a label for each of its axes.
+struct Term {
+    x: HostTensor,
+    labels: Vec<Label>,
+}
+
+impl Term {
+    fn new(equation: &str, part: &Part, x: &HostTensor) -> Result<Term, TensorError> {
+        let letters = part.iter().flatten().count();
+        let rank = x.shape().rank();
+        let has_dots = part.contains(&None);
+        if letters > rank || (letters < rank && !has_dots) {
+            return invalid(equation, &format!("an operand of shape {} has another rank in", x.shape()));
+        }
+        let labels = expand(part, rank - letters);
+        let term = Term { x: x.clone(), labels };
+        for (i, label) in term.labels.iter().enumerate() {
+            if term.dim(*label) != Some(x.shape().dims()[i]) {
+                return invalid(equation, &format!("no diagonal in an operand of shape {}", x.shape()));
+            }
+        }
+        Ok(term)
+    }
+
+    /// The length of the first axis with this label.
+    fn dim(&self, label: Label) -> Option<usize> {
+        let at = self.labels.iter().position(|l| *l == label)?;
+        Some(self.x.shape().dims()[at])
+    }
+
+    /// The distance from element to element along a label; along a diagonal that of all its axes.
+    fn step(&self, label: Label) -> usize {
+        let axes = self.labels.iter().zip(self.x.shape().dims()).zip(strides(self.x.shape()));
+        axes.filter(|((l, _), _)| **l == label).map(|((_, &dim), stride)| Axis::step(dim, stride)).sum()
+    }
+
+    /// The sum over all labels but these, which are its axes then. Nothing is done where nothing changes.
+    fn reduced(self, keep: &[Label], allocator: &Arc<dyn Allocator>) -> Result<Term, TensorError> {
+        if self.labels == keep {
+            return Ok(self);
+        }
+        let axis = |&label: &Label| Axis { len: self.dim(label).unwrap_or(1), a: self.step(label), b: 0 };
+        let free: Vec<Axis> = keep.iter().map(axis).collect();
+        let summed: Vec<Axis> =
+            distinct(&self.labels).iter().filter(|l| !keep.contains(l)).map(axis).collect();
+        let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
+        let out = HostTensor::allocate(self.x.dtype(), shape, allocator)?;
+        with_element!(self.x.dtype(), T => {
+            let from = self.x.read::<T>()?;
+            contract::<T>(&out, &free, &summed, |at, _| from[at].widen())?;
+        });
+        Ok(Term { x: out, labels: keep.to_vec() })
+    }
+
+    /// The sum of products with another term over all labels but these.
+    fn times(
+        &self,
+        other: &Term,
+        keep: &[Label],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Term, TensorError> {
+        let axis = |&label: &Label| {
+            let len = match (self.dim(label), other.dim(label)) {
+                (Some(1) | None, len) => len.unwrap_or(1),
+                (Some(len), _) => len,
+            };
+            Axis { len, a: self.step(label), b: other.step(label) }
+        };
+        let all = distinct(&[&self.labels[..], &other.labels].concat());
+        let free: Vec<Axis> = keep.iter().map(axis).collect();
+        let summed: Vec<Axis> = all.iter().filter(|l| !keep.contains(l)).map(axis).collect();
+        let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
+        let x = multiply(OP, (&self.x, false), (&other.x, false), shape, (&free, &summed), allocator)?;
+        Ok(Term { x, labels: keep.to_vec() })
+    }
+}
+
+/// The labels of a part whose dots stand for so many axes.
+fn expand(part: &Part, n_dots: usize) -> Vec<Label> {
+    part.iter()
+        .flat_map(|letter| match letter {
+            Some(c) => vec![Label::Letter(*c)],
+            None => (0..n_dots).rev().map(Label::Dots).collect(),
+        })
+        .collect()
+}
+
+/// Each once, in order of appearance.
+fn distinct(labels: &[Label]) -> Vec<Label> {
+    let mut once = Vec::with_capacity(labels.len());
+    for label in labels {
+        if !once.contains(label) {
+            once.push(*label);
+        }
+    }
+    once
+}
+
+/// `Einsum` of operands of one dtype.
+pub fn einsum(
+    equation: &str,
+    inputs: &[&HostTensor],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match text.split_once("->") {
+        Some((left, right)) => (left, Some(parse_part(&text, right)?)),
+        None => (&text[..], None),
+    };
+    let parts = left.split(',').map(|part| parse_part(&text, part)).collect::<Result<Vec<_>, _>>()?;
+    let Some(&first) = inputs.first() else { return invalid(&text, "no operands") };
+    if parts.len() != inputs.len() {
+        return invalid(&text, &format!("{} operands for {} in", inputs.len(), parts.len()));
+    }
+    if first.dtype() == DType::I1 {
+        return Err(TensorError::Unsupported { op: OP, dtype: DType::I1 });
+    }
+    let mut terms = Vec::with_capacity(inputs.len());
+    for (part, x) in parts.iter().zip(inputs) {
+        x.expect_dtype("inputs", first.dtype())?;
+        terms.push(Term::new(&text, part, x)?);
+    }
+    let result = result_labels(&text, right, &parts, &terms)?;
+
+    let mut terms = terms.into_iter();
+    let Some(mut product) = terms.next() else { return invalid(&text, "no operands") };
+    let mut rest: Vec<Term> = terms.rev().collect();
+    let needed_by = |rest: &[Term], label: &Label| {
+        result.contains(label) || rest.iter().any(|term| term.labels.contains(label))
+    };
+    while let Some(term) = rest.pop() {
+        let keep = |own: &Term, other: &Term| -> Vec<Label> {
+            let needed = |l: &&Label| other.labels.contains(l) || needed_by(&rest, l);
+            distinct(&own.labels).iter().filter(needed).copied().collect()
+        };
+        let (keep_left, keep_right) = (keep(&product, &term), keep(&term, &product));
+        let (a, b) = (product.reduced(&keep_left, allocator)?, term.reduced(&keep_right, allocator)?);
+        let mut kept = distinct(&[&a.labels[..], &b.labels].concat());
+        kept.retain(|label| needed_by(&rest, label));
+        if rest.is_empty() {
+            kept.clone_from(&result);
+        }
+        product = a.times(&b, &kept, allocator)?;
+    }
+    Ok(product.reduced(&result, allocator)?.x)
+}
+
+/// The labels of the result, which the operands must have; checks that axes of one letter agree and those of the dots broadcast.
+fn result_labels(
+    equation: &str,
+    right: Option<Part>,
+    parts: &[Part],
+    terms: &[Term],
+) -> Result<Vec<Label>, TensorError> {
+    let mut dims: BTreeMap<Label, usize> = BTreeMap::new();
+    for term in terms {
+        for (&label, &dim) in term.labels.iter().zip(term.x.shape().dims()) {
+            let known = dims.entry(label).or_insert(dim);
+            match label {
+                Label::Dots(_) if *known == 1 => *known = dim,
+                Label::Dots(_) if dim == 1 => {}
+                _ if *known != dim => {
+                    let shapes: Vec<_> = terms.iter().map(|term| term.x.shape()).collect();
+                    return invalid(
+                        equation,
+                        &format!("lengths {known} and {dim} of one label, shapes {shapes:?}"),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    let n_dots = dims.keys().filter(|label| matches!(label, Label::Dots(_))).count();
+    let right = right.unwrap_or_else(|| {
+        let count = |c: char| parts.iter().flatten().filter(|letter| **letter == Some(c)).count();
+        let once = dims.keys().filter_map(|label| match label {
+            Label::Letter(c) if count(*c) == 1 => Some(Some(*c)),
+            _ => None,
+        });
+        let dots = (n_dots > 0).then_some(None);
+        dots.into_iter().chain(once).collect()
+    });
+    if n_dots > 0 && !right.contains(&None) {
+        return invalid(equation, "the result leaves out the `...` of");
+    }
+    let result = expand(&right, n_dots);
+    if distinct(&result).len() != result.len() {
+        return invalid(equation, "a label occurs twice in the result of");
+    }
+    if result.iter().any(|label| !dims.contains_key(label)) {
+        return invalid(equation, "the result has a label that no operand has in");
+    }
+    Ok(result)
+}

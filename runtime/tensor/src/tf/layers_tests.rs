@@ -1,0 +1,377 @@
+//! Products, convolutions, lists and training steps against formulas of a line, and gradients against differences.
+
+use proptest::prelude::*;
+
+use super::tests::{check, malloc, near, numeric_gradient, refused, tensor, vector};
+use super::*;
+use crate::{Complex64, DType, HostTensor, Shape};
+
+fn shape(dims: &[usize]) -> Shape {
+    Shape::new(dims).unwrap()
+}
+
+/// Numbers that differ, in [-4, 4].
+fn counted(n: usize) -> Vec<f64> {
+    (0..n).map(|i| (i * 7 % 17) as f64 / 2.0 - 4.0).collect()
+}
+
+fn filled(dims: &[usize]) -> HostTensor {
+    tensor(dims, &counted(dims.iter().product()))
+}
+
+#[test]
+fn products_turn_broadcast_and_refuse() {
+    let m = &malloc();
+    let (a, b) = (tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]), tensor(&[3, 2], &[1i32, 0, 0, 1, 1, 1]));
+    check(matmul(&a, Turn::None, &b, Turn::None, m), &[2, 2], &[4i32, 5, 10, 11]);
+    check(matmul(&a, Turn::Transpose, &a, Turn::None, m), &[3, 3], &[17i32, 22, 27, 22, 29, 36, 27, 36, 45]);
+    check(matmul(&a, Turn::None, &a, Turn::Transpose, m), &[2, 2], &[14i32, 32, 32, 77]);
+    refused(
+        matmul(&a, Turn::None, &a, Turn::None, m),
+        "`MatMul`: the inner dimensions 3 and 2 differ: shapes [2, 3] (None) and [2, 3] (None)",
+    );
+    assert!(matmul(&vector(&[1i32]), Turn::None, &a, Turn::None, m).is_err());
+    let i = |im| Complex64 { re: 0.0, im };
+    let z = tensor(&[1, 1], &[i(2.0)]);
+    check(batch_matmul(&z, Turn::Adjoint, &z, Turn::None, m), &[1, 1], &[Complex64 { re: 4.0, im: 0.0 }]);
+    check(matmul(&z, Turn::Transpose, &z, Turn::None, m), &[1, 1], &[Complex64 { re: -4.0, im: 0.0 }]);
+    let many = tensor(&[2, 1, 1, 2], &[1i32, 2, 3, 4]);
+    let others = tensor(&[3, 2, 1], &[1i32, 1, 1, 0, 0, 1]);
+    check(batch_matmul(&many, Turn::None, &others, Turn::None, m), &[2, 3, 1, 1], &[3i32, 1, 2, 7, 3, 4]);
+    let none = HostTensor::zeros(DType::F32, shape(&[2, 0]), m).unwrap();
+    check(matmul(&none, Turn::None, &none, Turn::Transpose, m), &[2, 2], &[0.0f32; 4]);
+}
+
+#[test]
+fn einsum_is_sums_of_products() {
+    let m = &malloc();
+    let a = tensor(&[2, 2], &[1i64, 2, 3, 4]);
+    let b = tensor(&[2, 2], &[5i64, 6, 7, 8]);
+    check(einsum("ij,jk->ik", &[&a, &b], m), &[2, 2], &[19i64, 22, 43, 50]);
+    check(einsum("ij , jk", &[&a, &b], m), &[2, 2], &[19i64, 22, 43, 50]);
+    check(einsum("ba", &[&a], m), &[2, 2], &[1i64, 3, 2, 4]);
+    check(einsum("ii->", &[&a], m), &[], &[5i64]);
+    check(einsum("ii->i", &[&a], m), &[2], &[1i64, 4]);
+    check(einsum("ij->j", &[&a], m), &[2], &[4i64, 6]);
+    check(einsum("ij,kl->", &[&a, &b], m), &[], &[260i64]);
+    check(einsum("ij,jk,kl->il", &[&a, &b, &a], m), &[2, 2], &[85i64, 126, 193, 286]);
+    check(einsum("ii,jj->", &[&a, &b], m), &[], &[65i64]);
+    check(einsum("...j,j...->...", &[&a, &vector(&[1i64, 10])], m), &[2], &[21i64, 43]);
+    let row = tensor(&[1, 2], &[1i64, 2]);
+    check(einsum("...,...->...", &[&a, &row], m), &[2, 2], &[1i64, 4, 3, 8]);
+    check(einsum(",->", &[&tensor(&[], &[3i64]), &tensor(&[], &[4i64])], m), &[], &[12i64]);
+    for (equation, inputs) in [
+        ("ij->k", vec![&a]),
+        ("ij,jk->ik", vec![&a]),
+        ("ijk->i", vec![&a]),
+        ("i->i", vec![&a]),
+        ("ij->ii", vec![&a]),
+        ("......->...", vec![&a]),
+        ("i-j", vec![&a]),
+        ("é", vec![&a]),
+        ("", vec![&a]),
+        ("...j->j", vec![&a]),
+        ("ij,jk->ik", vec![&a, &row]),
+        ("...,...->...", vec![&a, &HostTensor::zeros(DType::I64, shape(&[3]), m).unwrap()]),
+    ] {
+        assert!(einsum(equation, &inputs, m).is_err(), "{equation}");
+    }
+    assert!(einsum("", &[], m).is_err());
+}
+
+/// The convolution by its definition, NHWC.
+fn convolved(x: &HostTensor, f: &HostTensor, attrs: &Conv2d, pad: (usize, usize), out: &[usize]) -> Vec<f64> {
+    let (&[_, h, w, c], &[kh, kw, ci, o]) = (x.shape().dims(), f.shape().dims()) else { panic!() };
+    let (xs, fs) = (x.read::<f64>().unwrap(), f.read::<f64>().unwrap());
+    let mut sums = vec![0.0; out.iter().product()];
+    for (at, sum) in sums.iter_mut().enumerate() {
+        let index = shape(out).index_of(at);
+        let group = index[3] / (o / (c / ci));
+        for (i, j, k) in (0..kh).flat_map(|i| (0..kw).flat_map(move |j| (0..ci).map(move |k| (i, j, k)))) {
+            let y = (index[1] * attrs.strides.0 + i * attrs.dilations.0) as isize - pad.0 as isize;
+            let z = (index[2] * attrs.strides.1 + j * attrs.dilations.1) as isize - pad.1 as isize;
+            if (0..h as isize).contains(&y) && (0..w as isize).contains(&z) {
+                let pixel = (index[0] * h + y as usize) * w + z as usize;
+                *sum += xs[pixel * c + group * ci + k] * fs[((i * kw + j) * ci + k) * o + index[3]];
+            }
+        }
+    }
+    sums
+}
+
+#[test]
+fn convolutions_and_their_gradients() {
+    let m = &malloc();
+    for (strides, dilations, padding, pad, ci, o, side) in [
+        ((1, 1), (1, 1), Padding::Valid, (0, 0), 4, 2, (4, 3)),
+        ((2, 1), (1, 1), Padding::Same, (0, 1), 2, 4, (3, 5)),
+        ((1, 2), (2, 1), Padding::Explicit([(1, 0), (2, 1)]), (1, 2), 1, 8, (4, 3)),
+    ] {
+        let attrs = Conv2d { strides, dilations, padding, format: Format::Nhwc };
+        let (x, f) = (filled(&[2, 5, 5, 4]), filled(&[2, 3, ci, o]));
+        let y = conv2d(&x, &f, &attrs, m).unwrap();
+        assert_eq!(y.shape().dims(), [2, side.0, side.1, o], "{attrs:?}");
+        near(&y, &convolved(&x, &f, &attrs, pad, y.shape().dims()));
+        let dy = filled(y.shape().dims());
+        let weights = dy.read::<f64>().unwrap().to_vec();
+        let by_x = conv2d_backprop_input(x.shape(), &f, &dy, &attrs, m).unwrap();
+        let run = |v: &[f64]| conv2d(&tensor(&[2, 5, 5, 4], v), &f, &attrs, m).unwrap();
+        near(&by_x, &numeric_gradient(&x.read::<f64>().unwrap(), &weights, run));
+        let by_f = conv2d_backprop_filter(&x, f.shape(), &dy, &attrs, m).unwrap();
+        let run = |v: &[f64]| conv2d(&x, &tensor(&[2, 3, ci, o], v), &attrs, m).unwrap();
+        near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
+        // The other format is the same, turned.
+        let other = Conv2d { format: Format::Nchw, ..attrs };
+        let turned = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
+        let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
+        near(&back(&conv2d(&turned(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
+        let by_turned = conv2d_backprop_input(turned(&x).shape(), &f, &turned(&dy), &other, m).unwrap();
+        near(&back(&by_turned), &by_x.read::<f64>().unwrap());
+        let by_turned = conv2d_backprop_filter(&turned(&x), f.shape(), &turned(&dy), &other, m).unwrap();
+        near(&by_turned, &by_f.read::<f64>().unwrap());
+    }
+}
+
+#[test]
+fn depthwise_convolutions_have_a_group_per_channel() {
+    let m = &malloc();
+    let attrs = Conv2d { padding: Padding::Same, ..Conv2d::default() };
+    let (x, f) = (filled(&[1, 3, 3, 2]), filled(&[2, 2, 2, 3]));
+    let y = depthwise_conv2d(&x, &f, &attrs, m).unwrap();
+    assert_eq!(y.shape().dims(), [1, 3, 3, 6]);
+    for channel in 0..2 {
+        let of = |t: &HostTensor, axis: usize, size: &[i64]| {
+            let mut begin = [0i64; 4];
+            begin[axis] = if axis == 3 && size[3] == 3 { channel * 3 } else { channel };
+            slice(t, &begin, size, m).unwrap()
+        };
+        let alone = conv2d(&of(&x, 3, &[-1, -1, -1, 1]), &of(&f, 2, &[-1, -1, 1, -1]), &attrs, m).unwrap();
+        near(&of(&y, 3, &[-1, -1, -1, 3]), &alone.read::<f64>().unwrap());
+    }
+    let dy = filled(y.shape().dims());
+    let weights = dy.read::<f64>().unwrap().to_vec();
+    let by_x = depthwise_conv2d_backprop_input(x.shape(), &f, &dy, &attrs, m).unwrap();
+    let run = |v: &[f64]| depthwise_conv2d(&tensor(&[1, 3, 3, 2], v), &f, &attrs, m).unwrap();
+    near(&by_x, &numeric_gradient(&x.read::<f64>().unwrap(), &weights, run));
+    let by_f = depthwise_conv2d_backprop_filter(&x, f.shape(), &dy, &attrs, m).unwrap();
+    let run = |v: &[f64]| depthwise_conv2d(&x, &tensor(&[2, 2, 2, 3], v), &attrs, m).unwrap();
+    near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
+}
+
+#[test]
+fn convolutions_refuse_what_does_not_fit() {
+    let m = &malloc();
+    let (x, f) = (filled(&[1, 4, 4, 3]), filled(&[2, 2, 3, 1]));
+    refused(
+        conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2d::default(), m),
+        "`Conv2D`: the channels of images of shape [1, 4, 4, 3] (Nhwc) and of filters of shape [2, 2, 2, 1] do not fit",
+    );
+    refused(
+        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2d::default(), m),
+        "`Conv2D`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 4, 4, 3] with paddings (0, 0)",
+    );
+    let attrs = |strides, dilations, padding| Conv2d { strides, dilations, padding, format: Format::Nhwc };
+    let most = usize::MAX;
+    for attrs in [
+        attrs((0, 1), (1, 1), Padding::Same),
+        attrs((1, 1), (1, 0), Padding::Same),
+        attrs((1, 1), (most, 1), Padding::Same),
+        attrs((1, 1), (1, 1), Padding::Explicit([(most, most), (0, 0)])),
+        attrs((1, 1), (1, 1), Padding::Explicit([(1 << 61, 0), (1 << 61, 0)])),
+    ] {
+        assert!(conv2d(&x, &f, &attrs, m).is_err(), "{attrs:?}");
+        assert!(conv2d_backprop_input(x.shape(), &f, &x, &attrs, m).is_err(), "{attrs:?}");
+    }
+    let far = attrs((most, most), (1, 1), Padding::Same);
+    assert_eq!(conv2d(&x, &f, &far, m).unwrap().shape().dims(), [1, 1, 1, 1]);
+}
+
+#[test]
+fn training_steps_follow_their_formulas() {
+    let m = &malloc();
+    let s = |x: f64| tensor(&[], &[x]);
+    let (var, accum, grad) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]), vector(&[2.0f64, -1.0]));
+    let [x, a] = apply_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), false, m).unwrap();
+    near(&a, &[2.45, -1.0]);
+    near(&x, &[1.0 - 0.245, 2.1]);
+    let [x, _] = apply_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), true, m).unwrap();
+    near(&x, &[1.0 - 0.1 * (2.0 + 2.45 * 0.9), 2.0 + 0.1 * 1.9]);
+    let [x, a] = apply_keras_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), false, m).unwrap();
+    near(&a, &[0.25, 0.1]);
+    near(&x, &[1.25, 2.1]);
+    let rates = [s(0.9), s(0.999), s(0.01), s(0.9), s(0.999), s(1e-8)];
+    let [beta1_power, beta2_power, lr, beta1, beta2, epsilon] = &rates;
+    let by = Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon };
+    let zero = vector(&[0.0f64, 0.0]);
+    let [x, first, second] = apply_adam([&var, &zero, &zero], &by, &grad, false, m).unwrap();
+    near(&first, &[0.2, -0.1]);
+    near(&second, &[0.004, 0.001]);
+    near(&x, &[1.0 - 0.01, 2.0 + 0.01]);
+    let [x, a] = apply_adagrad([&var, &accum], &s(0.1), &grad, true, m).unwrap();
+    near(&a, &[4.5, 1.0]);
+    near(&x, &[1.0 - 0.2 / 4.5f64.sqrt(), 2.1]);
+    let [lr, rho, momentum, epsilon] = &[s(0.1), s(0.5), s(0.5), s(0.0)];
+    let by = RmsProp { lr, rho, momentum, epsilon };
+    let [x, ms, mom] = apply_rms_prop([&var, &accum, &zero], &by, &grad, m).unwrap();
+    near(&ms, &[2.25, 0.5]);
+    near(&mom, &[0.2 / 1.5, -0.1 / 0.5f64.sqrt()]);
+    near(&x, &[1.0 - 0.2 / 1.5, 2.0 + 0.1 / 0.5f64.sqrt()]);
+    let [.., mom] = apply_centered_rms_prop([&var, &zero, &accum, &zero], &by, &grad, m).unwrap();
+    near(&mom, &[0.2 / 1.25f64.sqrt(), -0.1 / 0.25f64.sqrt()]);
+    refused(
+        apply_momentum([&var, &s(1.0)], &s(0.1), &grad, &s(0.9), false, m),
+        "`accum` has shape [], expected [2]",
+    );
+    refused(apply_gradient_descent(&var, &grad, &grad, m), "`alpha` has shape [2], expected []");
+}
+
+#[test]
+fn lists_are_values() {
+    let m = &malloc();
+    let open = PartialShape::from_i64(&[-1, 2]).unwrap();
+    let (one, two) = (tensor(&[1, 2], &[1i32, 2]), tensor(&[1, 2], &[3i32, 4]));
+    let list = TensorList::empty(DType::I32, open.clone());
+    let longer = list.clone().push_back(&one).unwrap().push_back(&two).unwrap();
+    assert_eq!((list.len(), longer.len()), (0, 2));
+    check(longer.stack(&PartialShape::unknown(), -1, m), &[2, 1, 2], &[1i32, 2, 3, 4]);
+    check(longer.get_item(1, &PartialShape::unknown(), m), &[1, 2], &[3i32, 4]);
+    let (joined, lengths) = longer.concat(&PartialShape::unknown(), m).unwrap();
+    check(Ok(joined), &[2, 2], &[1i32, 2, 3, 4]);
+    assert_eq!(lengths, [1, 1]);
+    let (shorter, last) = longer.clone().pop_back(&PartialShape::unknown(), m).unwrap();
+    check(Ok(last), &[1, 2], &[3i32, 4]);
+    assert_eq!(shorter.len(), 1);
+    refused(
+        list.clone().push_back(&vector(&[1i32])),
+        "`TensorListPushBack`: a tensor of shape [1] in a list of Some([-1, 2])",
+    );
+    assert!(list.clone().push_back(&tensor(&[1, 2], &[0i64; 2])).is_err());
+    refused(list.clone().pop_back(&open, m).map(|_| ()), "`TensorListPopBack`: the list is empty");
+    refused(longer.get_item(2, &open, m), "`TensorListGetItem`: index 2 in a list of length 2");
+    let known = PartialShape::from_i64(&[2]).unwrap();
+    let reserved = TensorList::reserve(DType::I32, known.clone(), 2).unwrap();
+    let set = reserved.set_item(1, &vector(&[5i32, 6]), false).unwrap();
+    check(set.stack(&known, 2, m), &[2, 2], &[0i32, 0, 5, 6]);
+    check(set.gather(&[1, 1], &known, m), &[2, 2], &[5i32, 6, 5, 6]);
+    assert!(set.stack(&known, 3, m).is_err() && set.clone().set_item(2, &vector(&[5i32, 6]), false).is_err());
+    assert_eq!(set.clone().set_item(3, &vector(&[5i32, 6]), true).unwrap().len(), 4);
+    assert!(set.set_item(i64::MAX, &vector(&[5i32, 6]), true).is_err());
+    assert!(TensorList::reserve(DType::I32, open.clone(), i64::MAX).is_err());
+    check(TensorList::empty(DType::I32, known.clone()).stack(&known, -1, m), &[0, 2], &[] as &[i32]);
+    let rows = tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]);
+    check(
+        TensorList::split(&rows, &open, &[1, 2], m).unwrap().get_item(1, &open, m),
+        &[2, 2],
+        &[3i32, 4, 5, 6],
+    );
+    for lengths in [&[1i64, 1][..], &[2, 2], &[-1, 4], &[i64::MAX, 1]] {
+        assert!(TensorList::split(&rows, &open, lengths, m).is_err(), "{lengths:?}");
+    }
+    assert_eq!(TensorList::from_tensor(&rows, &known, m).unwrap().len(), 3);
+}
+
+#[test]
+fn diagonals_bands_and_shapes() {
+    let m = &malloc();
+    let x = tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    check(matrix_band_part(&x, 0, 1, m), &[2, 3], &[1i32, 2, 0, 0, 5, 6]);
+    check(matrix_band_part(&x, -1, 0, m), &[2, 3], &[1i32, 0, 0, 4, 5, 0]);
+    assert!(matrix_band_part(&x, 3, 0, m).is_err() && matrix_band_part(&vector(&[1i32]), 0, 0, m).is_err());
+    check(matrix_diag_part(&x, m), &[2], &[1i32, 5]);
+    check(matrix_diag(&vector(&[7i32, 8]), m), &[2, 2], &[7i32, 0, 0, 8]);
+    check(matrix_set_diag(&x, &vector(&[9i32, 9]), m), &[2, 3], &[9i32, 2, 3, 4, 9, 6]);
+    check(diag_part(&diag(&x, m).unwrap(), m), &[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    assert!(diag_part(&x, m).is_err());
+    check(invert_permutation(&vector(&[2i32, 0, 1]), m), &[3], &[1i32, 2, 0]);
+    assert!(
+        invert_permutation(&vector(&[0i32, 0]), m).is_err()
+            && invert_permutation(&vector(&[2i32]), m).is_err()
+    );
+    check(size_of(&x, DType::I64, m), &[], &[6i64]);
+    check(rank_of(&x, m), &[], &[2i32]);
+    check(ones_like(&x, m), &[2, 3], &[1i32; 6]);
+    let axes = |a: &[usize], b: &[usize]| broadcast_gradient_args(&shape(a), &shape(b)).unwrap();
+    assert_eq!(axes(&[2, 3, 1], &[3, 5]), [vec![2], vec![0]]);
+    assert_eq!(axes(&[1], &[1]), [vec![], vec![]]);
+    assert_eq!(axes(&[1, 1], &[1]), [vec![0, 1], vec![0, 1]]);
+    assert_eq!(axes(&[], &[2]), [vec![0], vec![]]);
+    assert!(broadcast_gradient_args(&shape(&[2]), &shape(&[3])).is_err());
+    check(mirror_pad_grad(&vector(&[1i32, 2, 3, 4, 5]), &[(1, 1)], PadMode::Reflect, m), &[3], &[2i32, 9, 4]);
+    check(
+        mirror_pad_grad(&vector(&[1i32, 2, 3, 4, 5]), &[(1, 1)], PadMode::Symmetric, m),
+        &[3],
+        &[3i32, 3, 9],
+    );
+    assert!(mirror_pad_grad(&vector(&[1i32]), &[(1, 1)], PadMode::Symmetric, m).is_err());
+    let images = tensor(&[2, 2, 2], &[1i32, 2, 3, 4, 5, 6, 7, 8]);
+    let at = tensor(&[2, 1], &[1i32, 0]);
+    check(gather(&images, &at, 1, 1, m), &[2, 1, 2], &[3i32, 4, 5, 6]);
+    check(gather(&images, &at, 2, -1, m), &[2, 2, 1], &[2i32, 4, 5, 7]);
+    assert!(gather(&images, &at, 0, 1, m).is_err() && gather(&images, &vector(&[0i32]), 1, 1, m).is_err());
+}
+
+#[test]
+fn running_logarithms_of_sums() {
+    let m = &malloc();
+    let x = vector(&[0.0f32, 2f32.ln(), f32::NEG_INFINITY]);
+    let got = scan(Scan::CumulativeLogsumexp, &x, 0, false, false, m).unwrap();
+    let got = got.read::<f32>().unwrap();
+    assert!(got[0] == 0.0 && (got[1] - 3f32.ln()).abs() < 1e-6 && got[1] == got[2]);
+    check(scan(Scan::CumulativeLogsumexp, &vector(&[1.0f32]), 0, true, false, m), &[1], &[f32::MIN]);
+    check(
+        scan(Scan::CumulativeLogsumexp, &vector(&[f32::INFINITY; 2]), 0, false, true, m),
+        &[2],
+        &[f32::INFINITY; 2],
+    );
+    refused(
+        scan(Scan::CumulativeLogsumexp, &vector(&[1i32]), 0, false, false, m),
+        "`CumulativeLogsumexp` does not take elements of dtype i32",
+    );
+    check(reduce(Reduce::EuclideanNorm, &vector(&[3.0f32, -4.0]), &[0], false, m), &[], &[5.0f32]);
+    let z = vector(&[Complex64 { re: 3.0, im: 4.0 }]);
+    check(reduce(Reduce::EuclideanNorm, &z, &[0], false, m), &[], &[Complex64 { re: 5.0, im: 0.0 }]);
+}
+
+fn extents() -> impl Strategy<Value = usize> {
+    0usize..5
+}
+
+proptest! {
+    #[test]
+    fn matrix_products_are_their_definition(
+        dims in (extents(), extents(), extents()), turns in (any::<bool>(), any::<bool>()), values in prop::collection::vec(-9i64..9, 32),
+    ) {
+        let (rows, inner, cols) = dims;
+        let m = &malloc();
+        let turned = |turn: bool| if turn { Turn::Transpose } else { Turn::None };
+        let stored = |turn: bool, a: usize, b: usize| if turn { [b, a] } else { [a, b] };
+        let (da, db) = (stored(turns.0, rows, inner), stored(turns.1, inner, cols));
+        let (a, b) = (tensor(&da, &values[..rows * inner]), tensor(&db, &values[16..16 + inner * cols]));
+        let at = |x: &[i64], turn: bool, d: [usize; 2], i: usize, j: usize| if turn { x[j * d[1] + i] } else { x[i * d[1] + j] };
+        let mut want = Vec::new();
+        for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
+            want.push((0..inner).map(|k| at(&values, turns.0, da, i, k) * at(&values[16..], turns.1, db, k, j)).sum::<i64>());
+        }
+        let got = matmul(&a, turned(turns.0), &b, turned(turns.1), m).unwrap();
+        prop_assert_eq!(got.shape().dims(), [rows, cols]);
+        prop_assert_eq!(&*got.read::<i64>().unwrap(), &want[..]);
+        let letters = |turn: bool, a: char, b: char| if turn { [b, a] } else { [a, b] }.iter().collect::<String>();
+        let equation = format!("{},{}->ik", letters(turns.0, 'i', 'j'), letters(turns.1, 'j', 'k'));
+        let by_labels = einsum(&equation, &[&a, &b], m).unwrap();
+        prop_assert_eq!(&*by_labels.read::<i64>().unwrap(), &want[..]);
+    }
+
+    #[test]
+    fn a_joined_tensor_splits_into_what_it_was(
+        before in 0usize..3, after in 0usize..3, lengths in prop::collection::vec(0usize..4, 1..4),
+    ) {
+        let m = &malloc();
+        let parts: Vec<HostTensor> = lengths.iter().map(|&n| filled(&[before, n, after])).collect();
+        let joined = concat(&parts.iter().collect::<Vec<_>>(), 1, m).unwrap();
+        let sizes: Vec<i64> = lengths.iter().map(|&n| n as i64).collect();
+        for (part, again) in parts.iter().zip(split_v(&joined, &sizes, 1, m).unwrap()) {
+            prop_assert_eq!(part.shape(), again.shape());
+            prop_assert_eq!(&*part.read::<f64>().unwrap(), &*again.read::<f64>().unwrap());
+        }
+    }
+}

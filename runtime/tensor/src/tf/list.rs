@@ -1,0 +1,355 @@
+//! `TensorList`: the lists that loops put the values of their steps into.
+//!
+//! A list has an element type and a shape that its elements have, in which unknown dimensions are open. A slot that nothing was put into
+//! reads as zeros. Lists are values: an op takes one and gives a new one, so a list with one owner changes in place; the tensors in it are
+//! shared, not copied.
+//!
+//! Not here: nested lists.
+
+use std::sync::Arc;
+
+use super::joins::{concat, pack, unpack};
+use super::slices::slice;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// A shape in which any dimension, or the rank, may be unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialShape(Option<Vec<Option<usize>>>);
+
+impl PartialShape {
+    /// Of this rank; -1 is an unknown dimension.
+    pub fn from_i64(dims: &[i64]) -> Result<PartialShape, TensorError> {
+        let known: Vec<i64> = dims.iter().map(|&dim| if dim == -1 { 1 } else { dim }).collect();
+        let shape = Shape::from_i64(&known)?;
+        let open = dims.iter().zip(shape.dims()).map(|(&dim, &known)| (dim != -1).then_some(known));
+        Ok(PartialShape(Some(open.collect())))
+    }
+
+    /// Nothing is known.
+    pub fn unknown() -> PartialShape {
+        PartialShape(None)
+    }
+
+    /// As an `element_shape` operand: a vector of dimensions, or a scalar -1 for an unknown rank.
+    pub fn from_tensor(x: &HostTensor) -> Result<PartialShape, TensorError> {
+        let dims = super::index::indices_of("TensorList", x)?;
+        match x.shape().rank() {
+            0 if dims == [-1] => Ok(PartialShape::unknown()),
+            1 => PartialShape::from_i64(&dims),
+            _ => Err(TensorError::Rank { what: "element_shape", want: 1, got: x.shape().clone() }),
+        }
+    }
+
+    /// The dimensions with -1 for unknown ones; nothing if the rank is unknown.
+    pub fn dims(&self) -> Option<Vec<i64>> {
+        Some(self.0.as_ref()?.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect())
+    }
+
+    /// The shape, if all is known.
+    pub fn shape(&self) -> Option<Shape> {
+        let dims = self.0.as_ref()?.iter().copied().collect::<Option<Vec<usize>>>()?;
+        Shape::new(&dims).ok()
+    }
+
+    /// Whether a tensor of this shape may be an element.
+    pub fn allows(&self, shape: &Shape) -> bool {
+        self.0.as_ref().is_none_or(|dims| {
+            dims.len() == shape.rank()
+                && dims.iter().zip(shape.dims()).all(|(dim, d)| dim.is_none_or(|dim| dim == *d))
+        })
+    }
+
+    /// What both know.
+    pub fn merged(&self, other: &PartialShape) -> Option<PartialShape> {
+        let (Some(a), Some(b)) = (&self.0, &other.0) else {
+            return Some(if self.0.is_some() { self.clone() } else { other.clone() });
+        };
+        if a.len() != b.len() {
+            return None;
+        }
+        let dims = a.iter().zip(b).map(|(a, b)| match (a, b) {
+            (Some(a), Some(b)) if a != b => None,
+            (a, b) => Some(a.or(*b)),
+        });
+        Some(PartialShape(Some(dims.collect::<Option<Vec<_>>>()?)))
+    }
+}
+
+/// A list of tensors of one element type.
+#[derive(Clone, Debug)]
+pub struct TensorList {
+    dtype: DType,
+    element: PartialShape,
+    slots: Vec<Option<HostTensor>>,
+}
+
+/// More slots than any loop fills: a number from outside is not allocated for.
+const MAX_SLOTS: usize = 1 << 24;
+
+impl TensorList {
+    /// `EmptyTensorList`.
+    pub fn empty(dtype: DType, element: PartialShape) -> TensorList {
+        TensorList { dtype, element, slots: Vec::new() }
+    }
+
+    /// `TensorListReserve`: `n` empty slots.
+    pub fn reserve(dtype: DType, element: PartialShape, n: i64) -> Result<TensorList, TensorError> {
+        let mut list = TensorList::empty(dtype, element);
+        list.slots = vec![None; slots("TensorListReserve", n)?];
+        Ok(list)
+    }
+
+    /// `TensorListFromTensor`: the slices of `x` along its first axis.
+    pub fn from_tensor(
+        x: &HostTensor,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<TensorList, TensorError> {
+        let parts = unpack(x, 0, allocator)?;
+        let mut list = TensorList::empty(x.dtype(), element.clone());
+        for part in parts {
+            list.check("TensorListFromTensor", &part)?;
+            list.slots.push(Some(part));
+        }
+        Ok(list)
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// `TensorListElementShape`.
+    pub fn element_shape(&self) -> &PartialShape {
+        &self.element
+    }
+
+    /// `TensorListLength`.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    fn check(&self, op: &'static str, x: &HostTensor) -> Result<(), TensorError> {
+        x.expect_dtype("tensor", self.dtype)?;
+        if self.element.allows(x.shape()) {
+            return Ok(());
+        }
+        let problem = format!("a tensor of shape {} in a list of {:?}", x.shape(), self.element.dims());
+        Err(TensorError::Invalid { op, problem })
+    }
+
+    fn slot(&self, op: &'static str, index: i64) -> Result<usize, TensorError> {
+        usize::try_from(index).ok().filter(|&i| i < self.len()).ok_or_else(|| TensorError::Invalid {
+            op,
+            problem: format!("index {index} in a list of length {}", self.len()),
+        })
+    }
+
+    /// `TensorListPushBack`.
+    pub fn push_back(mut self, x: &HostTensor) -> Result<TensorList, TensorError> {
+        self.check("TensorListPushBack", x)?;
+        self.slots.push(Some(x.clone()));
+        Ok(self)
+    }
+
+    /// `TensorListPopBack`: the list without its last element, and that. `element` says more about the shape, should the slot be empty.
+    pub fn pop_back(
+        mut self,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<(TensorList, HostTensor), TensorError> {
+        let op = "TensorListPopBack";
+        let Some(last) = self.slots.pop() else {
+            return Err(TensorError::Invalid { op, problem: "the list is empty".to_owned() });
+        };
+        let x = self.filled(op, last.as_ref(), element, allocator)?;
+        Ok((self, x))
+    }
+
+    /// The tensor of a slot; zeros if nothing was put there.
+    fn filled(
+        &self,
+        op: &'static str,
+        slot: Option<&HostTensor>,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let merged = self.element.merged(element);
+        if let (Some(x), Some(merged)) = (slot, &merged)
+            && merged.allows(x.shape())
+        {
+            return Ok(x.clone());
+        }
+        let from_others = || self.slots.iter().flatten().map(|x| x.shape().clone()).next();
+        match merged.filter(|_| slot.is_none()) {
+            Some(merged) => {
+                let shape = merged.shape().or_else(from_others).ok_or_else(|| TensorError::Invalid {
+                    op,
+                    problem: format!("an empty slot of unknown shape {:?}", merged.dims()),
+                })?;
+                HostTensor::zeros(self.dtype, shape, allocator)
+            }
+            None => {
+                let found = slot.map(HostTensor::shape);
+                let problem =
+                    format!("shapes {:?}, {:?} and {found:?} differ", self.element.dims(), element.dims());
+                Err(TensorError::Invalid { op, problem })
+            }
+        }
+    }
+
+    /// `TensorListGetItem`.
+    pub fn get_item(
+        &self,
+        index: i64,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let op = "TensorListGetItem";
+        let slot = self.slots[self.slot(op, index)?].as_ref();
+        self.filled(op, slot, element, allocator)
+    }
+
+    /// `TensorListSetItem`. With `resize`, the list grows to hold the index.
+    pub fn set_item(mut self, index: i64, x: &HostTensor, resize: bool) -> Result<TensorList, TensorError> {
+        let op = "TensorListSetItem";
+        self.check(op, x)?;
+        if resize && index >= 0 && index as u64 >= self.len() as u64 {
+            self.slots.resize(slots(op, index.saturating_add(1))?, None);
+        }
+        let at = self.slot(op, index)?;
+        self.slots[at] = Some(x.clone());
+        Ok(self)
+    }
+
+    /// `TensorListResize`.
+    pub fn resize(mut self, n: i64) -> Result<TensorList, TensorError> {
+        self.slots.resize(slots("TensorListResize", n)?, None);
+        Ok(self)
+    }
+
+    /// Every element, all of one shape.
+    fn all(
+        &self,
+        op: &'static str,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Vec<HostTensor>, TensorError> {
+        self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)).collect()
+    }
+
+    /// `TensorListStack`: the elements along a new first axis. `n`, unless it is -1, is how many there must be.
+    pub fn stack(
+        &self,
+        element: &PartialShape,
+        n: i64,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let op = "TensorListStack";
+        if n != -1 && n != self.len() as i64 {
+            return Err(TensorError::Invalid {
+                op,
+                problem: format!("{n} elements wanted of {}", self.len()),
+            });
+        }
+        let all = self.all(op, element, allocator)?;
+        if all.is_empty() {
+            return self.nothing(op, element, &[0], allocator);
+        }
+        pack(&all.iter().collect::<Vec<_>>(), 0, allocator)
+    }
+
+    /// `TensorListGather`: the elements at these indices along a new first axis.
+    pub fn gather(
+        &self,
+        indices: &[i64],
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let op = "TensorListGather";
+        let found = indices
+            .iter()
+            .map(|&i| self.filled(op, self.slots[self.slot(op, i)?].as_ref(), element, allocator))
+            .collect::<Result<Vec<_>, _>>()?;
+        if found.is_empty() {
+            return self.nothing(op, element, &[0], allocator);
+        }
+        pack(&found.iter().collect::<Vec<_>>(), 0, allocator)
+    }
+
+    /// `TensorListConcatV2`: the elements after one another along their first axis, and their lengths along it.
+    pub fn concat(
+        &self,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<(HostTensor, Vec<i64>), TensorError> {
+        let op = "TensorListConcatV2";
+        let all = self.all(op, element, allocator)?;
+        if all.is_empty() {
+            let rows = PartialShape(element.0.as_ref().and_then(|dims| Some(dims.get(1..)?.to_vec())));
+            return Ok((self.nothing(op, &rows, &[0], allocator)?, Vec::new()));
+        }
+        let lengths = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
+        Ok((concat(&all.iter().collect::<Vec<_>>(), 0, allocator)?, lengths))
+    }
+
+    /// `TensorListSplit`: consecutive parts of `x` of these lengths along its first axis.
+    pub fn split(
+        x: &HostTensor,
+        element: &PartialShape,
+        lengths: &[i64],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<TensorList, TensorError> {
+        let op = "TensorListSplit";
+        let refused = || {
+            let problem = format!("lengths {lengths:?} do not add up to the first of shape {}", x.shape());
+            TensorError::Invalid { op, problem }
+        };
+        let rank = x.shape().rank();
+        let rows = *x.shape().dims().first().ok_or_else(refused)?;
+        let mut list = TensorList::empty(x.dtype(), element.clone());
+        let (mut begin, mut size) = (vec![0i64; rank], vec![-1i64; rank]);
+        for &length in lengths {
+            if length < 0 {
+                return Err(refused()); // -1 would mean the rest
+            }
+            size[0] = length;
+            let part = slice(x, &begin, &size, allocator)?;
+            list.check(op, &part)?;
+            list.slots.push(Some(part));
+            begin[0] += length;
+        }
+        if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }
+    }
+
+    /// A tensor without elements whose shape begins with `first`.
+    fn nothing(
+        &self,
+        op: &'static str,
+        element: &PartialShape,
+        first: &[usize],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let merged =
+            self.element.merged(element).and_then(|merged| merged.shape()).or_else(|| element.shape());
+        let Some(shape) = merged else {
+            let problem = format!("no elements, of unknown shape {:?}", element.dims());
+            return Err(TensorError::Invalid { op, problem });
+        };
+        HostTensor::zeros(self.dtype, Shape::new(&[first, shape.dims()].concat())?, allocator)
+    }
+}
+
+/// A number of slots.
+fn slots(op: &'static str, n: i64) -> Result<usize, TensorError> {
+    usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS).ok_or_else(|| TensorError::Invalid {
+        op,
+        problem: format!("{n} is no number of elements; {MAX_SLOTS} are the most"),
+    })
+}

@@ -1,0 +1,265 @@
+//! Biases and batch normalization with its gradients, NHWC or NCHW.
+//!
+//! On floats, computed in f64 and rounded once per result (biases of any numbers). Images and the vectors, each as long as the images
+//! have channels, may differ in dtype, as TensorFlow's do.
+
+use std::sync::Arc;
+
+use super::binary::{Binary, binary};
+use super::real::reals;
+use super::reduce::{Reduce, reduce};
+use super::unary::cast;
+use super::window::Format;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// `BiasAdd`: a vector along the channels of a tensor of rank 2 or more: the last axis (NHWC) or axis 1 (NCHW).
+pub fn bias_add(
+    x: &HostTensor,
+    bias: &HostTensor,
+    format: Format,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let (channels, _) = format.channels("BiasAdd", x)?;
+    bias.expect_shape("bias", &Shape::new(&[channels])?)?;
+    let mut dims = vec![channels];
+    if format == Format::Nchw {
+        dims.resize(x.shape().rank() - 1, 1); // of rank 2 at least
+    }
+    binary(Binary::Add, x, &bias.reshaped(Shape::new(&dims)?)?, allocator)
+}
+
+/// `BiasAddGrad`: the sum over all axes but that of the channels.
+pub fn bias_add_grad(
+    dy: &HostTensor,
+    format: Format,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    format.channels("BiasAddGrad", dy)?;
+    let rank = dy.shape().rank() as i64;
+    let kept = if format == Format::Nchw { 1 } else { rank - 1 };
+    reduce(Reduce::Sum, dy, &(0..rank).filter(|&axis| axis != kept).collect::<Vec<_>>(), false, allocator)
+}
+
+/// The vectors of a batch normalization.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchNorm<'a> {
+    /// What the normalized values are multiplied by.
+    pub scale: &'a HostTensor,
+    /// What is added then.
+    pub offset: &'a HostTensor,
+    /// The population's mean.
+    pub mean: &'a HostTensor,
+    /// The population's variance.
+    pub variance: &'a HostTensor,
+}
+
+/// The attributes of a batch normalization.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchNormAttrs {
+    /// Added to the variance.
+    pub epsilon: f32,
+    /// How much of the batch's moments goes into the running ones; 1 takes the batch's alone.
+    pub exponential_avg_factor: f32,
+    /// The order of the axes of the images.
+    pub format: Format,
+}
+
+impl Default for BatchNormAttrs {
+    fn default() -> BatchNormAttrs {
+        BatchNormAttrs { epsilon: 1e-4, exponential_avg_factor: 1.0, format: Format::Nhwc }
+    }
+}
+
+/// A vector per channel, in f64.
+fn vector(
+    op: &'static str,
+    what: &'static str,
+    x: &HostTensor,
+    channels: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    x.expect_shape(what, &Shape::new(&[channels])?)?;
+    reals(op, x, allocator)
+}
+
+/// The channel of each element of images.
+#[derive(Clone, Copy)]
+struct Channels {
+    count: usize,
+    step: usize,
+    /// Elements of one channel.
+    n: f64,
+}
+
+impl Channels {
+    fn new(op: &'static str, x: &HostTensor, format: Format) -> Result<Channels, TensorError> {
+        if !matches!(x.shape().rank(), 4 | 5) {
+            let problem = format!("shape {} is not of rank 4 or 5, {format:?}", x.shape());
+            return Err(TensorError::Invalid { op, problem });
+        }
+        let (count, step) = format.channels(op, x)?;
+        Ok(Channels { count, step, n: x.num_elements().checked_div(count).unwrap_or(0) as f64 })
+    }
+
+    fn of(&self, at: usize) -> usize {
+        at / self.step % self.count // asked of an element, so there are channels
+    }
+
+    /// The mean over each channel of a function of the channel and the element's position.
+    fn means(&self, len: usize, f: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count]; // as long as the vectors that were read
+        (0..len).for_each(|at| sums[self.of(at)] += f(self.of(at), at));
+        sums.iter_mut().for_each(|sum| *sum /= self.n);
+        sums
+    }
+
+    /// Mean and variance. Of no elements, NaN.
+    fn moments(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mean = self.means(x.len(), |_, at| x[at]);
+        let variance = self.means(x.len(), |c, at| (x[at] - mean[c]) * (x[at] - mean[c]));
+        (mean, variance)
+    }
+}
+
+/// A tensor of these numbers, rounded to a float dtype.
+fn rounded(dtype: DType, values: &[f64], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    cast(&HostTensor::from_slice(Shape::new(&[values.len()])?, values, allocator)?, dtype, allocator)
+}
+
+/// `FusedBatchNormV3` for inference: `(x - mean) / sqrt(variance + epsilon) * scale + offset` per channel.
+pub fn batch_norm(
+    x: &HostTensor,
+    by: &BatchNorm<'_>,
+    attrs: &BatchNormAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "FusedBatchNormV3";
+    let channels = Channels::new(op, x, attrs.format)?;
+    let mean = vector(op, "mean", by.mean, channels.count, allocator)?;
+    let variance = vector(op, "variance", by.variance, channels.count, allocator)?;
+    let (mean, variance) = (mean.read::<f64>()?, variance.read::<f64>()?);
+    normalize(op, x, (by.scale, by.offset), (&mean, &variance), attrs, allocator)
+}
+
+fn normalize(
+    op: &'static str,
+    x: &HostTensor,
+    (scale, offset): (&HostTensor, &HostTensor),
+    (mean, variance): (&[f64], &[f64]),
+    attrs: &BatchNormAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let channels = Channels::new(op, x, attrs.format)?;
+    let scale = vector(op, "scale", scale, channels.count, allocator)?;
+    let offset = vector(op, "offset", offset, channels.count, allocator)?;
+    let values = reals(op, x, allocator)?;
+    {
+        let (scale, offset) = (scale.read::<f64>()?, offset.read::<f64>()?);
+        for (at, x) in values.write::<f64>()?.iter_mut().enumerate() {
+            let c = channels.of(at);
+            *x = (*x - mean[c]) / (variance[c] + f64::from(attrs.epsilon)).sqrt() * scale[c] + offset[c];
+        }
+    }
+    cast(&values, x.dtype(), allocator)
+}
+
+/// What `FusedBatchNormV3` gives when it trains.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The normalized images.
+    pub y: HostTensor,
+    /// The running mean after this batch.
+    pub mean: HostTensor,
+    /// The running variance after this batch, whose own has Bessel's correction.
+    pub variance: HostTensor,
+    /// `reserve_space_1`: the batch's mean, for the gradient.
+    pub batch_mean: HostTensor,
+    /// `reserve_space_2`: the batch's variance without the correction, for the gradient.
+    pub batch_variance: HostTensor,
+}
+
+/// `FusedBatchNormV3` for training: images are normalized by their own moments. `running` are the mean and variance before this batch; they
+/// may be empty where the factor is 1. The vectors that come out have the dtype of `scale`.
+pub fn batch_norm_training(
+    x: &HostTensor,
+    scale: &HostTensor,
+    offset: &HostTensor,
+    running: (&HostTensor, &HostTensor),
+    attrs: &BatchNormAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Trained, TensorError> {
+    let op = "FusedBatchNormV3";
+    let channels = Channels::new(op, x, attrs.format)?;
+    scale.expect_shape("scale", &Shape::new(&[channels.count])?)?;
+    let (mean, variance) = {
+        let wide = reals(op, x, allocator)?;
+        channels.moments(&wide.read::<f64>()?)
+    };
+    let y = normalize(op, x, (scale, offset), (&mean, &variance), attrs, allocator)?;
+    let factor = f64::from(attrs.exponential_avg_factor);
+    let blend = |what, old: &HostTensor, new: Vec<f64>| {
+        if factor == 1.0 {
+            return rounded(scale.dtype(), &new, allocator);
+        }
+        let old = vector(op, what, old, channels.count, allocator)?;
+        let old = old.read::<f64>()?;
+        let blended: Vec<f64> =
+            old.iter().zip(&new).map(|(old, new)| old * (1.0 - factor) + new * factor).collect();
+        rounded(scale.dtype(), &blended, allocator)
+    };
+    let corrected = variance.iter().map(|v| v * channels.n / (channels.n - 1.0).max(1.0)).collect();
+    Ok(Trained {
+        y,
+        batch_mean: rounded(scale.dtype(), &mean, allocator)?,
+        batch_variance: rounded(scale.dtype(), &variance, allocator)?,
+        mean: blend("mean", running.0, mean)?,
+        variance: blend("variance", running.1, corrected)?,
+    })
+}
+
+/// `FusedBatchNormGradV3`: the gradients by the images, the scale and the offset. `moments` are the mean and variance that `x` was normalized
+/// by; if `is_training` they are the batch's own and depend on the images.
+pub fn batch_norm_grad(
+    dy: &HostTensor,
+    x: &HostTensor,
+    scale: &HostTensor,
+    moments: (&HostTensor, &HostTensor),
+    is_training: bool,
+    attrs: &BatchNormAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 3], TensorError> {
+    let op = "FusedBatchNormGradV3";
+    let channels = Channels::new(op, x, attrs.format)?;
+    dy.expect_dtype("y_backprop", x.dtype())?;
+    dy.expect_shape("y_backprop", x.shape())?;
+    let mean = vector(op, "reserve_space_1", moments.0, channels.count, allocator)?;
+    let variance = vector(op, "reserve_space_2", moments.1, channels.count, allocator)?;
+    let scales = vector(op, "scale", scale, channels.count, allocator)?;
+    let (values, gradients) = (reals(op, x, allocator)?, reals(op, dy, allocator)?);
+    let (mean, variance, scales) = (mean.read::<f64>()?, variance.read::<f64>()?, scales.read::<f64>()?);
+    let deviation: Vec<f64> = variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()).collect();
+    let (by_scale, by_offset) = {
+        // First the normalized images and the means over them, then the gradient that takes the means.
+        let (mut x, dy) = (values.write::<f64>()?, gradients.read::<f64>()?);
+        x.iter_mut()
+            .enumerate()
+            .for_each(|(at, x)| *x = (*x - mean[channels.of(at)]) / deviation[channels.of(at)]);
+        let by_scale = channels.means(x.len(), |_, at| dy[at] * x[at]);
+        let by_offset = channels.means(x.len(), |_, at| dy[at]);
+        for (at, (x, dy)) in x.iter_mut().zip(dy.iter()).enumerate() {
+            let c = channels.of(at);
+            let through_moments = if is_training { by_offset[c] + *x * by_scale[c] } else { 0.0 };
+            *x = scales[c] / deviation[c] * (dy - through_moments);
+        }
+        (by_scale, by_offset)
+    };
+    let sums = |means: Vec<f64>| -> Vec<f64> {
+        means.iter().map(|mean| if channels.n == 0.0 { 0.0 } else { mean * channels.n }).collect()
+    };
+    Ok([
+        cast(&values, x.dtype(), allocator)?,
+        rounded(scale.dtype(), &sums(by_scale), allocator)?,
+        rounded(scale.dtype(), &sums(by_offset), allocator)?,
+    ])
+}

@@ -1,0 +1,155 @@
+//! Order: positions of extremes, the largest few, sorting.
+//!
+//! A NaN is larger than any number (for the smallest, smaller); of equals the first comes first. Numbers that have an order only: no
+//! i1, no complex ones.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::index::indices_of;
+use super::movement::transpose;
+use super::numeric::{Domain, Number};
+use super::reduce::axis_last;
+use super::unary::cast;
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, I1, Shape, TensorError};
+
+/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64.
+pub fn arg_extreme(
+    largest: bool,
+    x: &HostTensor,
+    axis: i64,
+    to: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = if largest { "ArgMax" } else { "ArgMin" };
+    let wanted = if largest { Ordering::Greater } else { Ordering::Less };
+    let (turned, _, len) = axis_last(x, axis, allocator)?;
+    let limit = match to {
+        DType::I16 => i16::MAX as usize,
+        DType::UI16 => usize::from(u16::MAX),
+        DType::I32 => i32::MAX as usize,
+        DType::I64 => usize::MAX,
+        dtype => return Err(TensorError::Unsupported { op, dtype }),
+    };
+    let dims = turned.shape().dims();
+    let out = HostTensor::allocate(DType::I64, Shape::new(&dims[..dims.len() - 1])?, allocator)?;
+    if len == 0 && out.num_elements() > 0 {
+        return Err(TensorError::EmptyAxis { shape: x.shape().clone() });
+    }
+    if len > limit {
+        let problem = format!("an axis of length {len} is too long for {to} indices, shape {}", x.shape());
+        return Err(TensorError::Invalid { op, problem });
+    }
+    with_element!(x.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op, dtype: x.dtype() });
+        }
+        let from = turned.read::<T>()?;
+        for (row, out) in from.chunks_exact(len.max(1)).zip(out.write::<i64>()?.iter_mut()) {
+            let mut best = 0;
+            for (i, x) in row.iter().enumerate() {
+                let (b, x) = (row[best].widen(), x.widen());
+                if !b.is_nan() && (x.is_nan() || x.order(b) == Some(wanted)) {
+                    best = i;
+                }
+            }
+            *out = best as i64;
+        }
+    });
+    cast(&out, to, allocator)
+}
+
+/// From large to small, NaN first; equals keep their order.
+fn descending<T: Number>(a: &T, b: &T) -> Ordering {
+    let (a, b) = (a.widen(), b.widen());
+    b.order(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
+}
+
+/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the first of equals comes first.
+pub fn top_k(
+    x: &HostTensor,
+    k: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, HostTensor), TensorError> {
+    let Some((&len, outer)) = x.shape().dims().split_last() else {
+        return Err(TensorError::Axis { axis: -1, shape: x.shape().clone() });
+    };
+    if k > len {
+        let problem = format!("the {k} largest of rows of {len} in shape {}", x.shape());
+        return Err(TensorError::Invalid { op: "TopKV2", problem });
+    }
+    if i32::try_from(len).is_err() {
+        return Err(TensorError::IndexRange { n: len });
+    }
+    let shape = Shape::new(&[outer, &[k]].concat())?;
+    let values = HostTensor::allocate(x.dtype(), shape.clone(), allocator)?;
+    let places = HostTensor::allocate(DType::I32, shape, allocator)?;
+    if values.num_elements() == 0 {
+        return Ok((values, places));
+    }
+    with_element!(x.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op: "TopKV2", dtype: x.dtype() });
+        }
+        let (from, mut top, mut at) = (x.read::<T>()?, values.write::<T>()?, places.write::<i32>()?);
+        for ((row, top), at) in from.chunks_exact(len).zip(top.chunks_exact_mut(k)).zip(at.chunks_exact_mut(k)) {
+            let mut order: Vec<usize> = (0..len).collect();
+            order.sort_by(|&i, &j| descending(&row[i], &row[j]));
+            for ((top, at), &i) in top.iter_mut().zip(at).zip(&order) {
+                (*top, *at) = (row[i], i as i32); // checked above
+            }
+        }
+    });
+    Ok((values, places))
+}
+
+/// `tf.sort` along an axis; NaN counts as the largest.
+pub fn sort(
+    x: &HostTensor,
+    axis: i64,
+    descend: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let (turned, back, len) = axis_last(x, axis, allocator)?;
+    let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;
+    with_element!(x.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op: "Sort", dtype: x.dtype() });
+        }
+        let mut to = out.write::<T>()?;
+        to.copy_from_slice(&turned.read::<T>()?);
+        for row in to.chunks_exact_mut(len.max(1)) {
+            row.sort_by(|a, b| if descend { descending(a, b) } else { descending(b, a) });
+        }
+    });
+    if turned.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
+}
+
+/// `InTopKV2`: whether fewer than `k` predictions of a row (f32) are larger than the target's; false if that is not finite or there is no
+/// such class.
+pub fn in_top_k(
+    predictions: &HostTensor,
+    targets: &HostTensor,
+    k: i64,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let &[rows, classes] = predictions.shape().dims() else {
+        return Err(TensorError::Rank { what: "predictions", want: 2, got: predictions.shape().clone() });
+    };
+    targets.expect_shape("targets", &Shape::new(&[rows])?)?;
+    let targets = indices_of("InTopKV2", targets)?;
+    let out = HostTensor::zeros(DType::I1, Shape::new(&[rows])?, allocator)?;
+    let from = predictions.read_as::<f32>("predictions")?;
+    for ((row, target), out) in
+        from.chunks_exact(classes.max(1)).zip(targets).zip(out.write::<I1>()?.iter_mut())
+    {
+        let target = usize::try_from(target).ok().and_then(|t| row.get(t)).filter(|t| t.is_finite());
+        let is_in = target.is_some_and(|target| {
+            row.iter().all(|p| p.is_finite()) && (row.iter().filter(|&p| p > target).count() as i64) < k
+        });
+        *out = is_in.into();
+    }
+    Ok(out)
+}

@@ -1,0 +1,170 @@
+//! Poolings: the largest or the mean element of each window, and their gradients.
+//!
+//! Windows are cut off at the border: what is outside counts for nothing, in means too. Images are NHWC or NCHW. Integers have maxima only.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::numeric::{Domain, Number};
+use super::real::{expect_float, reals};
+use super::reduce::far_end;
+use super::unary::cast;
+use super::window::{Format, Layout, Padding, Windows};
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// What a pooling window yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// `MaxPool`: the first largest element, or the first NaN; the lowest number where a window is outside altogether.
+    Max,
+    /// `AvgPool`: over the part of the window that is inside.
+    Avg,
+}
+
+/// The attributes of a pooling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool2d {
+    /// Height and width of a window: `ksize`.
+    pub window: (usize, usize),
+    /// From window to window, down and across.
+    pub strides: (usize, usize),
+    /// At the border.
+    pub padding: Padding,
+    /// The order of the axes of the images.
+    pub format: Format,
+}
+
+/// The shapes of a pooling.
+struct Geometry {
+    image: Layout,
+    result: Layout,
+    result_shape: Shape,
+    windows: Windows,
+}
+
+impl Geometry {
+    fn new(op: &'static str, shape: &Shape, attrs: &Pool2d) -> Result<Geometry, TensorError> {
+        let Pool2d { window, strides, padding, format } = *attrs;
+        let image = Layout::new(op, shape, format)?;
+        let windows = Windows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;
+        let result_shape = format.shape(image.batch, windows.counts, image.channels)?;
+        let result = Layout::new(op, &result_shape, format)?;
+        Ok(Geometry { image, result, result_shape, windows })
+    }
+
+    /// Calls `f` for each element of the result with its position and those of the images that its window covers.
+    fn for_each(&self, mut f: impl FnMut(usize, &[usize])) {
+        if self.result_shape.num_elements() == 0 {
+            return;
+        }
+        let mut covered = Vec::new();
+        for (n, y, x) in self.result.pixels() {
+            for c in 0..self.image.channels {
+                covered.clear();
+                self.windows.for_each_tap((y, x), |_, (row, col)| {
+                    covered.push(self.image.pixel(n, row, col) + c * self.image.channel_step());
+                });
+                f(self.result.pixel(n, y, x) + c * self.result.channel_step(), &covered);
+            }
+        }
+    }
+}
+
+/// The first largest of the elements at these positions, or the first NaN.
+fn largest<T: Number>(x: &[T], covered: &[usize]) -> Option<usize> {
+    covered.iter().copied().reduce(|best, at| {
+        let (b, w) = (x[best].widen(), x[at].widen());
+        if !b.is_nan() && (w.is_nan() || w.order(b) == Some(Ordering::Greater)) { at } else { best }
+    })
+}
+
+/// `MaxPool` of numbers that have an order, `AvgPool` of floats. Fails if a window is larger than the padded image.
+pub fn pool(
+    kind: Pool,
+    x: &HostTensor,
+    attrs: &Pool2d,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
+    if kind == Pool::Avg {
+        expect_float(op, x)?;
+    }
+    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    let out = HostTensor::allocate(x.dtype(), geometry.result_shape.clone(), allocator)?;
+    with_element!(x.dtype(), T => {
+        type Wide = <T as Number>::Wide;
+        if !Wide::ORDERED {
+            return Err(TensorError::Unsupported { op, dtype: x.dtype() });
+        }
+        let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+        geometry.for_each(|at, covered| {
+            to[at] = match kind {
+                Pool::Max => largest(&from, covered).map_or_else(|| far_end(Ordering::Greater), |best| from[best]),
+                Pool::Avg => {
+                    let sum = covered.iter().fold(Wide::ZERO, |sum, &i| sum.plus(from[i].widen()));
+                    T::narrow(sum.over(covered.len()))
+                }
+            };
+        });
+    });
+    Ok(out)
+}
+
+/// The gradients of each result, spread over what its window covers and rounded once.
+fn spread(
+    geometry: &Geometry,
+    dtype: DType,
+    shape: &Shape,
+    dy: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+    mut f: impl FnMut(f64, &[usize], &mut [f64]),
+) -> Result<HostTensor, TensorError> {
+    let sums = HostTensor::zeros(DType::F64, shape.clone(), allocator)?;
+    {
+        let (dy, mut to) = (dy.read::<f64>()?, sums.write::<f64>()?);
+        geometry.for_each(|at, covered| f(dy[at], covered, &mut to));
+    }
+    cast(&sums, dtype, allocator)
+}
+
+/// `MaxPoolGrad` of images `x` of floats, from the gradient `dy` of the pooled shape: it goes to the first largest element of each window. The
+/// pooled images, `orig_output` of TensorFlow, are not needed.
+pub fn max_pool_grad(
+    x: &HostTensor,
+    dy: &HostTensor,
+    attrs: &Pool2d,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPoolGrad";
+    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    dy.expect_dtype("grad", x.dtype())?;
+    dy.expect_shape("grad", &geometry.result_shape)?;
+    let gradients = reals(op, dy, allocator)?;
+    with_element!(x.dtype(), T => {
+        let from = x.read::<T>()?;
+        spread(&geometry, x.dtype(), x.shape(), &gradients, allocator, |dy, covered, to| {
+            if let Some(best) = largest(&from, covered) {
+                to[best] += dy;
+            }
+        })
+    })
+}
+
+/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all that a window covers.
+pub fn avg_pool_grad(
+    input: &Shape,
+    dy: &HostTensor,
+    attrs: &Pool2d,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "AvgPoolGrad";
+    let geometry = Geometry::new(op, input, attrs)?;
+    dy.expect_shape("grad", &geometry.result_shape)?;
+    let gradients = reals(op, dy, allocator)?;
+    spread(&geometry, dy.dtype(), input, &gradients, allocator, |dy, covered, to| {
+        let part = dy / covered.len() as f64;
+        covered.iter().for_each(|&i| to[i] += part);
+    })
+}

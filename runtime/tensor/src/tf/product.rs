@@ -1,0 +1,185 @@
+//! Sums of products: `MatMul`, `BatchMatMul`, and the contraction of two operands that `Einsum` is made of too.
+//!
+//! ```text
+//! out[free...] = sum over summed... of a[free..., summed...] * b[free..., summed...]
+//! ```
+//!
+//! An [`Axis`] has a length and the distance of its neighbours in each operand: 0 in one that does not have the axis or is repeated along it. So
+//! transposes, batches, broadcasting and diagonals are all only distances. Products are summed in the wide type of `numeric.rs` in order
+//! and rounded once. Every dtype but i1.
+//!
+//! Not here: speed (`crate::matmul`, `crate::math`).
+
+use std::sync::Arc;
+
+use super::numeric::{Domain, Number};
+use super::walk::{AxisMap, Offsets, broadcast_shape, strides};
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// One axis of a contraction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    pub(super) len: usize,
+    /// Elements from neighbour to neighbour in the left operand.
+    pub(super) a: usize,
+    /// The same in the right operand.
+    pub(super) b: usize,
+}
+
+impl Axis {
+    /// The distance in an operand that may be repeated along an axis in which it is 1 long.
+    pub(super) fn step(dim: usize, stride: usize) -> usize {
+        if dim == 1 { 0 } else { stride }
+    }
+}
+
+fn offsets(axes: &[Axis], step: fn(&Axis) -> usize) -> Offsets {
+    Offsets::new(
+        axes.iter()
+            .map(|axis| AxisMap::Step { len: axis.len, start: 0, step: step(axis) as isize })
+            .collect(),
+    )
+}
+
+/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` is one of an operand, or of both.
+pub(super) fn contract<T: Number>(
+    out: &HostTensor,
+    free: &[Axis],
+    summed: &[Axis],
+    term: impl Fn(usize, usize) -> T::Wide,
+) -> Result<(), TensorError> {
+    if out.num_elements() == 0 {
+        return Ok(());
+    }
+    // The operands have elements, or there is nothing to sum: at most as many entries as an operand has elements.
+    let inner: Vec<(usize, usize)> =
+        offsets(summed, |axis| axis.a).zip(offsets(summed, |axis| axis.b)).collect();
+    let outer = offsets(free, |axis| axis.a).zip(offsets(free, |axis| axis.b));
+    for (out, (a, b)) in out.write::<T>()?.iter_mut().zip(outer) {
+        let sum = inner.iter().fold(T::Wide::ZERO, |sum, &(da, db)| sum.plus(term(a + da, b + db)));
+        *out = T::narrow(sum);
+    }
+    Ok(())
+}
+
+/// A new tensor of sums of products of two tensors of one dtype.
+pub(super) fn multiply(
+    op: &'static str,
+    (a, conjugate_a): (&HostTensor, bool),
+    (b, conjugate_b): (&HostTensor, bool),
+    shape: Shape,
+    (free, summed): (&[Axis], &[Axis]),
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_dtype("b", a.dtype())?;
+    if a.dtype() == DType::I1 {
+        return Err(TensorError::Unsupported { op, dtype: DType::I1 });
+    }
+    let out = HostTensor::allocate(a.dtype(), shape, allocator)?;
+    with_element!(a.dtype(), T => {
+        let value = |x: T, conjugate: bool| if conjugate { x.widen().conjugated() } else { x.widen() };
+        let (left, right) = (a.read::<T>()?, b.read::<T>()?);
+        contract::<T>(&out, free, summed, |i, j| value(left[i], conjugate_a).times(value(right[j], conjugate_b)))?;
+    });
+    Ok(out)
+}
+
+/// How the matrices of an operand enter a product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// As they are.
+    #[default]
+    None,
+    /// Transposed: `transpose_a`, `transpose_b` of `MatMul`.
+    Transpose,
+    /// Transposed and conjugated: `adj_x`, `adj_y` of `BatchMatMul`.
+    Adjoint,
+}
+
+/// A tensor as matrices: its last two axes, turned; what is before them counts the matrices.
+struct Matrices {
+    batch: Shape,
+    /// Length and distance.
+    rows: (usize, usize),
+    cols: (usize, usize),
+    strides: Vec<usize>,
+}
+
+impl Matrices {
+    fn new(what: &'static str, x: &HostTensor, turn: Turn) -> Result<Matrices, TensorError> {
+        let &[ref batch @ .., rows, cols] = x.shape().dims() else {
+            return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
+        };
+        let (down, across) = ((rows, cols.max(1)), (cols, 1));
+        let (rows, cols) = if turn == Turn::None { (down, across) } else { (across, down) };
+        Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
+    }
+
+    /// The distance along axis `i` of a batch shape of rank `rank` that this one's broadcasts to.
+    fn step(&self, i: usize, rank: usize) -> usize {
+        let own = (i + self.batch.rank()).checked_sub(rank);
+        own.map_or(0, |i| Axis::step(self.batch.dims()[i], self.strides[i]))
+    }
+}
+
+/// `MatMul` of two matrices.
+pub fn matmul(
+    a: &HostTensor,
+    turn_a: Turn,
+    b: &HostTensor,
+    turn_b: Turn,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    for (what, x) in [("a", a), ("b", b)] {
+        if x.shape().rank() != 2 {
+            return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
+        }
+    }
+    product("MatMul", (a, turn_a), (b, turn_b), allocator)
+}
+
+/// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails below rank 2.
+pub fn batch_matmul(
+    a: &HostTensor,
+    turn_a: Turn,
+    b: &HostTensor,
+    turn_b: Turn,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    product("BatchMatMulV2", (a, turn_a), (b, turn_b), allocator)
+}
+
+fn product(
+    op: &'static str,
+    (a, turn_a): (&HostTensor, Turn),
+    (b, turn_b): (&HostTensor, Turn),
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let (left, right) = (Matrices::new("a", a, turn_a)?, Matrices::new("b", b, turn_b)?);
+    if left.cols.0 != right.rows.0 {
+        let problem = format!(
+            "the inner dimensions {} and {} differ: shapes {} ({turn_a:?}) and {} ({turn_b:?})",
+            left.cols.0,
+            right.rows.0,
+            a.shape(),
+            b.shape()
+        );
+        return Err(TensorError::Invalid { op, problem });
+    }
+    let batch = broadcast_shape(&left.batch, &right.batch)?;
+    let shape = Shape::new(&[batch.dims(), &[left.rows.0, right.cols.0]].concat())?;
+    let rank = batch.rank();
+    let mut free: Vec<Axis> = batch
+        .dims()
+        .iter()
+        .enumerate()
+        .map(|(i, &len)| Axis { len, a: left.step(i, rank), b: right.step(i, rank) })
+        .collect();
+    free.push(Axis { len: left.rows.0, a: left.rows.1, b: 0 });
+    free.push(Axis { len: right.cols.0, a: 0, b: right.cols.1 });
+    let summed = [Axis { len: left.cols.0, a: left.cols.1, b: right.rows.1 }];
+    let conjugate = |turn| turn == Turn::Adjoint;
+    multiply(op, (a, conjugate(turn_a)), (b, conjugate(turn_b)), shape, (&free, &summed), allocator)
+}

@@ -1,0 +1,178 @@
+//! Slices: `Slice` and `StridedSlice` with its gradient. Every dtype, bytes only.
+
+use std::sync::Arc;
+
+use super::walk::{AxisMap, Offsets, gather_offsets, strides};
+use crate::error::invalid;
+use crate::mem::Allocator;
+use crate::{HostTensor, MAX_RANK, Shape, TensorError};
+
+/// `Slice`: `size[i]` positions from `begin[i]` along each axis; a size of -1 means the rest.
+pub fn slice(
+    x: &HostTensor,
+    begin: &[i64],
+    size: &[i64],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let dims = x.shape().dims();
+    let bad = || format!("begin {begin:?} and size {size:?} do not fit shape {}", x.shape());
+    if begin.len() != dims.len() || size.len() != dims.len() {
+        return invalid("Slice", bad());
+    }
+    let mut ranges = Vec::with_capacity(dims.len());
+    for ((&dim, &begin), &size) in dims.iter().zip(begin).zip(size) {
+        let start = usize::try_from(begin).ok().filter(|&start| start <= dim);
+        let len = start.and_then(|start| match size {
+            -1 => Some(dim - start),
+            size => usize::try_from(size).ok().filter(|&len| len <= dim - start),
+        });
+        match (start, len) {
+            (Some(start), Some(len)) => ranges.push((start, len)),
+            _ => return invalid("Slice", bad()),
+        }
+    }
+    let shape = Shape::new(&ranges.iter().map(|&(_, len)| len).collect::<Vec<_>>())?;
+    gather_offsets(x, shape, &[], allocator, || {
+        let axes = ranges.iter().zip(strides(x.shape()));
+        axes.map(|(&(start, len), s)| AxisMap::Step { len, start: start * s, step: s as isize }).collect()
+    })
+}
+
+/// What `StridedSlice` does with each entry of its lists: a bit per entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceMasks {
+    /// From the first position on.
+    pub begin: u64,
+    /// To the last position.
+    pub end: u64,
+    /// As many entire axes as are missing; at most one.
+    pub ellipsis: u64,
+    /// A new axis of length 1.
+    pub new_axis: u64,
+    /// One position, and the axis goes away.
+    pub shrink_axis: u64,
+}
+
+/// The lists of a `StridedSlice`, an entry per axis or mask bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceRange<'a> {
+    /// Where each entry begins.
+    pub begin: &'a [i64],
+    /// Before which position it ends.
+    pub end: &'a [i64],
+    /// From position to position; not 0.
+    pub strides: &'a [i64],
+    /// What else the entries mean.
+    pub masks: SliceMasks,
+}
+
+/// `StridedSlice`, `x[begin:end:strides, ...]` as in Python: positions from the end are negative, those out of range are clamped, except
+/// where the axis shrinks.
+pub fn strided_slice(
+    x: &HostTensor,
+    range: &SliceRange<'_>,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let (shape, maps) = plan("StridedSlice", x.shape(), range)?;
+    gather_offsets(x, shape, &[], allocator, || maps)
+}
+
+/// `StridedSliceGrad`: zeros of the shape that was sliced, with `dy`, which has the slice's shape, where the slice came from.
+pub fn strided_slice_grad(
+    shape: &Shape,
+    range: &SliceRange<'_>,
+    dy: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let (sliced, maps) = plan("StridedSliceGrad", shape, range)?;
+    dy.expect_shape("dy", &sliced)?;
+    let out = HostTensor::zeros(dy.dtype(), shape.clone(), allocator)?;
+    {
+        let size = dy.dtype().size();
+        let (from, mut to) = (dy.read_bytes()?, out.write_bytes()?);
+        for (element, at) in from.chunks_exact(size).zip(Offsets::new(maps)) {
+            to[at * size..(at + 1) * size].copy_from_slice(element);
+        }
+    }
+    Ok(out)
+}
+
+/// The shape of a slice, and where its elements lie.
+fn plan(
+    op: &'static str,
+    shape: &Shape,
+    range: &SliceRange<'_>,
+) -> Result<(Shape, Vec<AxisMap>), TensorError> {
+    let SliceRange { begin, end, strides: steps, masks } = *range;
+    let n = begin.len();
+    let entries = || format!("[{begin:?}, {end:?}, {steps:?}) of shape {shape}");
+    if n != end.len() || n != steps.len() || n > MAX_RANK {
+        return invalid(op, format!("lists that do not fit: {}", entries()));
+    }
+    let bit = |mask: u64, i: usize| mask >> i & 1 == 1; // i < MAX_RANK
+    let ellipses = (0..n).filter(|&i| bit(masks.ellipsis, i)).count();
+    let takes_axis = |i: &usize| !bit(masks.ellipsis, *i) && !bit(masks.new_axis, *i);
+    let n_taken = (0..n).filter(takes_axis).count();
+    let rank = shape.rank();
+    if ellipses > 1 || n_taken > rank {
+        return invalid(op, format!("too many entries: {}", entries()));
+    }
+    let strides = strides(shape);
+    let mut axes = shape.dims().iter().zip(&strides);
+    // The axes of the walk, and beside each the length in the result, if it has one.
+    let (mut maps, mut dims) = (Vec::new(), Vec::new());
+    let whole = |(&len, &s): (&usize, &usize)| AxisMap::Step { len, start: 0, step: s as isize };
+    for i in 0..n {
+        if bit(masks.ellipsis, i) {
+            for axis in axes.by_ref().take(rank - n_taken) {
+                dims.push(*axis.0);
+                maps.push(whole(axis));
+            }
+            continue;
+        }
+        if bit(masks.new_axis, i) {
+            dims.push(1);
+            continue;
+        }
+        let Some((&dim, &stride)) = axes.next() else { return invalid(op, entries()) };
+        let (len, step) = (dim as i128, i128::from(steps[i]));
+        if step == 0 {
+            return invalid(op, format!("a stride of 0: {}", entries()));
+        }
+        let from_start = |p: i64| if p < 0 { i128::from(p) + len } else { i128::from(p) };
+        if bit(masks.shrink_axis, i) {
+            let at = if bit(masks.begin, i) { 0 } else { from_start(begin[i]) };
+            if !(0..len).contains(&at) || step < 0 {
+                return invalid(
+                    op,
+                    format!("index {} is out of range in axis of length {dim}: {}", begin[i], entries()),
+                );
+            }
+            maps.push(AxisMap::Step { len: 1, start: at as usize * stride, step: 0 });
+            continue;
+        }
+        // A walk backwards begins at len - 1 and ends before position 0, at -1.
+        let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+        let first = if bit(masks.begin, i) {
+            if step > 0 { low } else { high }
+        } else {
+            from_start(begin[i]).clamp(low, high)
+        };
+        let last = if bit(masks.end, i) {
+            if step > 0 { high } else { low }
+        } else {
+            from_start(end[i]).clamp(low, high)
+        };
+        let distance = if step > 0 { last - first } else { first - last };
+        let count = if distance > 0 { (distance - 1) / step.abs() + 1 } else { 0 };
+        let (start, step) =
+            if count > 0 { (first as usize * stride, (step * stride as i128) as isize) } else { (0, 0) };
+        maps.push(AxisMap::Step { len: count as usize, start, step });
+        dims.push(count as usize);
+    }
+    for axis in axes {
+        dims.push(*axis.0);
+        maps.push(whole(axis));
+    }
+    Ok((Shape::new(&dims)?, maps))
+}
