@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 /// Sizes of blocks; all are aligned to [`ALIGN`].
-const SIZES: [usize; 3] = [32, 64, 128];
+const SIZES: [usize; 4] = [32, 64, 128, 256];
 const ALIGN: usize = 16;
 /// How many free blocks of a size a thread keeps.
 const MAX_FREE: u32 = 4096;
@@ -57,7 +57,10 @@ const fn block(class: usize) -> Layout {
 
 impl Lists {
     const fn new() -> Lists {
-        Lists { heads: [const { Cell::new(null_mut()) }; 3], lengths: [const { Cell::new(0) }; 3] }
+        Lists {
+            heads: [const { Cell::new(null_mut()) }; SIZES.len()],
+            lengths: [const { Cell::new(0) }; SIZES.len()],
+        }
     }
 
     fn take(&self, class: usize) -> *mut Free {
@@ -186,6 +189,8 @@ mod tests {
         check::<33>();
         check::<128>();
         check::<129>();
+        check::<256>();
+        check::<257>();
     }
 
     #[test]

@@ -1,12 +1,6 @@
 //! Frames of the general plan: registers, ready counters, and who may touch them when.
 //!
-//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who holds which token. Tokens cannot be
-//! copied, are made only here, and each is used up by what it permits:
-//!
-//! ```text
-//! start ──▶ Ready(k) ──gather──▶ Running(k) ──publish──▶ Ready(users)...   the kernel's count has reached zero
-//!                                              └───────▶ Later(r) ──release──▶ Ready(users)...   r's value was not final yet
-//! ```
+//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who holds which token (`token`):
 //!
 //! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
 //!    whoever makes the token sees the registers that those events published. There is one event per counted operand (validated), so
@@ -18,274 +12,301 @@
 //! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
 //!    takes the value.
 //!
-//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier.
+//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier. The room that its registers and counters took
+//! goes to the thread's next frame.
 
 #![allow(unsafe_code, reason = "registers shared between threads; the essay is the proof")]
 
+mod token;
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Execution, Instead, resolved};
+use super::{Execution, Instead, resolve};
 use crate::async_value::{AsyncRef, Promise};
-use crate::kernel::{Again, KernelRef};
+use crate::kernel::KernelRef;
 use crate::program::{FunctionPlan, General};
-use crate::queue::Latch;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
-/// The right and the duty to run a kernel.
-#[derive(Debug)]
-#[must_use]
-pub(super) struct Ready {
-    frame: *const Frame,
-    kernel: u32,
-}
-
-// SAFETY: the pointer is only ever compared.
-unsafe impl Send for Ready {}
-
-/// A kernel that has taken its operands and owes its results.
-#[derive(Debug)]
-#[must_use]
-pub(super) struct Running {
-    frame: *const Frame,
-    kernel: u32,
-}
-
-// SAFETY: the pointer is only ever compared.
-unsafe impl Send for Running {}
-
-/// A register whose users are to be told when its value is final.
-#[derive(Debug)]
-#[must_use]
-pub(super) struct Later {
-    frame: *const Frame,
-    register: u32,
-}
-
-// SAFETY: the pointer is only ever compared.
-unsafe impl Send for Later {}
-
-impl Ready {
-    pub(super) fn kernel(&self) -> u32 {
-        self.kernel
-    }
-}
-
-impl Running {
-    pub(super) fn kernel(&self) -> u32 {
-        self.kernel
-    }
-}
-
-/// The rest of a loop: the function is run again, or the kernel that asked for it gets its results.
-#[derive(Debug)]
-pub(super) struct Looping {
-    pub(super) running: Running,
-    pub(super) again: Again,
-}
+use token::Caller;
+pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Running, Started, Then};
 
 /// One call of a function.
 pub(super) struct Frame {
     pub(super) execution: Arc<Execution>,
-    pub(super) function: u32,
-    /// The frame and kernel that called.
-    pub(super) parent: Option<(Arc<Frame>, u32)>,
-    /// If the function is an iteration of a loop: what follows when the frame ends. Taken by whoever finds the end.
-    looping: UnsafeCell<Option<Looping>>,
+    /// Of the execution's program.
+    plan: NonNull<FunctionPlan>,
+    /// That of `plan`.
+    general: NonNull<General>,
+    /// The kernel that called.
+    caller: Option<Caller>,
+    /// Written before the first visit ends, and taken at the frame's end.
+    then: UnsafeCell<Then>,
     pub(super) depth: usize,
-    registers: Box<[UnsafeCell<Value>]>,
-    /// The promises of the async registers, by register; empty for the others.
-    promises: Box<[UnsafeCell<Option<Promise>>]>,
-    /// How many events each kernel still waits for.
-    left: Box<[AtomicU32]>,
-    /// How many reads of each register are left; 0 where nobody counts.
-    reads: Box<[AtomicU32]>,
-    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if there is none.
-    any: Box<[AtomicU32]>,
-    /// How many kernels have not completed, and one more while the first visit lasts.
+    slots: Slots,
+    /// See `token`.
     unfinished: AtomicUsize,
-    /// Opened when the frame ends: for whoever called from outside.
-    ended: Option<Arc<Latch>>,
 }
 
-// SAFETY: `registers` and `promises` are accessed by the rules of the essay; everything else is Sync.
+// SAFETY: `slots` and `then` are accessed by the rules of the essay, the plans are Sync and live as long as the execution's program; everything else
+// is Sync.
 unsafe impl Sync for Frame {}
-// SAFETY: all fields are Send; the cells' contents are.
+// SAFETY: all fields are Send, with what the pointers point to; the cells' contents are.
 unsafe impl Send for Frame {}
 
-/// Whether a frame has ended.
-pub(super) enum End {
-    NotYet,
-    /// Its caller's kernel is complete.
-    Frame,
-    /// It was an iteration.
-    Iteration(Looping),
+/// What a frame has per register and per kernel.
+#[derive(Default)]
+struct Slots {
+    registers: Vec<UnsafeCell<Value>>,
+    /// The promises of the async registers, as the plan numbers them.
+    promises: Vec<UnsafeCell<Option<Promise>>>,
+    /// How many events each kernel still waits for.
+    left: Vec<AtomicU32>,
+    /// How many reads of each register are left; 0 where nobody counts. Empty if nobody counts any.
+    reads: Vec<AtomicU32>,
+    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if there is none.
+    any: Vec<AtomicU32>,
 }
 
 /// A kernel that runs when its first operand is final has been told that there is one.
 const FIRED: u32 = 1 << 31;
+/// How many registers a thread keeps room for, and in how many pieces.
+const MAX_KEPT: (usize, usize) = (1 << 15, 64);
 
-/// What starts with a frame.
-pub(super) struct Started {
-    pub(super) frame: Arc<Frame>,
-    /// In the order in which they become ready.
-    pub(super) ready: Vec<Ready>,
-    /// Arguments that are not final yet.
-    pub(super) later: Vec<(Later, AsyncRef)>,
+/// The room of frames that have ended.
+#[derive(Default)]
+struct Kept {
+    slots: Vec<Slots>,
+    /// How many registers and kernels they have room for.
+    n: usize,
+}
+
+thread_local! {
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { slots: Vec::new(), n: 0 }) };
+}
+
+impl Slots {
+    fn size(&self) -> usize {
+        self.registers.capacity() + self.left.capacity()
+    }
+
+    /// Empty ones, with room if there is.
+    fn new() -> Slots {
+        KEPT.with(|kept| {
+            let mut kept = kept.borrow_mut();
+            let slots = kept.slots.pop().unwrap_or_default();
+            kept.n -= slots.size();
+            slots
+        })
+    }
+
+    /// Drops the values, and keeps the room for the next frame.
+    fn recycle(mut self) {
+        let Slots { registers, promises, left, reads, any } = &mut self;
+        // Their ends may be anything, other frames' even.
+        registers.clear();
+        promises.clear();
+        left.clear();
+        reads.clear();
+        any.clear();
+        // Where the thread is ending, it keeps nothing.
+        _ = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            let n = kept.n + self.size();
+            if n <= MAX_KEPT.0 && kept.slots.len() < MAX_KEPT.1 {
+                kept.n = n;
+                kept.slots.push(std::mem::take(&mut self));
+            }
+        });
+    }
+}
+
+/// Where kernels go that become ready: into the stream that the thread is in, or to those that other threads may take.
+pub(super) struct Sink<'w> {
+    pub(super) stream: u32,
+    pub(super) inline: &'w mut Vec<Ready>,
+    pub(super) outline: &'w mut Vec<Ready>,
+}
+
+impl Sink<'_> {
+    #[inline]
+    fn push(&mut self, ready: Ready, stream: u32) {
+        let list = if stream == self.stream { &mut *self.inline } else { &mut *self.outline };
+        list.push(ready);
+    }
 }
 
 impl Frame {
     /// Makes a frame. Its arguments may be in any state.
     pub(super) fn start(
-        execution: &Arc<Execution>,
+        execution: Arc<Execution>,
         function: u32,
         arguments: impl Iterator<Item = Value>,
-        parent: Option<(Arc<Frame>, u32)>,
-        looping: Option<Looping>,
-        ended: Option<Arc<Latch>>,
+        caller: Option<Caller>,
+        then: Then,
     ) -> Started {
         let plan = execution.program.plan(function);
-        let general = general(execution, function);
-        let mut values: Vec<Value> = arguments.take(plan.n_args as usize).collect();
-        values.resize_with(plan.n_registers as usize, Value::default);
-        let mut promises = Vec::new();
-        if general.n_async > 0 {
-            promises.resize_with(values.len(), || UnsafeCell::new(None));
-            for (register, _) in general.is_async.iter().enumerate().filter(|(_, is_async)| **is_async) {
-                let (promise, value) = AsyncRef::pending();
-                values[register] = Value::Async(value);
-                promises[register] = UnsafeCell::new(Some(promise));
-            }
+        let general = plan.general(execution.program.image());
+        let mut slots = Slots::new();
+        let Slots { registers, promises, left, reads, any } = &mut slots;
+        registers.reserve(plan.n_registers as usize);
+        registers.extend(arguments.take(plan.n_args as usize).map(UnsafeCell::new));
+        registers.resize_with(plan.n_registers as usize, || UnsafeCell::new(Value::Empty));
+        for &register in &general.async_registers {
+            let (promise, value) = AsyncRef::pending();
+            registers[register as usize] = UnsafeCell::new(Value::Async(value));
+            promises.push(UnsafeCell::new(Some(promise)));
         }
-        let n_kernels = general.ready_counts.len();
-        let depth = parent.as_ref().map_or(0, |(parent, _)| parent.depth + 1);
-        let frame = Arc::new(Frame {
-            execution: execution.clone(),
-            function,
-            parent,
-            looping: UnsafeCell::new(looping),
-            depth,
-            registers: values.into_iter().map(UnsafeCell::new).collect(),
-            promises: promises.into(),
-            left: general.ready_counts.iter().map(|&count| AtomicU32::new(count)).collect(),
-            reads: general.reads.iter().map(|&count| AtomicU32::new(count)).collect(),
-            any: if general.has_any {
-                general.gatherings.iter().map(|gathering| AtomicU32::new(gathering.n_any)).collect()
-            } else {
-                Box::default()
-            },
-            unfinished: AtomicUsize::new(n_kernels + 1),
-            ended,
-        });
-        let mut ready = Vec::new();
-        let mut later = Vec::new();
-        // Kernels without operands; each is made ready here and nowhere else, as no event counts for it.
-        let idle = general.ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
-        ready.extend(idle.map(|(kernel, _)| Ready { frame: &*frame, kernel: kernel as u32 }));
-        for register in 0..plan.n_args {
-            let (pending, is_dead) = frame.registers[register as usize].with(|value| {
-                // SAFETY: nobody else has the frame yet.
+        left.extend(general.ready_counts.iter().map(|&count| AtomicU32::new(count)));
+        if general.counts_reads {
+            reads.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
+        }
+        if general.has_any {
+            any.extend(general.gatherings.iter().map(|gathering| AtomicU32::new(gathering.n_any)));
+        }
+        // One more for the first visit.
+        let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
+        let (plan, general) = (NonNull::from(plan), NonNull::from(general));
+        let depth = caller.as_ref().map_or(0, |caller| caller.depth);
+        let then = UnsafeCell::new(then);
+        Started::new(Frame { execution, plan, general, caller, then, depth, slots, unfinished })
+    }
+
+    /// Tells frames apart that are alive.
+    #[inline]
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    #[inline]
+    pub(super) fn plan(&self) -> &FunctionPlan {
+        // SAFETY: a plan of the program, which the execution keeps, and plans are never changed.
+        unsafe { self.plan.as_ref() }
+    }
+
+    #[inline]
+    pub(super) fn general(&self) -> &General {
+        // SAFETY: as in `plan`.
+        unsafe { self.general.as_ref() }
+    }
+
+    /// Makes those kernels ready that wait for nothing, or only for arguments.
+    ///
+    /// # Safety
+    /// To be called once, before anything else is done with the frame.
+    unsafe fn begin(&self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) {
+        let general = self.general();
+        // Each is made ready here and nowhere else, as no event counts for it.
+        for &kernel in &general.idle {
+            sink.push(Ready::new(self, kernel), general.streams[kernel as usize]);
+        }
+        for register in 0..self.plan().n_args {
+            let (pending, is_dead) = self.slots.registers[register as usize].with(|value| {
+                // SAFETY: nobody writes an argument; nobody takes it, as no kernel has started.
                 match unsafe { &*value } {
                     Value::Async(value) if value.value().is_none() => (Some(value.clone()), false),
                     value => (None, matches!(value.final_value(), Some(Value::Dead))),
                 }
             });
             match pending {
-                Some(value) => later.push((Later { frame: &*frame, register }, value)),
-                None => frame.tell_users(register, is_dead, &mut ready),
+                Some(value) => late.push((Later::new(self, register), value)),
+                None => self.tell_users(register, is_dead, sink),
             }
             // An argument has no kernel that writes it, so nothing has to complete.
-            frame.tell(general.after_users(register), &mut ready);
+            self.tell(general.after_users(register), sink);
         }
-        Started { frame, ready, later }
-    }
-
-    pub(super) fn plan(&self) -> &FunctionPlan {
-        self.execution.program.plan(self.function)
-    }
-
-    pub(super) fn general(&self) -> &General {
-        general(&self.execution, self.function)
-    }
-
-    pub(super) fn at(&self, kernel: u32) -> KernelRef {
-        KernelRef { function: self.function, kernel }
     }
 
     /// Counts an event for each of `kernels`, and makes those ready for which it was the last.
-    fn tell(&self, kernels: &[u32], ready: &mut Vec<Ready>) {
+    #[inline]
+    fn tell(&self, kernels: &[u32], sink: &mut Sink<'_>) {
         for &kernel in kernels {
-            let left = &self.left[kernel as usize];
+            let left = &self.slots.left[kernel as usize];
             // Acquire pairs with the Release half of the other tellers' decrements: what they published is visible to who gathers.
             // Seeing one means that this event is the last, so that the store can be spared.
             if left.load(Ordering::Acquire) == 1 || left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                ready.push(Ready { frame: self, kernel });
+                sink.push(Ready::new(self, kernel), self.general().streams[kernel as usize]);
             }
         }
     }
 
     /// Tells the users of a register whose value is final.
-    fn tell_users(&self, register: u32, is_dead: bool, ready: &mut Vec<Ready>) {
+    #[inline]
+    fn tell_users(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
         let general = self.general();
-        self.tell(general.users(register), ready);
-        if !general.has_any {
-            return;
+        self.tell(general.users(register), sink);
+        if general.has_any {
+            self.tell_any(register, is_dead, sink);
         }
-        for &kernel in general.any_users(register) {
+    }
+
+    /// Tells those that run when their first operand is final.
+    fn tell_any(&self, register: u32, is_dead: bool, sink: &mut Sink<'_>) {
+        for &kernel in self.general().any_users(register) {
             let step = |left: u32| {
                 let more = (left & !FIRED) - 1;
                 let fires = left & FIRED != 0 || !is_dead || more == 0;
                 Some(more | if fires { FIRED } else { 0 })
             };
             // Relaxed: it guards no data; what is read are AsyncValues, and `tell` orders the rest.
-            let told = self.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
+            let told =
+                self.slots.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
             // The first that is not dead, or the last of all.
             if told.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
-                self.tell(&[kernel], ready);
+                self.tell(&[kernel], sink);
             }
         }
     }
 
-    /// Takes the operands that are passed to a kernel and appends them to `operands`. If one that must be concrete is an error or dead,
-    /// returns what the kernel's results become instead.
-    pub(super) fn gather(&self, ready: Ready, operands: &mut Vec<Value>) -> (Running, Option<Value>) {
-        assert!(std::ptr::eq(ready.frame, self), "a kernel of another frame");
-        let kernel = ready.kernel;
+    /// See [`Ready::gather`].
+    ///
+    /// # Safety
+    /// Only with the kernel's `Ready`, which is used up.
+    #[inline]
+    unsafe fn gather(&self, kernel: u32, operands: &mut [Value]) -> Option<Value> {
         let general = self.general();
         let mut instead = Instead::default();
         let mut all_are_dead = general.gatherings[kernel as usize].n_any > 0;
+        let mut slots = operands.iter_mut();
         for operand in general.operands(kernel) {
-            let value = match operand.mode {
-                OperandMode::Required => {
-                    let value = resolved(self.read(operand.register));
-                    instead.consider(&value);
-                    value
-                }
-                OperandMode::Lenient => {
-                    let value = resolved(self.read(operand.register));
-                    all_are_dead &= matches!(value, Value::Dead);
-                    value
-                }
+            let mut hidden = Value::Empty;
+            let passed = if operand.is_passed { slots.next() } else { None };
+            let value = passed.unwrap_or(&mut hidden);
+            if operand.mode != OperandMode::After {
+                // SAFETY: an operand that was counted or is lenient, read once: the caller's contract.
+                *value = unsafe { self.read(operand.register) };
+                resolve(value);
+            }
+            match operand.mode {
+                OperandMode::Required => instead.consider(value),
+                OperandMode::Lenient => all_are_dead &= matches!(value, Value::Dead),
                 OperandMode::Order => {
-                    instead.consider(&resolved(self.read(operand.register)));
-                    Value::Chain
+                    instead.consider(value);
+                    *value = Value::Chain;
                 }
-                OperandMode::After => Value::Chain,
-            };
-            if operand.is_passed {
-                operands.push(value);
+                OperandMode::After => *value = Value::Chain,
             }
         }
-        let instead = if all_are_dead { Some(Value::Dead) } else { instead.value() };
-        (Running { frame: self, kernel }, instead)
+        if all_are_dead { Some(Value::Dead) } else { instead.value() }
     }
 
-    /// Reads a register for `gather`, under its rules.
-    fn read(&self, register: u32) -> Value {
-        let reads = &self.reads[register as usize];
-        let cell = &self.registers[register as usize];
+    /// Reads a register.
+    ///
+    /// # Safety
+    /// Only under rule 2, and as often as reads are counted.
+    #[inline]
+    unsafe fn read(&self, register: u32) -> Value {
+        let cell = &self.slots.registers[register as usize];
+        let Some(reads) = self.slots.reads.get(register as usize) else {
+            let mut copy = Value::Empty;
+            // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
+            cell.with(|value| unsafe { (*value).copy_to(NonNull::from(&mut copy)) });
+            return copy;
+        };
         // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for "nobody counts".
         let left = reads.load(Ordering::Acquire);
         if left == 1 {
@@ -302,107 +323,112 @@ impl Frame {
         value
     }
 
-    /// Stores a kernel's results, tells their users, and says which ones are to be told later. Results that are missing are `missing`.
-    pub(super) fn publish(
+    /// See [`Running::publish`].
+    ///
+    /// # Safety
+    /// Only with the kernel's `Running`, which is used up.
+    #[inline]
+    unsafe fn publish(
         &self,
-        running: Running,
+        kernel: u32,
         mut results: impl Iterator<Item = Value>,
-        ready: &mut Vec<Ready>,
-        later: &mut Vec<(Later, AsyncRef)>,
+        sink: &mut Sink<'_>,
+        late: &mut Vec<(Later, AsyncRef)>,
     ) {
-        assert!(std::ptr::eq(running.frame, self), "a kernel of another frame");
-        let plan = self.plan().kernels[running.kernel as usize];
-        for register in plan.first_result..plan.first_result + u32::from(plan.n_results) {
-            let value = resolved(results.next().unwrap_or_default());
-            let (pending, is_dead) = match &value {
-                Value::Async(value) => (Some(value.clone()), false),
-                value => (None, matches!(value, Value::Dead)),
+        let general = self.general();
+        for register in general.steps[kernel as usize].registers() {
+            let mut value = results.next().unwrap_or_default();
+            resolve(&mut value);
+            let pending = match &value {
+                Value::Async(value) => Some(value.clone()),
+                _ => None,
             };
-            let promise = self.promises.get(register as usize).and_then(|promise| {
-                // SAFETY: rule 3: this kernel alone writes the register, and `running` is used up.
-                promise.with_mut(|promise| unsafe { &mut *promise }.take())
-            });
-            match promise {
-                Some(promise) => promise.set(value),
-                // SAFETY: rule 3, as above; nobody reads it before the users are told below.
-                None => self.registers[register as usize].with_mut(|slot| unsafe { *slot = value }),
+            let is_dead = matches!(value, Value::Dead);
+            let cell = &self.slots.registers[register as usize];
+            match general.promise_of(register).and_then(|i| self.slots.promises.get(i)) {
+                Some(promise) => {
+                    // SAFETY: rule 3: this kernel alone writes the register, and its token is used up.
+                    let promise = promise.with_mut(|promise| unsafe { &mut *promise }.take());
+                    promise.into_iter().for_each(|promise| promise.set(std::mem::take(&mut value)));
+                }
+                // SAFETY: rule 3, as above; nobody reads it before the users are told below, and nothing is in it that owns anything.
+                None => cell.with_mut(|slot| unsafe { value.place(NonNull::new_unchecked(slot)) }),
             }
             match pending {
-                Some(value) => later.push((Later { frame: self, register }, value)),
-                None => self.tell_users(register, is_dead, ready),
+                Some(value) => late.push((Later::new(self, register), value)),
+                None => self.tell_users(register, is_dead, sink),
             }
         }
     }
 
     /// Tells the users of a register whose value has become final.
-    pub(super) fn release(&self, later: Later, is_dead: bool, ready: &mut Vec<Ready>) {
-        assert!(std::ptr::eq(later.frame, self), "a register of another frame");
-        self.tell_users(later.register, is_dead, ready);
+    pub(super) fn release(&self, later: Later, is_dead: bool, sink: &mut Sink<'_>) {
+        assert!(later.is_of(self), "a register of another frame");
+        self.tell_users(later.register, is_dead, sink);
     }
 
     /// Tells those that wait for the completion of `kernel`. Called once per kernel.
-    pub(super) fn complete(&self, kernel: u32, ready: &mut Vec<Ready>) {
+    #[inline]
+    fn complete(&self, kernel: u32, sink: &mut Sink<'_>) {
         let general = self.general();
         if general.has_after {
-            let plan = self.plan().kernels[kernel as usize];
-            for register in plan.first_result..plan.first_result + u32::from(plan.n_results) {
-                self.tell(general.after_users(register), ready);
+            for register in general.steps[kernel as usize].registers() {
+                self.tell(general.after_users(register), sink);
             }
         }
     }
 
-    /// The function's results, which may be in any state. Called once, after the first visit.
+    /// The function's results, which may be in any state.
     pub(super) fn results(&self) -> impl Iterator<Item = Value> {
         self.plan().results.iter().map(|&register| {
             // SAFETY: a result is an argument, or an async register: neither is written after the start. A read of it is counted for
             // the return and never given up, so nobody takes it.
-            resolved(self.registers[register as usize].with(|value| unsafe { &*value }.clone()))
+            let mut value =
+                self.slots.registers[register as usize].with(|value| unsafe { &*value }.clone());
+            resolve(&mut value);
+            value
         })
     }
 
-    /// Counts `n` completions.
-    #[must_use]
-    pub(super) fn finish(&self, n: usize) -> End {
-        // AcqRel: what the kernels did happens before what follows the end of the frame.
-        if n == 0 || self.unfinished.fetch_sub(n, Ordering::AcqRel) != n {
-            return End::NotYet;
-        }
-        if let Some(latch) = &self.ended {
-            latch.count_down();
-        }
-        // SAFETY: the count reaches zero once, so nobody else gets here; nobody else looks.
-        match self.looping.with_mut(|looping| unsafe { &mut *looping }.take()) {
-            Some(looping) => End::Iteration(looping),
-            None => End::Frame,
-        }
+    /// What follows, after the last token.
+    fn end(self) -> End {
+        // SAFETY: the frame is owned, and whoever wrote it did so before it ended.
+        let then = self.then.with_mut(|then| std::mem::replace(unsafe { &mut *then }, Then::Nothing));
+        let end = match then {
+            Then::Iterates(looping) => {
+                let (function, results) = (self.plan().index, self.results().collect());
+                End::Iteration { looping, function, results }
+            }
+            Then::Completes(completing) => End::Call(completing),
+            Then::Opens(latch) => {
+                self.free();
+                latch.count_down();
+                return End::NotYet;
+            }
+            Then::Nothing => End::NotYet,
+        };
+        self.free();
+        end
+    }
+
+    fn free(self) {
+        let Frame { execution, slots, .. } = self;
+        execution.give_back(slots.registers.len());
+        slots.recycle();
     }
 
     /// The calls that led to a kernel of this frame and the kernel itself, innermost first.
     pub(super) fn trace(&self, kernel: u32) -> Vec<String> {
-        let mut trace: Vec<String> =
-            self.execution.program.location_string(self.at(kernel)).into_iter().collect();
-        let mut next = self.parent.as_ref();
-        while let Some((frame, kernel)) = next
-            && trace.len() < super::MAX_TRACE
-        {
-            trace.extend(frame.execution.program.location_string(frame.at(*kernel)));
-            next = frame.parent.as_ref();
-        }
-        trace
-    }
-}
-
-impl Drop for Frame {
-    /// A loop, not recursion: calls may be deep.
-    fn drop(&mut self) {
-        self.execution.give_back(self.registers.len());
-        let mut next = self.parent.take();
-        while let Some(mut frame) = next.and_then(|(parent, _)| Arc::into_inner(parent)) {
-            next = frame.parent.take();
+        let (mut frame, mut kernel) = (self, kernel);
+        let mut trace = Vec::new();
+        loop {
+            let at = KernelRef { function: frame.plan().index, kernel };
+            trace.extend(frame.execution.program.location_string(at));
+            match &frame.caller {
+                // SAFETY: `frame` is alive: this one, or one that called such.
+                Some(caller) if trace.len() < super::MAX_TRACE => (frame, kernel) = unsafe { caller.get() },
+                _ => return trace,
+            }
         }
     }
-}
-
-fn general(execution: &Execution, function: u32) -> &General {
-    execution.program.plan(function).general(execution.program.image())
 }

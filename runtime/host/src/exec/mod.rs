@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use bef_format::FunctionId;
 
-use self::frame::Frame;
+use self::frame::{Frame, Then};
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::{Again, Call};
@@ -123,12 +123,13 @@ pub fn call(
         return Ok(plan.results.iter().map(|_| error.clone()).collect());
     }
     let latch = Latch::new(1);
-    let started =
-        Frame::start(&execution, function.0, arguments.into_iter(), None, None, Some(latch.clone()));
-    let frame = started.frame.clone();
+    let then = Then::Opens(latch.clone());
+    let started = Frame::start(execution.clone(), function.0, arguments.into_iter(), None, then);
+    // In any state so far.
+    let results: Vec<Value> = started.frame().results().collect();
     let mut started = Some(started);
     execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
-    Ok(frame.results().collect())
+    Ok(results.into_iter().map(resolved).collect())
 }
 
 fn check_arguments(program: &Program, function: FunctionId, arguments: &[Value]) -> Result<(), KernelError> {
@@ -165,7 +166,15 @@ struct Instead(Option<Value>);
 
 impl Instead {
     /// Looks at the next operand that must be concrete.
+    #[inline]
     fn consider(&mut self, operand: &Value) {
+        if !operand.is_concrete() {
+            self.consider_other(operand);
+        }
+    }
+
+    #[cold]
+    fn consider_other(&mut self, operand: &Value) {
         match (operand.final_value(), &self.0) {
             (Some(Value::Dead), _) => self.0 = Some(Value::Dead),
             (Some(Value::Error(error)), None) => self.0 = Some(Value::Error(error.clone())),
@@ -186,12 +195,20 @@ fn blocking<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     instead.value()
 }
 
-/// The final value of a final AsyncValue; everything else as it is.
-fn resolved(value: Value) -> Value {
-    match &value {
-        Value::Async(inner) => inner.value().cloned().unwrap_or(value),
-        _ => value,
+/// Replaces an AsyncValue that is final by its value.
+#[inline]
+fn resolve(value: &mut Value) {
+    if let Value::Async(inner) = value
+        && let Some(inner) = inner.value().cloned()
+    {
+        *value = inner;
     }
+}
+
+/// [`resolve`].
+fn resolved(mut value: Value) -> Value {
+    resolve(&mut value);
+    value
 }
 
 /// What results become that a cancellation keeps from being computed.

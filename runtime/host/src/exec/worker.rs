@@ -6,55 +6,75 @@
 //! before the caller goes on; then the results are delivered, in whatever state they are. So the order on one thread is TFRT's, and the
 //! machine's stack stays flat.
 //!
-//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final.
+//! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is named by its tokens
+//! (`frame`), which keep the frame alive; one that has none left does nothing more but report what it has finished.
+//!
+//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a kernel leaves to be done later is a task,
+//! which does the same.
 
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod invoke;
+mod looping;
+
+use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::frame::{End, Frame, Later, Looping, Ready, Running, Started};
-use super::{Execution, callee, cancelled, line, operand_error, resolved};
+use super::frame::{Completing, Done, End, Later, Ready, Running, Sink, Started};
 use crate::async_value::AsyncRef;
-use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::{After, Again, Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
 use crate::value::Value;
 
+use self::looping::Iteration;
+
 /// Work on one frame.
 struct Visit {
-    frame: Arc<Frame>,
+    /// The frame's address, which says nothing of whether it is alive.
+    frame: usize,
     stream: u32,
-    inline: Vec<Ready>,
-    outline: Vec<Ready>,
-    /// Completions that the frame has not been told of.
-    finished: usize,
+    /// Where its parts of the worker's lists begin.
+    inline: usize,
+    outline: usize,
+    /// What the frame has not been told of.
+    done: Option<Done>,
     /// The kernel of the visit below that called; it gets the results.
     caller: Option<Running>,
+}
+
+/// What a thread is to do.
+#[derive(Default)]
+struct Agenda {
+    visits: Vec<Visit>,
+    /// Kernels that are ready and of their visit's stream, the next one last.
+    inline: Vec<Ready>,
+    /// Those of other streams.
+    outline: Vec<Ready>,
+    /// Results of the kernel that ran last that are not final; empty but for moments.
+    late: Vec<(Later, AsyncRef)>,
 }
 
 /// One thread's work.
 #[derive(Default)]
 pub(super) struct Worker {
-    visits: Vec<Visit>,
-    /// The operands and results of the kernel that runs.
+    agenda: Agenda,
+    /// The operands and results of the kernel that runs. Between kernels, nothing here owns anything.
     scratch: Vec<Value>,
-    /// 0, 1, 2, ...: where the operands are in `scratch`.
+    /// 0, 1, 2, ...: where the operands are in `scratch`; as long as it.
     identity: Vec<u32>,
-    /// Kernels that have become ready; empty but for moments.
-    ready: Vec<Ready>,
-    /// Lists for visits to come; empty.
-    spare: Vec<Vec<Ready>>,
+    /// Arguments and results of a line; empty but for moments.
+    arguments: Vec<Value>,
+    results: Vec<Value>,
     /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
     owes: bool,
 }
 
-/// How many lists, and values in a list, a thread keeps room for.
+/// How many values a worker keeps room for.
 const MAX_KEPT: usize = 1 << 10;
+/// How many workers nest that a thread keeps.
+const MAX_WORKERS: usize = 4;
 
 thread_local! {
-    /// A worker without work, for its room.
-    static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
+    /// Workers without work, for their room.
+    #[allow(clippy::vec_box, reason = "they are moved one by one")]
+    static KEPT: RefCell<Vec<Box<Worker>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs a new frame as far as this thread can.
@@ -62,450 +82,255 @@ pub(super) fn run(started: Started) {
     Worker::on_thread(|worker| worker.open(started, None));
 }
 
-impl Worker {
-    /// Gives this thread a worker, and has it do what it is given.
-    fn on_thread(begin: impl FnOnce(&mut Worker)) {
-        // Inside of a kernel or a waiter there is none, and a new one is made.
-        let mut worker = KEPT.take().unwrap_or_default();
-        begin(&mut worker);
-        worker.drain();
-        worker.scratch.clear();
-        worker.owes = false;
-        if worker.scratch.capacity() <= MAX_KEPT && worker.spare.len() <= MAX_KEPT {
-            KEPT.set(Some(worker));
+impl Agenda {
+    /// Begins a visit that has nothing to do so far.
+    fn visit(&mut self, frame: usize, stream: u32, caller: Option<Running>) {
+        let (inline, outline) = (self.inline.len(), self.outline.len());
+        self.visits.push(Visit { frame, stream, inline, outline, done: None, caller });
+    }
+
+    /// Whether the top visit is of a kernel's frame and stream.
+    fn is_visiting(&self, running: &Running) -> bool {
+        let visit = self.visits.last();
+        visit.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
+    }
+
+    /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
+    #[inline]
+    fn tell(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
+        let Agenda { visits, inline, outline, .. } = self;
+        let Some(visit) = visits.last_mut() else { return };
+        if let Some(done) = act(&mut Sink { stream: visit.stream, inline, outline }) {
+            visit.done = Some(done.and(visit.done.take()));
         }
     }
 
-    /// A visit of `frame` that has nothing to do so far.
-    fn push_visit(&mut self, frame: Arc<Frame>, stream: u32) {
-        let (inline, outline) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
-        self.visits.push(Visit { frame, stream, inline, outline, finished: 0, caller: None });
+    /// Stores the results of a kernel of the top visit's frame. Those that are not final are in `late` then.
+    #[inline]
+    fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+        let Agenda { visits, inline, outline, late } = self;
+        let stream = visits.last().map_or(0, |visit| visit.stream);
+        running.publish(results, &mut Sink { stream, inline, outline }, late)
+    }
+
+    /// [`Agenda::publish`] for a kernel that is complete when its results are final.
+    #[inline]
+    fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
+        let completing = self.publish(running, results);
+        if self.late.is_empty() {
+            self.tell(|sink| Some(completing.complete(sink)));
+        } else {
+            self.settle_late(completing);
+        }
+    }
+
+    #[cold]
+    fn settle_late(&mut self, completing: Completing) {
+        let stream = completing.stream();
+        let mut late = std::mem::take(&mut self.late);
+        if late.len() == 1
+            && let Some((later, value)) = late.pop()
+        {
+            Waiting { later, stream, keeps: Keeps::Kernel(completing) }.wait(&value);
+        } else {
+            let completing = Arc::new(completing);
+            for (later, value) in late.drain(..) {
+                Waiting { later, stream, keeps: Keeps::Share(completing.clone()) }.wait(&value);
+            }
+            // They may all have come meanwhile.
+            self.tell(|sink| Some(Arc::into_inner(completing)?.complete(sink)));
+        }
+        self.late = late;
+    }
+
+    /// Ends the top visit: the kernel that called gets its results. What is left to be counted.
+    fn close(&mut self) -> Option<Done> {
+        let Visit { done, caller, .. } = self.visits.pop()?;
+        let done = done?;
+        if let Some(running) = caller {
+            let stream = running.stream();
+            let completing = self.publish(running, done.frame().results());
+            for (later, value) in self.late.drain(..) {
+                let keeps = Keeps::Frame(Done::hold(completing.frame()));
+                Waiting { later, stream, keeps }.wait(&value);
+            }
+            done.set_then(completing);
+        }
+        Some(done)
+    }
+
+    /// Goes on with the first of the other streams, where the visit has nothing left in its own.
+    fn adopt(&mut self) {
+        let Agenda { visits, inline, outline, .. } = self;
+        let Some(visit) = visits.last_mut() else { return };
+        let Some(first) = outline.get(visit.outline) else { return };
+        visit.stream = first.stream();
+        inline.extend(outline.extract_if(visit.outline.., |ready| ready.stream() == visit.stream));
+    }
+
+    /// Hands the kernels of other streams to the queue, one task per stream, by ascending stream. `next` is of the same frame.
+    fn hand_out(&mut self, next: &Ready) {
+        let Some(visit) = self.visits.last() else { return };
+        let queue = next.frame().execution.context.queue();
+        let (outline, frame) = (&mut self.outline, visit.frame);
+        outline[visit.outline..].sort_by_key(Ready::stream);
+        let mut rest = outline.drain(visit.outline..).peekable();
+        while let Some(first) = rest.next() {
+            let stream = first.stream();
+            let mut others = std::iter::from_fn(|| rest.next_if(|next| next.stream() == stream));
+            queue.add_task(match others.next() {
+                None => Task::new(move || Worker::take_up(frame, stream, |inline| inline.push(first))),
+                Some(second) => {
+                    let mut all: Vec<Ready> = [first, second].into_iter().chain(others).collect();
+                    Task::new(move || Worker::take_up(frame, stream, |inline| inline.append(&mut all)))
+                }
+            });
+        }
+    }
+}
+
+impl Worker {
+    /// Gives this thread a worker, and has it do what it is given.
+    fn on_thread(begin: impl FnOnce(&mut Worker)) {
+        // Inside of a kernel or a waiter, the worker that runs it is not there.
+        let mut worker = KEPT.with(|kept| kept.borrow_mut().pop()).unwrap_or_default();
+        begin(&mut worker);
+        worker.drain();
+        worker.owes = false;
+        if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
+            KEPT.with(|kept| {
+                let mut kept = kept.borrow_mut();
+                if kept.len() < MAX_WORKERS {
+                    kept.push(worker);
+                }
+            });
+        }
+    }
+
+    /// A task of one stream.
+    fn take_up(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
+        Worker::on_thread(|worker| {
+            worker.agenda.visit(frame, stream, None);
+            fill(&mut worker.agenda.inline);
+        });
     }
 
     /// Opens the first visit of a frame.
     fn open(&mut self, started: Started, caller: Option<Running>) {
-        let Started { frame, ready, later } = started;
         // The frame's first stream is the one of its first kernel.
-        let stream = frame.general().streams.first().copied().unwrap_or(0);
-        for (later, value) in later {
-            wait(&frame, stream, later, &value, None);
-        }
-        self.visits.push(Visit { finished: 1, caller, ..Visit::new(frame, stream, ready) });
+        let stream = started.frame().general().streams.first().copied().unwrap_or(0);
+        let agenda = &mut self.agenda;
+        agenda.visit(started.frame().address(), stream, caller);
+        let mut late = std::mem::take(&mut agenda.late);
+        agenda.tell(|sink| {
+            let done = started.begin(sink, &mut late);
+            for (later, value) in late.drain(..) {
+                let keeps = Keeps::Frame(Done::hold(done.frame()));
+                Waiting { later, stream, keeps }.wait(&value);
+            }
+            Some(done)
+        });
+        self.agenda.late = late;
     }
 
     fn drain(&mut self) {
-        while let Some(visit) = self.visits.last_mut() {
-            if visit.frame.execution.is_seeded && visit.inline.len() > 1 {
-                let (last, queue) = (visit.inline.len() - 1, visit.frame.execution.context.queue());
-                visit.inline.swap(queue.pick(last + 1).min(last), last);
-            }
-            if let Some(ready) = visit.inline.pop() {
-                visit.hand_out();
+        while let Some(&Visit { inline, outline, .. }) = self.agenda.visits.last() {
+            let agenda = &mut self.agenda;
+            if let Some(ready) = next(&mut agenda.inline, inline) {
+                if agenda.outline.len() > outline {
+                    agenda.hand_out(&ready);
+                }
                 self.kernel(ready);
-            } else if let Some(first) = visit.outline.first() {
-                visit.stream = visit.frame.general().streams[first.kernel() as usize];
-                let mut ready = std::mem::take(&mut visit.outline);
-                visit.add(&mut ready);
-            } else if let Some(Visit { frame, finished, caller, inline, outline, .. }) = self.visits.pop() {
-                let lists = [inline, outline].into_iter();
-                self.spare.extend(lists.filter(|list| (1..=MAX_KEPT).contains(&list.capacity())));
-                if let Some(running) = caller {
-                    let results: Vec<Value> = frame.results().collect();
-                    self.publish(running, results.into_iter(), false);
-                }
-                self.finish(frame, finished);
+            } else if agenda.outline.len() > outline {
+                agenda.adopt();
+            } else if let Some(done) = agenda.close() {
+                self.finish(done);
             }
         }
     }
 
-    /// Counts completions; the end of a frame completes its caller's kernel, and so on.
-    fn finish(&mut self, mut frame: Arc<Frame>, mut n: usize) {
+    /// Counts what is done; the end of a frame completes its caller's kernel, and so on.
+    fn finish(&mut self, mut done: Done) {
         loop {
-            let looping = match frame.finish(n) {
+            match done.finish() {
                 End::NotYet => return,
-                End::Iteration(looping) => Some(looping),
-                End::Frame => None,
-            };
-            let Some((parent, kernel)) = frame.parent.clone() else { return };
-            if let Some(Looping { running, again }) = looping {
-                let (function, results) = (frame.function, frame.results().collect());
-                drop(frame);
-                return self.iterate(Iteration { frame: parent, running, function, again, results });
-            }
-            let mut ready = Vec::new();
-            parent.complete(kernel, &mut ready);
-            if !ready.is_empty() {
-                let stream = parent.general().streams[kernel as usize];
-                self.visits.push(Visit::new(parent.clone(), stream, ready));
-            }
-            frame = parent;
-            n = 1;
-        }
-    }
-
-    /// Runs one kernel of the top visit.
-    fn kernel(&mut self, ready: Ready) {
-        let Some(visit) = self.visits.last() else { return };
-        let frame = visit.frame.clone();
-        let context = &frame.execution.context;
-        let kernel = ready.kernel();
-        self.scratch.clear();
-        let (running, instead) = frame.gather(ready, &mut self.scratch);
-        let plan = &frame.plan().kernels[kernel as usize];
-        let n_results = usize::from(plan.n_results);
-        context.request.cancellation.before_kernel();
-        let instead = match instead {
-            Some(Value::Dead) => Some(Value::Dead),
-            _ if context.request.cancellation.is_cancelled() => Some(cancelled(context)),
-            instead => instead,
-        };
-        if let Some(value) = instead {
-            return self.publish(running, std::iter::repeat_n(value, n_results), true);
-        }
-        if std::mem::take(&mut self.owes) {
-            context.queue().hand_over();
-        }
-        self.invoke(&frame, running, plan.run);
-    }
-
-    /// Does what a kernel has left to be done.
-    fn job(&mut self, frame: &Arc<Frame>, running: Running, job: Job) {
-        let context = &frame.execution.context;
-        let plan = &frame.plan().kernels[running.kernel() as usize];
-        if context.request.cancellation.is_cancelled() {
-            drop(job);
-            let value = cancelled(context);
-            return self.publish(running, std::iter::repeat_n(value, usize::from(plan.n_results)), true);
-        }
-        self.scratch.resize_with(plan.operands.of(&frame.plan().lists).len(), Value::default);
-        self.invoke(frame, running, |frame| job.run(frame));
-    }
-
-    /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
-    fn invoke(
-        &mut self,
-        frame: &Arc<Frame>,
-        running: Running,
-        run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome,
-    ) {
-        let kernel = running.kernel();
-        let execution = &frame.execution;
-        let n_results = usize::from(frame.plan().kernels[kernel as usize].n_results);
-        let n_operands = self.scratch.len();
-        if self.identity.len() < n_operands {
-            self.identity.extend(self.identity.len() as u32..n_operands as u32);
-        }
-        self.scratch.resize_with(n_operands + n_results, Value::default);
-        self.scratch.push(Value::Chain);
-        let (operands, step) = (&self.identity[..n_operands], &frame.general().steps[kernel as usize]);
-        let (program, at, context) = (&execution.program, frame.at(kernel), &execution.context);
-        let mut kernel_frame =
-            KernelFrame::of_copies(&mut self.scratch, operands, step, at, program, context);
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut kernel_frame)))
-            .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
-        let request = kernel_frame.take_request();
-        let error = match outcome {
-            Outcome::Done | Outcome::Operand => None,
-            Outcome::Error(error) => Some(error),
-            Outcome::Later(job) => {
-                self.scratch.clear();
-                return self.later(frame, running, job);
-            }
-            Outcome::Request => match self.request(frame, running, request) {
-                Ok(()) => return,
-                Err((running, error)) => {
-                    let value = Value::Error(located(frame, kernel, error));
-                    return self.publish(running, std::iter::repeat_n(value, n_results), true);
+                End::Iteration { looping, function, results } => {
+                    return self.iterate(Iteration { looping, function, results });
                 }
-            },
-        };
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.pop();
-        // The operands go before anybody learns that the kernel is done with them.
-        drop(scratch.drain(..n_operands));
-        if scratch.iter().any(|value| matches!(value, Value::Empty)) {
-            let error = located(frame, kernel, error.unwrap_or_else(operand_error));
-            let missing = scratch.iter_mut().filter(|value| matches!(value, Value::Empty));
-            missing.for_each(|value| *value = Value::Error(error.clone()));
+                End::Call(completing) if completing.frame().general().has_after => {
+                    self.agenda.visit(completing.frame().address(), completing.stream(), None);
+                    return self.agenda.tell(|sink| Some(completing.complete(sink)));
+                }
+                End::Call(completing) => done = completing.complete_alone(),
+            }
         }
-        self.publish(running, scratch.drain(..), true);
-        self.scratch = scratch;
     }
+}
 
-    /// Has a task do what a kernel has left to be done.
-    fn later(&mut self, frame: &Arc<Frame>, running: Running, job: Job) {
-        let queue = frame.execution.context.queue();
-        let place = job.place().clone();
-        let owed = Owed(Some((frame.clone(), running, job)));
-        let task = Task::new(move || owed.run());
-        match place {
-            Place::Queue => queue.add_soon(task),
-            Place::Parked(parking) => parking.park(task),
-            // A task that is refused is dropped.
-            Place::Blocking(when_full) => drop(queue.add_blocking_task(task, when_full)),
+/// The kernel that comes next, of those from `first` on.
+#[inline]
+fn next(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
+    let last = inline.len().checked_sub(1)?;
+    if last < first {
+        return None;
+    }
+    if last > first {
+        let execution = &inline[last].frame().execution;
+        if execution.is_seeded {
+            let at = first + execution.context.queue().pick(inline.len() - first);
+            inline.swap(at.min(last), last);
         }
-        self.owes = true;
     }
+    inline.pop()
+}
 
-    /// Opens a visit of a kernel's frame, for what is left of the kernel, and goes on from there.
-    fn resume(frame: Arc<Frame>, running: Running, rest: impl FnOnce(&mut Worker, &Arc<Frame>, Running)) {
-        let stream = frame.general().streams[running.kernel() as usize];
-        Worker::on_thread(|worker| {
-            worker.push_visit(frame.clone(), stream);
-            rest(worker, &frame, running);
+/// A register whose value is not final, and what keeps its frame until it is.
+struct Waiting {
+    later: Later,
+    /// Where those go on that it makes ready.
+    stream: u32,
+    keeps: Keeps,
+}
+
+enum Keeps {
+    /// The kernel whose only late result it is, complete with it.
+    Kernel(Completing),
+    /// One that is complete with the last of its results.
+    Share(Arc<Completing>),
+    /// Nothing is complete with it.
+    Frame(Done),
+}
+
+impl Waiting {
+    /// Tells the users of the register when the value is final, and goes on with what that makes ready.
+    fn wait(self, value: &AsyncRef) {
+        value.and_then(move |value| {
+            let is_dead = matches!(value, Value::Dead);
+            Worker::on_thread(|worker| self.end(is_dead, &mut worker.agenda));
         });
     }
 
-    /// Does what a kernel of the top visit asks for.
-    fn request(
-        &mut self,
-        frame: &Arc<Frame>,
-        running: Running,
-        Request { call, again }: Request,
-    ) -> Result<(), (Running, KernelError)> {
-        let plan = &frame.plan().kernels[running.kernel() as usize];
-        let function = match callee(call, plan, &frame.plan().lists) {
-            Ok(function) => function,
-            Err(error) => return Err((running, error)),
+    fn end(self, is_dead: bool, agenda: &mut Agenda) {
+        let Waiting { later, stream, keeps } = self;
+        let frame = match &keeps {
+            Keeps::Kernel(completing) => completing.frame(),
+            Keeps::Share(completing) => completing.frame(),
+            Keeps::Frame(done) => done.frame(),
         };
-        let n_operands = self.scratch.len() - usize::from(plan.n_results) - 1;
-        let first = (call.first_operand as usize).min(n_operands);
-        let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
-        let arguments = self.scratch.drain(first..first + n_args).collect();
-        self.run_function(frame, running, (function, again), arguments)
-    }
-
-    /// Runs a function for a kernel of the top visit: at once if it has a line and nothing to wait for, else in a frame of its own.
-    fn run_function(
-        &mut self,
-        frame: &Arc<Frame>,
-        running: Running,
-        (function, again): (u32, Again),
-        arguments: Vec<Value>,
-    ) -> Result<(), (Running, KernelError)> {
-        let execution = &frame.execution;
-        let callee = execution.program.plan(function);
-        let kernel = running.kernel();
-        if callee.line.is_some()
-            && !execution.is_seeded
-            && arguments.iter().all(|value| value.final_value().is_some())
-        {
-            let mut results = Vec::new();
-            let (limits, outer) = (execution.left(frame.depth), || frame.trace(kernel));
-            let Execution { program, context, .. } = &**execution;
-            let arguments = arguments.into_iter();
-            line::run((program, context), (function, again), arguments, limits, &outer, &mut results);
-            self.publish(running, results.into_iter(), true);
-            return Ok(());
-        }
-        if let Err(error) = execution.take(callee.n_registers as usize, frame.depth + 1) {
-            return Err((running, error));
-        }
-        let (caller, looping) = match again {
-            Again::NEVER => (Some(running), None),
-            again => (None, Some(Looping { running, again })),
-        };
-        let parent = Some((frame.clone(), kernel));
-        let started = Frame::start(execution, function, arguments.into_iter(), parent, looping, None);
-        self.open(started, caller);
-        Ok(())
-    }
-
-    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
-    fn iterate(&mut self, mut ended: Iteration) {
-        if ended.again == Again::WHILE_TRUE
-            && let Some(Value::Async(condition)) = ended.results.last()
-            && condition.value().is_none()
-        {
-            let condition = condition.clone();
-            return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
-        }
-        let condition =
-            if ended.again == Again::WHILE_TRUE { ended.results.pop().map(resolved) } else { None };
-        let Iteration { frame, running, function, again, results } = ended;
-        let stream = frame.general().streams[running.kernel() as usize];
-        // In order, if this is the thread that runs what comes after the loop.
-        if !self
-            .visits
-            .last()
-            .is_some_and(|visit| visit.stream == stream && Arc::ptr_eq(&visit.frame, &frame))
-        {
-            self.push_visit(frame.clone(), stream);
-        }
-        let n_results = results.len();
-        let next = match (again.after(), condition) {
-            (After::Nothing, _) => Ok(None),
-            (After::Iteration(again), _) => Ok(Some(again)),
-            (After::IfTrue, Some(Value::I1(more))) => Ok(more.then_some(again)),
-            (After::IfTrue, Some(value @ (Value::Dead | Value::Error(_)))) => Err(value),
-            (After::IfTrue, _) => Err(Value::Error(located(&frame, running.kernel(), operand_error()))),
-        };
-        let context = &frame.execution.context;
-        let cancellation = &context.request.cancellation;
-        let starts = || {
-            cancellation.before_kernel();
-            !cancellation.is_cancelled()
-        };
-        let next = match next {
-            Ok(Some(_)) if !starts() => Err(cancelled(context)),
-            next => next,
-        };
-        match next {
-            Ok(None) => self.publish(running, results.into_iter(), true),
-            Err(value) => self.publish(running, std::iter::repeat_n(value, n_results), true),
-            Ok(Some(again)) => {
-                if let Err((running, error)) = self.run_function(&frame, running, (function, again), results)
-                {
-                    let value = Value::Error(located(&frame, running.kernel(), error));
-                    self.publish(running, std::iter::repeat_n(value, n_results), true);
-                }
+        agenda.visit(frame.address(), stream, None);
+        agenda.tell(|sink| match keeps {
+            Keeps::Kernel(completing) => {
+                completing.frame().release(later, is_dead, sink);
+                Some(completing.complete(sink))
             }
-        }
-    }
-
-    /// Stores the results of a kernel of the top visit. `completes`: the kernel is complete when they are final; else its callee's frame
-    /// completes it.
-    fn publish(&mut self, running: Running, results: impl Iterator<Item = Value>, completes: bool) {
-        let Worker { visits, ready, .. } = self;
-        let Some(visit) = visits.last_mut() else { return };
-        let kernel = running.kernel();
-        let mut later = Vec::new();
-        visit.frame.publish(running, results, ready, &mut later);
-        visit.add(ready);
-        if later.is_empty() {
-            if completes {
-                visit.frame.complete(kernel, ready);
-                visit.add(ready);
-                visit.finished += 1;
+            Keeps::Share(completing) => {
+                completing.frame().release(later, is_dead, sink);
+                Some(Arc::into_inner(completing)?.complete(sink))
             }
-            return;
-        }
-        let frame = visit.frame.clone();
-        let stream = frame.general().streams[kernel as usize];
-        let completion =
-            completes.then(|| Completes { kernel, left: Arc::new(AtomicUsize::new(later.len())) });
-        for (later, value) in later {
-            wait(&frame, stream, later, &value, completion.clone());
-        }
-    }
-}
-
-/// What is left of a kernel. If nobody does it, the kernel's results become errors.
-struct Owed(Option<(Arc<Frame>, Running, Job)>);
-
-impl Owed {
-    fn run(mut self) {
-        if let Some((frame, running, job)) = self.0.take() {
-            Worker::resume(frame, running, |worker, frame, running| worker.job(frame, running, job));
-        }
-    }
-}
-
-impl Drop for Owed {
-    fn drop(&mut self) {
-        let Some((frame, running, job)) = self.0.take() else { return };
-        drop(job);
-        let queue = frame.execution.context.queue().clone();
-        // By a task: whoever drops this may be deep in other work.
-        queue.add_soon(Task::new(move || {
-            Worker::resume(frame, running, |worker, frame, running| {
-                let message = "there is no thread to run it: too many tasks block";
-                let error = KernelError::new(ErrorCode::ResourceExhausted, message);
-                let value = Value::Error(located(frame, running.kernel(), error));
-                let n_results = frame.plan().kernels[running.kernel() as usize].n_results;
-                worker.publish(running, std::iter::repeat_n(value, usize::from(n_results)), true);
-            });
-        }));
-    }
-}
-
-/// An iteration that has ended.
-struct Iteration {
-    /// The frame of the kernel that asked for the loop.
-    frame: Arc<Frame>,
-    running: Running,
-    function: u32,
-    again: Again,
-    results: Vec<Value>,
-}
-
-/// A kernel that is complete when all of its results are final.
-#[derive(Clone)]
-struct Completes {
-    kernel: u32,
-    left: Arc<AtomicUsize>,
-}
-
-/// Tells the users of a register when its value is final, and goes on with what that makes ready.
-fn wait(frame: &Arc<Frame>, stream: u32, later: Later, value: &AsyncRef, completes: Option<Completes>) {
-    let frame = frame.clone();
-    value.and_then(move |value| {
-        let mut ready = Vec::new();
-        frame.release(later, matches!(value, Value::Dead), &mut ready);
-        let mut finished = 0;
-        if let Some(Completes { kernel, left }) = completes {
-            // AcqRel: the last one to count sees what all results' producers did.
-            if left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                frame.complete(kernel, &mut ready);
-                finished = 1;
-            }
-        }
-        Worker::on_thread(|worker| {
-            if ready.is_empty() {
-                worker.finish(frame, finished);
-            } else {
-                worker.visits.push(Visit { finished, ..Visit::new(frame, stream, ready) });
+            Keeps::Frame(done) => {
+                done.frame().release(later, is_dead, sink);
+                Some(done)
             }
         });
-    });
-}
-
-impl Visit {
-    /// A visit for kernels that are ready.
-    fn new(frame: Arc<Frame>, stream: u32, mut ready: Vec<Ready>) -> Visit {
-        let (inline, outline) = (Vec::new(), Vec::new());
-        let mut visit = Visit { frame, stream, inline, outline, finished: 0, caller: None };
-        visit.add(&mut ready);
-        visit
     }
-
-    /// Sorts kernels that have become ready into this visit's stream and the others.
-    fn add(&mut self, ready: &mut Vec<Ready>) {
-        if ready.is_empty() {
-            return;
-        }
-        let streams = &self.frame.general().streams;
-        for ready in ready.drain(..) {
-            let list = if streams[ready.kernel() as usize] == self.stream {
-                &mut self.inline
-            } else {
-                &mut self.outline
-            };
-            list.push(ready);
-        }
-    }
-
-    /// Hands the kernels of other streams to the queue, one task per stream, by ascending stream.
-    fn hand_out(&mut self) {
-        if self.outline.is_empty() {
-            return;
-        }
-        let streams = &self.frame.general().streams;
-        let mut outline = std::mem::take(&mut self.outline);
-        outline.sort_by_key(|ready| streams[ready.kernel() as usize]);
-        while let Some(first) = outline.first() {
-            let stream = streams[first.kernel() as usize];
-            let n = outline.iter().take_while(|ready| streams[ready.kernel() as usize] == stream).count();
-            let rest = outline.split_off(n);
-            let inline = std::mem::replace(&mut outline, rest);
-            let frame = self.frame.clone();
-            self.frame.execution.context.queue().add_task(Task::new(move || {
-                Worker::on_thread(|worker| worker.visits.push(Visit::new(frame, stream, inline)));
-            }));
-        }
-    }
-}
-
-fn located(frame: &Frame, kernel: u32, error: KernelError) -> Error {
-    frame.execution.context.raise(&error, frame.trace(kernel))
 }

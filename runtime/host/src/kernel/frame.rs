@@ -17,7 +17,7 @@ use super::job::Job;
 use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::program::{FunctionPlan, INLINE_OPERANDS, KernelPlan, Program, Step};
+use crate::program::{CopiedStep, FunctionPlan, INLINE_OPERANDS, KernelPlan, Program, Step};
 use crate::value::Value;
 
 /// A kernel's answer.
@@ -129,21 +129,22 @@ impl<'f> KernelFrame<'f> {
     /// A frame whose registers were copied: `operands` are the slots of the operands, and the results' follow.
     ///
     /// # Panics
-    /// If `step` names a slot that there is not.
+    /// If these are not as many slots as `step` has.
+    #[inline]
     pub(crate) fn of_copies(
         slots: &'f mut [Value],
         operands: &'f [u32],
-        step: &'f Step,
-        at: KernelRef,
+        step: &'f CopiedStep,
+        plan: &'f FunctionPlan,
         program: &'f Arc<Program>,
         context: &'f ExecContext,
     ) -> KernelFrame<'f> {
-        assert!(step.fits(slots.len()), "a step of another frame");
+        assert!(slots.len() == step.n_slots(), "a step of another frame");
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
-            step,
-            plan: program.plan(at.function),
+            step: step.step(),
+            plan,
             operands: Some(operands),
             request: Request::NONE,
             owns: false,

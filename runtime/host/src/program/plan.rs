@@ -11,6 +11,7 @@
 //!
 //! Not here: executing either (`exec`).
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
@@ -236,6 +237,7 @@ struct Lists {
 }
 
 impl Lists {
+    #[inline]
     fn get(&self, i: u32) -> &[u32] {
         let (Some(&start), Some(&end)) = (self.starts.get(i as usize), self.starts.get(i as usize + 1))
         else {
@@ -303,6 +305,9 @@ pub(crate) struct Operand {
     pub(crate) is_passed: bool,
 }
 
+/// Of a register that nobody reads before its writer has finished.
+const NO_PROMISE: u32 = u32::MAX;
+
 /// What the general plan gathers for a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gathering {
@@ -312,12 +317,58 @@ pub(crate) struct Gathering {
     pub(crate) n_any: u32,
 }
 
+/// A kernel on copies of its operands: behind them come its results, and then a chain.
+pub(crate) struct CopiedStep {
+    step: Step,
+    first_register: u32,
+}
+
+impl CopiedStep {
+    fn new(plan: &KernelPlan, kernel: u32) -> CopiedStep {
+        let n = plan.operands.n;
+        let operands: Vec<u32> = (0..n.min(INLINE_OPERANDS as u32)).collect();
+        let n_slots = n as usize + usize::from(plan.n_results) + 1;
+        CopiedStep {
+            step: Step::new(plan, kernel, &operands, n, n_slots),
+            first_register: plan.first_result,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn step(&self) -> &Step {
+        &self.step
+    }
+
+    #[inline]
+    pub(crate) fn n_operands(&self) -> usize {
+        self.step.first_result.index()
+    }
+
+    #[inline]
+    pub(crate) fn n_results(&self) -> usize {
+        usize::from(self.step.n_results)
+    }
+
+    #[inline]
+    pub(crate) fn n_slots(&self) -> usize {
+        self.n_operands() + self.n_results() + 1
+    }
+
+    /// The registers of the results.
+    #[inline]
+    pub(crate) fn registers(&self) -> Range<u32> {
+        self.first_register..self.first_register + u32::from(self.step.n_results)
+    }
+}
+
 /// How a function is executed when something may have to wait.
 pub(crate) struct General {
-    /// Per kernel: how it runs on copies of its operands, with the results behind them, and then a chain.
-    pub(crate) steps: Box<[Step]>,
+    /// Per kernel.
+    pub(crate) steps: Box<[CopiedStep]>,
     /// How many events each kernel waits for.
     pub(crate) ready_counts: Box<[u32]>,
+    /// The kernels that wait for none.
+    pub(crate) idle: Box<[u32]>,
     pub(crate) streams: Box<[u32]>,
     /// Per kernel.
     pub(crate) gatherings: Box<[Gathering]>,
@@ -327,10 +378,12 @@ pub(crate) struct General {
     listeners: Listeners,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
-    /// Per register: whether it may be read before its writer has finished.
-    pub(crate) is_async: Box<[bool]>,
-    /// How many registers are.
-    pub(crate) n_async: u32,
+    /// Whether there is one.
+    pub(crate) counts_reads: bool,
+    /// The registers that may be read before their writer has finished.
+    pub(crate) async_registers: Box<[u32]>,
+    /// Per register: which of these it is, or [`NO_PROMISE`]. Empty if there is none.
+    promises: Box<[u32]>,
     /// Whether any kernel waits for a completion.
     pub(crate) has_after: bool,
 }
@@ -381,27 +434,41 @@ impl General {
             }
         }
         let listeners = Listeners::new(function);
-        let step = |(k, kernel): (usize, &KernelPlan)| {
-            let n = kernel.operands.n;
-            let operands: Vec<u32> = (0..n.min(INLINE_OPERANDS as u32)).collect();
-            Step::new(kernel, k as u32, &operands, n, n as usize + usize::from(kernel.n_results) + 1)
-        };
+        let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
+        let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
+        for (i, &register) in async_registers.iter().enumerate() {
+            promises[register as usize] = i as u32;
+        }
+        let ready_counts: Box<[u32]> = function.kernels().map(|k| k.ready_count()).collect();
+        let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
         General {
-            steps: plan.kernels.iter().enumerate().map(step).collect(),
-            ready_counts: function.kernels().map(|k| k.ready_count()).collect(),
+            steps: plan.kernels.iter().zip(0..).map(|(kernel, k)| CopiedStep::new(kernel, k)).collect(),
+            idle: idle.map(|(k, _)| k as u32).collect(),
+            ready_counts,
             streams: function.kernels().map(|k| k.stream()).collect(),
             has_after: !listeners.after_users.items.is_empty(),
             has_any: !listeners.any_users.items.is_empty(),
             gatherings: gatherings.into(),
             operands: operands.into(),
             listeners,
+            counts_reads: reads.iter().any(|&count| count > 0),
             reads: reads.into(),
-            n_async: is_async.iter().map(|&is| u32::from(is)).sum(),
-            is_async: is_async.into(),
+            async_registers,
+            promises: promises.into(),
+        }
+    }
+
+    /// Which of the async registers `register` is.
+    #[inline]
+    pub(crate) fn promise_of(&self, register: u32) -> Option<usize> {
+        match self.promises.get(register as usize) {
+            None | Some(&NO_PROMISE) => None,
+            Some(&i) => Some(i as usize),
         }
     }
 
     /// The kernels to tell when `register` is final.
+    #[inline]
     pub(crate) fn users(&self, register: u32) -> &[u32] {
         self.listeners.users.get(register)
     }
@@ -412,6 +479,7 @@ impl General {
     }
 
     /// The operands of a kernel.
+    #[inline]
     pub(crate) fn operands(&self, kernel: u32) -> &[Operand] {
         self.gatherings[kernel as usize].operands.of(&self.operands)
     }

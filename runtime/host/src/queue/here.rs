@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
 use super::Task;
 use crate::sync::thread_local_const;
@@ -81,16 +82,22 @@ pub(super) fn is_in(queue: usize) -> bool {
     HERE.with(|here| here.queue.get()) == queue
 }
 
-/// Keeps a task for this thread, if it runs tasks of this queue; else gives it back.
-#[inline]
-pub(super) fn keep(queue: usize, task: Task) -> Result<(), Task> {
-    HERE.with(|here| {
-        if here.queue.get() != queue {
-            return Err(task);
-        }
-        here.own.borrow_mut().push_back(task);
-        Ok(())
-    })
+/// Where the calling thread keeps tasks of the queue whose tasks it runs.
+#[derive(Debug)]
+pub struct Keeper(PhantomData<*const ()>);
+
+impl Keeper {
+    /// Nothing if the thread runs no tasks of this queue.
+    #[inline]
+    pub(super) fn of(queue: usize) -> Option<Keeper> {
+        is_in(queue).then_some(Keeper(PhantomData))
+    }
+
+    /// Keeps a task for this thread.
+    #[inline]
+    pub fn keep(self, task: Task) {
+        HERE.with(|here| here.own.borrow_mut().push_back(task));
+    }
 }
 
 /// Takes the oldest task of this thread.

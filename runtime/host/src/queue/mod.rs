@@ -28,6 +28,7 @@ use std::thread::Thread;
 
 use crate::error::{ErrorCode, KernelError};
 
+pub use here::Keeper;
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
 pub use task::Task;
@@ -52,13 +53,21 @@ pub trait WorkQueue: Send + Sync {
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 
-    /// [`WorkQueue::add_task`] by a task that is about to end, or else calls [`WorkQueue::hand_over`]: the queue may keep the task for the
-    /// thread that adds it.
-    fn add_soon(&self, task: Task) {
-        self.add_task(task);
+    /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is about to end, or else calls
+    /// [`WorkQueue::hand_over`].
+    fn keeper(&self) -> Option<Keeper> {
+        None
     }
 
-    /// The calling task goes on for long: what it has added by [`WorkQueue::add_soon`] is not to wait for it.
+    /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
+    fn add_soon(&self, task: Task) {
+        match self.keeper() {
+            Some(keeper) => keeper.keep(task),
+            None => self.add_task(task),
+        }
+    }
+
+    /// The calling task goes on for long: what its thread keeps is not to wait for it.
     fn hand_over(&self) {}
 
     /// Adds a task that may block, on input and output for example.

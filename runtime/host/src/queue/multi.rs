@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! add_task ──▶ injector (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
-//! add_soon ──▶ the worker's own list ──▶ itself, when its task has ended; all but one to the injector
+//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one to the injector
 //! add_blocking_task ──▶ tokio's blocking pool, at most B threads
 //! ```
 //!
@@ -25,7 +25,7 @@ use crossbeam_queue::SegQueue;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::donors::Donors;
-use super::here::{self, Nested, Scope};
+use super::here::{self, Keeper, Nested, Scope};
 use super::places::Places;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
@@ -249,10 +249,8 @@ impl WorkQueue for MultiThreaded {
     }
 
     #[inline]
-    fn add_soon(&self, task: Task) {
-        if let Err(task) = here::keep(self.shared.id(), task) {
-            self.shared.share(task);
-        }
+    fn keeper(&self) -> Option<Keeper> {
+        Keeper::of(self.shared.id())
     }
 
     fn hand_over(&self) {

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 
 use crossbeam_queue::SegQueue;
 
-use super::here::{self, Nested, Scope};
+use super::here::{self, Keeper, Nested, Scope};
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
@@ -62,8 +62,9 @@ impl SingleThreaded {
         while !self.tasks.is_empty()
             && let Some(task) = self.tasks.pop()
         {
-            if let Err(task) = here::keep(self.id(), task) {
-                return Some(task);
+            match self.keeper() {
+                Some(keeper) => keeper.keep(task),
+                None => return Some(task),
             }
         }
         match self.seed {
@@ -95,9 +96,15 @@ impl WorkQueue for SingleThreaded {
 
     #[inline]
     fn add_task(&self, task: Task) {
-        if let Err(task) = here::keep(self.id(), task) {
-            self.share(task);
+        match self.keeper() {
+            Some(keeper) => keeper.keep(task),
+            None => self.share(task),
         }
+    }
+
+    #[inline]
+    fn keeper(&self) -> Option<Keeper> {
+        Keeper::of(self.id())
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {

@@ -1,0 +1,313 @@
+//! Tokens: who may do what with a frame, and that it is still there.
+//!
+//! ```text
+//! Started ──begin──▶ Done(1), Ready...                     a new frame and its first visit
+//! Ready(k) ──gather──▶ Running(k) ──publish──▶ Completing(k) ──complete──▶ Done(1)
+//! Done(n) ──finish──▶ the count of what is unfinished, less n; at zero the frame ends and is freed
+//! ```
+//!
+//! A frame counts what is unfinished: each kernel that has not completed, its first visit, and what [`Done::hold`] adds. Each token stands for at
+//! least one of these that nobody has given back:
+//!
+//! * `Ready`, `Running` and `Completing`: their kernel. There is one of the three per kernel at any time, and only a `Done` comes of the last.
+//! * `Done(n)`: n of them. Only `finish` gives them back.
+//!
+//! So as long as somebody has a token the count is not zero and the frame is alive: a token is a reference that costs nothing to pass on. None can be
+//! copied, and each is used up by what it permits. One that is lost, by a panic, keeps its frame for ever: nothing is freed too early.
+//!
+//! [`Later`] permits something, but keeps nothing alive: whoever uses it shows another token.
+
+#![allow(unsafe_code, reason = "tokens refer to frames; the essay is the proof")]
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::{Frame, Sink};
+use crate::async_value::AsyncRef;
+use crate::error::{Error, KernelError};
+use crate::kernel::{Again, KernelRef};
+use crate::pool;
+use crate::queue::Latch;
+use crate::sync::Ordering;
+use crate::value::Value;
+
+/// A kernel of a frame that is alive.
+#[derive(Debug, PartialEq)]
+struct At {
+    frame: NonNull<Frame>,
+    kernel: u32,
+}
+
+// SAFETY: a frame is Sync, and may be freed by any thread.
+unsafe impl Send for At {}
+// SAFETY: as above.
+unsafe impl Sync for At {}
+
+impl At {
+    #[inline]
+    fn frame(&self) -> &Frame {
+        // SAFETY: the essay: a token has this, and none outlives the frame.
+        unsafe { self.frame.as_ref() }
+    }
+}
+
+/// The right and the duty to run a kernel.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct Ready(At);
+
+/// A kernel that has taken its operands and owes its results.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct Running(At);
+
+/// A kernel that has given its results and owes its completion.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct Completing(At);
+
+/// A new frame.
+#[must_use]
+pub(in crate::exec) struct Started(Done);
+
+/// What is finished of a frame that has not been told so.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct Done {
+    frame: NonNull<Frame>,
+    n: usize,
+}
+
+// SAFETY: as for `At`.
+unsafe impl Send for Done {}
+
+/// A register whose users are to be told when its value is final.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct Later {
+    frame: *const Frame,
+    pub(super) register: u32,
+}
+
+// SAFETY: the pointer is only ever compared.
+unsafe impl Send for Later {}
+
+/// The kernel that called a frame, for traces, and how deep that frame is.
+#[derive(Debug)]
+pub(in crate::exec) struct Caller {
+    at: At,
+    pub(super) depth: usize,
+}
+
+/// The rest of a loop: the function is run again, or the kernel that asked for it gets its results.
+#[derive(Debug)]
+pub(in crate::exec) struct Looping {
+    pub(in crate::exec) running: Running,
+    pub(in crate::exec) again: Again,
+}
+
+/// What follows the end of a frame.
+#[derive(Debug)]
+pub(in crate::exec) enum Then {
+    Nothing,
+    /// A thread outside goes on.
+    Opens(Arc<Latch>),
+    /// The kernel that called is complete.
+    Completes(Completing),
+    /// It was an iteration.
+    Iterates(Looping),
+}
+
+/// Whether a frame has ended.
+#[derive(Debug)]
+pub(in crate::exec) enum End {
+    NotYet,
+    /// Its caller's kernel is to be completed.
+    Call(Completing),
+    /// It was an iteration of a function, with these results.
+    Iteration { looping: Looping, function: u32, results: Vec<Value> },
+}
+
+impl Ready {
+    /// For the event that was the last one that `kernel` waits for.
+    pub(super) fn new(frame: &Frame, kernel: u32) -> Ready {
+        Ready(At { frame: NonNull::from(frame), kernel })
+    }
+
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        self.0.frame()
+    }
+
+    pub(in crate::exec) fn kernel(&self) -> u32 {
+        self.0.kernel
+    }
+
+    pub(in crate::exec) fn stream(&self) -> u32 {
+        self.frame().general().streams[self.0.kernel as usize]
+    }
+
+    /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead, returns what the kernel's results
+    /// become instead.
+    #[inline]
+    pub(in crate::exec) fn gather(self, operands: &mut [Value]) -> (Running, Option<Value>) {
+        // SAFETY: the token is used up here.
+        let instead = unsafe { self.0.frame().gather(self.0.kernel, operands) };
+        (Running(self.0), instead)
+    }
+}
+
+impl Running {
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        self.0.frame()
+    }
+
+    pub(in crate::exec) fn kernel(&self) -> u32 {
+        self.0.kernel
+    }
+
+    pub(in crate::exec) fn stream(&self) -> u32 {
+        self.frame().general().streams[self.0.kernel as usize]
+    }
+
+    pub(in crate::exec) fn at(&self) -> KernelRef {
+        KernelRef { function: self.frame().plan().index, kernel: self.0.kernel }
+    }
+
+    /// Names the kernel in a frame that it calls.
+    pub(in crate::exec) fn caller(&self) -> Caller {
+        Caller { at: At { ..self.0 }, depth: self.frame().depth + 1 }
+    }
+
+    /// An error of the kernel.
+    #[cold]
+    pub(in crate::exec) fn located(&self, error: &KernelError) -> Error {
+        let frame = self.frame();
+        frame.execution.context.raise(error, frame.trace(self.0.kernel))
+    }
+
+    /// Stores the results, tells their users, and says which ones are to be told later.
+    #[inline]
+    pub(in crate::exec) fn publish(
+        self,
+        results: impl Iterator<Item = Value>,
+        sink: &mut Sink<'_>,
+        late: &mut Vec<(Later, AsyncRef)>,
+    ) -> Completing {
+        // SAFETY: the token is used up here.
+        unsafe { self.0.frame().publish(self.0.kernel, results, sink, late) };
+        Completing(self.0)
+    }
+}
+
+impl Completing {
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        self.0.frame()
+    }
+
+    pub(in crate::exec) fn stream(&self) -> u32 {
+        self.frame().general().streams[self.0.kernel as usize]
+    }
+
+    /// Tells those that wait for the kernel's completion.
+    #[inline]
+    pub(in crate::exec) fn complete(self, sink: &mut Sink<'_>) -> Done {
+        self.frame().complete(self.0.kernel, sink);
+        Done { frame: self.0.frame, n: 1 }
+    }
+
+    /// [`Completing::complete`] in a frame where nobody waits for completions.
+    pub(in crate::exec) fn complete_alone(self) -> Done {
+        debug_assert!(!self.frame().general().has_after, "somebody waits");
+        Done { frame: self.0.frame, n: 1 }
+    }
+}
+
+impl Caller {
+    /// The frame of the kernel, and its number.
+    ///
+    /// # Safety
+    /// The frame that it called must be alive.
+    pub(super) unsafe fn get(&self) -> (&Frame, u32) {
+        // A kernel that calls is not complete before the frame that it called has ended, whose `Then` completes it.
+        (self.at.frame(), self.at.kernel)
+    }
+}
+
+impl Later {
+    pub(super) fn new(frame: &Frame, register: u32) -> Later {
+        Later { frame, register }
+    }
+
+    /// Whether it is about a register of `frame`.
+    pub(super) fn is_of(&self, frame: &Frame) -> bool {
+        std::ptr::eq(self.frame, frame)
+    }
+}
+
+impl Started {
+    /// A frame whose count has one for its first visit.
+    pub(super) fn new(frame: Frame) -> Started {
+        Started(Done { frame: pool::boxed(frame), n: 1 })
+    }
+
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        self.0.frame()
+    }
+
+    /// Finds the kernels that are ready, and the arguments that are not.
+    pub(in crate::exec) fn begin(self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) -> Done {
+        // SAFETY: there is one `Started` of each frame, and it is used up here.
+        unsafe { self.0.frame().begin(sink, late) };
+        self.0
+    }
+}
+
+impl Done {
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        // SAFETY: the essay: n is not zero, so the frame's count is not.
+        unsafe { self.frame.as_ref() }
+    }
+
+    /// One thing more that is unfinished until it is given back.
+    pub(in crate::exec) fn hold(frame: &Frame) -> Done {
+        // Relaxed: the count is not zero, as somebody has a token.
+        frame.unfinished.fetch_add(1, Ordering::Relaxed);
+        Done { frame: NonNull::from(frame), n: 1 }
+    }
+
+    /// Both; they must be of one frame.
+    pub(in crate::exec) fn and(self, other: Option<Done>) -> Done {
+        let n = match other {
+            Some(other) => {
+                assert!(self.frame == other.frame, "of another frame");
+                other.n
+            }
+            None => 0,
+        };
+        Done { frame: self.frame, n: self.n + n }
+    }
+
+    /// Says what is to follow the frame's end: for the kernel that called, when the first visit has ended.
+    pub(in crate::exec) fn set_then(&self, completing: Completing) {
+        self.frame().then.with_mut(|then| {
+            // SAFETY: only the first visit's thread does this, before it gives back its count; so nobody reads it yet.
+            unsafe { *then = Then::Completes(completing) };
+        });
+    }
+
+    /// Counts it.
+    pub(in crate::exec) fn finish(self) -> End {
+        let frame = self.frame;
+        // SAFETY: the frame is alive; only this field is borrowed, as another thread may free the frame as soon as the count is decremented.
+        let unfinished = unsafe { &(*frame.as_ptr()).unfinished };
+        // Acquire pairs with the Release half of the others' decrements: what the kernels did happens before what follows the end. Seeing that
+        // nothing else is left spares the decrement: nobody can add to it who has no token.
+        if unfinished.load(Ordering::Acquire) != self.n
+            && unfinished.fetch_sub(self.n, Ordering::AcqRel) != self.n
+        {
+            return End::NotYet;
+        }
+        // SAFETY: the count is zero, so there is no token any more: the frame is this thread's.
+        unsafe { pool::unbox(frame) }.end()
+    }
+}
