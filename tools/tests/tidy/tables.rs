@@ -16,6 +16,10 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/queue/task.rs", "closures that lie in the task"),
     ("runtime/host/src/queue/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
+    (
+        "runtime/host/src/exec/frame/token.rs",
+        "refers to frames that the count of what is unfinished keeps alive",
+    ),
     ("runtime/host/src/exec/stack.rs", "registers of lines, found by the numbers in their plan"),
     ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
     ("runtime/host/src/value/words.rs", "copies values word by word"),

@@ -303,8 +303,12 @@ impl Frame {
         let cell = &self.slots.registers[register as usize];
         let Some(reads) = self.slots.reads.get(register as usize) else {
             let mut copy = Value::Empty;
-            // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
-            cell.with(|value| unsafe { (*value).copy_to(NonNull::from(&mut copy)) });
+            cell.with(|value| {
+                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
+                let value = unsafe { &*value };
+                // SAFETY: a reference can be written, and nothing is there.
+                unsafe { value.copy_to(NonNull::from(&mut copy)) };
+            });
             return copy;
         };
         // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for "nobody counts".
@@ -351,8 +355,10 @@ impl Frame {
                     let promise = promise.with_mut(|promise| unsafe { &mut *promise }.take());
                     promise.into_iter().for_each(|promise| promise.set(std::mem::take(&mut value)));
                 }
-                // SAFETY: rule 3, as above; nobody reads it before the users are told below, and nothing is in it that owns anything.
-                None => cell.with_mut(|slot| unsafe { value.place(NonNull::new_unchecked(slot)) }),
+                None => cell.with_mut(|slot| {
+                    // SAFETY: rule 3, as above; nobody reads it before the users are told below.
+                    *unsafe { &mut *slot } = value;
+                }),
             }
             match pending {
                 Some(value) => late.push((Later::new(self, register), value)),
@@ -383,8 +389,7 @@ impl Frame {
         self.plan().results.iter().map(|&register| {
             // SAFETY: a result is an argument, or an async register: neither is written after the start. A read of it is counted for
             // the return and never given up, so nobody takes it.
-            let mut value =
-                self.slots.registers[register as usize].with(|value| unsafe { &*value }.clone());
+            let mut value = self.slots.registers[register as usize].with(|value| unsafe { &*value }.clone());
             resolve(&mut value);
             value
         })

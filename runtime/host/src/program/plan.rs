@@ -328,10 +328,7 @@ impl CopiedStep {
         let n = plan.operands.n;
         let operands: Vec<u32> = (0..n.min(INLINE_OPERANDS as u32)).collect();
         let n_slots = n as usize + usize::from(plan.n_results) + 1;
-        CopiedStep {
-            step: Step::new(plan, kernel, &operands, n, n_slots),
-            first_register: plan.first_result,
-        }
+        CopiedStep { step: Step::new(plan, kernel, &operands, n, n_slots), first_register: plan.first_result }
     }
 
     #[inline]

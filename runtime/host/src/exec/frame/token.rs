@@ -25,7 +25,7 @@ use std::sync::Arc;
 use super::{Frame, Sink};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
-use crate::kernel::{Again, KernelRef};
+use crate::kernel::Again;
 use crate::pool;
 use crate::queue::Latch;
 use crate::sync::Ordering;
@@ -125,7 +125,11 @@ pub(in crate::exec) enum End {
     /// Its caller's kernel is to be completed.
     Call(Completing),
     /// It was an iteration of a function, with these results.
-    Iteration { looping: Looping, function: u32, results: Vec<Value> },
+    Iteration {
+        looping: Looping,
+        function: u32,
+        results: Vec<Value>,
+    },
 }
 
 impl Ready {
@@ -167,10 +171,6 @@ impl Running {
 
     pub(in crate::exec) fn stream(&self) -> u32 {
         self.frame().general().streams[self.0.kernel as usize]
-    }
-
-    pub(in crate::exec) fn at(&self) -> KernelRef {
-        KernelRef { function: self.frame().plan().index, kernel: self.0.kernel }
     }
 
     /// Names the kernel in a frame that it calls.

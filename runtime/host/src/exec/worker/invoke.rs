@@ -101,14 +101,8 @@ impl Worker {
             *chain = Value::Chain;
         }
         let (program, context) = (&frame.execution.program, &frame.execution.context);
-        let mut kernel_frame = KernelFrame::of_copies(
-            slots,
-            &self.identity[..n_operands],
-            step,
-            frame.plan(),
-            program,
-            context,
-        );
+        let mut kernel_frame =
+            KernelFrame::of_copies(slots, &self.identity[..n_operands], step, frame.plan(), program, context);
         let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut kernel_frame)))
             .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
         let request = kernel_frame.take_request();
