@@ -42,8 +42,6 @@
 "t.x"() {a = tru} : () -> ()
 // expected-error @+1 {{unknown escape in this string}}
 "t.x"() {a = "a\q"} : () -> ()
-// expected-error @+1 {{unknown escape in this string}}
-"t.x"() {a = "\FF" : i32} : () -> ()
 // expected-error @+1 {{this string does not end on its line}}
 "t.x"() {a = "abc} : () -> ()
 // expected-error @+1 {{this `[` is never closed}}

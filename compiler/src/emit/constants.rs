@@ -133,7 +133,7 @@ impl Constants {
             | AttrKind::Float { .. }
             | AttrKind::WideFloat { .. }
             | AttrKind::Str { .. }
-            | AttrKind::Bytes(_)
+            | AttrKind::Bytes { .. }
             | AttrKind::DenseArray { .. }
             | AttrKind::Dense { .. }
             | AttrKind::DenseStrings { .. }

@@ -78,7 +78,12 @@ pub enum AttrKind {
         ty: Option<TypeId>,
     },
     /// A string whose contents are not UTF-8.
-    Bytes(Box<[u8]>),
+    Bytes {
+        /// The contents, escapes resolved.
+        bytes: Box<[u8]>,
+        /// The type if one was given.
+        ty: Option<TypeId>,
+    },
     /// `[1, "a"]`.
     Array(Box<[AttrId]>),
     /// `array<i32: 1, 2>`.

@@ -458,7 +458,7 @@ impl Context {
             | AttrKind::DenseStrings { ty, .. }
             | AttrKind::DenseResource { ty, .. }
             | AttrKind::Sparse { ty, .. } => Some(ty),
-            AttrKind::Str { ty, .. } | AttrKind::Opaque { ty, .. } => ty,
+            AttrKind::Str { ty, .. } | AttrKind::Bytes { ty, .. } | AttrKind::Opaque { ty, .. } => ty,
             _ => None,
         }
     }

@@ -315,14 +315,13 @@ impl<'m> Visitor<'m> {
             | AttrKind::WideInt { .. }
             | AttrKind::Float { .. }
             | AttrKind::WideFloat { .. }
-            | AttrKind::Bytes(_)
             | AttrKind::DenseArray { .. }
             | AttrKind::AffineMap(_)
             | AttrKind::IntegerSet(_)
             | AttrKind::Strided { .. }
             | AttrKind::Symbol { .. }
             | AttrKind::Loc(_) => {}
-            AttrKind::Str { ty, .. } | AttrKind::Opaque { ty, .. } => {
+            AttrKind::Str { ty, .. } | AttrKind::Bytes { ty, .. } | AttrKind::Opaque { ty, .. } => {
                 parts.extend(ty.map(|ty| self.visit(Node::Type(ty), deferred)));
             }
             AttrKind::Dense { ty, .. }

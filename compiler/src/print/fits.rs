@@ -105,7 +105,7 @@ impl Printer<'_, '_> {
             AttrConstraint::Enum(_) | AttrConstraint::DenseArray(_) => kind.accepts(cx, attr),
             AttrConstraint::Flags(flags) => flags.bits(cx, attr).is_some_and(|bits| bits != 0),
             AttrConstraint::Typed => {
-                let implicit = matches!(cx.attr(attr), AttrKind::Str { .. } | AttrKind::Opaque { .. });
+                let implicit = matches!(cx.attr(attr), AttrKind::Str { .. } | AttrKind::Bytes { .. } | AttrKind::Opaque { .. });
                 !implicit && cx.attr_type(attr).is_some()
             }
             AttrConstraint::Any
@@ -117,7 +117,10 @@ impl Printer<'_, '_> {
             | AttrConstraint::Type
             | AttrConstraint::FunctionType => !matches!(
                 cx.attr(attr),
-                AttrKind::Unit | AttrKind::Str { ty: Some(_), .. } | AttrKind::Opaque { ty: Some(_), .. }
+                AttrKind::Unit
+                    | AttrKind::Str { ty: Some(_), .. }
+                    | AttrKind::Bytes { ty: Some(_), .. }
+                    | AttrKind::Opaque { ty: Some(_), .. }
             ),
         }
     }

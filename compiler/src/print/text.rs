@@ -260,6 +260,12 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
             write_type(cx, ty, out);
         }
     };
+    let given_type = |ty: Option<TypeId>, out: &mut String| {
+        if let Some(ty) = ty {
+            out.push_str(" : ");
+            write_type(cx, ty, out);
+        }
+    };
     match cx.cx.attr(attr) {
         AttrKind::Unit => out.push_str("unit"),
         AttrKind::Bool(b) => put!(out, "{b}"),
@@ -277,12 +283,12 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
         }
         AttrKind::Str { text, ty } => {
             write_quoted(cx.str(*text).as_bytes(), out);
-            if let Some(ty) = ty {
-                out.push_str(" : ");
-                write_type(cx, *ty, out);
-            }
+            given_type(*ty, out);
         }
-        AttrKind::Bytes(bytes) => write_quoted(bytes, out),
+        AttrKind::Bytes { bytes, ty } => {
+            write_quoted(bytes, out);
+            given_type(*ty, out);
+        }
         AttrKind::Array(elems) => {
             out.push('[');
             write_list(elems, out, |e, out| write_attr(cx, *e, Typed::UnlessDefault, out));
@@ -332,10 +338,7 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
         AttrKind::Opaque { text, ty } => {
             out.push('#');
             out.push_str(cx.str(*text));
-            if let Some(ty) = ty {
-                out.push_str(" : ");
-                write_type(cx, *ty, out);
-            }
+            given_type(*ty, out);
         }
         AttrKind::AffineMap(map) => write_map(&cx, map, out),
         AttrKind::IntegerSet(set) => write_set(&cx, set, out),

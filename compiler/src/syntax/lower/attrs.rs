@@ -157,11 +157,7 @@ impl Lower<'_> {
         let bytes = self.unquote(tok)?;
         let kind = match String::from_utf8(bytes) {
             Ok(text) => AttrKind::Str { text: self.m.cx.str_id(&text), ty },
-            Err(not_text) if ty.is_none() => AttrKind::Bytes(not_text.into_bytes().into()),
-            Err(_) => {
-                self.report(errors::bad_escape(tok.span()));
-                return None;
-            }
+            Err(not_text) => AttrKind::Bytes { bytes: not_text.into_bytes().into(), ty },
         };
         Some(self.m.cx.attr_id(kind))
     }

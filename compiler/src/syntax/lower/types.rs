@@ -248,7 +248,7 @@ impl<'a> Lower<'a> {
                 | AttrKind::WideInt { .. }
                 | AttrKind::Bool(_)
                 | AttrKind::Str { .. }
-                | AttrKind::Bytes(_)
+                | AttrKind::Bytes { .. }
                 | AttrKind::Dict(_)
                 | AttrKind::Opaque { .. } => {
                     has_space = true;

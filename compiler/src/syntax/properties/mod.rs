@@ -8,142 +8,12 @@
 //! * The shortcut for plain operations changes nothing.
 
 use super::*;
-use crate::ir::{
-    AttrId, AttrKind, BlockId, KnownType, LocId, LocKind, Signedness, TypeId, TypeKind, ValueId,
-};
+use crate::ir::{AttrId, BlockId, KnownType, TypeId, ValueId};
 use crate::print::{PrintOptions, print};
 use proptest::prelude::*;
+use values::{Choices, TEXTS, attr, loc, ty};
 
-/// Makes choices from a list of numbers; zero forever once they are used up.
-struct Choices<'a> {
-    numbers: std::slice::Iter<'a, u32>,
-}
-
-impl Choices<'_> {
-    fn below(&mut self, n: usize) -> usize {
-        self.numbers.next().map_or(0, |x| *x as usize) % n.max(1)
-    }
-}
-
-fn ty(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> TypeId {
-    let kind = match c.below(if depth == 0 { 8 } else { 14 }) {
-        0 => return KnownType::I32.id(),
-        1 => return KnownType::F32.id(),
-        2 => return KnownType::Chain.id(),
-        3 => return KnownType::Index.id(),
-        4 => TypeKind::Integer { width: 1 + c.below(70) as u32, sign: Signedness::Unsigned },
-        5 => TypeKind::Integer { width: 1 + c.below(70) as u32, sign: Signedness::Signless },
-        6 => TypeKind::Float(crate::ir::FloatKind::ALL[c.below(crate::ir::FloatKind::ALL.len())]),
-        7 => TypeKind::Opaque(m.cx.str_id(["d.t", "d.t<a>", "d.t<\"x>\", [1]>"][c.below(3)])),
-        8 => TypeKind::Complex(KnownType::F64.id()),
-        9 => TypeKind::Tuple((0..c.below(3)).map(|_| ty(m, c, depth - 1)).collect()),
-        10 => TypeKind::Function {
-            inputs: (0..c.below(3)).map(|_| ty(m, c, depth - 1)).collect(),
-            results: (0..c.below(3)).map(|_| ty(m, c, depth - 1)).collect(),
-        },
-        11 => {
-            let shape: Box<[i64]> = (0..c.below(3)).map(|_| 1 + c.below(4) as i64).collect();
-            let scalable = shape.iter().map(|_| c.below(2) == 0).collect();
-            TypeKind::Vector { shape, scalable, elem: KnownType::F32.id() }
-        }
-        12 => TypeKind::Tensor { shape: None, elem: KnownType::I64.id(), encoding: None },
-        _ => {
-            let shape = (0..c.below(3))
-                .map(|_| if c.below(3) == 0 { crate::ir::DYNAMIC } else { c.below(5) as i64 })
-                .collect();
-            let encoding = (c.below(3) == 0).then(|| attr(m, c, 0));
-            TypeKind::Tensor { shape: Some(shape), elem: KnownType::I64.id(), encoding }
-        }
-    };
-    m.cx.type_id(kind)
-}
-
-const TEXTS: [&str; 6] =
-    ["a", "", "with \"quotes\"", "line\nbreak \\ and tab\t", "naïve 漢字 \u{0}", "x.y$z"];
-
-fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId {
-    let kind = match c.below(if depth == 0 { 10 } else { 14 }) {
-        0 => return m.cx.bool_attr(c.below(2) == 0),
-        1 => {
-            let width = 1 + c.below(64) as u32;
-            let sign = [Signedness::Signless, Signedness::Signed, Signedness::Unsigned][c.below(3)];
-            let ty = m.cx.integer(width, sign);
-            let value = (c.below(usize::MAX) as i64).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64);
-            return m.cx.int_attr(ty, value);
-        }
-        2 => {
-            let bits = (c.below(usize::MAX) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let (ty, bits) = match c.below(4) {
-                0 => (KnownType::F64, bits),
-                1 => (KnownType::F32, bits >> 32),
-                2 => (KnownType::F16, bits >> 48),
-                _ => (KnownType::BF16, bits >> 48),
-            };
-            AttrKind::Float { ty: ty.id(), bits }
-        }
-        3 => AttrKind::Str { text: m.cx.str_id(TEXTS[c.below(TEXTS.len())]), ty: None },
-        4 => AttrKind::Unit,
-        5 => {
-            let root = m.cx.str_id(TEXTS[c.below(TEXTS.len())]);
-            let nested = (0..c.below(2)).map(|_| m.cx.str_id("n")).collect();
-            AttrKind::Symbol { root, nested }
-        }
-        6 => {
-            let data: Vec<u8> = (0..c.below(4) * 4).map(|_| c.below(256) as u8).collect();
-            AttrKind::DenseArray { elem: KnownType::I32.id(), data: crate::ir::Blob(data.into()) }
-        }
-        7 => {
-            let n = [0, 1, 3, 120][c.below(4)];
-            let elem = [KnownType::I32, KnownType::F32, KnownType::I1, KnownType::I8][c.below(4)];
-            let size = match elem {
-                KnownType::I32 | KnownType::F32 => 4,
-                _ => 1,
-            };
-            let mut data: Vec<u8> = (0..n * size).map(|i| (i * 31 + c.below(256)) as u8).collect();
-            if elem == KnownType::I1 {
-                data.iter_mut().for_each(|b| *b &= 1);
-            }
-            let splat = n > 0 && data.chunks(size).all(|e| *e == data[..size]);
-            if splat {
-                data.truncate(size);
-            }
-            let ty = m.cx.tensor_type(&[n as i64], elem.id());
-            AttrKind::Dense { ty, splat, data: crate::ir::Blob(data.into()) }
-        }
-        8 => AttrKind::Opaque {
-            text: m.cx.str_id("d.a<b, \">\">"),
-            ty: (c.below(2) == 0).then_some(KnownType::I32.id()),
-        },
-        9 => AttrKind::Bytes([0xFF, 0x00, b'a'].into()),
-        10 => AttrKind::Array((0..c.below(4)).map(|_| attr(m, c, depth - 1)).collect()),
-        11 => {
-            let entries: Vec<_> = (0..c.below(4))
-                .map(|i| (m.cx.str_id(["b", "a", "c d", "loc"][i]), attr(m, c, depth - 1)))
-                .collect();
-            return m.cx.dict_attr(&entries);
-        }
-        12 => AttrKind::Type(ty(m, c, depth)),
-        _ => AttrKind::Loc(loc(m, c, depth)),
-    };
-    m.cx.attr_id(kind)
-}
-
-fn loc(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> LocId {
-    let name = m.cx.str_id(TEXTS[c.below(TEXTS.len())]);
-    let kind = match c.below(if depth == 0 { 3 } else { 6 }) {
-        0 => LocKind::Unknown,
-        1 => LocKind::File { file: name, line: c.below(9) as u32, col: c.below(9) as u32 },
-        2 => LocKind::Range { file: name, start: (1, 2), end: (1 + c.below(2) as u32, 9) },
-        3 => LocKind::Name { name, child: loc(m, c, depth - 1) },
-        4 => LocKind::CallSite { callee: loc(m, c, depth - 1), caller: loc(m, c, depth - 1) },
-        _ => {
-            let metadata = (c.below(2) == 0).then(|| attr(m, c, 0));
-            let parts: Vec<LocId> = (0..c.below(3)).map(|_| loc(m, c, depth - 1)).collect();
-            return m.cx.fused_loc(&parts, metadata);
-        }
-    };
-    m.cx.loc_id(kind)
-}
+mod values;
 
 /// Fills a block with ops that use `known` values; returns nothing, for names do not leave regions.
 fn fill(m: &mut Module, c: &mut Choices<'_>, block: BlockId, known: &[ValueId], depth: usize) {
@@ -229,7 +99,7 @@ fn fill(m: &mut Module, c: &mut Choices<'_>, block: BlockId, known: &[ValueId], 
 
 fn generate(numbers: &[u32]) -> Module {
     let mut m = Module::new();
-    let c = &mut Choices { numbers: numbers.iter() };
+    let c = &mut Choices::new(numbers);
     let body = m.body();
     for f in 0..1 + c.below(3) {
         let inputs: Vec<TypeId> = (0..c.below(3)).map(|_| ty(&mut m, c, 2)).collect();
@@ -259,7 +129,6 @@ fn options() -> ParseOptions {
     ParseOptions { allow_unregistered: true, ..ParseOptions::default() }
 }
 
-/// Any text gives a module, or an error with a place in the text.
 /// What the grammar alone makes of a text is what the shortcut for plain operations makes of it.
 fn check_shortcut(text: &str) {
     let all = PrintOptions { generic: true, keep_names: true, locations: true };
@@ -271,6 +140,7 @@ fn check_shortcut(text: &str) {
     assert_eq!(quick, full, "{text}");
 }
 
+/// Any text gives a module, or an error with a place in the text.
 fn check_any_text(text: &str) {
     check_shortcut(text);
     let r = parse("t", text, &options());
