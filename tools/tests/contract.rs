@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 use befrost::Kernel;
-use befrost_compiler::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, TypeConstraint};
+use befrost_compiler::dialects::{
+    Arity, AttrConstraint, AttrDef, OpDef, OperandMode, Registry, TypeConstraint,
+};
 use befrost_host::kernel::{Async, Attr, Completion, Types};
 
 /// What one side says of a list of operands or results: the types of each, and of any number of further ones.
@@ -16,6 +18,7 @@ struct Side {
 fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
     let name = |ty: TypeConstraint| match ty {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
+        TypeConstraint::Opaque(name) => Some(name.to_owned()),
         _ => None,
     };
     let mut side = Side { fixed: Vec::new(), rest: None };
@@ -60,7 +63,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let more_functions = op.attrs.iter().any(|a| a.kind == AttrConstraint::SymbolArray);
     let is_one = |kind: AttrConstraint| is_function(kind) && kind != AttrConstraint::SymbolArray;
     let n_functions = op.attrs.iter().filter(|a| is_one(a.kind)).count() + op.regions.len();
-    let n_attrs = op.attrs.iter().filter(|a| a.required && !is_function(a.kind)).count();
+    let n_functions = n_functions + op.unnamed.1 as usize;
+    let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind);
+    let n_attrs = op.attrs.iter().filter(is_there).count() + op.unnamed.0 as usize;
     let mut check = |same: bool, what: &str, op_says: String, kernel_says: String| {
         if !same {
             found.push(format!("'{}': {what}: the op says {op_says}, the kernel {kernel_says}", op.name));
@@ -105,9 +110,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         strict.to_string(),
         (!signature.takes_any_state).to_string(),
     );
-    // A kernel that passes on a value in any state is done when it returns; the value need not be.
-    let sync = signature.completion == Completion::Sync || signature.takes_any_state;
-    check(op.sync == sync, "synchronous", op.sync.to_string(), sync.to_string());
+    // A kernel that passes on a value in any state may be done when it returns; the value need not be.
+    let sync = signature.completion == Completion::Sync;
+    check(op.sync == sync || signature.takes_any_state, "synchronous", op.sync.to_string(), sync.to_string());
     found
 }
 

@@ -22,6 +22,8 @@ pub enum TypeConstraint {
     LikeOrMemRef(ElementKind),
     /// A function type.
     Function,
+    /// The type of a dialect that is written so, with the `!`.
+    Opaque(&'static str),
 }
 
 impl TypeConstraint {
@@ -35,7 +37,8 @@ impl TypeConstraint {
             | TypeConstraint::AnyFloat
             | TypeConstraint::Like(_)
             | TypeConstraint::LikeOrMemRef(_)
-            | TypeConstraint::Function => None,
+            | TypeConstraint::Function
+            | TypeConstraint::Opaque(_) => None,
         }
     }
 
@@ -53,6 +56,10 @@ impl TypeConstraint {
                 _ => kind.holds(cx, cx.element(ty)),
             },
             TypeConstraint::Function => matches!(cx.ty(ty), TypeKind::Function { .. }),
+            TypeConstraint::Opaque(name) => match cx.ty(ty) {
+                TypeKind::Opaque(text) => name.strip_prefix('!') == Some(cx.str(*text)),
+                _ => false,
+            },
         }
     }
 
@@ -70,6 +77,7 @@ impl TypeConstraint {
                 return format!("{}, or a vector, tensor or memref of such", kind.name());
             }
             TypeConstraint::Function => "a function type",
+            TypeConstraint::Opaque(name) => name,
         }
         .into()
     }

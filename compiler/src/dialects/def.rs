@@ -221,6 +221,9 @@ pub struct OpDef {
     pub results: Vec<ResultDef>,
     /// Attributes, sorted by name.
     pub attrs: Vec<AttrDef>,
+    /// How many attributes, and how many references to functions, the kernel takes besides: whatever they are called, in the order of their
+    /// names. For kernels of TFRT that no op was ever declared for.
+    pub unnamed: (u32, u32),
     /// Regions in order.
     pub regions: Vec<RegionDef>,
     /// Successors in order. At most one is variadic.
@@ -271,6 +274,7 @@ impl OpDef {
             operands: Vec::new(),
             results: Vec::new(),
             attrs: Vec::new(),
+            unnamed: (0, 0),
             regions: Vec::new(),
             successors: Vec::new(),
             parents: Vec::new(),
@@ -356,6 +360,13 @@ impl OpDef {
     fn push_attr(mut self, attr: AttrDef) -> Self {
         let at = self.attrs.partition_point(|a| a.name < attr.name);
         self.attrs.insert(at, attr);
+        self
+    }
+
+    /// Attributes and references to functions that the kernel takes by the order of their names.
+    #[must_use]
+    pub fn unnamed(mut self, attrs: u32, functions: u32) -> Self {
+        self.unnamed = (attrs, functions);
         self
     }
 

@@ -22,33 +22,9 @@ views! {
 pub(super) fn ops(r: &mut Registry) {
     calls(r);
     chains(r);
-    for k in [K::I1, K::I32, K::I64, K::F32, K::F64] {
-        let t = k.name();
-        let value = match k {
-            K::F32 | K::F64 => A::Float(k),
-            K::I1 => A::Bool,
-            _ => A::Int(k),
-        };
-        r.add(
-            OpDef::new(format!("tfrt.constant.{t}"), "a constant")
-                .attr("value", value)
-                .result("result", T::Is(k))
-                .pure()
-                .traits(Traits::CONSTANT.and(Traits::TOTAL))
-                .format("$value attr-dict")
-                .kernel()
-                .cost(1),
-        );
-        r.add(
-            OpDef::new(format!("tfrt.print.{t}"), "prints a number on a line of its own")
-                .operand("value", T::Is(k))
-                .operand("chain", CHAIN)
-                .result("done", CHAIN)
-                .effect(Access::Write, Resource::Output)
-                .format("operands attr-dict")
-                .kernel(),
-        );
-    }
+    constants(r);
+    prints(r);
+    others(r);
     for k in INTEGERS {
         binary(r, "add", k, "the sum, wrapping around", Traits::COMMUTATIVE, true);
         binary(r, "minus", k, "the difference, wrapping around", Traits::NONE, false);
@@ -73,6 +49,10 @@ pub(super) fn ops(r: &mut Registry) {
             k,
         ));
     }
+    for k in INTEGERS {
+        binary(r, "add_s", k, "the sum, wrapping around", Traits::COMMUTATIVE, false);
+        binary(r, "mul_s", k, "the product, wrapping around", Traits::COMMUTATIVE, true);
+    }
     for k in FLOATS {
         binary(r, "add", k, "the sum", Traits::COMMUTATIVE, true);
         binary(r, "multiply", k, "the product", Traits::COMMUTATIVE, false);
@@ -92,6 +72,108 @@ pub(super) fn ops(r: &mut Registry) {
         "and",
         K::I1,
     ));
+}
+
+/// Types whose constants are one attribute.
+const SCALARS: [K; 9] = [K::I1, K::I32, K::I64, K::UI32, K::UI64, K::BF16, K::F16, K::F32, K::F64];
+
+/// The complex types, and the types of their parts.
+const COMPLEX: [(K, K, &str); 2] =
+    [(K::Complex64, K::F32, "complex64"), (K::Complex128, K::F64, "complex128")];
+
+fn constants(r: &mut Registry) {
+    let mut constant = |name: String, k: K| {
+        let value = match k {
+            K::BF16 | K::F16 | K::F32 | K::F64 => A::Float(k),
+            K::I1 => A::Bool,
+            _ => A::Int(k),
+        };
+        r.add(
+            OpDef::new(name, "a constant")
+                .attr("value", value)
+                .result("result", T::Is(k))
+                .pure()
+                .traits(Traits::CONSTANT.and(Traits::TOTAL))
+                .format("$value attr-dict")
+                .kernel()
+                .cost(1),
+        );
+    };
+    for k in SCALARS {
+        constant(format!("tfrt.constant.{}", k.name()), k);
+    }
+    for k in [K::I32, K::I64, K::BF16, K::F16, K::F32, K::F64] {
+        constant(format!("tfrt.constant_s.{}", k.name()), k);
+    }
+    for (k, part, name) in COMPLEX {
+        r.add(
+            OpDef::new(format!("tfrt.constant.{name}"), "a complex constant")
+                .attr("real", A::Float(part))
+                .attr("imaginary", A::Float(part))
+                .result("result", T::Is(k))
+                .pure()
+                .traits(Traits::TOTAL)
+                .format("$real `,` $imaginary attr-dict")
+                .kernel()
+                .cost(1),
+        );
+    }
+}
+
+fn prints(r: &mut Registry) {
+    let mut print = |name: &str, k: K, form: bool| {
+        let def = OpDef::new(format!("tfrt.print.{name}"), "prints a number on a line of its own")
+            .operand("value", T::Is(k))
+            .operand("chain", CHAIN)
+            .result("done", CHAIN)
+            .effect(Access::Write, Resource::Output)
+            .kernel();
+        r.add(if form { def.format("operands attr-dict") } else { def });
+    };
+    for k in [K::I1, K::I32, K::I64, K::F32, K::F64] {
+        print(k.name(), k, true);
+    }
+    print("f16", K::F16, false);
+    for (k, _, name) in COMPLEX {
+        print(name, k, false);
+    }
+}
+
+fn others(r: &mut Registry) {
+    for (from, to, folder) in fold::CASTS {
+        r.add(
+            OpDef::new(
+                format!("tfrt.cast.{}_to_{}", from.name(), to.name()),
+                "the number as another type: toward zero, or the nearest one that the type has",
+            )
+            .operand("value", T::Is(from))
+            .result("result", T::Is(to))
+            .pure()
+            .traits(Traits::TOTAL)
+            .folder(folder)
+            .kernel()
+            .cost(1),
+        );
+    }
+    r.add(
+        OpDef::new("tfrt.alias.value", "its further operands, when the chain is ready")
+            .operand("chain", CHAIN)
+            .operand_with("values", T::Any, Arity::Variadic, OperandMode::Required)
+            .result_with("results", T::Any, Arity::Variadic)
+            .pure()
+            .kernel()
+            .asynchronous()
+            .cost(1),
+    );
+    r.add(
+        OpDef::new("tfrt.get_device", "the device of this name; an error if there is none")
+            .operand("chain", CHAIN)
+            .attr("device_name", A::Str)
+            .result("device", T::Is(K::Device))
+            .pure()
+            .format("operands attr-dict")
+            .kernel(),
+    );
 }
 
 fn calls(r: &mut Registry) {

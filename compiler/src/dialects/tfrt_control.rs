@@ -1,13 +1,11 @@
-//! `tfrt`: conditions, loops and calls of functions; and the ops of `tfrt_test` that have regions.
+//! `tfrt`: conditions, loops and calls of functions.
 //!
 //! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
-//! An op without a kernel cannot be emitted.
 
 use super::short::*;
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{
-    Arity, AttrConstraint as A, DefaultValue, Effects, OpDef, OperandMode, Registry, Traits,
-    TypeConstraint as T, TypeFn,
+    Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType as K;
 
@@ -77,12 +75,12 @@ views! {
     }
 }
 
-fn many(def: OpDef, name: &'static str) -> OpDef {
+pub(super) fn many(def: OpDef, name: &'static str) -> OpDef {
     def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required)
 }
 
 /// An op with regions that see nothing from outside.
-fn regions(mut def: OpDef) -> OpDef {
+pub(super) fn regions(mut def: OpDef) -> OpDef {
     def.effects = Effects::Recursive;
     def.traits(Traits::ISOLATED)
 }
@@ -90,18 +88,6 @@ fn regions(mut def: OpDef) -> OpDef {
 pub(super) fn ops(r: &mut Registry) {
     conditions(r);
     loops(r);
-    tests(r);
-    for (name, part, whole) in [("complex64", K::F32, K::Complex64), ("complex128", K::F64, K::Complex128)] {
-        r.add(
-            OpDef::new(format!("tfrt.constant.{name}"), "a complex constant")
-                .attr("real", A::Float(part))
-                .attr("imaginary", A::Float(part))
-                .result("result", T::Is(whole))
-                .pure()
-                .format("$real `,` $imaginary attr-dict")
-                .cost(1),
-        );
-    }
 }
 
 fn conditions(r: &mut Registry) {
@@ -210,31 +196,4 @@ fn loops(r: &mut Registry) {
         .kernel()
         .asynchronous(),
     );
-}
-
-fn tests(r: &mut Registry) {
-    r.add(regions(
-        many(OpDef::new("tfrt_test.do.async", "does something in a task of its own"), "args")
-            .result_with("results", T::Any, Arity::Variadic)
-            .region("body", false)
-            .format(
-                "($args^)? attr-dict-with-keyword `:` functional-type($args, results) shadow($body, $args)",
-            ),
-    ));
-    r.add(regions(
-        many(
-            OpDef::new("tfrt_test.benchmark", "does something many times and prints how long it took"),
-            "args",
-        )
-        .attr("name", A::Str)
-        .attr("duration_secs", A::Int(K::I32))
-        .attr("max_count", A::Int(K::I32))
-        .default_attr("num_warmup_runs", A::Int(K::I32), DefaultValue::Int(1))
-        .result("done", CHAIN)
-        .region("body", false)
-        .format(
-            "$name `(` typed($args) `)` named-attrs($duration_secs, $max_count, $num_warmup_runs) \
-                 shadow($body, $args)",
-        ),
-    ));
 }

@@ -1,70 +1,81 @@
-//! `tfrt_test`: kernels that exist to be tested with. As in TFRT, all are written in generic form.
+//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels that exist to be tested with. As in TFRT, few have a custom form.
+//!
+//! TFRT declares ops for some of these kernels only. For the others nobody says what their attributes are called: they are
+//! [unnamed](OpDef::unnamed), and TFRT's own programs may call them as they like.
 
 use super::short::*;
-use super::{Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource};
+use super::tfrt_control::{many, regions};
+use super::{
+    Access, Arity, AttrConstraint as A, DefaultValue, OpDef, OperandMode, Registry, Resource,
+    TypeConstraint as T,
+};
 use crate::ir::KnownType as K;
 
+const STRING: T = T::Is(K::String);
+const ATOMIC: T = T::Opaque("!test.atomic.i32");
+const VT: T = T::Opaque("!vt.value");
+const COORDINATE: T = T::Opaque("!my.coordinate");
+const TEST_RESOURCE: T = T::Opaque("!tfrt.test.resource");
+
+/// Operands, results: types in order.
+fn test(name: &str, summary: &'static str, operands: &[T], results: &[T]) -> OpDef {
+    const OPERANDS: [&str; 3] = ["a", "b", "c"];
+    const RESULTS: [&str; 4] = ["x", "y", "z", "w"];
+    let def = OpDef::new(name, summary).kernel();
+    let def = OPERANDS.iter().zip(operands).fold(def, |def, (name, ty)| def.operand(name, *ty));
+    RESULTS.iter().zip(results).fold(def, |def, (name, ty)| def.result(name, *ty))
+}
+
+/// Any operands, and as many results of the same types.
+fn passing(name: &str, summary: &'static str) -> OpDef {
+    many(OpDef::new(name, summary), "operands")
+        .result_with("results", T::Any, Arity::Variadic)
+        .pure()
+        .kernel()
+        .asynchronous()
+}
+
+fn prints(def: OpDef) -> OpDef {
+    def.effect(Access::Write, Resource::Output)
+}
+
 pub(super) fn ops(r: &mut Registry) {
-    r.add(
-        OpDef::new("tfrt_test.fail", "the error `something bad happened`")
-            .result("result", I32)
+    numbers(r);
+    strings(r);
+    failures(r);
+    asynchronous(r);
+    state(r);
+    functions(r);
+    values(r);
+}
+
+fn numbers(r: &mut Registry) {
+    let terms = |name, summary| {
+        OpDef::new(name, summary).operand_with("terms", I32, Arity::Variadic, OperandMode::Required)
+    };
+    r.add(terms("tfrt_test.sum", "the sum of any number of integers").result("sum", I32).pure().kernel());
+    for k in [K::I32, K::I64] {
+        let (t, ty) = (k.name(), T::Is(k));
+        r.add(
+            test(&format!("tfrt_test.count3.{t}"), "the next three numbers", &[ty], &[ty; 3])
+                .pure()
+                .format("operands attr-dict"),
+        );
+        r.add(
+            test(&format!("tfrt_test.copy.with_delay.{t}"), "its operand, after 1 to 10 ms", &[ty], &[ty])
+                .pure(),
+        );
+        r.add(
+            test(
+                &format!("tfrt_test.async_copy.with_delay.{t}"),
+                "its operand, after 1 to 10 ms",
+                &[ty],
+                &[ty],
+            )
             .pure()
-            .kernel(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.partial_fail", "1, and the error `something bad happened`")
-            .result("one", I32)
-            .result("error", I32)
-            .pure()
-            .kernel(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.sum", "the sum of any number of integers")
-            .operand_with("terms", I32, Arity::Variadic, OperandMode::Required)
-            .result("sum", I32)
-            .pure()
-            .kernel(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.async_add.i32", "the sum, computed by a task of its own")
-            .operand("lhs", I32)
-            .operand("rhs", I32)
-            .result("sum", I32)
-            .pure()
-            .kernel()
             .asynchronous(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.async_constant.i32", "a constant, given by a task of its own")
-            .attr("value", A::Int(K::I32))
-            .result("result", I32)
-            .pure()
-            .kernel()
-            .asynchronous(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.async_copy.i32", "its operand, copied by a task of its own")
-            .operand("value", I32)
-            .result("copy", I32)
-            .pure()
-            .kernel()
-            .asynchronous(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.cancel", "cancels the execution; gives 0 and the chain")
-            .operand("chain", CHAIN)
-            .result("zero", I32)
-            .result("done", CHAIN)
-            .effect(Access::Write, Resource::ExecutionContext)
-            .kernel(),
-    );
-    r.add(
-        OpDef::new("tfrt_test.print_hello", "prints `hello host executor!`")
-            .operand("chain", CHAIN)
-            .result("done", CHAIN)
-            .effect(Access::Write, Resource::Output)
-            .kernel(),
-    );
+        );
+    }
     r.add(
         OpDef::new("tfrt_test.select.i32", "the second operand if the first is true, else the third")
             .operand("condition", I1)
@@ -74,4 +85,209 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .kernel(),
     );
+    r.add(prints(
+        OpDef::new("tfrt_test.test_cost", "prints `id: N`; the attribute `_tfrt_cost` is its cost")
+            .operand_with("args", T::Any, Arity::Variadic, OperandMode::Required)
+            .attr("id", A::Int(K::I64))
+            .result("result", I32)
+            .format("$args attr-dict `:` type($args)")
+            .kernel(),
+    ));
+    r.add(prints(test("tfrt_test.print_bool", "prints a truth value", &[CHAIN, I1], &[CHAIN])));
+    r.add(
+        test(
+            "tfrt_test.flat",
+            "a string, two integers and a float in nested lists",
+            &[],
+            &[STRING, I32, I32, T::Is(K::F32)],
+        )
+        .unnamed(1, 0)
+        .pure(),
+    );
+}
+
+fn strings(r: &mut Registry) {
+    for name in ["tfrt_test.get_string", "tfrt_test.get_string_sync"] {
+        r.add(
+            OpDef::new(name, "a constant string")
+                .attr("value", A::Str)
+                .result("string", STRING)
+                .pure()
+                .format("attr-dict")
+                .kernel(),
+        );
+    }
+    r.add(prints(test("tfrt_test.print_string", "prints `string = ...`", &[STRING], &[CHAIN])));
+    r.add(test("tfrt_test.append_string", "both, one after the other", &[STRING; 2], &[STRING]).pure());
+    r.add(test("tfrt_test.string_equal", "true if both are equal", &[STRING; 2], &[I1]).pure());
+    r.add(
+        test(
+            "tfrt_test.format_string",
+            "the string, with the number where it has a `%d`",
+            &[STRING, I32],
+            &[STRING],
+        )
+        .pure(),
+    );
+    r.add(test("tfrt_test.read_string_from_file", "what is in a file", &[STRING], &[STRING]).asynchronous());
+    r.add(prints(test("tfrt_test.print_hello", "prints `hello host executor!`", &[], &[CHAIN])));
+    r.add(prints(test("tfrt_test.logging", "writes three lines to standard error", &[STRING], &[CHAIN])));
+    r.add(test(
+        "tfrt_test.use_sample_shared_context",
+        "the name of something that all kernels share",
+        &[CHAIN],
+        &[STRING, CHAIN],
+    ));
+}
+
+fn failures(r: &mut Registry) {
+    r.add(test("tfrt_test.fail", "the error `something bad happened`", &[], &[I32]).pure());
+    r.add(test("tfrt_test.fail_s", "the same", &[], &[I32]).pure());
+    r.add(test("tfrt_test.error_s", "the same, without a result", &[], &[]));
+    r.add(test("tfrt_test.error_chain", "the error `error chain`", &[CHAIN], &[CHAIN]));
+    r.add(
+        test("tfrt_test.partial_fail", "1, and the error `something bad happened`", &[], &[I32, I32]).pure(),
+    );
+    r.add(
+        test("tfrt_test.report_error_async", "an error, in a task of its own", &[], &[I32])
+            .pure()
+            .asynchronous(),
+    );
+    for name in ["tfrt_test.report_error_concrete_async", "tfrt_test.report_error_indirect_async"] {
+        r.add(
+            test(name, "0 if the operand is 0, else an error, in a task of its own", &[I32], &[I32])
+                .pure()
+                .asynchronous(),
+        );
+    }
+    r.add(
+        test("tfrt_test.cancel", "cancels the execution; gives 0 and the chain", &[CHAIN], &[I32, CHAIN])
+            .effect(Access::Write, Resource::ExecutionContext),
+    );
+}
+
+fn asynchronous(r: &mut Registry) {
+    r.add(
+        test("tfrt_test.async_add.i32", "the sum, computed by a task of its own", &[I32, I32], &[I32])
+            .pure()
+            .asynchronous(),
+    );
+    for (k, ty) in [("i1", I1), ("i32", I32)] {
+        r.add(
+            test(
+                &format!("tfrt_test.async_constant.{k}"),
+                "a constant, given by a task of its own",
+                &[],
+                &[ty],
+            )
+            .unnamed(1, 0)
+            .pure()
+            .asynchronous(),
+        );
+    }
+    for name in ["tfrt_test.async_copy.i32", "tfrt_test.async_copy_2.i32"] {
+        r.add(test(name, "its operand, copied by a task of its own", &[I32], &[I32]).pure().asynchronous());
+    }
+    r.add(
+        OpDef::new("tfrt_test.as_chain", "a chain that is ready when all operands are final; never an error")
+            .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Lenient)
+            .result("chain", CHAIN)
+            .kernel()
+            .asynchronous(),
+    );
+    r.add(prints(test("tfrt_test.usleep", "sleeps so many microseconds", &[I32], &[]).asynchronous()));
+    r.add(prints(
+        test("tfrt_test.blocking.usleep", "sleeps so many microseconds", &[I32], &[CHAIN]).asynchronous(),
+    ));
+    r.add(test("tfrt_test.get_thread_id", "a number of the thread that runs it", &[CHAIN], &[I32]));
+}
+
+fn state(r: &mut Registry) {
+    r.add(test("tfrt_test.atomic.create.i32", "a counter that is 0", &[], &[ATOMIC]));
+    r.add(test("tfrt_test.atomic.inc.i32", "adds 1", &[ATOMIC], &[CHAIN]));
+    r.add(test("tfrt_test.atomic.add.i32", "adds a number", &[ATOMIC, I32], &[CHAIN]));
+    r.add(test("tfrt_test.atomic.get.i32", "what is counted", &[ATOMIC], &[I32, CHAIN]));
+    r.add(prints(test(
+        "tfrt_test.allocate_resource",
+        "something that prints when it is made and dropped",
+        &[CHAIN],
+        &[TEST_RESOURCE, CHAIN],
+    )));
+    r.add(prints(test(
+        "tfrt_test.deallocate_resource",
+        "takes it, and prints that it did",
+        &[TEST_RESOURCE, CHAIN],
+        &[CHAIN],
+    )));
+    r.add(test("tfrt_test.memory_leak_one_int32", "takes memory and never gives it back", &[], &[]));
+    r.add(
+        test("tfrt_test.unique_loc", "an error if two names are used at one location", &[], &[CHAIN])
+            .unnamed(1, 0),
+    );
+}
+
+fn functions(r: &mut Registry) {
+    let call = |name: &str, results: &[T]| {
+        test(name, "calls a function", &[I32, I32], results).unnamed(0, 1).asynchronous()
+    };
+    for name in ["invoke_sync_function", "sync_function_runner"] {
+        r.add(call(&format!("tfrt_test.{name}.i32_i32.i32"), &[I32]));
+        r.add(call(&format!("tfrt_test.{name}.i32_i32.i32_i32"), &[I32, I32]));
+    }
+    r.add(regions(
+        many(OpDef::new("tfrt_test.do.async", "does something in a task of its own"), "args")
+            .result_with("results", T::Any, Arity::Variadic)
+            .region("body", false)
+            .format(
+                "($args^)? attr-dict-with-keyword `:` functional-type($args, results) shadow($body, $args)",
+            )
+            .kernel()
+            .asynchronous(),
+    ));
+    let benchmark = |name: &str, summary| {
+        many(OpDef::new(name, summary), "args")
+            .attr("duration_secs", A::Int(K::I32))
+            .attr("max_count", A::Int(K::I32))
+            .default_attr("num_warmup_runs", A::Int(K::I32), DefaultValue::Int(1))
+            .effect(Access::Write, Resource::Output)
+            .kernel()
+            .asynchronous()
+    };
+    r.add(regions(
+        benchmark("tfrt_test.benchmark", "does something many times and prints how long it took")
+            .attr("name", A::Str)
+            .result("done", CHAIN)
+            .region("body", false)
+            .format(
+                "$name `(` typed($args) `)` named-attrs($duration_secs, $max_count, $num_warmup_runs) \
+                 shadow($body, $args)",
+            ),
+    ));
+    r.add(
+        benchmark("tfrt_test.sync_benchmark", "calls a function many times and prints how long it took")
+            .attr("target_fn", A::FlatSymbol),
+    );
+}
+
+fn values(r: &mut Registry) {
+    r.add(passing("tfrt_test.multi_arg_result", "its operands"));
+    r.add(passing("tfrt_test.make_indirect", "its operands"));
+    let identity = OpDef::new("tfrt_test.identity", "its further operands, when the chain is ready")
+        .operand("chain", CHAIN);
+    r.add(
+        many(identity, "operands")
+            .result_with("results", T::Any, Arity::Variadic)
+            .pure()
+            .kernel()
+            .asynchronous(),
+    );
+    r.add(prints(
+        test("vt.constant", "a value that prints when it is made, copied and dropped", &[], &[VT])
+            .unnamed(1, 0),
+    ));
+    r.add(prints(test("vt.add", "the sum", &[VT, VT], &[VT])));
+    r.add(prints(test("vt.print", "prints it", &[VT], &[CHAIN])));
+    r.add(prints(test("tfrt_test.share_to_two", "two copies", &[VT], &[VT, VT])));
+    r.add(test("tfrt_tutorial.create_coordinate", "a point", &[I32, I32], &[COORDINATE]).pure());
+    r.add(prints(test("tfrt_tutorial.print_coordinate", "prints it", &[COORDINATE], &[CHAIN])));
 }

@@ -168,6 +168,22 @@ fn float_div<T: Number + Float>(m: &mut Module, op: OpId, c: Constants<'_>) -> A
     attr(Some(quotient.write(&mut m.cx)))
 }
 
+/// From which type to which, and the folder of `tfrt.cast.<from>_to_<to>`.
+pub const CASTS: [(KnownType, KnownType, crate::dialects::def::Folder); 4] = [
+    (KnownType::F32, KnownType::I64, |m, op, c| cast(m, op, c, |x: f32| x as i64)),
+    (KnownType::F64, KnownType::I64, |m, op, c| cast(m, op, c, |x: f64| x as i64)),
+    (KnownType::I64, KnownType::F32, |m, op, c| cast(m, op, c, |x: i64| x as f32)),
+    (KnownType::I64, KnownType::F64, |m, op, c| cast(m, op, c, |x: i64| x as f64)),
+];
+
+fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T) -> U) -> Answer {
+    if m.n_operands(op) != 1 {
+        return None;
+    }
+    let result = f(number(m, c, 0)?);
+    attr(Some(result.write(&mut m.cx)))
+}
+
 /// One chain is what it merges to. Chains that are ready anyway, repeated ones and merges of merges are not waited for
 /// one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
 pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {

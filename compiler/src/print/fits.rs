@@ -105,7 +105,10 @@ impl Printer<'_, '_> {
             AttrConstraint::Enum(_) | AttrConstraint::DenseArray(_) => kind.accepts(cx, attr),
             AttrConstraint::Flags(flags) => flags.bits(cx, attr).is_some_and(|bits| bits != 0),
             AttrConstraint::Typed => {
-                let implicit = matches!(cx.attr(attr), AttrKind::Str { .. } | AttrKind::Bytes { .. } | AttrKind::Opaque { .. });
+                let implicit = matches!(
+                    cx.attr(attr),
+                    AttrKind::Str { .. } | AttrKind::Bytes { .. } | AttrKind::Opaque { .. }
+                );
                 !implicit && cx.attr_type(attr).is_some()
             }
             AttrConstraint::Any

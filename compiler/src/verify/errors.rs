@@ -57,6 +57,19 @@ pub(super) fn missing_attr(m: &Module, op: OpId, attr: &str, want: &str) -> Diag
     at_op(m, op, "E0405", format!("{} needs the attribute `{attr}`: {want}", name(m, op)))
 }
 
+pub(super) fn unnamed_attrs(m: &Module, op: OpId, want: (u32, u32), found: (u32, u32)) -> Diagnostic {
+    let count = |(attrs, functions): (u32, u32)| match functions {
+        0 => super::table::amount(attrs as usize, false, "attribute"),
+        _ => format!(
+            "{} and {}",
+            super::table::amount(attrs as usize, false, "attribute"),
+            super::table::amount(functions as usize, false, "function")
+        ),
+    };
+    at_op(m, op, "E0405", format!("{} takes {}, found {}", name(m, op), count(want), count(found)))
+        .help("how they are called does not matter; they are taken in the order of their names")
+}
+
 pub(super) fn attr_kind(m: &Module, op: OpId, attr: &str, want: &str, found: &str) -> Diagnostic {
     at_op(m, op, "E0406", format!("attribute `{attr}` of {} is `{found}`, expected {want}", name(m, op)))
 }

@@ -2,7 +2,7 @@
 
 use super::{Verifier, errors};
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandDef, ResultDef, Traits};
-use crate::ir::{KnownType, OpId, TypeId, ValueId, names};
+use crate::ir::{AttrKind, KnownType, OpId, TypeId, ValueId, names};
 use crate::print::attr_text;
 
 impl Verifier<'_> {
@@ -142,8 +142,26 @@ impl Verifier<'_> {
         }
     }
 
+    /// The attributes that the kernel takes by the order of their names.
+    fn unnamed(&mut self, op: OpId, def: &OpDef) {
+        let m = self.m;
+        let mut found = (0, 0);
+        for (_, value) in m.attrs(op).iter().filter(|(name, _)| is_inherent(m.cx.str(*name))) {
+            match m.cx.attr(*value) {
+                AttrKind::Symbol { .. } => found.1 += 1,
+                _ => found.0 += 1,
+            }
+        }
+        if found != def.unnamed {
+            self.diags.push(errors::unnamed_attrs(m, op, def.unnamed, found));
+        }
+    }
+
     fn attrs(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
+        if def.unnamed != (0, 0) {
+            self.unnamed(op, def);
+        }
         if def.attrs.is_empty() {
             return;
         }
@@ -167,6 +185,11 @@ impl Verifier<'_> {
             }
         }
     }
+}
+
+/// Whether an attribute belongs to the op itself, and not to a dialect or the compiler.
+fn is_inherent(name: &str) -> bool {
+    !name.contains('.') && !name.starts_with('_')
 }
 
 fn all_equal(mut types: impl Iterator<Item = TypeId>) -> bool {

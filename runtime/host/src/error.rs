@@ -61,7 +61,7 @@ impl KernelError {
     }
 
     /// The failure of a kernel whose function failed.
-    pub(crate) fn of_call(error: &Error) -> KernelError {
+    pub fn of_call(error: &Error) -> KernelError {
         let (code, message) = (error.code(), error.message().to_owned());
         KernelError(Box::new(Failure { code, message, inside: error.trace().to_vec() }))
     }

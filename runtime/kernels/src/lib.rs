@@ -14,7 +14,7 @@ mod ts;
 use befrost_host::Registry;
 
 pub use cpu::cpu;
-pub use objects::{ShapeValue, Tensor};
+pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
 pub use tfrt_test::tfrt_test;

@@ -2,9 +2,9 @@
 
 use std::ops::Deref;
 
-use befrost_host::KernelError;
 use befrost_host::error::ErrorCode;
 use befrost_host::object::Object;
+use befrost_host::{KernelError, Value};
 use befrost_tensor::{HostTensor, Shape, TensorError, print};
 
 /// A `!t.tensor` in host memory.
@@ -35,6 +35,46 @@ impl Object for ShapeValue {
 
     fn display(&self) -> String {
         format!("shape = {}", self.0)
+    }
+}
+
+/// A `!tfrt.string`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl Object for Text {
+    const TYPES: &'static [&'static str] = &["!tfrt.string"];
+
+    fn display(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// A `complex<f64>`: real, imaginary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Complex128(pub [f64; 2]);
+
+impl Object for Complex128 {
+    const TYPES: &'static [&'static str] = &["complex<f64>"];
+
+    fn display(&self) -> String {
+        let [re, im] = self.0.map(Value::F64);
+        format!("({re},{im})")
+    }
+}
+
+/// A `!tfrt.device`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Such as `CPU:0`.
+    pub name: String,
+}
+
+impl Object for Device {
+    const TYPES: &'static [&'static str] = &["!tfrt.device"];
+
+    fn display(&self) -> String {
+        self.name.clone()
     }
 }
 

@@ -2,9 +2,13 @@
 //!
 //! What the ops on numbers compute is in `befrost_tensor::scalar`.
 
-use befrost_host::kernel::{Attr, Ignored, control};
+use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{Attr, Ignored, Rest, StrAttr, control};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::scalar::{Float, Integer};
+use half::{bf16, f16};
+
+use crate::objects::{Complex128, Device};
 
 /// Adds the kernels of the `tfrt` dialect.
 pub fn tfrt(registry: &mut Registry) {
@@ -23,7 +27,20 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(kernel!("tfrt.constant.i1", |value: Attr<bool>| value.0));
     integers(registry);
     floats(registry);
+    constants(registry);
+    casts(registry);
     prints(registry);
+    registry.add(kernel!("tfrt.alias.value", |_: Chain, values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt.get_device", |_: Chain, name: StrAttr<'_>| device(name.0)));
+}
+
+/// The devices that there are: the host.
+fn device(name: &str) -> Result<Device, KernelError> {
+    let is_host = |name: &str| matches!(name, "CPU:0" | "cpu:0");
+    if is_host(name.rsplit('/').next().unwrap_or(name).trim_start_matches("device:")) {
+        return Ok(Device { name: "CPU:0".into() });
+    }
+    Err(KernelError::new(ErrorCode::NotFound, format!("failed to find device '{name}'; there is CPU:0")))
 }
 
 fn divide_by_zero() -> KernelError {
@@ -36,6 +53,8 @@ macro_rules! integer_kernels {
         $registry.add(kernel!(concat!("tfrt.add.", stringify!($ty)), |a: $ty, b: $ty| Integer::add(a, b)));
         $registry.add(kernel!(concat!("tfrt.minus.", stringify!($ty)), |a: $ty, b: $ty| Integer::minus(a, b)));
         $registry.add(kernel!(concat!("tfrt.mul.", stringify!($ty)), |a: $ty, b: $ty| Integer::mul(a, b)));
+        $registry.add(kernel!(concat!("tfrt.add_s.", stringify!($ty)), |a: $ty, b: $ty| Integer::add(a, b)));
+        $registry.add(kernel!(concat!("tfrt.mul_s.", stringify!($ty)), |a: $ty, b: $ty| Integer::mul(a, b)));
         $registry.add(kernel!(concat!("tfrt.minimum.", stringify!($ty)), |a: $ty, b: $ty| Integer::minimum(a, b)));
         $registry.add(kernel!(concat!("tfrt.equal.", stringify!($ty)), |a: $ty, b: $ty| Integer::equal(a, b)));
         $registry.add(kernel!(concat!("tfrt.lessequal.", stringify!($ty)), |a: $ty, b: $ty| Integer::less_equal(a, b)));
@@ -65,6 +84,31 @@ fn floats(registry: &mut Registry) {
     float_kernels!(registry, f32 f64);
 }
 
+macro_rules! constant_kernels {
+    ($registry:ident, $($ty:ident $name:literal)*) => {$(
+        $registry.add(kernel!($name, |value: Attr<$ty>| value.0));
+    )*};
+}
+
+fn constants(registry: &mut Registry) {
+    constant_kernels!(registry,
+        u32 "tfrt.constant.ui32" u64 "tfrt.constant.ui64" f16 "tfrt.constant.f16" bf16 "tfrt.constant.bf16"
+        i32 "tfrt.constant_s.i32" i64 "tfrt.constant_s.i64" f16 "tfrt.constant_s.f16" bf16 "tfrt.constant_s.bf16"
+        f32 "tfrt.constant_s.f32" f64 "tfrt.constant_s.f64");
+    // By name: the imaginary part comes first.
+    registry.add(kernel!("tfrt.constant.complex64", |im: Attr<f32>, re: Attr<f32>| [re.0, im.0]));
+    registry
+        .add(kernel!("tfrt.constant.complex128", |im: Attr<f64>, re: Attr<f64>| Complex128([re.0, im.0])));
+}
+
+/// Toward zero, at most to the ends of the range; to floats the nearest one. The compiler folds with the same casts.
+fn casts(registry: &mut Registry) {
+    registry.add(kernel!("tfrt.cast.f32_to_i64", |value: f32| value as i64));
+    registry.add(kernel!("tfrt.cast.f64_to_i64", |value: f64| value as i64));
+    registry.add(kernel!("tfrt.cast.i64_to_f32", |value: i64| value as f32));
+    registry.add(kernel!("tfrt.cast.i64_to_f64", |value: i64| value as f64));
+}
+
 macro_rules! print_kernel {
     ($registry:ident, $ty:ident, $name:literal, $format:literal) => {
         $registry.add(kernel!(concat!("tfrt.print.", $name), |value: $ty, _: Chain, cx: &ExecContext| {
@@ -79,4 +123,20 @@ fn prints(registry: &mut Registry) {
     print_kernel!(registry, i64, "i64", "int64 = {}\n");
     print_kernel!(registry, f32, "f32", "f32 = {}\n");
     print_kernel!(registry, f64, "f64", "f64 = {}\n");
+    // TFRT prints the bits, and its tests expect them.
+    registry.add(kernel!("tfrt.print.f16", |value: f16, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("f16 = {}\n", value.to_bits())).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt.print.complex64", |value: [f32; 2], _: Chain, cx: &ExecContext| {
+        print_complex("complex64", value.map(Value::F32), cx)
+    }));
+    registry.add(kernel!("tfrt.print.complex128", |value: &Complex128, _: Chain, cx: &ExecContext| {
+        print_complex("complex128", value.0.map(Value::F64), cx)
+    }));
+}
+
+fn print_complex(name: &str, [re, im]: [Value; 2], cx: &ExecContext) -> Result<Chain, KernelError> {
+    let im = im.to_string();
+    let sign = if im.starts_with('-') { "" } else { "+" };
+    cx.print(&format!("{name} = {re}{sign}{im}i\n")).map(|()| Chain)
 }

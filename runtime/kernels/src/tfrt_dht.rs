@@ -64,7 +64,7 @@ fn create(dtype: DType, rank: usize, shape: &RawAttr<'_>, cx: &ExecContext) -> R
 }
 
 fn set_values<T: Element>(tensor: &Tensor, values: &RawAttr<'_>) -> Result<Chain, KernelError> {
-    let (code, bytes) = match values.0 {
+    let (code, bytes) = match values.view {
         AttrView::Scalars { dtype, bytes, .. } => (dtype as u8, bytes),
         AttrView::Array([]) => (T::DTYPE as u8, &[][..]),
         other => {

@@ -35,7 +35,7 @@ fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
 
 /// The shape in an attribute: an array of i64.
 pub(crate) fn shape_attr(attr: &RawAttr<'_>) -> Result<Shape, KernelError> {
-    let dims: Vec<i64> = match attr.0 {
+    let dims: Vec<i64> = match attr.view {
         AttrView::Scalars { dtype: DType::I64, bytes, .. } => {
             bytes.chunks_exact(8).filter_map(|chunk| chunk.try_into().ok()).map(i64::from_le_bytes).collect()
         }

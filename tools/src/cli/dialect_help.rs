@@ -59,6 +59,11 @@ fn details(def: &OpDef) -> String {
     line("operands", def.operands.iter().map(operand).collect());
     line("results", def.results.iter().map(result).collect());
     line("attributes", def.attrs.iter().map(attribute).collect());
+    let (attrs, functions) = def.unnamed;
+    if (attrs, functions) != (0, 0) {
+        let all = format!("{attrs} attributes and {functions} functions of any names, in the order of these");
+        line("unnamed", vec![all]);
+    }
     line("regions", def.regions.iter().map(region).collect());
     line("successors", def.successors.iter().map(|to| successor(def, to)).collect());
     line("types", def.type_rules.iter().filter_map(|rule| type_rule(def, rule)).collect());

@@ -38,8 +38,7 @@ pub fn parallel(name: &'static str) -> Kernel {
             let message = format!("the size of a block is {block}; it must be positive");
             return Outcome::error(KernelError::invalid(message));
         };
-        let arguments: Vec<Value> =
-            (3..frame.n_operands()).filter_map(|i| frame.raw_operand(i)).cloned().collect();
+        let arguments = frame.operands_from(3);
         Outcome::Later(Job::new(Place::Queue, move |frame| blocks(frame, start..end, block, &arguments)))
     })
 }
@@ -107,8 +106,7 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
         values
     });
     if let Some(promises) = promises {
-        let arguments: Vec<Value> =
-            (0..frame.n_operands()).filter_map(|i| frame.raw_operand(i)).cloned().collect();
+        let arguments = frame.operands_from(0);
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
             let (program, context) = (frame.program().clone(), frame.context());
             let results = match call(&program, function, arguments, context, Limits::default()) {

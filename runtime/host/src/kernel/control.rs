@@ -5,13 +5,35 @@
 
 pub use crate::exec::calling::{once, parallel};
 
-use super::{AttrSpec, Call, CallResults, CallShape, Completion, Kernel, KernelFrame, Outcome, Signature};
+use super::{
+    AttrSpec, Call, CallResults, CallShape, Completion, Job, Kernel, KernelFrame, Outcome, Place, Signature,
+    Types,
+};
 use crate::error::KernelError;
 use crate::value::{Scalar, Value};
 
 /// A kernel that runs its first function on all of its operands.
 pub fn caller(name: &'static str) -> Kernel {
     Kernel::new(name, signature(Vec::new(), 1), |frame| frame.call(Call { function: 0, first_operand: 0 }))
+}
+
+/// A kernel that runs its first function on all of its operands, which and whose results have these types.
+pub fn caller_of(name: &'static str, operands: Vec<Types>, results: Vec<Types>) -> Kernel {
+    let signature =
+        Signature { operands, rest: None, results, rest_results: None, ..signature(Vec::new(), 1) };
+    Kernel::new(name, signature, |frame| frame.call(Call { function: 0, first_operand: 0 }))
+}
+
+/// A kernel that runs its first function on all of its operands, in a task.
+pub fn task(name: &'static str) -> Kernel {
+    let signature = Signature { completion: Completion::Async, ..signature(Vec::new(), 1) };
+    Kernel::new(name, signature, |frame| {
+        let operands = frame.operands_from(0);
+        Outcome::Later(Job::new(Place::Queue, move |frame| {
+            frame.set_operands(operands);
+            frame.call(Call { function: 0, first_operand: 0 })
+        }))
+    })
 }
 
 /// A kernel that runs one of its two functions on its operands but the first, which says which one.
@@ -69,7 +91,7 @@ pub fn while_loop(name: &'static str) -> Kernel {
 }
 
 /// What a kernel takes and gives that calls `n_functions` functions on its operands behind `operands`.
-fn signature(operands: Vec<super::Types>, n_functions: u32) -> Signature {
+fn signature(operands: Vec<Types>, n_functions: u32) -> Signature {
     let first_operand = operands.len() as u32;
     Signature {
         operands,
@@ -83,7 +105,7 @@ fn signature(operands: Vec<super::Types>, n_functions: u32) -> Signature {
 }
 
 /// The same for a loop with one operand in front.
-fn carrying(first: super::Types, results: CallResults) -> Signature {
+fn carrying(first: Types, results: CallResults) -> Signature {
     Signature { calls: Some(CallShape { first_operand: 1, results }), ..signature(vec![first], 1) }
 }
 

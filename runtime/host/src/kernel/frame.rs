@@ -333,6 +333,21 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
+    /// The operands from `first` on, to be kept beyond the kernel's run.
+    pub(crate) fn operands_from(&self, first: usize) -> Vec<Value> {
+        (first..self.n_operands()).filter_map(|i| self.raw_operand(i)).cloned().collect()
+    }
+
+    /// Gives a job's frame operands again.
+    pub(crate) fn set_operands(&mut self, operands: Vec<Value>) {
+        let slots = self.operand_slots();
+        for (&slot, operand) in slots.iter().zip(operands) {
+            if let Some(slot) = self.slots_mut().get_mut(slot as usize) {
+                *slot = operand;
+            }
+        }
+    }
+
     /// Asks for a function to be run; its results are the kernel's.
     #[inline]
     pub fn call(&mut self, call: Call) -> Outcome {
@@ -433,7 +448,7 @@ pub struct Site {
 
 impl Site {
     /// As `file:line:col`, if the file says so.
-    pub(crate) fn location(&self) -> Option<String> {
+    pub fn location(&self) -> Option<String> {
         self.program.location_string(self.at)
     }
 

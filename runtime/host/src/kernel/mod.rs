@@ -13,6 +13,7 @@
 //! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
 
+mod callee;
 pub mod control;
 mod frame;
 mod job;
@@ -21,13 +22,14 @@ mod param;
 mod returns;
 mod signature;
 
+pub use callee::Callee;
 pub(crate) use frame::{After, Again, KernelRef, Request};
 pub use frame::{Call, KernelFrame, Outcome, Site};
 pub use job::Job;
 pub(crate) use job::Place;
 pub use later::Later;
 pub(crate) use param::immediate;
-pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest};
+pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest, StrAttr};
 pub use returns::{Async, Failure, One, Returns};
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Signature, Types};
 

@@ -5,9 +5,9 @@
 //! | `i32`, `f32`, ..., [`Chain`] | an operand |
 //! | `&T`, `T: Object` | an operand |
 //! | `&Value` | an operand in any state |
-//! | [`Rest<T>`], [`Ignored`] | all further operands |
-//! | [`Attr<T>`], [`DenseAttr`], [`RawAttr`] | an attribute |
-//! | [`FunctionId`] | a function |
+//! | [`Rest<T>`], `Rest<Value>`, [`Ignored`] | all further operands |
+//! | [`Attr<T>`], [`StrAttr`], [`DenseAttr`], [`RawAttr`] | an attribute |
+//! | [`Callee`](super::Callee) | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
 //!
 //! The executor has looked through AsyncValues that are final: only operands in any state may be one.
@@ -19,7 +19,8 @@
 
 use std::marker::PhantomData;
 
-use bef_format::{AttrView, DType, FunctionId};
+use bef_format::layout::DictEntry;
+use bef_format::{AttrId, AttrView, DType, Image};
 use befrost_mem::Buffer;
 
 use super::{AttrSpec, KernelFrame, Outcome, Signature, Site};
@@ -34,6 +35,12 @@ pub struct Cursor {
     operand: usize,
     attr: usize,
     function: usize,
+}
+
+impl Cursor {
+    pub(super) fn next_function(&mut self) -> usize {
+        next(&mut self.function)
+    }
 }
 
 #[inline(always)]
@@ -102,6 +109,16 @@ pub struct Rest<'f, T> {
     _of: PhantomData<T>,
 }
 
+impl<'f, T> Rest<'f, T> {
+    /// The operands that have not been taken.
+    fn after(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Rest<'f, T> {
+        let operands = frame.operand_slots();
+        let first = std::mem::replace(&mut cursor.operand, operands.len());
+        let operands = operands.get(first..).unwrap_or_default();
+        Rest { slots: frame.slots(), operands, _of: PhantomData }
+    }
+}
+
 impl<T: Scalar> Rest<'_, T> {
     /// The operands, in order.
     ///
@@ -119,10 +136,24 @@ impl<T: Scalar> Param for Rest<'_, T> {
         signature.rest = Some(T::TYPES);
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Rest<'f, T>, Outcome> {
-        let operands = frame.operand_slots();
-        let first = std::mem::replace(&mut cursor.operand, operands.len());
-        let operands = operands.get(first..).unwrap_or_default();
-        Ok(Rest { slots: frame.slots(), operands, _of: PhantomData })
+        Ok(Rest::after(frame, cursor))
+    }
+}
+
+impl Rest<'_, Value> {
+    /// The operands, in order.
+    pub fn to_vec(&self) -> Vec<Value> {
+        self.operands.iter().filter_map(|&slot| self.slots.get(slot as usize)).cloned().collect()
+    }
+}
+
+impl Param for Rest<'_, Value> {
+    type Item<'f> = Rest<'f, Value>;
+    fn declare(signature: &mut Signature) {
+        signature.rest = Some(&[]);
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Rest<'f, Value>, Outcome> {
+        Ok(Rest::after(frame, cursor))
     }
 }
 
@@ -150,37 +181,54 @@ pub trait FromAttr: Scalar {
     const KIND: &'static str;
 }
 
-impl FromAttr for bool {
-    const KIND: &'static str = "an i1 attribute";
+macro_rules! from_attr {
+    ($($ty:ty => $kind:literal;)*) => {$(
+        impl FromAttr for $ty {
+            const KIND: &'static str = $kind;
+        }
+    )*};
 }
 
-impl FromAttr for i32 {
-    const KIND: &'static str = "an i32 attribute";
-}
-
-impl FromAttr for i64 {
-    const KIND: &'static str = "an i64 attribute";
-}
-
-impl FromAttr for f32 {
-    const KIND: &'static str = "an f32 attribute";
-}
-
-impl FromAttr for f64 {
-    const KIND: &'static str = "an f64 attribute";
+from_attr! {
+    bool => "an i1 attribute";
+    i8 => "an i8 attribute";
+    i16 => "an i16 attribute";
+    i32 => "an i32 attribute";
+    i64 => "an i64 attribute";
+    u8 => "a ui8 attribute";
+    u16 => "a ui16 attribute";
+    u32 => "a ui32 attribute";
+    u64 => "a ui64 attribute";
+    half::f16 => "an f16 attribute";
+    half::bf16 => "a bf16 attribute";
+    f32 => "an f32 attribute";
+    f64 => "an f64 attribute";
 }
 
 /// An attribute that is a scalar, as a value; else nothing.
 pub(crate) fn immediate(attr: &AttrView<'_>) -> Value {
     match *attr {
         AttrView::Bool(value) => Value::I1(value),
-        AttrView::Int { dtype: Some(DType::I1), value, .. } => Value::I1(value != 0),
-        AttrView::Int { dtype: Some(DType::I32), value, .. } => {
-            i32::try_from(value).map_or(Value::Empty, Value::I32)
-        }
-        AttrView::Int { dtype: Some(DType::I64), value, .. } => Value::I64(value),
-        AttrView::Float { dtype: DType::F32, bits } => Value::F32(f32::from_bits(bits as u32)),
-        AttrView::Float { dtype: DType::F64, bits } => Value::F64(f64::from_bits(bits)),
+        AttrView::Int { dtype: Some(dtype), value, .. } => match dtype {
+            DType::I1 => Value::I1(value != 0),
+            DType::I8 => i8::try_from(value).map_or(Value::Empty, Value::I8),
+            DType::I16 => i16::try_from(value).map_or(Value::Empty, Value::I16),
+            DType::I32 => i32::try_from(value).map_or(Value::Empty, Value::I32),
+            DType::I64 => Value::I64(value),
+            DType::UI8 => u8::try_from(value).map_or(Value::Empty, Value::U8),
+            DType::UI16 => u16::try_from(value).map_or(Value::Empty, Value::U16),
+            DType::UI32 => u32::try_from(value).map_or(Value::Empty, Value::U32),
+            // Stored as the bits.
+            DType::UI64 => Value::U64(value as u64),
+            _ => Value::Empty,
+        },
+        AttrView::Float { dtype, bits } => match dtype {
+            DType::F16 => Value::F16(half::f16::from_bits(bits as u16)),
+            DType::BF16 => Value::BF16(half::bf16::from_bits(bits as u16)),
+            DType::F32 => Value::F32(f32::from_bits(bits as u32)),
+            DType::F64 => Value::F64(f64::from_bits(bits)),
+            _ => Value::Empty,
+        },
         _ => Value::Empty,
     }
 }
@@ -212,9 +260,47 @@ fn missing<T: FromAttr>(i: usize) -> Outcome {
     Outcome::error(KernelError::new(ErrorCode::Internal, message))
 }
 
-/// An attribute as it is in the file: for kernels that take several kinds.
+/// An attribute that is a string.
 #[derive(Clone, Copy, Debug)]
-pub struct RawAttr<'f>(pub AttrView<'f>);
+pub struct StrAttr<'f>(pub &'f str);
+
+impl Param for StrAttr<'_> {
+    type Item<'f> = StrAttr<'f>;
+    fn declare(signature: &mut Signature) {
+        let accepts = |attr: &AttrView<'_>| matches!(attr, AttrView::Str(_));
+        signature.attrs.push(AttrSpec { kind: "a string attribute", accepts });
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<StrAttr<'f>, Outcome> {
+        match next_attr(frame, cursor)? {
+            AttrView::Str(text) => Ok(StrAttr(text)),
+            attr => Err(Outcome::error(KernelError::invalid(format!(
+                "expected a string attribute, got {attr:?}"
+            )))),
+        }
+    }
+}
+
+/// An attribute as it is in the file: for kernels that take several kinds.
+#[derive(Clone, Copy)]
+pub struct RawAttr<'f> {
+    /// What it is.
+    pub view: AttrView<'f>,
+    image: &'f Image<'f>,
+}
+
+impl<'f> RawAttr<'f> {
+    /// The attributes in it, if it is a list or a dictionary.
+    pub fn elements(&self) -> impl Iterator<Item = RawAttr<'f>> + use<'f> {
+        let (list, entries): (&[AttrId], &[DictEntry]) = match self.view {
+            AttrView::Array(list) => (list, &[]),
+            AttrView::Dict(entries) => (&[], entries),
+            _ => (&[], &[]),
+        };
+        let image = self.image;
+        let ids = list.iter().copied().chain(entries.iter().map(|entry| entry.value));
+        ids.map(move |id| RawAttr { view: image.attr(id), image })
+    }
+}
 
 impl Param for RawAttr<'_> {
     type Item<'f> = RawAttr<'f>;
@@ -222,7 +308,7 @@ impl Param for RawAttr<'_> {
         signature.attrs.push(AttrSpec { kind: "an attribute", accepts: |_| true });
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<RawAttr<'f>, Outcome> {
-        next_attr(frame, cursor).map(RawAttr)
+        next_attr(frame, cursor).map(|view| RawAttr { view, image: frame.image() })
     }
 }
 
@@ -257,19 +343,6 @@ impl Param for DenseAttr<'_> {
                 Err(Outcome::error(KernelError::invalid(format!("expected a dense attribute, got {attr:?}"))))
             }
         }
-    }
-}
-
-impl Param for FunctionId {
-    type Item<'f> = FunctionId;
-    fn declare(signature: &mut Signature) {
-        signature.n_functions += 1;
-    }
-    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<FunctionId, Outcome> {
-        let i = next(&mut cursor.function);
-        frame
-            .function(i)
-            .ok_or_else(|| Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}"))))
     }
 }
 

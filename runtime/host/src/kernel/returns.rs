@@ -98,6 +98,18 @@ impl<T: One> Returns for T {
     }
 }
 
+/// As many results as the use wants, of any types; those that are missing become errors.
+impl Returns for Vec<Value> {
+    fn declare(signature: &mut Signature) {
+        signature.rest_results = Some(&[]);
+        signature.completion = Completion::Async;
+    }
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        self.into_iter().enumerate().for_each(|(i, value)| frame.set_result(i, value));
+        Outcome::Done
+    }
+}
+
 macro_rules! tuple_result {
     ($($one:ident $i:tt),*) => {
         impl<$($one: One),*> Returns for ($($one,)*) {

@@ -39,6 +39,8 @@ pub enum CallResults {
     Kernel,
     /// The kernel's results, which are its arguments the next time.
     Carried,
+    /// Anything: the kernel looks at it itself.
+    Any,
     /// A chain or nothing; and in front of the operands it takes two `i32`, the start and the end of a block.
     OfBlock,
     /// As `Carried`, and behind them an `i1`: whether there is a next time.

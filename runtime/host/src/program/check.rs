@@ -281,6 +281,9 @@ impl Use<'_, '_> {
                 _ => Err(format!("'{callee_name}' may return nothing but a chain")),
             };
         }
+        if shape.results == CallResults::Any {
+            return Ok(());
+        }
         let n_extra = u32::from(shape.results == CallResults::CarriedAndCondition);
         if callee.n_results() != n_results + n_extra {
             let want = callee.n_results() as usize;

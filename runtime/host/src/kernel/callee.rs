@@ -1,0 +1,66 @@
+//! [`Callee`]: a function that a kernel calls itself, from a task, as one calls it from outside.
+//!
+//! ```text
+//! kernel!("my.twice", |arguments: Rest<'_, Value>, body: Callee| {
+//!     let arguments = arguments.to_vec();
+//!     Later::new(move |cx| body.call(arguments, cx))
+//! })
+//! ```
+//!
+//! Kernels that only choose among functions are cheaper with [`control`](super::control): the executor then runs the function on its own stack.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bef_format::FunctionId;
+
+use super::{CallResults, CallShape, Cursor, KernelFrame, Outcome, Param, Signature};
+use crate::context::ExecContext;
+use crate::error::{ErrorCode, KernelError};
+use crate::exec::{Limits, call};
+use crate::program::Program;
+use crate::value::Value;
+
+/// A function that a kernel is given: it takes the operands behind those that are declared before it, and may give anything.
+#[derive(Clone)]
+pub struct Callee {
+    program: Arc<Program>,
+    function: FunctionId,
+}
+
+impl Callee {
+    /// Calls it and waits for everything that it starts; the queue's other tasks go on meanwhile. Its results are final: errors are among them.
+    ///
+    /// # Errors
+    /// If the arguments do not fit, or if too many calls wait for each other.
+    pub fn call(&self, arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
+        call(&self.program, self.function, arguments, cx, Limits::default())
+    }
+
+    /// Its name; empty for a region.
+    pub fn name(&self) -> &str {
+        self.program.image().function(self.function.0).name()
+    }
+}
+
+impl Param for Callee {
+    type Item<'f> = Callee;
+    fn declare(signature: &mut Signature) {
+        signature.n_functions += 1;
+        let first_operand = signature.operands.len() as u32;
+        signature.calls.get_or_insert(CallShape { first_operand, results: CallResults::Any });
+    }
+    fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Callee, Outcome> {
+        let i = cursor.next_function();
+        match frame.function(i) {
+            Some(function) => Ok(Callee { program: frame.program().clone(), function }),
+            None => Err(Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}")))),
+        }
+    }
+}
+
+impl fmt::Debug for Callee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Callee").field(&self.name()).finish()
+    }
+}

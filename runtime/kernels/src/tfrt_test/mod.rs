@@ -1,0 +1,112 @@
+//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels to test the runtime with.
+//!
+//! What they print is what TFRT's print, as far as there is something to print: a move in Rust is no event, so `vt` says
+//! nothing of moves.
+
+mod benchmark;
+mod state;
+mod strings;
+mod tasks;
+
+use bef_format::{AttrView, DType};
+use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{Attr, Completion, Kernel, KernelFrame, Outcome, RawAttr, Rest, Signature};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+
+use crate::objects::Text;
+
+/// Adds the kernels of the `tfrt_test`, `vt` and `tfrt_tutorial` dialects.
+pub fn tfrt_test(registry: &mut Registry) {
+    failures(registry);
+    numbers(registry);
+    benchmark::add(registry);
+    state::add(registry);
+    strings::add(registry);
+    tasks::add(registry);
+    registry.add(kernel!("tfrt_test.multi_arg_result", |values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt_test.make_indirect", |values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt_test.identity", |_: Chain, values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt_test.cancel", |_: Chain, cx: &ExecContext| {
+        cx.request.cancellation.cancel();
+        (0i32, Chain)
+    }));
+}
+
+fn something_bad() -> KernelError {
+    KernelError::new(ErrorCode::Unknown, "something bad happened")
+}
+
+fn failures(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.fail", || Err::<i32, _>(something_bad())));
+    registry.add(kernel!("tfrt_test.fail_s", || Err::<i32, _>(something_bad())));
+    registry.add(kernel!("tfrt_test.error_s", || Err::<(), _>(something_bad())));
+    registry.add(kernel!("tfrt_test.error_chain", |_: Chain| {
+        Err::<Chain, _>(KernelError::new(ErrorCode::Unknown, "error chain"))
+    }));
+    registry.add(partial_fail());
+}
+
+/// Stores its first result, then fails: the second becomes the error.
+fn partial_fail() -> Kernel {
+    let signature =
+        Signature { results: vec![&["i32"], &["i32"]], completion: Completion::Sync, ..Signature::default() };
+    Kernel::new("tfrt_test.partial_fail", signature, |frame: &mut KernelFrame<'_>| {
+        frame.set_result(0, Value::I32(1));
+        Outcome::Error(something_bad())
+    })
+}
+
+fn numbers(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.sum", sum));
+    registry.add(kernel!("tfrt_test.count3.i32", |x: i32| {
+        (x.wrapping_add(1), x.wrapping_add(2), x.wrapping_add(3))
+    }));
+    registry.add(kernel!("tfrt_test.count3.i64", |x: i64| {
+        (x.wrapping_add(1), x.wrapping_add(2), x.wrapping_add(3))
+    }));
+    registry.add(kernel!("tfrt_test.select.i32", |condition: bool, if_true: &Value, if_false: &Value| {
+        if condition { if_true.clone() } else { if_false.clone() }
+    }));
+    registry.add(kernel!("tfrt_test.print_bool", |_: Chain, value: bool, cx: &ExecContext| {
+        cx.print(&format!("bool = {value}\n")).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_test.test_cost", |_: Rest<'_, Value>, id: Attr<i64>, cx: &ExecContext| {
+        cx.print(&format!("id: {}\n", id.0)).map(|()| id.0 as i32)
+    }));
+    registry.add(kernel!("tfrt_test.flat", flat));
+}
+
+fn sum(terms: Rest<'_, i32>) -> Result<i32, Outcome> {
+    terms.iter().try_fold(0i32, |sum, term| Ok(sum.wrapping_add(term?)))
+}
+
+/// The first string, the first two integers and the first float of nested lists.
+fn flat(list: RawAttr<'_>) -> Result<(Text, i32, i32, f32), KernelError> {
+    let (mut texts, mut integers, mut floats) = (Vec::new(), Vec::new(), Vec::new());
+    let mut stack = vec![list];
+    while let Some(attr) = stack.pop() {
+        match attr.view {
+            AttrView::Str(text) => texts.push(text),
+            AttrView::Int { dtype: Some(DType::I32), value, .. } => integers.push(value as i32),
+            AttrView::Float { dtype: DType::F32, bits } => floats.push(f32::from_bits(bits as u32)),
+            AttrView::Scalars { dtype: DType::I32, bytes, .. } => {
+                integers.extend(words(bytes).map(i32::from_le_bytes));
+            }
+            AttrView::Scalars { dtype: DType::F32, bytes, .. } => {
+                floats.extend(words(bytes).map(f32::from_le_bytes));
+            }
+            _ => {
+                let elements: Vec<_> = attr.elements().collect();
+                stack.extend(elements.into_iter().rev());
+            }
+        }
+    }
+    match (&texts[..], &integers[..], &floats[..]) {
+        ([text, ..], [first, second, ..], [float, ..]) => Ok((Text((*text).into()), *first, *second, *float)),
+        _ => Err(KernelError::invalid("expected a string, two i32 and an f32 in nested lists")),
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
+    bytes.as_chunks().0.iter().copied()
+}

@@ -1,0 +1,111 @@
+//! Strings: made, joined, compared, printed, read from files.
+
+use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{Later, StrAttr};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+
+use crate::objects::Text;
+
+pub(super) fn add(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.get_string", |value: StrAttr<'_>| Text(value.0.into())));
+    registry.add(kernel!("tfrt_test.get_string_sync", |value: StrAttr<'_>| Text(value.0.into())));
+    registry.add(kernel!("tfrt_test.print_string", |text: &Text, cx: &ExecContext| {
+        cx.print(&format!("string = {}\n", text.0)).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_test.append_string", |a: &Text, b: &Text| Text(format!("{}{}", a.0, b.0))));
+    registry.add(kernel!("tfrt_test.string_equal", |a: &Text, b: &Text| a.0 == b.0));
+    registry.add(kernel!("tfrt_test.format_string", |text: &Text, number: i32| {
+        format_number(&text.0, number).map(Text)
+    }));
+    registry.add(kernel!("tfrt_test.read_string_from_file", |path: &Text| {
+        let path = path.0.clone();
+        Later::blocking(move |_| read(&path))
+    }));
+    registry.add(kernel!("tfrt_test.print_hello", |cx: &ExecContext| {
+        cx.print("hello host executor!\n").map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_test.logging", |text: &Text| {
+        for level in ["INFO", "WARNING", "ERROR"] {
+            eprintln!("{level}: {}", text.0);
+        }
+        Chain
+    }));
+    registry.add(kernel!("tfrt_test.use_sample_shared_context", |_: Chain, cx: &ExecContext| {
+        let shared = cx
+            .request
+            .resources
+            .or_insert_with("sample_shared_context", || Text("sample_shared_context0".into()))?;
+        Ok::<_, KernelError>(((*shared).clone(), Chain))
+    }));
+}
+
+fn read(path: &str) -> Result<Text, KernelError> {
+    std::fs::read_to_string(path)
+        .map(Text)
+        .map_err(|_| KernelError::new(ErrorCode::NotFound, format!("failed to read from file {path}")))
+}
+
+/// More than this is no width of a number.
+const MAX_WIDTH: usize = 1000;
+
+/// `text` with `number` where it has `%d`, as C's printf would have it: flags `-`, `0`, `+`, blank and a width; `%%` is a percent sign.
+fn format_number(text: &str, number: i32) -> Result<String, KernelError> {
+    let bad = || KernelError::invalid(format!("'{text}' is not a format for one integer"));
+    let mut result = String::new();
+    let mut rest = text;
+    let mut used = false;
+    while let Some((before, after)) = rest.split_once('%') {
+        result.push_str(before);
+        if let Some(after) = after.strip_prefix('%') {
+            result.push('%');
+            rest = after;
+            continue;
+        }
+        let spec = after.trim_start_matches(['-', '0', '+', ' ']);
+        let flags = &after[..after.len() - spec.len()];
+        let conversion = spec.trim_start_matches(|c: char| c.is_ascii_digit());
+        let width = &spec[..spec.len() - conversion.len()];
+        let width: usize = if width.is_empty() { 0 } else { width.parse().map_err(|_| bad())? };
+        let Some(after) = conversion.strip_prefix(['d', 'i']) else { return Err(bad()) };
+        if width > MAX_WIDTH || std::mem::replace(&mut used, true) {
+            return Err(bad());
+        }
+        let sign = match number {
+            ..0 => "-",
+            _ if flags.contains('+') => "+",
+            _ if flags.contains(' ') => " ",
+            _ => "",
+        };
+        let digits = number.unsigned_abs().to_string();
+        let missing = width.saturating_sub(sign.len() + digits.len());
+        if flags.contains('-') {
+            result.extend([sign, &digits, &" ".repeat(missing)]);
+        } else if flags.contains('0') {
+            result.extend([sign, &"0".repeat(missing), &digits]);
+        } else {
+            result.extend([&" ".repeat(missing), sign, &digits]);
+        }
+        rest = after;
+    }
+    result.push_str(rest);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format_number;
+
+    #[test]
+    fn formats_are_those_of_printf() {
+        let f = |text: &str, number| format_number(text, number).ok();
+        assert_eq!(f("a%db", 7).as_deref(), Some("a7b"));
+        assert_eq!(f("%05d|%%", -42).as_deref(), Some("-0042|%"));
+        assert_eq!(f("%-5d|", 42).as_deref(), Some("42   |"));
+        assert_eq!(f("%+3i", 4).as_deref(), Some(" +4"));
+        assert_eq!(f("none", 4).as_deref(), Some("none"));
+        assert_eq!(f("%d", i32::MIN).as_deref(), Some("-2147483648"));
+        for bad in ["%s", "%", "%d %d", "%99999999999999999999d", "%1001d"] {
+            assert_eq!(f(bad, 1), None, "{bad}");
+        }
+    }
+}

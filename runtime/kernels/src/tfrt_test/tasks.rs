@@ -1,0 +1,128 @@
+//! Results that come later: of tasks, of threads that may block, of other values.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{
+    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, Signature, control,
+};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+
+pub(super) fn add(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry.add(kernel!("tfrt_test.async_constant.i1", |value: Attr<bool>| Later::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Later::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Later::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Later::new(move |_| value)));
+    registry.add(kernel!("tfrt_test.async_copy.with_delay.i32", |value: i32| delayed(move || value)));
+    registry.add(kernel!("tfrt_test.async_copy.with_delay.i64", |value: i64| delayed(move || value)));
+    registry.add(kernel!("tfrt_test.copy.with_delay.i32", |value: i32| {
+        thread::sleep(delay());
+        value
+    }));
+    registry.add(kernel!("tfrt_test.copy.with_delay.i64", |value: i64| {
+        thread::sleep(delay());
+        value
+    }));
+    registry.add(kernel!("tfrt_test.report_error_async", || Later::new(|_| Err::<i32, _>(something_bad()))));
+    registry.add(kernel!("tfrt_test.report_error_concrete_async", |x: i32| {
+        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(something_bad()) })
+    }));
+    registry.add(kernel!("tfrt_test.report_error_indirect_async", |x: i32| {
+        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(something_bad()) })
+    }));
+    registry.add(kernel!("tfrt_test.usleep", |microseconds: i32| {
+        Later::blocking(move |cx| sleep(microseconds, cx))
+    }));
+    registry.add(kernel!("tfrt_test.blocking.usleep", |microseconds: i32| {
+        Later::blocking(move |cx| sleep(microseconds, cx).map(|()| Chain))
+    }));
+    registry.add(kernel!("tfrt_test.get_thread_id", |_: Chain| thread_number()));
+    registry.add(as_chain());
+    registry.add(control::task("tfrt_test.do.async"));
+}
+
+fn something_bad() -> KernelError {
+    KernelError::new(ErrorCode::Unknown, "something bad happened asynchronously")
+}
+
+/// 1 to 10 ms: another time each time.
+fn delay() -> Duration {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    // Relaxed: a number that nothing depends on. The multiplier is that of PCG.
+    let call = CALLS.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+    Duration::from_millis(1 + (call.wrapping_mul(6_364_136_223_846_793_005) >> 33) % 10)
+}
+
+fn delayed<T: One>(result: impl FnOnce() -> T + Send + 'static) -> Later<T> {
+    Later::blocking(move |_| {
+        thread::sleep(delay());
+        result()
+    })
+}
+
+/// Sleeps, unless the execution is cancelled.
+fn sleep(microseconds: i32, cx: &ExecContext) -> Result<(), KernelError> {
+    let microseconds = u64::try_from(microseconds)
+        .map_err(|_| KernelError::invalid(format!("cannot sleep {microseconds} microseconds")))?;
+    let mut left = Duration::from_micros(microseconds);
+    while !left.is_zero() && !cx.request.cancellation.is_cancelled() {
+        let part = left.min(Duration::from_millis(10));
+        thread::sleep(part);
+        left -= part;
+    }
+    cx.print(&format!("Slept for {microseconds} microseconds\n"))
+}
+
+/// 0, 1, 2, ... in the order in which threads ask first.
+fn thread_number() -> i32 {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        // Relaxed: only uniqueness matters.
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number as i32)
+}
+
+/// A chain that is there when all operands are final, whatever they are.
+fn as_chain() -> Kernel {
+    let signature = Signature {
+        rest: Some(&[]),
+        results: vec![&["!tfrt.chain"]],
+        completion: Completion::Async,
+        takes_any_state: true,
+        ..Signature::default()
+    };
+    Kernel::new("tfrt_test.as_chain", signature, |frame: &mut KernelFrame<'_>| {
+        let operands = (0..frame.n_operands()).filter_map(|i| frame.raw_operand(i));
+        let pending: Vec<_> = operands
+            .filter_map(|operand| match operand {
+                Value::Async(value) if value.value().is_none() => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        if pending.is_empty() {
+            frame.set_result(0, Value::Chain);
+            return Outcome::Done;
+        }
+        let (promise, chain) = Async::<Chain>::pending();
+        let waiting = Arc::new((AtomicUsize::new(pending.len()), Mutex::new(Some(promise))));
+        frame.set_result(0, chain.into_value());
+        for value in pending {
+            let waiting = waiting.clone();
+            value.and_then(move |_| {
+                let (left, promise) = &*waiting;
+                // AcqRel: whoever comes last has seen what all others saw.
+                if left.fetch_sub(1, Ordering::AcqRel) == 1
+                    && let Some(promise) = promise.lock().unwrap_or_else(PoisonError::into_inner).take()
+                {
+                    promise.set(Value::Chain);
+                }
+            });
+        }
+        Outcome::Done
+    })
+}
