@@ -1,7 +1,7 @@
 //! Element types: TFRT's codes, names and sizes.
 //!
 //! The codes are those of BEF attributes and of TFRT's in-memory enum (reference, 2.6). The codes 16 to 23 (strings, resources,
-//! variants, quantized integers) are no dense element types and have no place here.
+//! variants, quantized integers) are no dense element types and have no place here; strings have [`crate::StringTensor`].
 
 use std::fmt;
 use std::str::FromStr;

@@ -12,6 +12,7 @@
 //! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
 //! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`]; [`conv`] has an
 //!   image's windows for its rows.
+//! * [`StringTensor`] is the tensor of strings, which are no elements.
 //! * [`tf`] has TensorFlow's operators for every dtype, plain and correct; results come through the allocator given.
 //! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
@@ -40,6 +41,7 @@ pub mod scalar;
 mod shape;
 #[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
 pub mod simd;
+mod string;
 mod tensor;
 pub mod tf;
 
@@ -49,4 +51,5 @@ pub use element::{Complex64, Complex128, Element, I1};
 pub use error::TensorError;
 pub use half::{bf16, f16};
 pub use shape::{MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
+pub use string::{StringTensor, Strings};
 pub use tensor::{HostTensor, Ref, RefMut};

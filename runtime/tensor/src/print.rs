@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DenseHostTensor dtype = f32, shape = [2], values = [1.000000e+00, -2.500000e-01]
+//! StringHostTensor shape = [2], values = ["one", "two\0A"]
 //! ```
 //!
 //! Floats are C's `%e` with `nan`, `INF` and `-INF`; integers are decimal; truth values 0 or 1; f16 and bf16 are their raw bits, `fp16(15360)` and
@@ -12,7 +13,7 @@ use std::fmt::{self, Write};
 use half::{bf16, f16};
 
 use crate::element::with_element;
-use crate::{Complex64, Complex128, HostTensor, I1, TensorError};
+use crate::{Complex64, Complex128, HostTensor, I1, StringTensor, TensorError};
 
 /// The whole tensor on one line, without a line end.
 pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
@@ -25,6 +26,24 @@ pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
             let _ = write!(text, "{comma}{}", Printed(*value));
         }
     });
+    text.push(']');
+    Ok(text)
+}
+
+/// The whole tensor of strings on one line, without a line end. Quotes, backslashes and what is no printable ASCII are `\` and two digits.
+pub fn strings(tensor: &StringTensor) -> Result<String, TensorError> {
+    let mut text = format!("StringHostTensor shape = {}, values = [", tensor.shape());
+    for (i, string) in tensor.read()?.iter().enumerate() {
+        text.push_str(if i == 0 { "\"" } else { ", \"" });
+        for &byte in string {
+            // Writing to a string cannot fail.
+            let _ = match byte {
+                b' '..=b'~' if byte != b'"' && byte != b'\\' => text.write_char(char::from(byte)),
+                _ => write!(text, "\\{byte:02X}"),
+            };
+        }
+        text.push('"');
+    }
     text.push(']');
     Ok(text)
 }

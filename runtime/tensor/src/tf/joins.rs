@@ -131,7 +131,11 @@ pub fn split_v(
             );
         }
     };
-    let row: usize = x.shape().dims()[at + 1..].iter().product::<usize>() * x.dtype().size();
+    // At most the bytes of the tensor; the dimensions of an empty one may have a product that is not.
+    let row: usize = match x.num_elements() {
+        0 => 0,
+        _ => x.shape().dims()[at + 1..].iter().product::<usize>() * x.dtype().size(),
+    };
     let mut dims = x.shape().dims().to_vec();
     let from = x.read_bytes()?;
     let mut start = 0;

@@ -85,7 +85,7 @@ pub struct TensorList {
 }
 
 /// More slots than any loop fills: a number from outside is not allocated for.
-const MAX_SLOTS: usize = 1 << 24;
+const MAX_SLOTS: usize = 1 << 20;
 
 impl TensorList {
     /// `EmptyTensorList`.

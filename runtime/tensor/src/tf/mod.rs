@@ -24,6 +24,8 @@ mod conv;
 mod create;
 mod diagonal;
 mod einsum;
+#[cfg(test)]
+mod hostile_tests;
 mod index;
 mod joins;
 #[cfg(test)]
