@@ -48,7 +48,7 @@ fn run(text: &str) -> Vec<String> {
                 tolerance = Tolerance { rtol: rtol.parse().unwrap(), atol: atol.parse().unwrap() };
             }
             [name, ":=", text] => {
-                _ = values.insert(name.to_owned(), literal::parse(text, &malloc()).unwrap())
+                values.insert(name.to_owned(), literal::parse(text, &malloc()).unwrap());
             }
             ["want", name, text] => {
                 let want = literal::parse(text, &malloc()).unwrap();
