@@ -14,6 +14,7 @@
 mod words;
 
 use std::fmt;
+use std::mem::Discriminant;
 
 use half::{bf16, f16};
 
@@ -312,30 +313,26 @@ impl Scalar for Chain {
     }
 }
 
-/// Whether values of the IR type `name` are held inline, so that dropping one early frees nothing.
-pub(crate) fn is_inline_type(name: &str) -> bool {
-    matches!(
-        name,
-        "i1" | "i8"
-            | "i16"
-            | "i32"
-            | "i64"
-            | "index"
-            | "si8"
-            | "si16"
-            | "si32"
-            | "si64"
-            | "ui8"
-            | "ui16"
-            | "ui32"
-            | "ui64"
-            | "f16"
-            | "bf16"
-            | "f32"
-            | "f64"
-            | "complex<f32>"
-            | "!tfrt.chain"
-    )
+/// The tag of the values of the IR type `name`, if they are held inline.
+pub(crate) fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
+    let zeros = [
+        Value::Chain,
+        Value::I1(false),
+        Value::I8(0),
+        Value::I16(0),
+        Value::I32(0),
+        Value::I64(0),
+        Value::U8(0),
+        Value::U16(0),
+        Value::U32(0),
+        Value::U64(0),
+        Value::F16(f16::ZERO),
+        Value::BF16(bf16::ZERO),
+        Value::F32(0.0),
+        Value::F64(0.0),
+        Value::Complex64([0.0; 2]),
+    ];
+    zeros.iter().find(|zero| zero.may_be(name) == Some(true)).map(std::mem::discriminant)
 }
 
 #[cfg(all(test, not(loom)))]

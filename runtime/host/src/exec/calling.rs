@@ -12,7 +12,7 @@ use super::{Limits, call, cancelled};
 use crate::async_value::{AsyncRef, Promise};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::{
-    CallResults, CallShape, Completion, Job, Kernel, KernelFrame, Outcome, Place, Signature,
+    CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place, Signature,
 };
 use crate::value::{Chain, Scalar, Value};
 
@@ -25,7 +25,7 @@ pub fn parallel(name: &'static str) -> Kernel {
         rest: Some(&[]),
         results: vec![Chain::TYPES],
         n_functions: 1,
-        calls: Some(CallShape { first_operand: 3, results: CallResults::OfBlock }),
+        calls: Some(CallShape { first_operand: 3, results: CallResults::OfBlock, form: Form::Own }),
         completion: Completion::Async,
         ..Signature::default()
     };
@@ -84,7 +84,7 @@ pub fn once(name: &'static str) -> Kernel {
         rest: Some(&[]),
         rest_results: Some(&[]),
         n_functions: 1,
-        calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel }),
+        calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel, form: Form::Own }),
         completion: Completion::Async,
         ..Signature::default()
     };

@@ -7,80 +7,58 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use bef_format::OperandMode;
 
-use super::stack::{Below, Stack, Stop};
-use super::{Limits, MAX_TRACE, blocking, callee, cancelled, operand_error};
+use super::stack::{Next, Room, Stack, Stop};
+use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::kernel::{After, Again, KernelRef, Outcome, Request};
+use crate::kernel::{Again, Outcome};
 use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
 
-/// What comes after an iteration.
-enum Iteration {
-    Started,
-    /// Nothing; what all results are instead, if they are not its own.
-    Last(Option<Value>),
-}
-
-/// A frame that waits for the one above it, and whether its function is run again when it ends.
-type Caller<'x> = (Below<'x>, Again);
-
 /// A thread's execution of a line and of what it calls.
-pub(super) struct LineExecutor<'x> {
-    plans: &'x [FunctionPlan],
+struct LineExecutor<'x> {
     program: &'x Program,
     context: &'x ExecContext,
-    limits: Limits,
     stack: Stack<'x>,
-    /// Whether the top frame's function is run again when it ends.
-    again: Again,
-    callers: Vec<Caller<'x>>,
     /// The calls that led here.
     outer: &'x dyn Fn() -> Vec<String>,
 }
 
-/// How many values a thread keeps room for.
-const MAX_KEPT: usize = 1 << 14;
-
 thread_local! {
-    /// The list of values of the thread's last line, empty.
-    static VALUES: Cell<Vec<Value>> = const { Cell::new(Vec::new()) };
+    /// The memory of the thread's last line.
+    static ROOM: Cell<Room> = const { Cell::new(Room::EMPTY) };
 }
 
 /// Runs a function that has a line, perhaps several times, on final arguments, and appends its results to `results`. `outer` are the calls
 /// that led here.
 pub(super) fn run<'x>(
     (program, context): (&'x Arc<Program>, &'x ExecContext),
-    (function, again): (u32, Again),
+    (plan, again): (&'x FunctionPlan, Again),
     arguments: impl Iterator<Item = Value>,
     limits: Limits,
     outer: &'x dyn Fn() -> Vec<String>,
     results: &mut Vec<Value>,
 ) {
-    let plan = program.plan(function);
     let n_results = plan.n_results(again);
-    if limits.depth == 0 || plan.n_slots() > limits.values {
-        results.extend(std::iter::repeat_n(Value::Error(limits.error().into()), n_results));
-        return;
-    }
-    let stack = Stack::new(plan, VALUES.take(), arguments, program, context);
-    let (plans, callers) = (program.plans(), Vec::new());
-    let mut line = LineExecutor { plans, program, context, limits, stack, again, callers, outer };
+    let stack = match Stack::new((plan, again), ROOM.take(), arguments, (program, context), limits) {
+        Ok(stack) => stack,
+        Err(error) => return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results)),
+    };
+    let mut line = LineExecutor { program, context, stack, outer };
     match line.run() {
         Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
         None => line.stack.take_results(n_results, |value| results.push(value)),
     }
-    let values = line.stack.into_values();
-    if values.capacity() <= MAX_KEPT {
-        VALUES.set(values);
+    let room = line.stack.into_room();
+    if room.is_kept() {
+        ROOM.set(room);
     }
 }
 
-impl<'x> LineExecutor<'x> {
+impl LineExecutor<'_> {
     /// Runs until the outermost frame has ended. What all results are instead, if they are not its results.
     fn run(&mut self) -> Option<Value> {
         loop {
@@ -90,7 +68,7 @@ impl<'x> LineExecutor<'x> {
             };
             self.stack.step_over();
             // Else it was the end of a value that panicked: nobody waits for that.
-            if self.stack.frame().step().kind == StepKind::Kernel {
+            if !matches!(self.stack.frame().step().kind, StepKind::Registers | StepKind::End) {
                 let error = self.located(KernelError::of_panic(panic.as_ref()));
                 self.stack.fill(&Value::Error(error));
             }
@@ -99,77 +77,55 @@ impl<'x> LineExecutor<'x> {
 
     fn steps(&mut self) -> Option<Value> {
         let attention = self.context.request.cancellation.attention();
+        let mut may_go = false;
         loop {
-            match self.stack.run(attention) {
-                Stop::Outcome(Outcome::Request) => self.request(),
-                Stop::End => {
-                    let instead = match self.next_iteration() {
-                        Iteration::Started => continue,
-                        Iteration::Last(instead) => instead,
-                    };
-                    let Some(caller) = self.callers.pop() else { return instead };
-                    self.back(caller, instead);
+            let stop = self.stack.run(attention, std::mem::take(&mut may_go));
+            let instead = match stop {
+                Stop::End => return None,
+                Stop::Careful => match self.careful() {
+                    Careful::Go => {
+                        may_go = true;
+                        continue;
+                    }
+                    Careful::Skip => continue,
+                    Careful::Leave(instead) => instead,
+                },
+                Stop::Outcome(outcome) => {
+                    self.unusual(outcome);
+                    continue;
                 }
-                Stop::Careful => self.careful(),
-                Stop::Outcome(outcome) => self.unusual(outcome),
+                Stop::Instead(instead) => instead,
+            };
+            if let Some(instead) = self.stack.leave(instead) {
+                return Some(instead);
             }
         }
     }
 
-    /// Closes the top frame; its results, or what they are instead, are those of the kernel that called.
-    #[inline]
-    fn back(&mut self, (below, again): Caller<'x>, instead: Option<Value>) {
-        self.stack.pop(below, instead.is_none());
-        self.again = again;
-        if let Some(value) = instead {
-            self.stack.fill(&value);
-        }
-    }
-
-    /// Starts the next iteration of the top frame's function, in the same frame, if there is one.
-    #[inline]
-    fn next_iteration(&mut self) -> Iteration {
-        match self.again.after() {
-            After::Nothing => return Iteration::Last(None),
-            After::Iteration(again) => self.again = again,
-            After::IfTrue => match self.stack.condition() {
-                Value::I1(true) => {}
-                Value::I1(false) => return Iteration::Last(None),
-                value @ (Value::Error(_) | Value::Dead) => return Iteration::Last(Some(value.clone())),
-                _ => return Iteration::Last(Some(Value::Error(operand_error().into()))),
-            },
-        }
+    /// Looks at the step that comes next: if the execution has been cancelled, it is not run.
+    fn careful(&mut self) -> Careful {
+        let step = self.stack.select_next();
         let cancellation = &self.context.request.cancellation;
-        // Relaxed: a hint to look.
-        if cancellation.attention().load(Ordering::Relaxed) {
-            cancellation.before_kernel();
-            if cancellation.is_cancelled() {
-                return Iteration::Last(Some(cancelled(self.context)));
-            }
+        if step.kind == StepKind::Registers
+            || step.kind == StepKind::End && !matches!(self.stack.next_time(), Next::Again(_))
+        {
+            return Careful::Go;
         }
-        self.stack.again();
-        Iteration::Started
-    }
-
-    /// Runs a step unless the execution has been cancelled.
-    fn careful(&mut self) {
-        let step = self.stack.take_step();
-        let cancellation = &self.context.request.cancellation;
-        if step.kind == StepKind::Kernel {
-            cancellation.before_kernel();
-            if cancellation.is_cancelled() {
-                let value = match self.blocked() {
-                    Some(Value::Dead) => Value::Dead,
-                    _ => cancelled(self.context),
-                };
-                return self.stack.fill(&value);
-            }
+        cancellation.before_kernel();
+        if !cancellation.is_cancelled() {
+            return Careful::Go;
         }
-        match self.stack.run_step() {
-            Outcome::Done => {}
-            Outcome::Request => self.request(),
-            outcome => self.unusual(outcome),
+        if step.kind == StepKind::End {
+            return Careful::Leave(cancelled(self.context));
         }
+        let value = match self.blocked() {
+            Some(Value::Dead) => Value::Dead,
+            _ => cancelled(self.context),
+        };
+        self.stack.clear_results();
+        self.stack.fill(&value);
+        self.stack.step_over();
+        Careful::Skip
     }
 
     /// Skips and failures.
@@ -183,33 +139,6 @@ impl<'x> LineExecutor<'x> {
             Outcome::Later(_) => Value::Error(self.located(operand_error())),
         };
         self.stack.fill(&value);
-    }
-
-    /// Does what the current kernel asks for.
-    #[inline]
-    fn request(&mut self) {
-        if let Err(error) = self.try_request() {
-            let error = Value::Error(self.located(error));
-            self.stack.fill(&error);
-        }
-    }
-
-    /// Opens a frame for a call. What the call is the last to read moves into it.
-    #[inline]
-    fn try_request(&mut self) -> Result<(), KernelError> {
-        let Request { call, again } = self.stack.take_request();
-        let frame = self.stack.frame();
-        let (kernel, lists) = (frame.kernel(), &frame.plan().lists);
-        let plan = &self.plans[callee(call, kernel, lists)? as usize];
-        if self.callers.len() + 1 >= self.limits.depth
-            || self.stack.len() + plan.n_slots() > self.limits.values
-        {
-            return Err(self.limits.error());
-        }
-        let operands = kernel.operands.of(lists).get(call.first_operand as usize..).unwrap_or_default();
-        let below = self.stack.push(plan, operands, kernel.given.of(lists));
-        self.callers.push((below, std::mem::replace(&mut self.again, again)));
-        Ok(())
     }
 
     /// What the current kernel's results become because of the operands that must be concrete, all of which this looks at.
@@ -226,15 +155,22 @@ impl<'x> LineExecutor<'x> {
     /// The error with the places that it happened at.
     #[cold]
     fn located(&self, error: KernelError) -> Error {
-        let calls = self.callers.iter().rev();
-        let calls =
-            calls.map(|(below, _)| KernelRef { function: below.function(), kernel: below.step.kernel });
-        let places = std::iter::once(self.stack.frame().at()).chain(calls).take(MAX_TRACE);
+        let places = std::iter::once(self.stack.frame().at()).chain(self.stack.calls()).take(MAX_TRACE);
         let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
-        if self.callers.len() < MAX_TRACE {
+        if self.stack.depth() < MAX_TRACE {
             trace.extend((self.outer)());
             trace.truncate(MAX_TRACE);
         }
         self.context.raise(&error, trace)
     }
+}
+
+/// What becomes of a step that may not simply be run.
+enum Careful {
+    /// It may be run.
+    Go,
+    /// It is not run.
+    Skip,
+    /// The top frame's function is not run again; what its results are.
+    Leave(Value),
 }

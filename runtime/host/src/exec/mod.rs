@@ -24,7 +24,7 @@ use self::frame::{Frame, Then};
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::{Again, Call};
-use crate::program::{KernelPlan, Program};
+use crate::program::{FunctionPlan, KernelPlan, Program};
 use crate::queue::{Latch, may_wait};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
@@ -101,63 +101,90 @@ impl Execution {
 pub fn call(
     program: &Arc<Program>,
     function: FunctionId,
-    arguments: Vec<Value>,
+    mut arguments: Vec<Value>,
     context: &ExecContext,
     limits: Limits,
 ) -> Result<Vec<Value>, KernelError> {
-    check_arguments(program, function, &arguments)?;
-    let plan = program.plan(function.0);
-    let is_seeded = context.queue().is_seeded();
-    if plan.line.is_some() && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
-        let mut results = Vec::with_capacity(plan.results.len());
-        let entry = (function.0, Again::NEVER);
-        line::run((program, context), entry, arguments.into_iter(), limits, &Vec::new, &mut results);
-        return Ok(results);
+    let mut results = Vec::new();
+    call_into(program, function, &mut arguments, context, limits, &mut results)?;
+    Ok(results)
+}
+
+/// [`call`] that takes the arguments out of a list and appends the results to one. If that has room, and the function has nothing to wait for,
+/// nothing is allocated but what kernels allocate.
+///
+/// # Errors
+/// As [`call`]; then the lists are as they were.
+pub fn call_into(
+    program: &Arc<Program>,
+    function: FunctionId,
+    arguments: &mut Vec<Value>,
+    context: &ExecContext,
+    limits: Limits,
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
+    let Some(plan) = program.plans().get(function.0 as usize) else {
+        return Err(KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0)));
+    };
+    if !plan.accepts(arguments) {
+        return Err(misfit(program, plan, arguments));
     }
+    let is_seeded = context.queue().is_seeded();
+    if plan.has_line && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
+        results.reserve(plan.results.len());
+        let entry = (plan, Again::NEVER);
+        line::run((program, context), entry, arguments.drain(..), limits, &Vec::new, results);
+        return Ok(());
+    }
+    call_general(program, plan, arguments, (context, limits, is_seeded), results)
+}
+
+/// A call of a function that has something to wait for.
+fn call_general(
+    program: &Arc<Program>,
+    plan: &FunctionPlan,
+    arguments: &mut Vec<Value>,
+    (context, limits, is_seeded): (&ExecContext, Limits, bool),
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
     may_wait()?;
     let values = AtomicUsize::new(0);
     let (program, context) = (program.clone(), context.clone());
     let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
     if let Err(error) = execution.take(plan.n_registers as usize, 0) {
         let error = Value::Error(error.into());
-        return Ok(plan.results.iter().map(|_| error.clone()).collect());
+        results.extend(plan.results.iter().map(|_| error.clone()));
+        return Ok(());
     }
     let latch = Latch::new(1);
     let then = Then::Opens(latch.clone());
-    let started = Frame::start(execution.clone(), function.0, arguments.into_iter(), None, then);
+    let started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
     // In any state so far.
-    let results: Vec<Value> = started.frame().results().collect();
+    let first = results.len();
+    results.extend(started.frame().results());
     let mut started = Some(started);
     execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
-    Ok(results.into_iter().map(resolved).collect())
+    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
+    Ok(())
 }
 
-fn check_arguments(program: &Program, function: FunctionId, arguments: &[Value]) -> Result<(), KernelError> {
-    let image = program.image();
-    if function.0 >= image.n_functions() {
-        return Err(KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0)));
-    }
-    let view = image.function(function.0);
-    if view.kind() == bef_format::FunctionKind::Native {
+/// Why a function cannot be called with these arguments.
+#[cold]
+fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
+    let view = program.image().function(plan.index);
+    if plan.is_native {
         let message = format!("'{}' is native code: not supported yet", view.name());
-        return Err(KernelError::new(ErrorCode::Unimplemented, message));
+        return KernelError::new(ErrorCode::Unimplemented, message);
     }
-    if view.n_args() as usize != arguments.len() {
-        let message = format!("'{}' takes {} arguments, got {}", view.name(), view.n_args(), arguments.len());
-        return Err(KernelError::invalid(message));
-    }
-    for (i, argument) in arguments.iter().enumerate() {
-        let want = view.arg_type(i as u32);
-        if argument.may_be(want) == Some(false) {
-            let message = format!(
-                "argument #{i} of '{}' has type {}, expected {want}",
-                view.name(),
-                argument.type_name()
-            );
-            return Err(KernelError::invalid(message));
+    let misfits = arguments.iter().zip(&plan.arg_types).enumerate();
+    let message = match misfits.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
+        Some((i, (argument, _))) if arguments.len() == plan.arg_types.len() => {
+            let (name, found, want) = (view.name(), argument.type_name(), view.arg_type(i as u32));
+            format!("argument #{i} of '{name}' has type {found}, expected {want}")
         }
-    }
-    Ok(())
+        _ => format!("'{}' takes {} arguments, got {}", view.name(), view.n_args(), arguments.len()),
+    };
+    KernelError::invalid(message)
 }
 
 /// What a kernel's results become when it cannot run because of its operands: dead before the first error.
@@ -220,10 +247,15 @@ fn cancelled(context: &ExecContext) -> Value {
 /// The function that a kernel asks for.
 #[inline]
 fn callee(call: Call, plan: &KernelPlan, lists: &[u32]) -> Result<u32, KernelError> {
-    plan.functions.of(lists).get(call.function as usize).copied().ok_or_else(|| {
+    let function = plan.functions.of(lists).get(call.function as usize).copied().ok_or_else(|| {
         let message = format!("a kernel called its function #{}, which it does not have", call.function);
         KernelError::new(ErrorCode::Internal, message)
-    })
+    })?;
+    if plan.first_passed != Some(call.first_operand) {
+        let message = "a kernel passed other operands to its function than it has declared";
+        return Err(KernelError::new(ErrorCode::Internal, message));
+    }
+    Ok(function)
 }
 
 /// A kernel could not read an operand although none is an error or dead, or it did not set a result.

@@ -1,92 +1,145 @@
 //! The registers of a line's active frames, one above the other, and the loop that runs steps on the top one.
 //!
 //! ```text
-//! values:  | frame | frame | ... | top frame |
-//!                                ^ base      ^ base + slots of its plan = length
+//! values:  | frame | frame | ... | top frame | free ...              | beyond the limit ... |
+//!                                ^ base      ^ base + its slots      ^ room
+//! callers: | below | below | ... | below |                           one for each frame but the top one
 //! ```
 //!
-//! The invariant, between any two methods: the top frame's slots are the last of `values`, as many as its plan has; `frame` points to them;
-//! `frame` and `next` are of that plan. Whatever changes one of these changes all. A kernel may panic: then it still holds,
-//! as kernels change nothing but slots.
+//! The invariant, between any two methods: `base` and the top frame's number of slots are within `room`, and that within `values`, all of which
+//! are initialized; `frame` points to the top frame's slots; `frame` and `next` are of its plan, which has a line; the same holds for what
+//! `callers` say of the frames below. Whatever changes one of these changes all. A kernel may panic: then it still holds, as kernels change nothing
+//! but slots; and values are dropped here such that nobody hears of their panics.
+//!
+//! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by nothing at all.
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
 
+use std::mem::{ManuallyDrop, forget, replace, take};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::resolved;
+use super::{Limits, callee, operand_error, resolved};
 use crate::context::ExecContext;
-use crate::kernel::{KernelFrame, Outcome, Request};
-use crate::program::{FunctionPlan, Program, Step, StepKind};
+use crate::error::KernelError;
+use crate::kernel::{After, Again, KernelFrame, KernelRef, Outcome, Request};
+use crate::program::{Carry, FunctionPlan, Program, Step, StepKind, Target};
 use crate::value::Value;
 
 /// Why [`Stack::run`] returned.
 pub(super) enum Stop {
-    /// There are no more steps.
+    /// The outermost frame's function has ended, and is not run again.
     End,
-    /// Kernels may not simply be run.
+    /// The step that comes next may not simply be run.
     Careful,
     /// The step that was run is not done.
     Outcome(Outcome),
+    /// The top frame's function has ended, and there is no next time: this is what the results are.
+    Instead(Value),
 }
 
 /// A frame that waits for the one above it.
 #[derive(Clone, Copy)]
-pub(super) struct Below<'x> {
+struct Below<'x> {
     plan: &'x FunctionPlan,
     /// The step that called.
-    pub(super) step: &'x Step,
+    step: &'x Step,
     /// Where its slots start.
     base: usize,
+    /// Whether its function is run again when it ends.
+    again: Again,
+    /// Whether its values may own something.
+    owns: bool,
 }
 
-impl Below<'_> {
-    pub(super) fn function(&self) -> u32 {
-        self.plan.index
+/// The memory of a stack, for the next one.
+pub(super) struct Room {
+    /// They own nothing.
+    values: Vec<Value>,
+    /// None.
+    callers: Vec<Below<'static>>,
+}
+
+/// How many values a thread keeps room for.
+const MAX_KEPT: usize = 1 << 14;
+/// How many a stack has room for at first.
+const FIRST_ROOM: usize = 64;
+
+impl Default for Room {
+    fn default() -> Room {
+        Room::EMPTY
+    }
+}
+
+impl Room {
+    pub(super) const EMPTY: Room = Room { values: Vec::new(), callers: Vec::new() };
+
+    /// Whether it is worth keeping.
+    pub(super) fn is_kept(&self) -> bool {
+        self.values.len() <= MAX_KEPT && self.callers.capacity() <= MAX_KEPT
     }
 }
 
 /// See the module's essay.
 pub(super) struct Stack<'x> {
+    plans: &'x [FunctionPlan],
     values: Vec<Value>,
+    /// How many values may be used.
+    room: usize,
     base: usize,
     frame: KernelFrame<'x>,
+    /// Whether the top frame's function is run again when it ends.
+    again: Again,
     /// The step that comes next.
     next: &'x Step,
-    /// What goes from one iteration to the next, on its way; empty between.
-    carried: Vec<Value>,
+    callers: Vec<Below<'x>>,
+    limits: Limits,
 }
 
 impl<'x> Stack<'x> {
-    /// A stack whose only frame is that of `plan`, which has a line, with `arguments`. `values` is an empty list with room.
+    /// A stack whose only frame is that of `plan`, which has a line, with `arguments`; its function is perhaps run again.
+    ///
+    /// # Errors
+    /// If there may not be such a frame.
     pub(super) fn new(
-        plan: &'x FunctionPlan,
-        mut values: Vec<Value>,
+        (plan, again): (&'x FunctionPlan, Again),
+        room: Room,
         arguments: impl Iterator<Item = Value>,
-        program: &'x Arc<Program>,
-        context: &'x ExecContext,
-    ) -> Stack<'x> {
-        values.clear();
-        values.extend(arguments.take(plan.n_args as usize).map(resolved));
-        let mut frame = KernelFrame::of_line(plan, program, context);
-        values.iter().for_each(|value| frame.note(value));
-        let mut stack = Stack { values, base: 0, frame, next: plan.first_step(), carried: Vec::new() };
-        stack.fill_up(plan.n_slots());
-        stack.point(plan, 0);
-        stack
+        (program, context): (&'x Arc<Program>, &'x ExecContext),
+        limits: Limits,
+    ) -> Result<Stack<'x>, KernelError> {
+        let Room { mut values, callers } = room;
+        if limits.depth == 0 || plan.n_slots() > limits.values {
+            return Err(limits.error());
+        }
+        if values.len() < plan.n_slots() {
+            values.resize_with(plan.n_slots().max(FIRST_ROOM), Value::default);
+        }
+        let room = values.len().min(limits.values);
+        let arguments = arguments.map(resolved).chain(std::iter::repeat(Value::Empty));
+        let mut owns = false;
+        for (slot, argument) in values.iter_mut().zip(arguments.take(plan.n_args as usize)) {
+            owns |= !argument.is_plain();
+            *slot = argument;
+        }
+        // In place: none of them is there.
+        let callers = callers.into_iter().filter_map(|_| None).collect();
+        let frame = KernelFrame::of_line(plan, program, context);
+        let (plans, next) = (program.plans(), plan.first_step());
+        let mut stack = Stack { plans, values, room, base: 0, frame, again, next, callers, limits };
+        stack.point(plan, 0, owns);
+        Ok(stack)
     }
 
-    /// Closes the only frame that is left: the list of values, empty, for the next stack.
-    pub(super) fn into_values(mut self) -> Vec<Value> {
-        self.close();
-        self.values
-    }
-
-    /// How many slots there are in all.
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
+    /// Closes the only frame that is left.
+    pub(super) fn into_room(mut self) -> Room {
+        if self.frame.owns() {
+            drop_values(self.frame.slots_mut());
+        }
+        let callers = self.callers.into_iter().filter_map(|_| None).collect();
+        Room { values: self.values, callers }
     }
 
     #[inline]
@@ -94,10 +147,15 @@ impl<'x> Stack<'x> {
         &self.frame
     }
 
-    /// What the kernel that ran has asked for.
-    #[inline]
-    pub(super) fn take_request(&mut self) -> Request {
-        self.frame.take_request()
+    /// The steps that called, innermost first.
+    pub(super) fn calls(&self) -> impl Iterator<Item = KernelRef> {
+        let callers = self.callers.iter().rev();
+        callers.map(|below| KernelRef { function: below.plan.index, kernel: below.step.kernel })
+    }
+
+    /// How many calls there are.
+    pub(super) fn depth(&self) -> usize {
+        self.callers.len()
     }
 
     /// The top frame's slots.
@@ -105,240 +163,430 @@ impl<'x> Stack<'x> {
         self.frame.slots()
     }
 
+    /// Forgets what the current step's results are.
+    pub(super) fn clear_results(&mut self) {
+        self.frame.clear_results();
+    }
+
     /// Sets all results of the current step that are not stored.
     pub(super) fn fill(&mut self, value: &Value) {
+        let stores_all = self.frame.kernel().stores_all;
         for i in 0..self.frame.n_results() {
-            if self.frame.result(i).is_none() {
+            if stores_all || self.frame.result(i).is_none() {
                 self.frame.set_result(i, value.clone());
             }
         }
     }
 
-    /// Adds slots up to a length of `want`: registers without a value, and the slot behind them.
-    #[inline]
-    fn fill_up(&mut self, want: usize) {
-        let missing = want - self.values.len();
-        self.values.reserve(missing);
-        let slots = &mut self.values.spare_capacity_mut()[..missing];
-        slots.iter_mut().for_each(|slot| _ = slot.write(Value::Empty));
-        if let Some(last) = slots.last_mut() {
-            last.write(Value::Chain);
-        }
-        // SAFETY: all values up to `want` have been written.
-        unsafe { self.values.set_len(want) };
+    /// Where the slots from `base` on are.
+    #[inline(always)]
+    fn slots_from(&mut self, base: usize) -> NonNull<Value> {
+        debug_assert!(base <= self.values.len());
+        // SAFETY: within the values: the invariant. A list's pointer is not null; asking for it does not touch what it points to.
+        unsafe { NonNull::new_unchecked(self.values.as_mut_ptr().add(base)) }
     }
 
-    /// Makes the topmost slots, from `base` on, those of the top frame.
-    #[inline]
-    fn point(&mut self, plan: &'x FunctionPlan, base: usize) {
-        assert!(base + plan.n_slots() == self.values.len(), "a frame of another size");
+    /// Makes the slots from `base` on, which are as many as the plan has, those of the top frame.
+    #[inline(always)]
+    fn point(&mut self, plan: &'x FunctionPlan, base: usize, owns: bool) {
+        let slots = self.slots_from(base);
         self.base = base;
-        let slots = NonNull::from(&mut self.values[base..]).cast();
         // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place, calls this again.
-        unsafe { self.frame.enter(plan, slots) };
+        unsafe { self.frame.enter(plan, slots, owns) };
     }
 
-    /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been cancelled, or counts its kernels.
+    /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been cancelled, or counts its kernels;
+    /// then only the first step is run, and only if it `may_go`.
     #[inline(never)]
-    pub(super) fn run(&mut self, attention: &AtomicBool) -> Stop {
+    pub(super) fn run(&mut self, attention: &AtomicBool, may_go: bool) -> Stop {
+        // Relaxed: a hint to look; who acts on it acquires what it finds.
+        if !may_go && attention.load(Ordering::Relaxed) && self.needs_care(self.next) {
+            return Stop::Careful;
+        }
         let mut step = self.next;
-        let frame = &mut self.frame;
         loop {
-            // Relaxed: a hint to look; who acts on it acquires what it finds.
-            if attention.load(Ordering::Relaxed) && step.kind != StepKind::End {
+            // SAFETY: the step is one of the plan whose frame this is: the invariant.
+            // What owns nothing is not dropped: the compiler is not asked to see that it need not be.
+            let outcome = ManuallyDrop::new(unsafe { self.frame.run(step) });
+            match *outcome {
+                Outcome::Done => step = behind(step),
+                Outcome::Request => match self.control(step) {
+                    Ok(next) => step = next,
+                    Err(stop) => {
+                        self.next = if step.kind == StepKind::End { step } else { behind(step) };
+                        return stop;
+                    }
+                },
+                _ => {
+                    self.next = behind(step);
+                    return Stop::Outcome(ManuallyDrop::into_inner(outcome));
+                }
+            }
+            // Relaxed: as above.
+            if attention.load(Ordering::Relaxed) && self.needs_care(step) {
                 self.next = step;
                 return Stop::Careful;
             }
-            // SAFETY: the step is one of the plan whose frame this is: the invariant.
-            match unsafe { frame.run(step) } {
-                Outcome::Done => {
-                    // SAFETY: a line ends with a step that is never done (`StepKind::End`), so there is one behind this.
-                    let next = unsafe { std::ptr::from_ref(step).add(1) };
-                    // SAFETY: as above; it lives as long as the plan.
-                    step = unsafe { &*next };
-                }
-                Outcome::Request if step.kind == StepKind::End => return Stop::End,
-                outcome => {
-                    self.next = behind(step);
-                    return Stop::Outcome(outcome);
-                }
-            }
         }
     }
 
-    /// The step that comes next, which then counts as run.
-    pub(super) fn take_step(&mut self) -> &'x Step {
-        let step = self.next;
-        self.next = behind(step);
-        // SAFETY: the step is one of the plan whose frame this is: the invariant.
-        unsafe { self.frame.select(step) };
-        step
+    /// Whether cancellation and counts have a say in a step: all but ends after which there is nothing more.
+    fn needs_care(&self, step: &Step) -> bool {
+        step.kind != StepKind::End || self.again != Again::NEVER
     }
 
-    /// Runs the step that was taken.
-    pub(super) fn run_step(&mut self) -> Outcome {
-        let step = self.frame.step();
-        // SAFETY: as in `take_step`, which selected it; one that ends an empty line does nothing on any frame.
-        unsafe { self.frame.run(step) }
-    }
-
-    /// After a panic: goes on behind the step that panicked.
-    pub(super) fn step_over(&mut self) {
-        self.next = behind(self.frame.step());
-    }
-
-    /// Opens a frame above the top one. Its arguments are the values in `operands`; what stands in `given` is given away.
-    #[inline]
-    pub(super) fn push(&mut self, plan: &'x FunctionPlan, operands: &[u32], given: &[u32]) -> Below<'x> {
-        let below = Below { plan: self.frame.plan(), step: self.frame.step(), base: self.base };
-        let top = self.values.len();
-        let operands = &operands[..operands.len().min(plan.n_args as usize)];
-        if self.values.capacity() - top < plan.n_slots() {
-            self.grow(plan.n_slots());
+    /// Does what a step stands for, or has asked for: the step that comes next.
+    #[inline(always)]
+    fn control(&mut self, step: &'x Step) -> Result<&'x Step, Stop> {
+        let (which, again) = match (step.kind, self.frame.slot(0)) {
+            (StepKind::End, _) => return self.end(),
+            (StepKind::Call, _) => (0, Again::NEVER),
+            (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), Again::NEVER),
+            (StepKind::Case, &Value::I32(i @ 0..)) => (i as usize, Again::NEVER),
+            (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
+            (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
+            _ => return self.ask(step),
+        };
+        let targets = self.frame.kernel().targets.of(&self.frame.plan().line.targets);
+        match targets.get(which) {
+            Some(target) => self.open(step, target, again),
+            None => self.ask(step),
         }
-        let mut owns = false;
-        let slots = self.frame.slots();
-        for (&slot, argument) in operands.iter().zip(self.values.spare_capacity_mut()) {
-            let value = &slots[slot as usize];
-            owns |= !value.is_plain();
-            // SAFETY: spare room can be written.
-            unsafe { value.copy_to(NonNull::from(argument).cast()) };
-        }
-        // SAFETY: there was room for all slots of the plan, of which arguments are the first; so many have been written.
-        unsafe { self.values.set_len(top + operands.len()) };
-        for &slot in given {
-            self.frame.slots_mut()[slot as usize].clear();
-        }
-        self.frame.note_owned(owns);
-        self.fill_up(top + plan.n_slots());
-        self.point(plan, top);
-        self.next = plan.first_step();
-        below
     }
 
-    /// Makes room for `n` more values.
+    /// Runs the kernel of a step whose form does not say what to do.
     #[cold]
-    fn grow(&mut self, n: usize) {
-        self.values.reserve(n);
-        self.point(self.frame.plan(), self.base);
-    }
-
-    /// Closes the top frame and goes back to the one below. Its step that called gets the results, if it `takes` them.
-    #[inline]
-    pub(super) fn pop(&mut self, Below { plan, step, base }: Below<'x>, takes: bool) {
-        let callee = self.frame.plan();
-        if takes {
-            let (below, slots) = self.values.split_at_mut(self.base);
-            let first = base + step.first_result.index();
-            let results = &mut below[first..first + usize::from(step.n_results)];
-            for (i, result) in results.iter_mut().enumerate() {
-                move_result(callee, slots, i, result);
-                if !result.is_plain() {
-                    self.frame.note_owned(true);
-                }
+    #[inline(never)]
+    fn ask(&mut self, step: &'x Step) -> Result<&'x Step, Stop> {
+        let (kernel, plan) = (self.frame.kernel(), self.frame.plan());
+        if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
+            let slots = self.frame.slots();
+            if !kernel.checked.of(&plan.lists).iter().all(|&register| slots[register as usize].is_concrete())
+            {
+                return Err(Stop::Outcome(Outcome::Operand));
+            }
+            match (kernel.run)(&mut self.frame) {
+                Outcome::Done => return Ok(behind(step)),
+                Outcome::Request => {}
+                outcome => return Err(Stop::Outcome(outcome)),
             }
         }
-        self.close();
-        self.point(plan, base);
-        // SAFETY: the step is one of the plan whose frame this is again.
-        unsafe { self.frame.select(step) };
-        self.next = behind(step);
+        let Request { call, again } = self.frame.take_request();
+        if let Err(error) = callee(call, kernel, &plan.lists) {
+            return Err(Stop::Outcome(Outcome::Error(error)));
+        }
+        let targets = kernel.targets.of(&plan.line.targets);
+        match targets.get(call.function as usize) {
+            Some(target) => {
+                if !kernel.stores_all {
+                    self.frame.clear_results();
+                }
+                self.open(step, target, again)
+            }
+            None => Err(Stop::Outcome(Outcome::Error(operand_error()))),
+        }
+    }
+
+    /// Opens a frame above the top one.
+    #[inline(always)]
+    fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Result<&'x Step, Stop> {
+        let below = self.frame.plan();
+        let plan = &self.plans[target.function as usize];
+        let top = self.base + below.n_slots();
+        if (top + plan.n_slots() > self.room || self.callers.len() + 1 >= self.limits.depth)
+            && let Err(error) = self.make_room(top + plan.n_slots())
+        {
+            return Err(Stop::Outcome(Outcome::Error(error)));
+        }
+        let (from, to) = (self.frame.first_slot(), self.slots_from(top));
+        let mut args = target.args.of(&below.line.moves).iter().enumerate();
+        let is_passed = target.is_simple
+            && args.all(|(i, arg)| {
+                // SAFETY: a move is from a slot of the plan's frames: the top one is one.
+                let value = unsafe { from.byte_add(arg.from.bytes()).as_ref() };
+                // SAFETY: there is room for the callee's slots, of which its arguments are the first; there are no more moves than arguments.
+                unsafe { value.copy_concrete_to(to.add(i)) }
+            });
+        let owns = !is_passed
+            && match self.pass(target, plan, top) {
+                Some(owns) => owns,
+                None => return Err(Stop::Outcome(Outcome::Operand)),
+            };
+        let (base, owned) = (self.base, self.frame.owns());
+        self.callers.push(Below {
+            plan: below,
+            step,
+            base,
+            again: replace(&mut self.again, again),
+            owns: owned,
+        });
+        self.point(plan, top, owns);
+        Ok(plan.first_step())
+    }
+
+    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots will start at `top`: whether one owns
+    /// something. `None`: an operand is not concrete.
+    #[cold]
+    #[inline(never)]
+    fn pass(&mut self, target: &Target, plan: &FunctionPlan, top: usize) -> Option<bool> {
+        let to = self.slots_from(top);
+        // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has access to slots, to those below.
+        let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
+        let (below, kernel) = (self.frame.plan(), self.frame.kernel());
+        let slots = self.frame.slots_mut();
+        if !kernel.checked.of(&below.lists).iter().all(|&register| slots[register as usize].is_concrete()) {
+            return None;
+        }
+        let args = target.args.of(&below.line.moves);
+        arguments.fill(Value::Empty);
+        for (argument, arg) in arguments.iter_mut().zip(args) {
+            let value = &mut slots[arg.from.index()];
+            *argument = if arg.takes { take(value) } else { value.clone() };
+        }
+        for &register in target.drops.of(&below.lists) {
+            drop_values(&mut slots[register as usize..=register as usize]);
+        }
+        Some(arguments.iter().any(|argument| !argument.is_plain()))
+    }
+
+    /// Makes room for one more frame, whose slots end at `end`.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, end: usize) -> Result<(), KernelError> {
+        let Limits { depth, values } = self.limits;
+        if self.callers.len() + 1 >= depth || end > values {
+            return Err(self.limits.error());
+        }
+        if end > self.values.len() {
+            let want = end.max(self.values.len() * 2).min(values);
+            self.values.resize_with(want, Value::default);
+            self.point(self.frame.plan(), self.base, self.frame.owns());
+        }
+        self.room = self.values.len().min(values);
+        Ok(())
+    }
+
+    /// The end of a line: the next iteration, or what comes behind the call.
+    #[inline(always)]
+    fn end(&mut self) -> Result<&'x Step, Stop> {
+        match self.next_time() {
+            Next::None => match self.callers.pop() {
+                Some(below) => Ok(self.back(below)),
+                None => Err(Stop::End),
+            },
+            Next::Again(again) => {
+                self.again = again;
+                self.carry();
+                Ok(self.frame.plan().first_step())
+            }
+            Next::Instead(value) => Err(Stop::Instead(value)),
+        }
+    }
+
+    /// Whether the top frame's function, which has ended, is run again.
+    #[inline(always)]
+    pub(super) fn next_time(&self) -> Next {
+        match self.again.after() {
+            After::Nothing => Next::None,
+            After::Iteration(again) => Next::Again(again),
+            After::IfTrue => match self.condition() {
+                Value::I1(true) => Next::Again(self.again),
+                Value::I1(false) => Next::None,
+                value => Next::instead(value),
+            },
+        }
     }
 
     /// The last result of the top frame.
-    #[inline]
-    pub(super) fn condition(&self) -> &Value {
-        let register = self.frame.plan().results.last();
-        register.and_then(|&register| self.slots().get(register as usize)).unwrap_or(&Value::Empty)
+    #[inline(always)]
+    fn condition(&self) -> &Value {
+        let slot = self.frame.plan().line.returns.last().map_or(0, |result| result.from.index());
+        &self.frame.slots()[slot]
     }
 
     /// Makes the top frame's results its arguments, for another run of its function.
-    #[inline]
-    pub(super) fn again(&mut self) {
-        let plan = self.frame.plan();
-        let n_args = (plan.n_args as usize).min(plan.results.len());
-        let slots = &mut self.frame.slots_mut()[..plan.n_registers as usize];
-        if plan.carries_directly {
-            for (i, &register) in plan.results[..n_args].iter().enumerate() {
-                if register as usize != i {
-                    let (arguments, rest) = slots.split_at_mut(n_args);
-                    move_out(plan, &mut rest[register as usize - n_args], &mut arguments[i]);
-                }
-            }
-            slots[n_args..].iter_mut().for_each(Value::clear);
-        } else {
-            self.carried.extend((0..n_args).map(|i| take_result(plan, slots, i)));
-            let next = self.carried.drain(..).chain(std::iter::repeat(Value::Empty));
-            slots.iter_mut().zip(next).for_each(|(slot, value)| *slot = value);
+    #[inline(always)]
+    fn carry(&mut self) {
+        let line = &self.frame.plan().line;
+        if self.frame.owns() || !line.carries_all {
+            return self.carry_owned();
         }
-        self.next = plan.first_step();
+        let slots = self.frame.first_slot();
+        for &carry in &line.carries {
+            // Who owns nothing need not care who takes what.
+            if let Carry::Copy(from, to) | Carry::Take(from, to) = carry {
+                // SAFETY: both are slots of the plan's frames: the top one is one. They are not the same.
+                let (from, to) = unsafe { (slots.byte_add(from.bytes()), slots.byte_add(to.bytes())) };
+                // SAFETY: as above.
+                let from = unsafe { from.as_ref() };
+                if matches!(from, Value::Empty) {
+                    return self.carry_owned();
+                }
+                // SAFETY: as above. What is there owns nothing.
+                unsafe { from.copy_to(to) };
+            } else if let Carry::Swap(a, b) = carry {
+                self.frame.slots_mut().swap(a.index(), b.index());
+            }
+        }
     }
 
-    /// Drops the top frame's slots.
-    #[inline]
-    fn close(&mut self) {
-        if self.frame.owns() {
-            return self.values.truncate(self.base);
+    /// The same, where something is to be dropped or is missing.
+    #[cold]
+    #[inline(never)]
+    fn carry_owned(&mut self) {
+        let plan = self.frame.plan();
+        let slots = self.frame.slots_mut();
+        for &carry in &plan.line.carries {
+            let (value, to) = match carry {
+                Carry::Copy(from, to) => (slots[from.index()].clone(), to),
+                Carry::Take(from, to) => (take(&mut slots[from.index()]), to),
+                Carry::Swap(a, b) => {
+                    slots.swap(a.index(), b.index());
+                    continue;
+                }
+            };
+            let mut old = replace(&mut slots[to.index()], present(value));
+            drop_values(std::slice::from_mut(&mut old));
         }
-        // SAFETY: less than the length; what is cut off are plain values, which need no drop.
-        unsafe { self.values.set_len(self.base) };
+        let n_args = plan.n_args as usize;
+        drop_values(&mut slots[n_args.min(plan.results.len())..]);
+        let owns = slots[..n_args].iter().any(|value| !value.is_plain());
+        self.point(plan, self.base, owns);
+    }
+
+    /// Closes the top frame; the step below that called gets its results.
+    #[inline(always)]
+    fn back(&mut self, below: Below<'x>) -> &'x Step {
+        let (from, to) = (self.frame.first_slot(), self.slots_from(below.base));
+        // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
+        let to = unsafe { to.byte_add(below.step.first_result.bytes()) };
+        let returns = self.frame.plan().line.returns.get(..usize::from(below.step.n_results));
+        let is_passed = returns.is_some_and(|returns| {
+            returns.iter().enumerate().all(|(i, result)| {
+                // SAFETY: a move is from a slot of the plan's frames: the top one is one.
+                let value = unsafe { from.byte_add(result.from.bytes()).as_ref() };
+                // SAFETY: as above: there are as many results.
+                unsafe { value.copy_concrete_to(to.add(i)) }
+            })
+        });
+        let owns = !is_passed && self.give(&below);
+        self.close(below, owns)
+    }
+
+    /// Gives the top frame's results to the step that called, whatever they are; whether one owns something.
+    #[cold]
+    #[inline(never)]
+    fn give(&mut self, below: &Below<'x>) -> bool {
+        let mut results = Vec::with_capacity(usize::from(below.step.n_results));
+        self.take_results(usize::from(below.step.n_results), |value| results.push(value));
+        let owns = results.iter().any(|value| !value.is_plain());
+        let first = below.base + below.step.first_result.index();
+        for (i, value) in results.into_iter().enumerate() {
+            let to = self.slots_from(first + i);
+            // SAFETY: within the values, as it is a slot of the frame below. What is there owns nothing.
+            unsafe { to.write(value) };
+        }
+        owns
+    }
+
+    /// Closes the top frame, and goes back to the one below: the step behind the one that called. `owns`: that has got something that does.
+    #[inline(always)]
+    fn close(&mut self, below: Below<'x>, owns: bool) -> &'x Step {
+        if self.frame.owns() {
+            drop_values(self.frame.slots_mut());
+        }
+        let Below { plan, step, base, again, owns: owned } = below;
+        self.again = again;
+        self.point(plan, base, owned | owns);
+        behind(step)
+    }
+
+    /// Closes the top frame, whose results are all `instead`. Gives it back if it is the only frame.
+    pub(super) fn leave(&mut self, instead: Value) -> Option<Value> {
+        let Some(below) = self.callers.pop() else { return Some(instead) };
+        self.next = self.close(below, false);
+        // SAFETY: the step is one of the plan whose frame this is again.
+        unsafe { self.frame.select(below.step) };
+        self.fill(&instead);
+        None
+    }
+
+    /// Makes the step that comes next the one that runs, and looks at it.
+    pub(super) fn select_next(&mut self) -> &'x Step {
+        // SAFETY: the step is one of the plan whose frame this is: the invariant.
+        unsafe { self.frame.select(self.next) };
+        self.next
+    }
+
+    /// Goes on behind the step that was run or selected.
+    pub(super) fn step_over(&mut self) {
+        let step = self.frame.step();
+        self.next = if step.kind == StepKind::End { step } else { behind(step) };
     }
 
     /// Moves the first `n` of the top frame's results out. The frame is of no use afterwards.
     pub(super) fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
         let plan = self.frame.plan();
-        for i in 0..n.min(plan.results.len()) {
-            give(take_result(plan, self.frame.slots_mut(), i));
+        let slots = self.frame.slots_mut();
+        for i in 0..n {
+            let value = plan.line.returns.get(i).map_or(Value::Empty, |result| {
+                let slot = &mut slots[result.from.index()];
+                if result.takes { take(slot) } else { slot.clone() }
+            });
+            give(present(value));
         }
     }
 }
 
-/// The step behind `step`; itself, if it is the last.
-fn behind(step: &Step) -> &Step {
-    if step.kind == StepKind::End {
-        return step;
+/// What comes after a function has ended.
+pub(super) enum Next {
+    None,
+    /// Another iteration.
+    Again(Again),
+    /// Nothing; what the results are instead.
+    Instead(Value),
+}
+
+impl Next {
+    /// A condition is not one.
+    #[cold]
+    fn instead(condition: &Value) -> Next {
+        Next::Instead(match condition {
+            value @ (Value::Error(_) | Value::Dead) => value.clone(),
+            _ => Value::Error(operand_error().into()),
+        })
     }
-    // SAFETY: only the last step of a line is an end, so there is one behind this.
+}
+
+/// The step behind one that is not an end.
+#[inline(always)]
+fn behind(step: &Step) -> &Step {
+    debug_assert!(step.kind != StepKind::End);
+    // SAFETY: a line ends with an end, and the step is none, so there is one behind it.
     let next = unsafe { std::ptr::from_ref(step).add(1) };
     // SAFETY: as above; it lives as long as the line, and so as `step`.
     unsafe { &*next }
 }
 
-/// Moves result `i` out of a frame that has ended.
-fn take_result(plan: &FunctionPlan, slots: &mut [Value], i: usize) -> Value {
-    let mut value = Value::Empty;
-    move_result(plan, slots, i, &mut value);
-    value
-}
-
-/// Moves result `i` of a frame that has ended to `to`.
-#[inline]
-fn move_result(plan: &FunctionPlan, slots: &mut [Value], i: usize, to: &mut Value) {
-    match plan.results.get(i).and_then(|&register| slots.get_mut(register as usize)) {
-        Some(slot) => move_out(plan, slot, to),
-        None => *to = missing(),
+/// A result, or the error that there is none.
+fn present(value: Value) -> Value {
+    match value {
+        Value::Empty => Value::Error(operand_error().into()),
+        value => value,
     }
 }
 
-/// Moves a result of a frame that has ended to `to`.
-#[inline]
-fn move_out(plan: &FunctionPlan, slot: &mut Value, to: &mut Value) {
-    if matches!(slot, Value::Empty) {
-        *to = missing();
-        return;
-    }
-    to.clear();
-    let to = NonNull::from(to);
-    if plan.repeats_results {
-        // SAFETY: a reference can be written, and nothing is there.
-        unsafe { slot.copy_to(to) };
-    } else {
-        // SAFETY: as above.
-        unsafe { slot.move_to(to) };
-    }
-}
-
+/// Makes values empty. If one panics at its end, nobody waits for that.
 #[cold]
-fn missing() -> Value {
-    Value::Error(super::operand_error().into())
+#[inline(never)]
+fn drop_values(values: &mut [Value]) {
+    for value in values {
+        let value = take(value);
+        if !value.is_plain()
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value)))
+        {
+            // It may panic as well.
+            forget(panic);
+        }
+    }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use bef_format::FunctionId;
 
-use super::{CallResults, CallShape, Cursor, KernelFrame, Outcome, Param, Signature};
+use super::{CallResults, CallShape, Cursor, Form, KernelFrame, Outcome, Param, Signature};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::exec::{Limits, call};
@@ -48,7 +48,11 @@ impl Param for Callee {
     fn declare(signature: &mut Signature) {
         signature.n_functions += 1;
         let first_operand = signature.operands.len() as u32;
-        signature.calls.get_or_insert(CallShape { first_operand, results: CallResults::Any });
+        signature.calls.get_or_insert(CallShape {
+            first_operand,
+            results: CallResults::Any,
+            form: Form::Own,
+        });
     }
     fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Callee, Outcome> {
         let i = cursor.next_function();

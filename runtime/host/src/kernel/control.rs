@@ -1,32 +1,40 @@
 //! Control flow: kernels that have the executor run the functions that they are given.
 //!
 //! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions take and give is said by a
-//! [`CallShape`], which loading compares with every use. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
+//! [`CallShape`], which loading compares with every use. Its [`Form`] says as data what the kernel's code says too, so that a line follows it without
+//! running the kernel. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
 
 pub use crate::exec::calling::{once, parallel};
 
 use super::{
-    AttrSpec, Call, CallResults, CallShape, Completion, Job, Kernel, KernelFrame, Outcome, Place, Signature,
-    Types,
+    AttrSpec, Call, CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place,
+    Signature, Types,
 };
 use crate::error::KernelError;
 use crate::value::{Scalar, Value};
 
 /// A kernel that runs its first function on all of its operands.
 pub fn caller(name: &'static str) -> Kernel {
-    Kernel::new(name, signature(Vec::new(), 1), |frame| frame.call(Call { function: 0, first_operand: 0 }))
+    Kernel::new(name, signature(Form::Call, Vec::new(), 1), |frame| {
+        frame.call(Call { function: 0, first_operand: 0 })
+    })
 }
 
 /// A kernel that runs its first function on all of its operands, which and whose results have these types.
 pub fn caller_of(name: &'static str, operands: Vec<Types>, results: Vec<Types>) -> Kernel {
-    let signature =
-        Signature { operands, rest: None, results, rest_results: None, ..signature(Vec::new(), 1) };
+    let signature = Signature {
+        operands,
+        rest: None,
+        results,
+        rest_results: None,
+        ..signature(Form::Call, Vec::new(), 1)
+    };
     Kernel::new(name, signature, |frame| frame.call(Call { function: 0, first_operand: 0 }))
 }
 
 /// A kernel that runs its first function on all of its operands, in a task.
 pub fn task(name: &'static str) -> Kernel {
-    let signature = Signature { completion: Completion::Async, ..signature(Vec::new(), 1) };
+    let signature = Signature { completion: Completion::Async, ..signature(Form::Own, Vec::new(), 1) };
     Kernel::new(name, signature, |frame| {
         let operands = frame.operands_from(0);
         Outcome::Later(Job::new(Place::Queue, move |frame| {
@@ -38,7 +46,7 @@ pub fn task(name: &'static str) -> Kernel {
 
 /// A kernel that runs one of its two functions on its operands but the first, which says which one.
 pub fn branch(name: &'static str) -> Kernel {
-    Kernel::new(name, signature(vec![bool::TYPES], 2), |frame| match scalar::<bool>(frame, 0) {
+    Kernel::new(name, signature(Form::Branch, vec![bool::TYPES], 2), |frame| match scalar::<bool>(frame, 0) {
         Some(condition) => frame.call(Call { function: u32::from(!condition), first_operand: 1 }),
         None => Outcome::Operand,
     })
@@ -46,7 +54,7 @@ pub fn branch(name: &'static str) -> Kernel {
 
 /// A kernel that runs one of its functions on its operands but the first, which is the function's number.
 pub fn case(name: &'static str) -> Kernel {
-    let signature = Signature { more_functions: true, ..signature(vec![i32::TYPES], 0) };
+    let signature = Signature { more_functions: true, ..signature(Form::Case, vec![i32::TYPES], 0) };
     Kernel::new(name, signature, |frame| {
         let Some(index) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
         match u32::try_from(index) {
@@ -64,7 +72,7 @@ pub fn case(name: &'static str) -> Kernel {
 
 /// A kernel that runs its function on its operands but the first, which says how many times, each time on the results of the time before.
 pub fn repeat(name: &'static str) -> Kernel {
-    Kernel::new(name, carrying(i32::TYPES, CallResults::Carried), |frame| {
+    Kernel::new(name, carrying(Form::Repeat, i32::TYPES, CallResults::Carried), |frame| {
         let Some(times) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
         match u32::try_from(times) {
             Ok(times) => frame.repeat(Call { function: 0, first_operand: 1 }, times),
@@ -81,7 +89,7 @@ pub fn repeat(name: &'static str) -> Kernel {
 pub fn while_loop(name: &'static str) -> Kernel {
     let signature = Signature {
         attrs: vec![AttrSpec::of::<i64>()],
-        ..carrying(bool::TYPES, CallResults::CarriedAndCondition)
+        ..carrying(Form::While, bool::TYPES, CallResults::CarriedAndCondition)
     };
     Kernel::new(name, signature, |frame| match scalar::<bool>(frame, 0) {
         Some(true) => frame.repeat_while(Call { function: 0, first_operand: 1 }),
@@ -91,22 +99,23 @@ pub fn while_loop(name: &'static str) -> Kernel {
 }
 
 /// What a kernel takes and gives that calls `n_functions` functions on its operands behind `operands`.
-fn signature(operands: Vec<Types>, n_functions: u32) -> Signature {
+fn signature(form: Form, operands: Vec<Types>, n_functions: u32) -> Signature {
     let first_operand = operands.len() as u32;
     Signature {
         operands,
         rest: Some(&[]),
         rest_results: Some(&[]),
         n_functions,
-        calls: Some(CallShape { first_operand, results: CallResults::Kernel }),
+        calls: Some(CallShape { first_operand, results: CallResults::Kernel, form }),
         completion: Completion::Calls,
         ..Signature::default()
     }
 }
 
 /// The same for a loop with one operand in front.
-fn carrying(first: Types, results: CallResults) -> Signature {
-    Signature { calls: Some(CallShape { first_operand: 1, results }), ..signature(vec![first], 1) }
+fn carrying(form: Form, first: Types, results: CallResults) -> Signature {
+    let calls = Some(CallShape { first_operand: 1, results, form });
+    Signature { calls, ..signature(form, vec![first], 1) }
 }
 
 fn scalar<T: Scalar>(frame: &KernelFrame<'_>, i: usize) -> Option<T> {

@@ -174,16 +174,23 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Moves to the frame of a function that has a line.
+    /// Moves to the frame of a function that has a line, whose values may own something or do not.
     ///
     /// # Safety
     /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the plan's number of slots, and nobody else may
     /// access them.
     #[inline(always)]
-    pub(crate) unsafe fn enter(&mut self, plan: &'f FunctionPlan, slots: NonNull<Value>) {
+    pub(crate) unsafe fn enter(&mut self, plan: &'f FunctionPlan, slots: NonNull<Value>, owns: bool) {
         self.slots = slots;
         self.n_slots = plan.n_slots();
         self.plan = plan;
+        self.owns = owns;
+    }
+
+    /// Where the slots are.
+    #[inline(always)]
+    pub(crate) fn first_slot(&self) -> NonNull<Value> {
+        self.slots
     }
 
     /// Makes a step the one that runs.
@@ -275,22 +282,10 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Whether a value may have been stored, since the start, that owns something.
+    /// Whether a value may have been stored in this frame that owns something.
     #[inline]
     pub(crate) fn owns(&self) -> bool {
         self.owns
-    }
-
-    /// A value is about to be stored by other means.
-    #[inline]
-    pub(crate) fn note(&mut self, value: &Value) {
-        self.note_owned(!value.is_plain());
-    }
-
-    /// A value is about to be stored by other means, that owns something or does not.
-    #[inline]
-    pub(crate) fn note_owned(&mut self, owns: bool) {
-        self.owns |= owns;
     }
 
     /// How many operands are passed.
@@ -322,10 +317,16 @@ impl<'f> KernelFrame<'f> {
         (!matches!(value, Value::Empty)).then_some(value)
     }
 
+    /// Makes all results such as are not stored.
+    pub(crate) fn clear_results(&mut self) {
+        let (first, n) = (self.step.first_result.index(), self.n_results());
+        self.slots_mut()[first..first + n].iter_mut().for_each(Value::clear);
+    }
+
     /// Stores a result. One that the use does not want is dropped.
     pub fn set_result(&mut self, i: usize, value: Value) {
         let first = self.step.first_result.index();
-        self.note(&value);
+        self.owns |= !value.is_plain();
         if i < self.n_results()
             && let Some(slot) = self.slots_mut().get_mut(first + i)
         {

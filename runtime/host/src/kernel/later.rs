@@ -62,6 +62,7 @@ impl<R: Returns> Returns for Later<R> {
     fn declare(signature: &mut Signature) {
         R::declare(signature);
         signature.completion = Completion::Async;
+        signature.stores_all = false;
     }
 
     fn store(self, _: &mut KernelFrame<'_>) -> Outcome {

@@ -31,7 +31,7 @@ pub use later::Later;
 pub(crate) use param::immediate;
 pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest, StrAttr};
 pub use returns::{Async, Failure, One, Returns};
-pub use signature::{AttrSpec, CallResults, CallShape, Completion, Signature, Types};
+pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
 
 use std::fmt;
 

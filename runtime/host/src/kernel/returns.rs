@@ -78,7 +78,7 @@ impl<T: One> One for Async<T> {
 
 /// What a kernel's function may return.
 pub trait Returns {
-    /// Adds what it gives to a signature.
+    /// Adds what it gives to a signature. If storing may fail when some results have been stored, `stores_all` must stay false there.
     fn declare(signature: &mut Signature);
     /// Stores it.
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome;
@@ -87,6 +87,7 @@ pub trait Returns {
 impl<T: One> Returns for T {
     fn declare(signature: &mut Signature) {
         signature.results.push(T::TYPES);
+        signature.stores_all = true;
         if T::COMPLETION == Completion::Async {
             signature.completion = Completion::Async;
         }
@@ -113,7 +114,8 @@ impl Returns for Vec<Value> {
 macro_rules! tuple_result {
     ($($one:ident $i:tt),*) => {
         impl<$($one: One),*> Returns for ($($one,)*) {
-            fn declare(#[allow(unused_variables, reason = "the empty tuple")] signature: &mut Signature) {
+            fn declare(signature: &mut Signature) {
+                signature.stores_all = true;
                 $(<$one as Returns>::declare(signature);)*
             }
             #[inline]

@@ -30,6 +30,26 @@ pub struct CallShape {
     pub first_operand: u32,
     /// What each gives.
     pub results: CallResults,
+    /// Who decides which one runs, and how often.
+    pub form: Form,
+}
+
+/// How it is decided which of a kernel's functions runs, and how often. All but [`Form::Own`] are rules that the executor may follow without
+/// asking the kernel, as long as the operand that decides is as the rule wants it; else the kernel is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By the kernel's code.
+    Own,
+    /// The first one.
+    Call,
+    /// The first one if the first operand, an `i1`, is true, else the second.
+    Branch,
+    /// The one whose number the first operand is, an `i32`.
+    Case,
+    /// The first one, as many times as the first operand says, an `i32`; each time on the results of the time before.
+    Repeat,
+    /// The first one if the first operand, an `i1`, is true; and again on the results of the time before, as long as the last one is true.
+    While,
 }
 
 /// What the functions give that a kernel calls.
@@ -92,6 +112,8 @@ pub struct Signature {
     pub completion: Completion,
     /// Whether an operand is taken in any state; else all must be concrete.
     pub takes_any_state: bool,
+    /// Whether it stores all of its results when it is done, and none when it is not.
+    pub stores_all: bool,
 }
 
 impl Signature {

@@ -22,7 +22,9 @@ use crate::kernel::{Kernel, KernelRef};
 use crate::mapping::Mapped;
 use crate::registry::Registry;
 
-pub(crate) use plan::{CopiedStep, FunctionPlan, General, INLINE_OPERANDS, KernelPlan, Step, StepKind};
+pub(crate) use plan::{
+    Carry, CopiedStep, FunctionPlan, General, INLINE_OPERANDS, KernelPlan, Step, StepKind, Target,
+};
 
 /// A validated, resolved file, ready to run.
 pub struct Program {

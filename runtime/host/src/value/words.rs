@@ -50,19 +50,19 @@ impl Value {
         unsafe { to.cast::<Words>().write(words) };
     }
 
-    /// Moves the value to `to`, without dropping what is there; or if it owns nothing, copies it.
+    /// Writes a copy to `to`, without dropping what is there, if the value is concrete and owns nothing: whether it does.
     ///
     /// # Safety
     /// `to` must be valid for writing.
     #[inline(always)]
-    pub(crate) unsafe fn move_to(&mut self, to: NonNull<Value>) {
-        if self.is_plain() {
+    #[must_use]
+    pub(crate) unsafe fn copy_concrete_to(&self, to: NonNull<Value>) -> bool {
+        let copies = self.is_plain() && self.is_concrete();
+        if copies {
             // SAFETY: the caller's contract.
             unsafe { self.copy_to(to) };
-        } else {
-            // SAFETY: the caller's contract.
-            unsafe { to.write(std::mem::take(self)) };
         }
+        copies
     }
 
     /// Makes it empty.
@@ -93,7 +93,11 @@ mod tests {
             // SAFETY: as above.
             unsafe { first.copy_to(NonNull::from(&mut *second)) };
             // SAFETY: as above.
-            unsafe { second.move_to(NonNull::from(third)) };
+            let is_copied = unsafe { second.copy_concrete_to(NonNull::from(&mut *third)) };
+            assert_eq!(is_copied, value.is_plain() && value.is_concrete());
+            if !is_copied {
+                *third = second.clone();
+            }
             assert_eq!([&slots[0], &slots[2]].map(Value::to_string), [&value, &value].map(Value::to_string));
             slots.iter_mut().for_each(Value::clear);
             assert!(slots.iter().all(|slot| matches!(slot, Value::Empty)));

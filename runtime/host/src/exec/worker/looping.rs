@@ -45,14 +45,14 @@ impl Worker {
         let execution = &frame.execution;
         let callee = execution.program.plan(function);
         let arguments = &mut self.arguments;
-        if callee.line.is_some()
+        if callee.has_line
             && !execution.is_seeded
             && arguments.iter().all(|value| value.final_value().is_some())
         {
             let (limits, outer) = (execution.left(frame.depth), || frame.trace(running.kernel()));
             let (program, context) = (&execution.program, &execution.context);
             let results = &mut self.results;
-            line::run((program, context), (function, again), arguments.drain(..), limits, &outer, results);
+            line::run((program, context), (callee, again), arguments.drain(..), limits, &outer, results);
             self.agenda.settle(running, self.results.drain(..));
             return Ok(());
         }

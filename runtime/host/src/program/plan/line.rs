@@ -1,0 +1,524 @@
+//! Lines: functions in which nothing ever has to wait, as straight code.
+//!
+//! ```text
+//! steps:   [chain] kernel retire kernel call kernel ... end
+//!                                        └─ targets[..]: per callee, how operands become its arguments
+//!                                                         end: `returns`: how results leave the frame; `carries`: how they become arguments
+//! ```
+//!
+//! All that can be known of a call without its values is worked out here: whose frame is opened, which slots are copied or moved, and what
+//! has to be dropped. A register that nothing has been written to since its frame began, or its iteration, holds any value that
+//! owns nothing: steps write over it, and nobody reads it before.
+
+use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
+
+use super::general::Listeners;
+use super::{FunctionPlan, KernelPlan, Lists, Span};
+use crate::kernel::{Completion, Form, Kernel, KernelFn, Outcome};
+use crate::value::Value;
+
+/// How many operands a [`Step`] has at hand.
+pub(crate) const INLINE_OPERANDS: usize = 3;
+
+/// A slot of a frame, as the distance in bytes from the first: what an address is made of with one addition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot(u32);
+
+/// More slots than this no frame has.
+pub(crate) const MAX_SLOTS: usize = 1 << 28;
+
+impl Slot {
+    /// Slot number `index`, which is less than [`MAX_SLOTS`].
+    fn new(index: usize) -> Slot {
+        assert!(index < MAX_SLOTS, "a slot that no frame has");
+        Slot((index * size_of::<Value>()) as u32)
+    }
+
+    /// The distance in bytes.
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.bytes() / size_of::<Value>()
+    }
+}
+
+/// What a [`Step`] is. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request,
+/// and whoever executes the line does what they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StepKind {
+    /// A kernel whose code is run.
+    Kernel,
+    /// No kernel: it prepares or frees registers.
+    Registers,
+    /// A kernel of [`Form::Call`].
+    Call,
+    /// A kernel of [`Form::Branch`].
+    Branch,
+    /// A kernel of [`Form::Case`].
+    Case,
+    /// A kernel of [`Form::Repeat`].
+    Repeat,
+    /// A kernel of [`Form::While`].
+    While,
+    /// The last of a line.
+    End,
+}
+
+/// One step of a line, with all that a small kernel needs in half a cache line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) run: KernelFn,
+    /// The slots of the first operands; where there is none, the last slot.
+    pub(crate) inline: [Slot; INLINE_OPERANDS],
+    /// The slot of the first result; if there is none, the last slot.
+    pub(crate) first_result: Slot,
+    /// The kernel, or the number of the list of registers to free.
+    pub(crate) kernel: u32,
+    pub(crate) n_results: u16,
+    pub(crate) kind: StepKind,
+}
+
+const _: () = assert!(size_of::<Step>() == 32);
+
+impl Step {
+    /// The end of an empty line.
+    pub(crate) const NONE: Step = Step {
+        run: |_| Outcome::Request,
+        inline: [Slot(0); INLINE_OPERANDS],
+        first_result: Slot(0),
+        kernel: 0,
+        n_results: 0,
+        kind: StepKind::End,
+    };
+
+    /// A kernel with these operands and results in a frame with `n_slots` slots.
+    pub(super) fn new(
+        plan: &KernelPlan,
+        kernel: u32,
+        operands: &[u32],
+        first_result: u32,
+        n_slots: usize,
+    ) -> Step {
+        let last = Slot::new(n_slots - 1);
+        let mut inline = [last; INLINE_OPERANDS];
+        for (slot, &operand) in inline.iter_mut().zip(operands) {
+            *slot = Slot::new(operand as usize);
+        }
+        let first_result = if plan.n_results == 0 { last } else { Slot::new(first_result as usize) };
+        let step = Step {
+            run: plan.run,
+            inline,
+            first_result,
+            kernel,
+            n_results: plan.n_results,
+            kind: StepKind::Kernel,
+        };
+        assert!(step.fits(n_slots), "a register that the frame does not have");
+        step
+    }
+
+    /// The same for a kernel that does not find out by itself whether all its operands are concrete, or that may store some results and then
+    /// fail: before it runs, it has none.
+    fn guarded(self) -> Step {
+        let run: KernelFn = |frame| {
+            let (kernel, lists) = (frame.kernel(), &frame.plan().lists);
+            if !kernel.stores_all {
+                frame.clear_results();
+            }
+            let slots = frame.slots();
+            if kernel.checked.of(lists).iter().all(|&register| slots[register as usize].is_concrete()) {
+                (kernel.run)(frame)
+            } else {
+                Outcome::Operand
+            }
+        };
+        Step { run, ..self }
+    }
+
+    /// The same for a kernel whose form is followed without running it.
+    fn of_form(self, kind: StepKind) -> Step {
+        Step { run: Step::NONE.run, kind, ..self }
+    }
+
+    /// Prepares or frees registers.
+    fn registers(run: KernelFn, n_slots: usize) -> Step {
+        let last = Slot::new(n_slots - 1);
+        let inline = [last; INLINE_OPERANDS];
+        Step { run, inline, first_result: last, kind: StepKind::Registers, ..Step::NONE }
+    }
+
+    /// Frees the registers of list `list`.
+    fn retire(list: u32, n_slots: usize) -> Step {
+        let run: KernelFn = |frame| {
+            let plan = frame.plan();
+            let registers = plan.line.retired[frame.step().kernel as usize].of(&plan.lists);
+            for &register in registers {
+                frame.slots_mut()[register as usize] = Value::Empty;
+            }
+            Outcome::Done
+        };
+        Step { kernel: list, ..Step::registers(run, n_slots) }
+    }
+
+    /// Puts a chain into the last slot.
+    fn chain(n_slots: usize) -> Step {
+        let run: KernelFn = |frame| {
+            if let Some(last) = frame.slots_mut().last_mut() {
+                *last = Value::Chain;
+            }
+            Outcome::Done
+        };
+        Step::registers(run, n_slots)
+    }
+
+    /// Whether a frame with so many slots has all those that the step names.
+    pub(crate) fn fits(&self, n_slots: usize) -> bool {
+        self.first_result.index() + usize::from(self.n_results.max(1)) <= n_slots
+            && self.inline.iter().all(|slot| slot.index() < n_slots)
+    }
+}
+
+/// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
+/// used-by lists and a stack. `None` if the function itself has something that may wait.
+pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> Option<Vec<u32>> {
+    if function.kind() == FunctionKind::Native {
+        return None;
+    }
+    let n = function.n_kernels();
+    let first_stream = function.kernels().next().map(|kernel| kernel.stream());
+    let mut left = Vec::with_capacity(n as usize);
+    for kernel in function.kernels() {
+        let completion = resolved[kernel.code().index()].signature.completion;
+        if completion == Completion::Async || kernel.is_any() || Some(kernel.stream()) != first_stream {
+            return None;
+        }
+        left.push(kernel.ready_count());
+    }
+    let Listeners { users, after_users, any_users: _ } = Listeners::new(function);
+    let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
+    fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
+        for &kernel in ready {
+            let left = &mut left[kernel as usize];
+            *left -= 1;
+            if *left == 0 {
+                stack.push(kernel);
+            }
+        }
+    }
+    for argument in 0..function.n_args() {
+        release(users.get(argument), &mut left, &mut stack);
+        release(after_users.get(argument), &mut left, &mut stack);
+    }
+    let mut order = Vec::with_capacity(n as usize);
+    let mut written = vec![false; function.n_registers() as usize];
+    written[..function.n_args() as usize].fill(true);
+    while let Some(k) = stack.pop() {
+        let kernel = function.kernel(k);
+        let lenient_is_late = |(i, &register): (usize, &u32)| {
+            kernel.operand_mode(i as u32) == OperandMode::Lenient && !written[register as usize]
+        };
+        if kernel.operands().iter().enumerate().any(lenient_is_late) {
+            return None;
+        }
+        order.push(k);
+        let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
+        for register in results.clone() {
+            written[register as usize] = true;
+            release(users.get(register), &mut left, &mut stack);
+        }
+        for register in results {
+            release(after_users.get(register), &mut left, &mut stack);
+        }
+    }
+    // Producers come first in the file and counts are validated, so every kernel becomes ready.
+    (order.len() == n as usize).then_some(order)
+}
+
+/// Which functions have a line: those with an order whose callees all have one. The greatest such set, so recursion is no obstacle.
+pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
+    let mut calls = Vec::new();
+    for function in image.functions() {
+        for kernel in function.kernels() {
+            calls.extend(kernel.functions().iter().map(|callee| (callee.0, function.index())));
+        }
+    }
+    let callers = Lists::newest_first(image.n_functions(), &calls);
+    let mut has_line: Vec<bool> = orders.iter().map(Option::is_some).collect();
+    let mut without: Vec<u32> = (0..image.n_functions()).filter(|&f| !has_line[f as usize]).collect();
+    while let Some(function) = without.pop() {
+        for &caller in callers.get(function) {
+            if std::mem::replace(&mut has_line[caller as usize], false) {
+                without.push(caller);
+            }
+        }
+    }
+    has_line
+}
+
+/// A value on its way between frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) from: Slot,
+    /// Whether nobody else needs it.
+    pub(crate) takes: bool,
+}
+
+/// A step of making results the arguments of the next iteration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Carry {
+    /// Somebody needs it where it is, too.
+    Copy(Slot, Slot),
+    /// From, to.
+    Take(Slot, Slot),
+    Swap(Slot, Slot),
+}
+
+/// A function that a kernel may call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub(crate) function: u32,
+    /// In `Line::moves`.
+    pub(crate) args: Span,
+    /// Registers that the kernel is the last to read and does not pass; in `FunctionPlan::lists`.
+    pub(crate) drops: Span,
+    /// Whether it is enough to look at what is passed: nothing else is to be dropped or must be concrete, and no argument is missing.
+    pub(crate) is_simple: bool,
+}
+
+/// See the module's essay.
+pub(crate) struct Line {
+    /// At least one, the last of which is an end.
+    pub(crate) steps: Box<[Step]>,
+    /// What steps free; in `FunctionPlan::lists`.
+    retired: Box<[Span]>,
+    /// Of all kernels.
+    pub(crate) targets: Box<[Target]>,
+    pub(crate) moves: Box<[Move]>,
+    /// The results.
+    pub(crate) returns: Box<[Move]>,
+    pub(crate) carries: Box<[Carry]>,
+    /// Whether every argument of the next iteration is a result of this one.
+    pub(crate) carries_all: bool,
+}
+
+impl Line {
+    /// That of a function that has none.
+    pub(super) fn none() -> Line {
+        Line {
+            steps: Box::new([Step::NONE]),
+            retired: Box::default(),
+            targets: Box::default(),
+            moves: Box::default(),
+            returns: Box::default(),
+            carries: Box::default(),
+            carries_all: false,
+        }
+    }
+}
+
+/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no release; `n_args`: by function.
+pub(super) fn line(
+    (inline, n_args): (&[bool], &[u32]),
+    function: &FunctionView<'_, '_>,
+    plan: &mut FunctionPlan,
+    order: &[u32],
+    resolved: &[Kernel],
+) -> Line {
+    let n_slots = plan.n_slots();
+    let mut lists = std::mem::take(&mut plan.lists).into_vec();
+    let mut is_needed = vec![false; plan.n_registers as usize];
+    for &register in &plan.results {
+        is_needed[register as usize] = true;
+    }
+    let mut steps = Vec::with_capacity(order.len() + 1);
+    steps.push(Step::NONE);
+    let (mut retired, mut targets, mut moves) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reads_chain = false;
+    // From the last to the first.
+    for &k in order.iter().rev() {
+        let kernel = function.kernel(k);
+        let mut last_use = |register: &u32| {
+            let is_inline = inline[function.register_type(*register).index()];
+            !std::mem::replace(&mut is_needed[*register as usize], true) && !is_inline
+        };
+        let results = kernel.first_result()..kernel.first_result() + kernel.n_results();
+        // A result that nobody reads is freed after its own kernel.
+        let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
+        let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
+        let calls = resolved[kernel.code().index()].signature.calls;
+        let known = &mut plan.kernels[k as usize];
+        let operands = known.operands.of(&lists).to_vec();
+        reads_chain |= operands.contains(&plan.n_registers);
+        // A kernel that calls gives to its callee what it need not keep.
+        match calls {
+            Some(shape) => {
+                let passed = operands.get(shape.first_operand as usize..).unwrap_or_default();
+                let callees: Vec<u32> = known.functions.of(&lists).to_vec();
+                known.targets = Span::push(
+                    &mut targets,
+                    callees.into_iter().map(|callee| {
+                        let n_args = n_args[callee as usize] as usize;
+                        let passed = &passed[..passed.len().min(n_args)];
+                        let drops = read.iter().copied().filter(|register| !passed.contains(register));
+                        let drops = Span::push(&mut lists, drops);
+                        let args = passed.iter().enumerate().map(|(i, register)| Move {
+                            from: Slot::new(*register as usize),
+                            takes: read.contains(register) && !passed[i + 1..].contains(register),
+                        });
+                        let args = Span::push(&mut moves, args);
+                        let mut checked = known.checked.of(&lists).iter();
+                        let is_simple = drops.is_empty()
+                            && passed.len() == n_args
+                            && checked.all(|register| {
+                                decides(shape.form, &operands, *register) || passed.contains(register)
+                            });
+                        Target { function: callee, args, drops, is_simple }
+                    }),
+                );
+            }
+            None => freed.extend(read),
+        }
+        if !freed.is_empty() {
+            steps.push(Step::retire(retired.len() as u32, n_slots));
+            retired.push(Span::push(&mut lists, freed.into_iter()));
+        }
+        let step = Step::new(known, k, &operands, known.first_result, n_slots);
+        let is_guarded = known.checked.n > 0 || !known.stores_all && known.n_results > 0;
+        steps.push(match calls.and_then(|shape| shape.form.step_kind()) {
+            Some(kind) => step.of_form(kind),
+            None if is_guarded => step.guarded(),
+            None => step,
+        });
+    }
+    if reads_chain {
+        steps.push(Step::chain(n_slots));
+    }
+    steps.reverse();
+    plan.lists = lists.into();
+    let results = &plan.results;
+    let returns = results.iter().enumerate().map(|(i, register)| Move {
+        from: Slot::new(*register as usize),
+        takes: !results[i + 1..].contains(register),
+    });
+    let n_carried = results.len().min(plan.n_args as usize);
+    Line {
+        steps: steps.into(),
+        retired: retired.into(),
+        targets: targets.into(),
+        moves: moves.into(),
+        returns: returns.collect(),
+        carries: carries(&results[..n_carried]),
+        carries_all: n_carried == plan.n_args as usize,
+    }
+}
+
+impl Form {
+    /// The step of a kernel of this form, unless its code is run.
+    fn step_kind(self) -> Option<StepKind> {
+        match self {
+            Form::Own => None,
+            Form::Call => Some(StepKind::Call),
+            Form::Branch => Some(StepKind::Branch),
+            Form::Case => Some(StepKind::Case),
+            Form::Repeat => Some(StepKind::Repeat),
+            Form::While => Some(StepKind::While),
+        }
+    }
+}
+
+/// Whether a register is the operand of a kernel that decides what is called, and so is looked at anyway.
+fn decides(form: Form, operands: &[u32], register: u32) -> bool {
+    match form {
+        Form::Own | Form::Call => false,
+        Form::Branch | Form::Case | Form::Repeat | Form::While => operands.first() == Some(&register),
+    }
+}
+
+/// How the values of `from` get into the slots 0, 1, 2, ...: all at once, in steps.
+fn carries(from: &[u32]) -> Box<[Carry]> {
+    let slot = |i: u32| Slot::new(i as usize);
+    let n = from.len() as u32;
+    // How many moves that are left read a slot, and one more if its value stays.
+    let mut readers = vec![0u32; from.iter().map(|&r| r as usize + 1).max().unwrap_or(0).max(from.len())];
+    for &register in from {
+        readers[register as usize] += 1;
+    }
+    let mut is_left: Vec<bool> = (0..n).map(|to| from[to as usize] != to).collect();
+    // Slots that may be written.
+    let mut free: Vec<u32> = (0..n).filter(|&to| readers[to as usize] == 0).collect();
+    let mut steps = Vec::new();
+    while let Some(to) = free.pop() {
+        let register = from[to as usize];
+        is_left[to as usize] = false;
+        let left = &mut readers[register as usize];
+        *left -= 1;
+        if *left > 0 {
+            steps.push(Carry::Copy(slot(register), slot(to)));
+            continue;
+        }
+        steps.push(Carry::Take(slot(register), slot(to)));
+        if register < n {
+            free.push(register);
+        }
+    }
+    // What is left are cycles: every slot has one reader.
+    for first in 0..n {
+        let mut to = first;
+        while is_left[to as usize] {
+            is_left[to as usize] = false;
+            let next = from[to as usize];
+            if is_left[next as usize] {
+                steps.push(Carry::Swap(slot(to), slot(next)));
+            }
+            to = next;
+        }
+    }
+    steps.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots 0.. hold 0..; carried out, slot i must hold `from[i]`.
+    fn check(from: &[u32]) {
+        let mut slots: Vec<Option<u32>> = (0..10).map(Some).collect();
+        for step in carries(from) {
+            match step {
+                Carry::Copy(from, to) => slots[to.index()] = slots[from.index()],
+                Carry::Take(from, to) => slots[to.index()] = slots[from.index()].take(),
+                Carry::Swap(a, b) => slots.swap(a.index(), b.index()),
+            }
+        }
+        let got: Vec<u32> = slots.into_iter().flatten().take(from.len()).collect();
+        assert_eq!(got, from);
+    }
+
+    #[test]
+    fn results_become_arguments_all_at_once() {
+        for from in [
+            &[][..],
+            &[0],
+            &[5],
+            &[1, 0],
+            &[1, 2, 0],
+            &[1, 5, 0],
+            &[2, 2, 2],
+            &[0, 0, 0],
+            &[1, 1, 0],
+            &[3, 2, 1, 0],
+            &[1, 0, 3, 2],
+            &[5, 5, 0, 1],
+            &[1, 2, 3, 4, 0, 5, 6, 5],
+        ] {
+            check(from);
+        }
+        // All maps of four slots to five.
+        for n in 0..5u32.pow(4) {
+            check(&[n % 5, n / 5 % 5, n / 25 % 5, n / 125 % 5]);
+        }
+    }
+}
