@@ -260,9 +260,7 @@ impl<'x> Stack<'x> {
     fn ask(&mut self, step: &'x Step) -> Result<&'x Step, Stop> {
         let (kernel, plan) = (self.frame.kernel(), self.frame.plan());
         if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
-            let slots = self.frame.slots();
-            if !kernel.checked.of(&plan.lists).iter().all(|&register| slots[register as usize].is_concrete())
-            {
+            if self.is_blocked() {
                 return Err(Stop::Outcome(Outcome::Operand));
             }
             match (kernel.run)(&mut self.frame) {
@@ -294,9 +292,9 @@ impl<'x> Stack<'x> {
         let plan = &self.plans[target.function as usize];
         let top = self.base + below.n_slots();
         if (top + plan.n_slots() > self.room || self.callers.len() + 1 >= self.limits.depth)
-            && let Err(error) = self.make_room(top + plan.n_slots())
+            && let Err(outcome) = self.make_room(top + plan.n_slots())
         {
-            return Err(Stop::Outcome(Outcome::Error(error)));
+            return Err(Stop::Outcome(outcome));
         }
         let (from, to) = (self.frame.first_slot(), self.slots_from(top));
         let mut args = target.args.of(&below.line.moves).iter().enumerate();
@@ -329,14 +327,14 @@ impl<'x> Stack<'x> {
     #[cold]
     #[inline(never)]
     fn pass(&mut self, target: &Target, plan: &FunctionPlan, top: usize) -> Option<bool> {
+        if self.is_blocked() {
+            return None;
+        }
         let to = self.slots_from(top);
         // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has access to slots, to those below.
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
-        let (below, kernel) = (self.frame.plan(), self.frame.kernel());
+        let below = self.frame.plan();
         let slots = self.frame.slots_mut();
-        if !kernel.checked.of(&below.lists).iter().all(|&register| slots[register as usize].is_concrete()) {
-            return None;
-        }
         let args = target.args.of(&below.line.moves);
         arguments.fill(Value::Empty);
         for (argument, arg) in arguments.iter_mut().zip(args) {
@@ -349,13 +347,21 @@ impl<'x> Stack<'x> {
         Some(arguments.iter().any(|argument| !argument.is_plain()))
     }
 
+    /// Whether an operand of the current kernel is not concrete that must be.
+    fn is_blocked(&self) -> bool {
+        let (lists, slots) = (&self.frame.plan().lists, self.frame.slots());
+        let mut checked = self.frame.kernel().checked.of(lists).iter();
+        !checked.all(|&register| slots[register as usize].is_concrete())
+    }
+
     /// Makes room for one more frame, whose slots end at `end`.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, end: usize) -> Result<(), KernelError> {
+    fn make_room(&mut self, end: usize) -> Result<(), Outcome> {
         let Limits { depth, values } = self.limits;
         if self.callers.len() + 1 >= depth || end > values {
-            return Err(self.limits.error());
+            let is_blocked = self.is_blocked();
+            return Err(if is_blocked { Outcome::Operand } else { Outcome::Error(self.limits.error()) });
         }
         if end > self.values.len() {
             let want = end.max(self.values.len() * 2).min(values);
