@@ -28,7 +28,7 @@ use bef_format::OperandMode;
 use super::{Execution, Instead, resolve};
 use crate::async_value::{AsyncRef, Promise};
 use crate::kernel::KernelRef;
-use crate::program::{FunctionPlan, General};
+use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
@@ -134,8 +134,8 @@ pub(super) struct Sink<'w> {
 
 impl Sink<'_> {
     #[inline]
-    fn push(&mut self, ready: Ready, stream: u32) {
-        let list = if stream == self.stream { &mut *self.inline } else { &mut *self.outline };
+    fn push(&mut self, ready: Ready) {
+        let list = if ready.stream() == self.stream { &mut *self.inline } else { &mut *self.outline };
         list.push(ready);
     }
 }
@@ -166,7 +166,7 @@ impl Frame {
             reads.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
         }
         if general.has_any {
-            any.extend(general.gatherings.iter().map(|gathering| AtomicU32::new(gathering.n_any)));
+            any.extend(general.kernels.iter().map(|kernel| AtomicU32::new(kernel.n_any)));
         }
         // One more for the first visit.
         let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
@@ -202,7 +202,7 @@ impl Frame {
         let general = self.general();
         // Each is made ready here and nowhere else, as no event counts for it.
         for &kernel in &general.idle {
-            sink.push(Ready::new(self, kernel), general.streams[kernel as usize]);
+            sink.push(Ready::new(self, kernel));
         }
         for register in 0..self.plan().n_args {
             let (pending, is_dead) = self.slots.registers[register as usize].with(|value| {
@@ -217,19 +217,19 @@ impl Frame {
                 None => self.tell_users(register, is_dead, sink),
             }
             // An argument has no kernel that writes it, so nothing has to complete.
-            self.tell(general.after_users(register), sink);
+            self.tell_after(register, sink);
         }
     }
 
-    /// Counts an event for each of `kernels`, and makes those ready for which it was the last.
+    /// Counts an event for each of `users`, and makes those ready for which it was the last.
     #[inline]
-    fn tell(&self, kernels: &[u32], sink: &mut Sink<'_>) {
-        for &kernel in kernels {
-            let left = &self.slots.left[kernel as usize];
+    fn tell(&self, users: &[User], sink: &mut Sink<'_>) {
+        for &user in users {
+            let left = &self.slots.left[user.kernel() as usize];
             // Acquire pairs with the Release half of the other tellers' decrements: what they published is visible to who gathers.
             // Seeing one means that this event is the last, so that the store can be spared.
             if left.load(Ordering::Acquire) == 1 || left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                sink.push(Ready::new(self, kernel), self.general().streams[kernel as usize]);
+                sink.push(Ready::new(self, user));
             }
         }
     }
@@ -257,8 +257,15 @@ impl Frame {
                 self.slots.any[kernel as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
             // The first that is not dead, or the last of all.
             if told.is_ok_and(|left| left & FIRED == 0 && (!is_dead || left == 1)) {
-                self.tell(&[kernel], sink);
+                self.tell(&[self.general().user(kernel)], sink);
             }
+        }
+    }
+
+    /// Tells those that wait for the completion of the kernel that writes a register.
+    fn tell_after(&self, register: u32, sink: &mut Sink<'_>) {
+        for &kernel in self.general().after_users(register) {
+            self.tell(&[self.general().user(kernel)], sink);
         }
     }
 
@@ -267,12 +274,54 @@ impl Frame {
     /// # Safety
     /// Only with the kernel's `Ready`, which is used up.
     #[inline]
-    unsafe fn gather(&self, kernel: u32, operands: &mut [Value]) -> Option<Value> {
-        let general = self.general();
+    unsafe fn gather(&self, kernel: &GeneralKernel, operands: &mut [Value], instead: &mut Option<Value>) {
+        let all = self.general().operands(kernel);
+        if !kernel.gathers_plainly {
+            // SAFETY: the caller's contract.
+            *instead = unsafe { self.gather_all(kernel, all, operands) };
+            return;
+        }
+        let mut are_concrete = true;
+        for (operand, value) in all.iter().zip(&mut *operands) {
+            let cell = &self.slots.registers[operand.register as usize];
+            cell.with(|register| {
+                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
+                let register = unsafe { &*register };
+                // SAFETY: a reference can be written, and nothing is there that owns anything.
+                unsafe { register.copy_to(NonNull::from(&mut *value)) };
+            });
+            are_concrete &= value.is_concrete();
+        }
+        if !are_concrete {
+            *instead = Self::look(operands.iter_mut().take(all.len()));
+        }
+    }
+
+    /// What a kernel's results become because of its operands, which are resolved.
+    #[cold]
+    fn look<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
         let mut instead = Instead::default();
-        let mut all_are_dead = general.gatherings[kernel as usize].n_any > 0;
+        for value in operands {
+            resolve(value);
+            instead.consider(value);
+        }
+        instead.value()
+    }
+
+    /// [`Frame::gather`] for any modes.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn gather_all(
+        &self,
+        kernel: &GeneralKernel,
+        all: &[Operand],
+        operands: &mut [Value],
+    ) -> Option<Value> {
+        let mut instead = Instead::default();
+        let mut all_are_dead = kernel.n_any > 0;
         let mut slots = operands.iter_mut();
-        for operand in general.operands(kernel) {
+        for operand in all {
             let mut hidden = Value::Empty;
             let passed = if operand.is_passed { slots.next() } else { None };
             let value = passed.unwrap_or(&mut hidden);
@@ -331,16 +380,15 @@ impl Frame {
     ///
     /// # Safety
     /// Only with the kernel's `Running`, which is used up.
-    #[inline]
     unsafe fn publish(
         &self,
-        kernel: u32,
+        kernel: &GeneralKernel,
         mut results: impl Iterator<Item = Value>,
         sink: &mut Sink<'_>,
         late: &mut Vec<(Later, AsyncRef)>,
     ) {
         let general = self.general();
-        for register in general.steps[kernel as usize].registers() {
+        for register in kernel.registers() {
             let mut value = results.next().unwrap_or_default();
             resolve(&mut value);
             let pending = match &value {
@@ -367,6 +415,25 @@ impl Frame {
         }
     }
 
+    /// See [`Running::publish_plainly`].
+    ///
+    /// # Safety
+    /// Only with the kernel's `Running`, which is used up.
+    #[inline]
+    unsafe fn publish_plainly(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
+        debug_assert!(kernel.publishes_plainly && result.is_concrete(), "not so plain");
+        let cell = &self.slots.registers[kernel.registers().start as usize];
+        cell.with_mut(|slot| {
+            // SAFETY: rule 3: this kernel alone writes the register; nobody reads it before the users are told below.
+            let slot = unsafe { &mut *slot };
+            // SAFETY: a reference can be written, and the register is empty.
+            if !unsafe { result.copy_concrete_to(NonNull::from(&mut *slot)) } {
+                *slot = std::mem::take(result);
+            }
+        });
+        self.tell(self.general().users_of(kernel), sink);
+    }
+
     /// Tells the users of a register whose value has become final.
     pub(super) fn release(&self, later: Later, is_dead: bool, sink: &mut Sink<'_>) {
         assert!(later.is_of(self), "a register of another frame");
@@ -375,11 +442,10 @@ impl Frame {
 
     /// Tells those that wait for the completion of `kernel`. Called once per kernel.
     #[inline]
-    fn complete(&self, kernel: u32, sink: &mut Sink<'_>) {
-        let general = self.general();
-        if general.has_after {
-            for register in general.steps[kernel as usize].registers() {
-                self.tell(general.after_users(register), sink);
+    fn complete(&self, kernel: &GeneralKernel, sink: &mut Sink<'_>) {
+        if self.general().has_after {
+            for register in kernel.registers() {
+                self.tell_after(register, sink);
             }
         }
     }

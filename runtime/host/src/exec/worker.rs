@@ -15,11 +15,13 @@
 mod invoke;
 mod looping;
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::frame::{Completing, Done, End, Later, Ready, Running, Sink, Started};
 use crate::async_value::AsyncRef;
+use crate::kernel::Job;
 use crate::queue::Task;
 use crate::value::Value;
 
@@ -62,19 +64,26 @@ pub(super) struct Worker {
     /// Arguments and results of a line; empty but for moments.
     arguments: Vec<Value>,
     results: Vec<Value>,
+    /// The kernel that runs.
+    current: Option<Running>,
+    /// What the kernel that ran last has left to be done, as a task that is to be added before anything else happens.
+    left: Option<(Running, Job)>,
+    /// How often in a row that was done at once.
+    at_once: u32,
     /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
     owes: bool,
+    /// Another worker without work.
+    next: Option<Box<Worker>>,
 }
 
 /// How many values a worker keeps room for.
 const MAX_KEPT: usize = 1 << 10;
-/// How many workers nest that a thread keeps.
-const MAX_WORKERS: usize = 4;
+/// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
+const MAX_AT_ONCE: u32 = 15;
 
 thread_local! {
-    /// Workers without work, for their room.
-    #[allow(clippy::vec_box, reason = "they are moved one by one")]
-    static KEPT: RefCell<Vec<Box<Worker>>> = const { RefCell::new(Vec::new()) };
+    /// Workers without work, for their room: as many as have nested.
+    static KEPT: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
 }
 
 /// Runs a new frame as far as this thread can.
@@ -101,7 +110,7 @@ impl Agenda {
         let Agenda { visits, inline, outline, .. } = self;
         let Some(visit) = visits.last_mut() else { return };
         if let Some(done) = act(&mut Sink { stream: visit.stream, inline, outline }) {
-            visit.done = Some(done.and(visit.done.take()));
+            done.add_to(&mut visit.done);
         }
     }
 
@@ -122,6 +131,12 @@ impl Agenda {
         } else {
             self.settle_late(completing);
         }
+    }
+
+    /// [`Agenda::settle`] for a kernel that publishes plainly; the result is concrete.
+    #[inline]
+    fn settle_plainly(&mut self, running: Running, result: &mut Value) {
+        self.tell(|sink| Some(running.publish_plainly(result, sink)));
     }
 
     #[cold]
@@ -191,19 +206,25 @@ impl Agenda {
 
 impl Worker {
     /// Gives this thread a worker, and has it do what it is given.
+    #[inline]
     fn on_thread(begin: impl FnOnce(&mut Worker)) {
         // Inside of a kernel or a waiter, the worker that runs it is not there.
-        let mut worker = KEPT.with(|kept| kept.borrow_mut().pop()).unwrap_or_default();
-        begin(&mut worker);
-        worker.drain();
+        let mut worker = KEPT.take().unwrap_or_default();
+        KEPT.set(worker.next.take());
+        worker.at_once = 0;
+        let mut begin = Some(begin);
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(begin) = begin.take() {
+                begin(&mut worker);
+            }
+            worker.drain();
+        })) {
+            worker.after_panic(panic);
+        }
         worker.owes = false;
         if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
-            KEPT.with(|kept| {
-                let mut kept = kept.borrow_mut();
-                if kept.len() < MAX_WORKERS {
-                    kept.push(worker);
-                }
-            });
+            worker.next = KEPT.take();
+            KEPT.set(Some(worker));
         }
     }
 
@@ -218,7 +239,7 @@ impl Worker {
     /// Opens the first visit of a frame.
     fn open(&mut self, started: Started, caller: Option<Running>) {
         // The frame's first stream is the one of its first kernel.
-        let stream = started.frame().general().streams.first().copied().unwrap_or(0);
+        let stream = started.frame().general().first_stream();
         let agenda = &mut self.agenda;
         agenda.visit(started.frame().address(), stream, caller);
         let mut late = std::mem::take(&mut agenda.late);
@@ -237,16 +258,41 @@ impl Worker {
         while let Some(&Visit { inline, outline, .. }) = self.agenda.visits.last() {
             let agenda = &mut self.agenda;
             if let Some(ready) = next(&mut agenda.inline, inline) {
-                if agenda.outline.len() > outline {
-                    agenda.hand_out(&ready);
+                if self.left.is_some() {
+                    self.leave();
+                }
+                if self.agenda.outline.len() > outline {
+                    self.agenda.hand_out(&ready);
                 }
                 self.kernel(ready);
             } else if agenda.outline.len() > outline {
                 agenda.adopt();
-            } else if let Some(done) = agenda.close() {
-                self.finish(done);
+            } else if let Some((running, job)) = self.take_left() {
+                self.job(running, job);
+            } else {
+                if self.left.is_some() {
+                    self.leave();
+                }
+                if let Some(done) = self.agenda.close() {
+                    self.finish(done);
+                }
             }
         }
+    }
+
+    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the only visit, which has nothing else to do.
+    #[inline]
+    fn take_left(&mut self) -> Option<(Running, Job)> {
+        let (running, _) = self.left.as_ref()?;
+        let [Visit { caller: None, .. }] = &self.agenda.visits[..] else { return None };
+        if self.at_once == MAX_AT_ONCE
+            || !self.agenda.is_visiting(running)
+            || !running.frame().execution.context.queue().runs_next()
+        {
+            return None;
+        }
+        self.at_once += 1;
+        self.left.take()
     }
 
     /// Counts what is done; the end of a frame completes its caller's kernel, and so on.

@@ -17,7 +17,7 @@ use super::job::Job;
 use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
-use crate::program::{CopiedStep, FunctionPlan, INLINE_OPERANDS, KernelPlan, Program, Step};
+use crate::program::{FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Program, Step};
 use crate::value::Value;
 
 /// A kernel's answer.
@@ -129,21 +129,21 @@ impl<'f> KernelFrame<'f> {
     /// A frame whose registers were copied: `operands` are the slots of the operands, and the results' follow.
     ///
     /// # Panics
-    /// If these are not as many slots as `step` has.
+    /// If these are not as many slots as `kernel` has.
     #[inline]
     pub(crate) fn of_copies(
         slots: &'f mut [Value],
         operands: &'f [u32],
-        step: &'f CopiedStep,
+        kernel: &'f GeneralKernel,
         plan: &'f FunctionPlan,
         program: &'f Arc<Program>,
         context: &'f ExecContext,
     ) -> KernelFrame<'f> {
-        assert!(slots.len() == step.n_slots(), "a step of another frame");
+        assert!(slots.len() == kernel.n_slots(), "a kernel of another frame");
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
-            step: step.step(),
+            step: kernel.step(),
             plan,
             operands: Some(operands),
             request: Request::NONE,
@@ -387,6 +387,12 @@ impl<'f> KernelFrame<'f> {
     #[inline]
     pub(crate) fn take_request(&mut self) -> Request {
         std::mem::replace(&mut self.request, Request::NONE)
+    }
+
+    /// What the kernel has asked for last.
+    #[inline]
+    pub(crate) fn request(&self) -> Request {
+        self.request
     }
 
     /// An attribute, by its position in the op's definition.

@@ -23,7 +23,8 @@ use crate::mapping::Mapped;
 use crate::registry::Registry;
 
 pub(crate) use plan::{
-    Carry, CopiedStep, FunctionPlan, General, INLINE_OPERANDS, KernelPlan, Step, StepKind, Target,
+    Carry, FunctionPlan, General, GeneralKernel, INLINE_OPERANDS, KernelPlan, Operand, Step, StepKind,
+    Target, User,
 };
 
 /// A validated, resolved file, ready to run.

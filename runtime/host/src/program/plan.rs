@@ -24,7 +24,7 @@ use super::check::n_passed;
 use crate::kernel::{Again, Form, Kernel, KernelFn, immediate};
 use crate::value::{Value, scalar_tag};
 
-pub(crate) use self::general::{CopiedStep, General};
+pub(crate) use self::general::{General, GeneralKernel, Operand, User};
 pub(crate) use self::line::{Carry, INLINE_OPERANDS, Step, StepKind, Target};
 
 /// A range of one of a plan's lists.
@@ -157,11 +157,17 @@ struct Lists {
 impl Lists {
     #[inline]
     fn get(&self, i: u32) -> &[u32] {
-        let (Some(&start), Some(&end)) = (self.starts.get(i as usize), self.starts.get(i as usize + 1))
-        else {
-            return &[];
-        };
-        self.items.get(start as usize..end as usize).unwrap_or_default()
+        self.span(i, 1).of(&self.items)
+    }
+
+    /// Where the items of `n` lists are, from list `i` on.
+    #[inline]
+    fn span(&self, i: u32, n: u16) -> Span {
+        let starts = self.starts.get(i as usize..).unwrap_or_default();
+        match (starts.first(), starts.get(usize::from(n))) {
+            (Some(&first), Some(&end)) => Span { first, n: end - first },
+            _ => Span::default(),
+        }
     }
 
     /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's first.

@@ -82,6 +82,12 @@ pub(super) fn is_in(queue: usize) -> bool {
     HERE.with(|here| here.queue.get()) == queue
 }
 
+/// Whether this thread runs tasks of this queue, and has none besides the one that runs.
+#[inline]
+pub(super) fn is_last_in(queue: usize) -> bool {
+    HERE.with(|here| here.queue.get() == queue && here.own.borrow().is_empty())
+}
+
 /// Where the calling thread keeps tasks of the queue whose tasks it runs.
 #[derive(Debug)]
 pub struct Keeper(PhantomData<*const ()>);

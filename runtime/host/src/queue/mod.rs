@@ -59,6 +59,11 @@ pub trait WorkQueue: Send + Sync {
         None
     }
 
+    /// Whether a task that the calling thread kept now would be the next one that it runs, whatever others do.
+    fn runs_next(&self) -> bool {
+        false
+    }
+
     /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
     fn add_soon(&self, task: Task) {
         match self.keeper() {

@@ -33,7 +33,7 @@ use crate::sync::{Ordering, fence};
 /// How often a worker looks for a task before it sleeps: about as long as waking a thread takes.
 const LOOKS: u32 = 100;
 /// One in so many tasks is taken from the shared list first, so that a chain of tasks does not keep all others waiting.
-const FAIR: u32 = 61;
+const FAIR: u32 = 7;
 /// How many blocking tasks may wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
@@ -251,6 +251,11 @@ impl WorkQueue for MultiThreaded {
     #[inline]
     fn keeper(&self) -> Option<Keeper> {
         Keeper::of(self.shared.id())
+    }
+
+    #[inline]
+    fn runs_next(&self) -> bool {
+        here::is_last_in(self.shared.id())
     }
 
     fn hand_over(&self) {

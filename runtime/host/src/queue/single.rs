@@ -107,6 +107,12 @@ impl WorkQueue for SingleThreaded {
         Keeper::of(self.id())
     }
 
+    #[inline]
+    fn runs_next(&self) -> bool {
+        // One that others have added comes after those that are here, but a seed could choose it.
+        self.seed.is_none() && here::is_last_in(self.id())
+    }
+
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
         match when_full {
             WhenFull::Wait => {

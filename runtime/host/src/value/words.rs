@@ -68,10 +68,20 @@ impl Value {
     /// Makes it empty.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
-        if self.is_plain() {
-            // SAFETY: a reference can be written; what is there owns nothing.
-            unsafe { Value::Empty.place(NonNull::from(self)) };
-        } else {
+        self.release();
+        self.overwrite(Value::Empty);
+    }
+
+    /// Makes it `value`, without dropping what is there.
+    #[inline(always)]
+    pub(crate) fn overwrite(&mut self, value: Value) {
+        std::mem::forget(std::mem::replace(self, value));
+    }
+
+    /// Drops it if it owns anything; else it stays what it is.
+    #[inline(always)]
+    pub(crate) fn release(&mut self) {
+        if !self.is_plain() {
             *self = Value::Empty;
         }
     }

@@ -27,6 +27,7 @@ use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::Again;
 use crate::pool;
+use crate::program::{GeneralKernel, User};
 use crate::queue::Latch;
 use crate::sync::Ordering;
 use crate::value::Value;
@@ -35,7 +36,7 @@ use crate::value::Value;
 #[derive(Debug, PartialEq)]
 struct At {
     frame: NonNull<Frame>,
-    kernel: u32,
+    user: User,
 }
 
 // SAFETY: a frame is Sync, and may be freed by any thread.
@@ -48,6 +49,11 @@ impl At {
     fn frame(&self) -> &Frame {
         // SAFETY: the essay: a token has this, and none outlives the frame.
         unsafe { self.frame.as_ref() }
+    }
+
+    #[inline]
+    fn info(&self) -> &GeneralKernel {
+        &self.frame().general().kernels[self.user.kernel() as usize]
     }
 }
 
@@ -133,44 +139,55 @@ pub(in crate::exec) enum End {
 }
 
 impl Ready {
-    /// For the event that was the last one that `kernel` waits for.
-    pub(super) fn new(frame: &Frame, kernel: u32) -> Ready {
-        Ready(At { frame: NonNull::from(frame), kernel })
+    /// For the event that was the last one that a kernel waits for.
+    #[inline]
+    pub(super) fn new(frame: &Frame, user: User) -> Ready {
+        Ready(At { frame: NonNull::from(frame), user })
     }
 
+    #[inline]
     pub(in crate::exec) fn frame(&self) -> &Frame {
         self.0.frame()
     }
 
-    pub(in crate::exec) fn kernel(&self) -> u32 {
-        self.0.kernel
-    }
-
-    pub(in crate::exec) fn stream(&self) -> u32 {
-        self.frame().general().streams[self.0.kernel as usize]
-    }
-
-    /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead, returns what the kernel's results
-    /// become instead.
     #[inline]
-    pub(in crate::exec) fn gather(self, operands: &mut [Value]) -> (Running, Option<Value>) {
+    pub(in crate::exec) fn info(&self) -> &GeneralKernel {
+        self.0.info()
+    }
+
+    #[inline]
+    pub(in crate::exec) fn stream(&self) -> u32 {
+        self.0.user.stream()
+    }
+
+    /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead, `instead` is what the kernel's
+    /// results become instead.
+    #[inline]
+    pub(in crate::exec) fn gather(self, operands: &mut [Value], instead: &mut Option<Value>) -> Running {
         // SAFETY: the token is used up here.
-        let instead = unsafe { self.0.frame().gather(self.0.kernel, operands) };
-        (Running(self.0), instead)
+        unsafe { self.0.frame().gather(self.0.info(), operands, instead) };
+        Running(self.0)
     }
 }
 
 impl Running {
+    #[inline]
     pub(in crate::exec) fn frame(&self) -> &Frame {
         self.0.frame()
     }
 
-    pub(in crate::exec) fn kernel(&self) -> u32 {
-        self.0.kernel
+    #[inline]
+    pub(in crate::exec) fn info(&self) -> &GeneralKernel {
+        self.0.info()
     }
 
+    pub(in crate::exec) fn kernel(&self) -> u32 {
+        self.0.user.kernel()
+    }
+
+    #[inline]
     pub(in crate::exec) fn stream(&self) -> u32 {
-        self.frame().general().streams[self.0.kernel as usize]
+        self.0.user.stream()
     }
 
     /// Names the kernel in a frame that it calls.
@@ -182,7 +199,7 @@ impl Running {
     #[cold]
     pub(in crate::exec) fn located(&self, error: &KernelError) -> Error {
         let frame = self.frame();
-        frame.execution.context.raise(error, frame.trace(self.0.kernel))
+        frame.execution.context.raise(error, frame.trace(self.kernel()))
     }
 
     /// Stores the results, tells their users, and says which ones are to be told later.
@@ -194,8 +211,16 @@ impl Running {
         late: &mut Vec<(Later, AsyncRef)>,
     ) -> Completing {
         // SAFETY: the token is used up here.
-        unsafe { self.0.frame().publish(self.0.kernel, results, sink, late) };
+        unsafe { self.0.frame().publish(self.0.info(), results, sink, late) };
         Completing(self.0)
+    }
+
+    /// The same for the only result of a kernel that publishes plainly, which is complete then. The result is concrete; it is moved or copied.
+    #[inline]
+    pub(in crate::exec) fn publish_plainly(self, result: &mut Value, sink: &mut Sink<'_>) -> Done {
+        // SAFETY: the token is used up here.
+        unsafe { self.0.frame().publish_plainly(self.0.info(), result, sink) };
+        Done { frame: self.0.frame, n: 1 }
     }
 }
 
@@ -205,13 +230,13 @@ impl Completing {
     }
 
     pub(in crate::exec) fn stream(&self) -> u32 {
-        self.frame().general().streams[self.0.kernel as usize]
+        self.0.user.stream()
     }
 
     /// Tells those that wait for the kernel's completion.
     #[inline]
     pub(in crate::exec) fn complete(self, sink: &mut Sink<'_>) -> Done {
-        self.frame().complete(self.0.kernel, sink);
+        self.frame().complete(self.0.info(), sink);
         Done { frame: self.0.frame, n: 1 }
     }
 
@@ -229,7 +254,7 @@ impl Caller {
     /// The frame that it called must be alive.
     pub(super) unsafe fn get(&self) -> (&Frame, u32) {
         // A kernel that calls is not complete before the frame that it called has ended, whose `Then` completes it.
-        (self.at.frame(), self.at.kernel)
+        (self.at.frame(), self.at.user.kernel())
     }
 }
 
@@ -275,16 +300,16 @@ impl Done {
         Done { frame: NonNull::from(frame), n: 1 }
     }
 
-    /// Both; they must be of one frame.
-    pub(in crate::exec) fn and(self, other: Option<Done>) -> Done {
-        let n = match other {
-            Some(other) => {
-                assert!(self.frame == other.frame, "of another frame");
-                other.n
+    /// Adds it to `all`, which must be of the same frame.
+    #[inline]
+    pub(in crate::exec) fn add_to(self, all: &mut Option<Done>) {
+        match all {
+            Some(all) => {
+                assert!(self.frame == all.frame, "of another frame");
+                all.n += self.n;
             }
-            None => 0,
-        };
-        Done { frame: self.frame, n: self.n + n }
+            None => *all = Some(self),
+        }
     }
 
     /// Says what is to follow the frame's end: for the kernel that called, when the first visit has ended.

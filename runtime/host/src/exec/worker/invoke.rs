@@ -1,12 +1,18 @@
 //! Running one kernel, or what it left to be done later.
+//!
+//! What a kernel leaves to be done is a task: it is added as soon as anything else happens, so tasks come in order. But if nothing
+//! else happens before the thread would take its next task, which is that one, the worker does it at once. Not too often in a row: somebody may wait
+//! for this thread.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::Any;
+use std::panic::resume_unwind;
+use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, Running};
 use super::super::{cancelled, operand_error};
 use super::Worker;
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{Job, KernelFrame, Outcome, Place};
+use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
 use crate::value::Value;
 
@@ -14,32 +20,24 @@ impl Worker {
     /// Runs one kernel of the top visit.
     #[inline]
     pub(super) fn kernel(&mut self, ready: Ready) {
-        let n_slots = ready.frame().general().steps[ready.kernel() as usize].n_slots();
+        let n_slots = ready.info().n_slots();
         if self.scratch.len() < n_slots {
             self.grow(n_slots);
         }
-        let (running, instead) = ready.gather(&mut self.scratch);
-        let context = &running.frame().execution.context;
+        let mut instead = None;
+        let running = ready.gather(&mut self.scratch, &mut instead);
+        let cancellation = &running.frame().execution.context.request.cancellation;
         // Relaxed: a hint to look.
-        let attention = context.request.cancellation.attention().load(std::sync::atomic::Ordering::Relaxed);
-        if attention || instead.is_some() {
-            return self.skip_or_invoke(running, instead);
+        if instead.is_some() || self.owes || cancellation.attention().load(Ordering::Relaxed) {
+            return self.kernel_with_care(running, instead);
         }
-        self.run_kernel(running);
-    }
-
-    #[inline]
-    fn run_kernel(&mut self, running: Running) {
-        if std::mem::take(&mut self.owes) {
-            running.frame().execution.context.queue().hand_over();
-        }
-        let run = running.frame().general().steps[running.kernel() as usize].step().run;
+        let run = running.info().step().run;
         self.invoke(running, run);
     }
 
-    /// Gives a kernel results that are not its own, if it may not run.
+    /// [`Worker::kernel`] where there is something to do before, or instead.
     #[cold]
-    fn skip_or_invoke(&mut self, running: Running, instead: Option<Value>) {
+    fn kernel_with_care(&mut self, running: Running, instead: Option<Value>) {
         let context = &running.frame().execution.context;
         let cancellation = &context.request.cancellation;
         cancellation.before_kernel();
@@ -48,10 +46,14 @@ impl Worker {
             _ if cancellation.is_cancelled() => Some(cancelled(context)),
             instead => instead,
         };
-        match instead {
-            Some(value) => self.settle_all(running, &value),
-            None => self.run_kernel(running),
+        if let Some(value) = instead {
+            return self.settle_all(running, &value);
         }
+        if std::mem::take(&mut self.owes) {
+            context.queue().hand_over();
+        }
+        let run = running.info().step().run;
+        self.invoke(running, run);
     }
 
     /// Gives all results of a kernel that did not run the same value.
@@ -63,8 +65,7 @@ impl Worker {
 
     /// Drops what a kernel has in `scratch`.
     pub(super) fn clear(&mut self, running: &Running) {
-        let n_slots = running.frame().general().steps[running.kernel() as usize].n_slots();
-        self.scratch.iter_mut().take(n_slots).for_each(Value::clear);
+        self.scratch.iter_mut().take(running.info().n_slots()).for_each(Value::release);
     }
 
     /// Makes room for the operands and results of a kernel.
@@ -75,83 +76,112 @@ impl Worker {
     }
 
     /// Does what a kernel has left to be done.
-    fn job(&mut self, running: Running, job: Job) {
+    pub(super) fn job(&mut self, running: Running, job: Job) {
         let context = &running.frame().execution.context;
         if context.request.cancellation.is_cancelled() {
             drop(job);
             let value = cancelled(context);
             return self.settle_all(running, &value);
         }
-        let n_slots = running.frame().general().steps[running.kernel() as usize].n_slots();
+        let n_slots = running.info().n_slots();
         if self.scratch.len() < n_slots {
             self.grow(n_slots);
         }
+        let n_operands = running.info().n_operands();
+        self.scratch.iter_mut().take(n_operands).for_each(|operand| operand.overwrite(Value::Empty));
         self.invoke(running, |frame| job.run(frame));
     }
 
     /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
     #[inline]
     fn invoke(&mut self, running: Running, run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome) {
-        let frame = running.frame();
-        let step = &frame.general().steps[running.kernel() as usize];
-        let (n_operands, n_slots) = (step.n_operands(), step.n_slots());
-        let slots = &mut self.scratch[..n_slots];
-        if let [results @ .., chain] = &mut slots[n_operands..] {
-            results.iter_mut().for_each(Value::clear);
-            *chain = Value::Chain;
-        }
+        let running = self.current.insert(running);
+        let (info, frame) = (running.info(), running.frame());
+        let (n_operands, n_results) = (info.n_operands(), info.n_results());
+        let publishes_plainly = info.publishes_plainly;
+        let slots = &mut self.scratch[..info.n_slots()];
+        let (results, chain) = slots[n_operands..].split_at_mut(n_results);
+        results.iter_mut().for_each(|result| result.overwrite(Value::Empty));
+        chain.iter_mut().for_each(|chain| chain.overwrite(Value::Chain));
         let (program, context) = (&frame.execution.program, &frame.execution.context);
-        let mut kernel_frame =
-            KernelFrame::of_copies(slots, &self.identity[..n_operands], step, frame.plan(), program, context);
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(&mut kernel_frame)))
-            .unwrap_or_else(|panic| Outcome::Error(KernelError::of_panic(panic.as_ref())));
-        let request = kernel_frame.take_request();
-        // The operands go before anybody learns that the kernel is done with them; but a function that it calls takes them over.
-        let (operands, results) = slots.split_at_mut(n_operands);
-        let results = &mut results[..step.n_results()];
+        let operands = &self.identity[..n_operands];
+        let mut kernel_frame = KernelFrame::of_copies(slots, operands, info, frame.plan(), program, context);
+        let outcome = run(&mut kernel_frame);
+        let request = kernel_frame.request();
+        let Some(running) = self.current.take() else { return };
         let error = match outcome {
+            Outcome::Request => return self.call(running, request),
             Outcome::Done | Outcome::Operand => None,
             Outcome::Error(error) => Some(error),
             Outcome::Later(job) => {
-                operands.iter_mut().for_each(Value::clear);
-                results.iter_mut().for_each(Value::clear);
+                self.scratch.iter_mut().take(n_operands).for_each(Value::release);
                 return self.later(running, job);
             }
-            Outcome::Request => {
-                if let Err((running, error)) = self.request(running, request) {
-                    let value = Value::Error(running.located(&error));
-                    self.settle_all(running, &value);
-                }
-                return;
-            }
         };
-        operands.iter_mut().for_each(Value::clear);
-        if results.iter().any(|value| matches!(value, Value::Empty)) {
+        // The operands go before anybody learns that the kernel is done with them.
+        let (operands, results) = self.scratch.split_at_mut(n_operands);
+        operands.iter_mut().for_each(Value::release);
+        match results {
+            [result, ..] if publishes_plainly && error.is_none() && result.is_concrete() => {
+                self.agenda.settle_plainly(running, result);
+            }
+            _ => self.settle_results(running, error),
+        }
+    }
+
+    /// Gives a kernel the results that are in `scratch`; those that are missing become an error.
+    #[inline(never)]
+    fn settle_results(&mut self, running: Running, error: Option<KernelError>) {
+        let info = running.info();
+        let results = self.scratch.iter_mut().skip(info.n_operands()).take(info.n_results());
+        let mut missing = results.filter(|value| matches!(value, Value::Empty)).peekable();
+        if missing.peek().is_some() {
             let error = running.located(&error.unwrap_or_else(operand_error));
-            let missing = results.iter_mut().filter(|value| matches!(value, Value::Empty));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
-        self.agenda.settle(running, results.iter_mut().map(std::mem::take));
+        let results = self.scratch.iter_mut().skip(info.n_operands());
+        self.agenda.settle(running, results.map(std::mem::take));
+    }
+
+    /// Does what a kernel asks for; its operands are in `scratch`.
+    fn call(&mut self, running: Running, request: Request) {
+        if let Err((running, error)) = self.request(running, request) {
+            let value = Value::Error(running.located(&error));
+            self.settle_all(running, &value);
+        }
+    }
+
+    /// A kernel that panicked has failed. Nobody else does.
+    #[cold]
+    pub(super) fn after_panic(&mut self, panic: Box<dyn Any + Send>) {
+        let Some(running) = self.current.take() else { resume_unwind(panic) };
+        let value = Value::Error(running.located(&KernelError::of_panic(panic.as_ref())));
+        self.settle_all(running, &value);
     }
 
     /// Has a task do what a kernel has left to be done.
+    #[inline]
     fn later(&mut self, running: Running, job: Job) {
-        let queue = running.frame().execution.context.queue();
-        self.owes = true;
-        if matches!(job.place(), Place::Queue)
-            && let Some(keeper) = queue.keeper()
-        {
-            return keeper.keep(Owed(Some((running, job))).task());
+        if self.left.is_some() {
+            self.leave();
         }
-        // The task may be done, and the frame with it, before the queue has returned.
-        let queue = queue.clone();
-        let place = job.place().clone();
-        let task = Owed(Some((running, job))).task();
-        match place {
-            Place::Queue => queue.add_soon(task),
-            Place::Parked(parking) => parking.park(task),
-            // A task that is refused is dropped.
-            Place::Blocking(when_full) => drop(queue.add_blocking_task(task, when_full)),
+        match job.place() {
+            Place::Queue => self.left = Some((running, job)),
+            place => later_at(&place.clone(), running, job),
+        }
+    }
+
+    /// Adds a task for what the last kernel has left to be done.
+    pub(super) fn leave(&mut self) {
+        let Some((running, job)) = self.left.take() else { return };
+        self.owes = true;
+        let queue = running.frame().execution.context.queue();
+        match queue.keeper() {
+            Some(keeper) => keeper.keep(Owed(Some((running, job))).task()),
+            None => {
+                let queue = queue.clone();
+                queue.add_task(Owed(Some((running, job))).task());
+            }
         }
     }
 
@@ -161,6 +191,19 @@ impl Worker {
             worker.agenda.visit(running.frame().address(), running.stream(), None);
             rest(worker, running);
         });
+    }
+}
+
+#[inline(never)]
+fn later_at(place: &Place, running: Running, job: Job) {
+    // The task may be done, and the frame with it, before the queue has returned.
+    let queue = running.frame().execution.context.queue().clone();
+    let task = Owed(Some((running, job))).task();
+    match place {
+        Place::Queue => queue.add_soon(task),
+        Place::Parked(parking) => parking.park(task),
+        // A task that is refused is dropped.
+        Place::Blocking(when_full) => drop(queue.add_blocking_task(task, *when_full)),
     }
 }
 

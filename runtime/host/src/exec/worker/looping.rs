@@ -27,7 +27,7 @@ impl Worker {
             Ok(function) => function,
             Err(error) => return Err((running, error)),
         };
-        let n_operands = frame.general().steps[running.kernel() as usize].n_operands();
+        let n_operands = running.info().n_operands();
         let first = (call.first_operand as usize).min(n_operands);
         let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
         self.arguments.extend(self.scratch[first..first + n_args].iter_mut().map(std::mem::take));
@@ -79,6 +79,9 @@ impl Worker {
         {
             let condition = condition.clone();
             return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
+        }
+        if self.left.is_some() {
+            self.leave();
         }
         let condition = if is_while { ended.results.pop().map(resolved) } else { None };
         let Iteration { looping: Looping { running, again }, function, results } = ended;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bef_format::{FunctionView, Image, OperandMode};
 
 use super::line::{INLINE_OPERANDS, Step};
-use super::{FunctionPlan, KernelPlan, Lists, Span};
+use super::{FunctionPlan, Lists, Span};
 use crate::value::scalar_tag;
 
 /// Whom to tell of what.
@@ -37,6 +37,9 @@ impl Listeners {
     }
 }
 
+/// Of a register that nobody reads before its writer has finished.
+const NO_PROMISE: u32 = u32::MAX;
+
 /// An operand of a kernel, as the general plan gathers it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
@@ -47,40 +50,56 @@ pub(crate) struct Operand {
     pub(crate) is_passed: bool,
 }
 
-/// Of a register that nobody reads before its writer has finished.
-const NO_PROMISE: u32 = u32::MAX;
+/// A kernel, which is told of an event, and its stream: in one word, as it is copied as soon as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct User(u64);
 
-/// What the general plan gathers for a kernel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Gathering {
-    /// In `General::operands`.
-    operands: Span,
-    /// How many operands are data, of a kernel that runs when the first of them is final; else 0.
-    pub(crate) n_any: u32,
-}
-
-/// A kernel on copies of its operands: behind them come its results, and then a chain.
-pub(crate) struct CopiedStep {
-    step: Step,
-    first_register: u32,
-}
-
-impl CopiedStep {
-    fn new(plan: &KernelPlan, kernel: u32) -> CopiedStep {
-        let n = plan.operands.n;
-        let operands: Vec<u32> = (0..n.min(INLINE_OPERANDS as u32)).collect();
-        let n_slots = n as usize + usize::from(plan.n_results) + 1;
-        CopiedStep { step: Step::new(plan, kernel, &operands, n, n_slots), first_register: plan.first_result }
+impl User {
+    fn new(kernel: u32, stream: u32) -> User {
+        User(u64::from(kernel) | u64::from(stream) << 32)
     }
 
+    #[inline(always)]
+    pub(crate) fn kernel(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn stream(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a chain.
+pub(crate) struct GeneralKernel {
+    step: Step,
+    n_operands: u32,
+    /// Where the results go.
+    first_register: u32,
+    /// In `General::operands`.
+    operands: Span,
+    /// The users of its results, in `General::users`.
+    users: Span,
+    /// How many operands are data, if it runs when the first of them is final; else 0.
+    pub(crate) n_any: u32,
+    /// Whether all operands are required and passed, and nobody counts how often they are read.
+    pub(crate) gathers_plainly: bool,
+    /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the kernel's completion.
+    pub(crate) publishes_plainly: bool,
+}
+
+const _: () = assert!(size_of::<GeneralKernel>() <= 64);
+
+impl GeneralKernel {
     #[inline]
     pub(crate) fn step(&self) -> &Step {
         &self.step
     }
 
+    /// How many operands it gets.
     #[inline]
     pub(crate) fn n_operands(&self) -> usize {
-        self.step.first_result.index()
+        self.n_operands as usize
     }
 
     #[inline]
@@ -102,19 +121,21 @@ impl CopiedStep {
 
 /// How a function is executed when something may have to wait.
 pub(crate) struct General {
-    /// Per kernel.
-    pub(crate) steps: Box<[CopiedStep]>,
+    pub(crate) kernels: Box<[GeneralKernel]>,
+    /// Of each kernel.
+    streams: Box<[u32]>,
     /// How many events each kernel waits for.
     pub(crate) ready_counts: Box<[u32]>,
     /// The kernels that wait for none.
-    pub(crate) idle: Box<[u32]>,
-    pub(crate) streams: Box<[u32]>,
-    /// Per kernel.
-    pub(crate) gatherings: Box<[Gathering]>,
+    pub(crate) idle: Box<[User]>,
     operands: Box<[Operand]>,
+    /// The items of `listeners.users`.
+    users: Box<[User]>,
+    listeners: Listeners,
     /// Whether any kernel runs when its first operand is final.
     pub(crate) has_any: bool,
-    listeners: Listeners,
+    /// Whether any kernel waits for a completion.
+    pub(crate) has_after: bool,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
     pub(crate) reads: Box<[u32]>,
     /// Whether there is one.
@@ -123,8 +144,6 @@ pub(crate) struct General {
     pub(crate) async_registers: Box<[u32]>,
     /// Per register: which of these it is, or [`NO_PROMISE`]. Empty if there is none.
     promises: Box<[u32]>,
-    /// Whether any kernel waits for a completion.
-    pub(crate) has_after: bool,
 }
 
 impl General {
@@ -134,7 +153,10 @@ impl General {
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_none()).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let (mut operands, mut gatherings) = (Vec::new(), Vec::new());
+        let listeners = Listeners::new(function);
+        let (has_any, has_after) =
+            (!listeners.any_users.items.is_empty(), !listeners.after_users.items.is_empty());
+        let (mut operands, mut kernels) = (Vec::new(), Vec::new());
         for (kernel, known) in function.kernels().zip(&plan.kernels) {
             let is_data = |mode: OperandMode| matches!(mode, OperandMode::Required | OperandMode::Lenient);
             let mode = |i: usize| match kernel.operand_mode(i as u32) {
@@ -142,16 +164,23 @@ impl General {
                 mode => mode,
             };
             let n = kernel.operands().len();
-            gatherings.push(Gathering {
-                operands: Span::push(
-                    &mut operands,
-                    kernel.operands().iter().enumerate().map(|(i, &register)| Operand {
-                        register,
-                        mode: mode(i),
-                        is_passed: i < known.operands.n as usize,
-                    }),
-                ),
+            let n_passed = known.operands.n;
+            let all = kernel.operands().iter().enumerate().map(|(i, &register)| Operand {
+                register,
+                mode: mode(i),
+                is_passed: i < n_passed as usize,
+            });
+            let inline: Vec<u32> = (0..n_passed.min(INLINE_OPERANDS as u32)).collect();
+            let n_slots = n_passed as usize + usize::from(known.n_results) + 1;
+            kernels.push(GeneralKernel {
+                step: Step::new(known, kernels.len() as u32, &inline, n_passed, n_slots),
+                n_operands: n_passed,
+                first_register: known.first_result,
+                operands: Span::push(&mut operands, all),
+                users: listeners.users.span(known.first_result, known.n_results),
                 n_any: if kernel.is_any() { (0..n).filter(|&i| is_data(mode(i))).count() as u32 } else { 0 },
+                gathers_plainly: n == n_passed as usize && (0..n).all(|i| mode(i) == OperandMode::Required),
+                publishes_plainly: known.n_results == 1 && !has_any && !has_after,
             });
             for (i, &register) in kernel.operands().iter().enumerate() {
                 let mode = mode(i);
@@ -172,28 +201,34 @@ impl General {
                 reads[register as usize] += 1;
             }
         }
-        let listeners = Listeners::new(function);
+        let counts_reads = reads.iter().any(|&count| count > 0);
+        for kernel in &mut kernels {
+            kernel.gathers_plainly &= !counts_reads;
+            kernel.publishes_plainly &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
+        }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
         let mut promises = vec![NO_PROMISE; if async_registers.is_empty() { 0 } else { is_async.len() }];
         for (i, &register) in async_registers.iter().enumerate() {
             promises[register as usize] = i as u32;
         }
+        let streams: Box<[u32]> = function.kernels().map(|k| k.stream()).collect();
+        let user = |kernel: u32| User::new(kernel, streams[kernel as usize]);
         let ready_counts: Box<[u32]> = function.kernels().map(|k| k.ready_count()).collect();
         let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
         General {
-            steps: plan.kernels.iter().zip(0..).map(|(kernel, k)| CopiedStep::new(kernel, k)).collect(),
-            idle: idle.map(|(k, _)| k as u32).collect(),
+            idle: idle.map(|(k, _)| user(k as u32)).collect(),
             ready_counts,
-            streams: function.kernels().map(|k| k.stream()).collect(),
-            has_after: !listeners.after_users.items.is_empty(),
-            has_any: !listeners.any_users.items.is_empty(),
-            gatherings: gatherings.into(),
+            users: listeners.users.items.iter().map(|&kernel| user(kernel)).collect(),
+            has_after,
+            has_any,
             operands: operands.into(),
             listeners,
-            counts_reads: reads.iter().any(|&count| count > 0),
+            counts_reads,
             reads: reads.into(),
             async_registers,
             promises: promises.into(),
+            kernels: kernels.into(),
+            streams,
         }
     }
 
@@ -206,10 +241,26 @@ impl General {
         }
     }
 
+    /// The stream of the first kernel.
+    pub(crate) fn first_stream(&self) -> u32 {
+        self.streams.first().copied().unwrap_or(0)
+    }
+
+    /// A kernel that is told of something that few are told of.
+    pub(crate) fn user(&self, kernel: u32) -> User {
+        User::new(kernel, self.streams[kernel as usize])
+    }
+
     /// The kernels to tell when `register` is final.
     #[inline]
-    pub(crate) fn users(&self, register: u32) -> &[u32] {
-        self.listeners.users.get(register)
+    pub(crate) fn users(&self, register: u32) -> &[User] {
+        self.listeners.users.span(register, 1).of(&self.users)
+    }
+
+    /// The kernels to tell when the results of a kernel are final.
+    #[inline]
+    pub(crate) fn users_of(&self, kernel: &GeneralKernel) -> &[User] {
+        kernel.users.of(&self.users)
     }
 
     /// The kernels to tell when `register` is final, that run when their first operand is.
@@ -219,8 +270,8 @@ impl General {
 
     /// The operands of a kernel.
     #[inline]
-    pub(crate) fn operands(&self, kernel: u32) -> &[Operand] {
-        self.gatherings[kernel as usize].operands.of(&self.operands)
+    pub(crate) fn operands(&self, kernel: &GeneralKernel) -> &[Operand] {
+        kernel.operands.of(&self.operands)
     }
 
     /// The kernels to tell when the kernel that writes `register` has completed.
