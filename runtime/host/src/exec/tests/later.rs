@@ -58,6 +58,14 @@ fn more(registry: &mut Registry) {
             Err::<i32, _>(KernelError::invalid(format!("fail {x}")))
         })
     }));
+    registry.add(crate::kernel!("note_later", |x: i32| Later::new(move |cx: &ExecContext| {
+        cx.print(&format!("l{x} ")).map(|()| x)
+    })));
+    registry.add(crate::kernel!("add_task", |x: i32, cx: &ExecContext| {
+        let output = cx.request.output.clone();
+        cx.queue().add_task(crate::queue::Task::new(move || _ = output.write(&format!("t{x} "))));
+        x
+    }));
     registry.add(crate::kernel!("two_later", |x: i32| Later::new(move |_| (x, x + 1))));
     registry.add(crate::kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
         let program = INNER.get().expect("set by the test");
@@ -106,6 +114,35 @@ fn results_come_from_tasks_threads_and_futures() {
     let first = source.on_stream(0, "two_later", &[(0, Required)], &["i32", "i32"], &[]);
     let sum = source.kernel("add", &[first, first + 1]);
     check(source, &[sum], 10, &["21"]);
+}
+
+/// What is done at once, without a task, is what would be done next anyway.
+#[test]
+fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
+    let printed = |source: Source, last: u32| {
+        let program = load(source, &[last]);
+        let (_, output) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), Limits::default());
+        output
+    };
+    // The last kernel is ready first; its task comes first, and those of the others after it, each with what it makes ready.
+    let mut source = Source::new();
+    let numbers: Vec<u32> = ["zero", "one", "ten"].iter().map(|name| source.kernel(name, &[])).collect();
+    let later: Vec<u32> = numbers.iter().map(|&x| source.kernel("note_later", &[x])).collect();
+    let notes: Vec<u32> = later.iter().map(|&x| source.kernel("note", &[x])).collect();
+    assert_eq!(printed(source, notes[0]), "l10 10 l1 1 l0 0");
+    // A task that another kernel adds comes after the one of the kernel that ran before it.
+    let mut source = Source::new();
+    let second = source.kernel("one", &[]);
+    let first = source.kernel("ten", &[]);
+    let later = source.kernel("note_later", &[first]);
+    let task = source.kernel("add_task", &[second]);
+    let mut last = later;
+    for _ in 0..100 {
+        last = source.kernel("later", &[last]);
+    }
+    let end = source.kernel("note", &[last]);
+    let sum = source.kernel("add", &[end, task]);
+    assert_eq!(printed(source, sum), "l10 t1 10");
 }
 
 #[test]
