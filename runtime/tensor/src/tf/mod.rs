@@ -25,6 +25,8 @@ mod create;
 mod diagonal;
 mod einsum;
 #[cfg(test)]
+mod formula_tests;
+#[cfg(test)]
 mod hostile_tests;
 mod index;
 mod joins;
