@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number, named_ops};
-use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, complex_div, complex_exp, complex_log, sigmoid};
+use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, sigmoid};
 use super::walk::{broadcast_offsets, broadcast_shape};
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::{Complex128, DType, HostTensor, I1, Shape, TensorError};
+use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 named_ops! {
     /// An elementwise function of two tensors of one dtype, which is the result's too. Gradients have TensorFlow's order of operands.
@@ -139,6 +139,67 @@ pub fn select(
         }
     }
     Ok(out)
+}
+
+/// `Select`: [`select`] of two tensors of one shape; a condition that is a vector takes whole slices along the first axis, a scalar all.
+pub fn select_slices(
+    condition: &HostTensor,
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_shape("e", a.shape())?;
+    let (cond, dims) = (condition.shape(), a.shape().dims());
+    let mut aligned = vec![1; dims.len()];
+    match (cond.dims(), dims) {
+        (&[n], &[first, ..]) if n == first => aligned[0] = n,
+        ([], _) => {}
+        _ => {
+            condition.expect_shape("condition", a.shape())?;
+            aligned.copy_from_slice(dims);
+        }
+    }
+    select(&condition.reshaped(Shape::new(&aligned)?)?, a, b, allocator)
+}
+
+/// `ClipByValue`: not below `low` and not above `high`, which are of the shape of `x` or scalars.
+pub fn clip_by_value(
+    x: &HostTensor,
+    low: &HostTensor,
+    high: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    for (what, limit) in [("clip_value_min", low), ("clip_value_max", high)] {
+        if limit.shape().rank() != 0 {
+            limit.expect_shape(what, x.shape())?;
+        }
+    }
+    binary(Binary::Maximum, &binary(Binary::Minimum, x, high, allocator)?, low, allocator)
+}
+
+/// `NextAfter`: the next number from `a` towards `b`, of f32 or f64, broadcast.
+pub fn next_after(
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_dtype("x2", a.dtype())?;
+    let shape = broadcast_shape(a.shape(), b.shape())?;
+    macro_rules! next {
+        ($ty:ident) => {
+            zip::<$ty, $ty>(a, b, shape, allocator, |a, b| match a.partial_cmp(&b) {
+                None => $ty::NAN,
+                Some(Ordering::Less) => a.next_up(),
+                Some(Ordering::Equal) => b,
+                Some(Ordering::Greater) => a.next_down(),
+            })
+        };
+    }
+    match a.dtype() {
+        DType::F32 => next!(f32),
+        DType::F64 => next!(f64),
+        dtype => Err(TensorError::Unsupported { op: "NextAfter", dtype }),
+    }
 }
 
 /// `AddN`: the sum of tensors of one dtype and shape; at least one.
@@ -300,34 +361,5 @@ impl BinaryTable for f64 {
 
     fn floor(self) -> f64 {
         f64::floor(self)
-    }
-}
-
-impl BinaryTable for Complex128 {
-    fn binary(op: Binary) -> Option<fn(Complex128, Complex128) -> Complex128> {
-        fn minus(a: Complex128, b: Complex128) -> Complex128 {
-            Complex128 { re: a.re - b.re, im: a.im - b.im }
-        }
-        Some(match op {
-            Binary::Add => Domain::plus,
-            Binary::Sub => minus,
-            Binary::Mul => Domain::times,
-            Binary::RealDiv | Binary::Div => complex_div,
-            Binary::DivNoNan => |a, b| if b == Complex128::ZERO { b } else { complex_div(a, b) },
-            Binary::Pow => |a, b| {
-                if b == Complex128::ZERO {
-                    Complex128::ONE
-                } else if a == Complex128::ZERO {
-                    a
-                } else {
-                    complex_exp(b.times(complex_log(a)))
-                }
-            },
-            Binary::SquaredDifference => |a, b| {
-                let d = minus(a, b);
-                d.conjugated().times(d)
-            },
-            _ => return None,
-        })
     }
 }

@@ -116,6 +116,12 @@ fn elementwise(x: &HostTensor, y: &HostTensor, m: &Arc<dyn Allocator>) -> Result
         broadcast_args(x.shape(), y.shape()),
         broadcast_gradient_args(x.shape(), y.shape()),
         gather_nd(x, y, m),
+        population_count(x, m),
+        complex(x, y, m),
+        part(Part::Angle, x, m),
+        next_after(x, y, m),
+        clip_by_value(x, y, x, m),
+        l2_loss(x, m),
     );
     Ok(())
 }
@@ -170,8 +176,10 @@ fn movements(
         eye(n, at(1).unsigned_abs() as usize, DType::F32, m),
         range(x, y, y, m),
         lin_space(x, y, at(0), m),
-        unsorted_segment_sum(x, y, n, m),
+        unsorted_segment(Segment::Sum, x, y, n, m),
         shape_from("Fill", x),
+        dynamic_stitch(&[x, y], &[y, x], m),
+        select_slices(x, y, y, m),
     );
     if let Ok(shape) = Shape::from_i64(a) {
         all!(fill(shape.clone(), y, m), scatter_nd(x, y, &shape, m), broadcast_to(x, &shape, m));

@@ -219,39 +219,6 @@ fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
     }
 }
 
-/// `UnsortedSegmentSum`: row `i` of `x` is added to row `ids[i]` of the result; rows with a negative id are dropped.
-pub fn unsorted_segment_sum(
-    x: &HostTensor,
-    ids: &HostTensor,
-    n_segments: usize,
-    allocator: &Arc<dyn Allocator>,
-) -> Result<HostTensor, TensorError> {
-    let op = "UnsortedSegmentSum";
-    let rank = ids.shape().rank();
-    if x.shape().dims().get(..rank) != Some(ids.shape().dims()) {
-        return invalid(op, format!("ids of shape {} do not begin shape {}", ids.shape(), x.shape()));
-    }
-    let rest = &x.shape().dims()[rank..];
-    let ids = indices_of(op, ids)?;
-    if let Some(id) = ids.iter().find(|&&id| id >= 0 && id as u64 >= n_segments as u64) {
-        return invalid(op, format!("id {id} is not below {n_segments}, shape {}", x.shape()));
-    }
-    let out = HostTensor::zeros(x.dtype(), Shape::new(&[&[n_segments], rest].concat())?, allocator)?;
-    let len: usize = rest.iter().product();
-    if len > 0 {
-        with_element!(x.dtype(), T => {
-            let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
-            for (row, &id) in from.chunks_exact(len).zip(&ids) {
-                let Ok(id) = usize::try_from(id) else { continue };
-                for (to, &from) in to[id * len..(id + 1) * len].iter_mut().zip(row) {
-                    *to = combine(Scatter::Add, *to, from);
-                }
-            }
-        });
-    }
-    Ok(out)
-}
-
 /// `OneHot`: a new axis of length `depth`, `on` at the index and `off` elsewhere; all off where the index is out of range. `on` and `off` are
 /// scalars of one dtype.
 pub fn one_hot(

@@ -5,8 +5,8 @@
 //! serve where speed does not matter.
 //!
 //! ```text
-//! numeric (kinds of numbers) ──▶ unary, binary (tables)         walk (where elements come from) ──▶ movement, joins, slices, pads
-//!                           ├──▶ reduce, order                  shapes, create, diagonal, index (tensors of positions)
+//! numeric (kinds of numbers) ──▶ unary, binary, complex (tables) walk (where elements come from) ──▶ movement, joins, slices, pads
+//!                           ├──▶ reduce, order, segment         shapes, create, diagonal, index (tensors of positions)
 //!                           └──▶ product ──▶ einsum             window (images) ──▶ conv, pool
 //! real (floats in f64) ──▶ softmax, norm, train                 list (lists of tensors)
 //! ```
@@ -20,6 +20,7 @@
 //! Not here: variables, control flow, strings, speed (`math`, `matmul`, `conv`).
 
 mod binary;
+mod complex;
 mod conv;
 mod create;
 mod diagonal;
@@ -42,6 +43,7 @@ mod pool;
 mod product;
 mod real;
 mod reduce;
+mod segment;
 mod shapes;
 mod slices;
 mod softmax;
@@ -54,7 +56,11 @@ mod unary;
 mod walk;
 mod window;
 
-pub use binary::{Binary, Compare, add_n, binary, compare, leaky_relu_grad, select};
+pub use binary::{
+    Binary, Compare, add_n, binary, clip_by_value, compare, leaky_relu_grad, next_after, select,
+    select_slices,
+};
+pub use complex::{Part, complex, part};
 pub use conv::{
     Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
     depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
@@ -63,8 +69,7 @@ pub use create::{eye, fill, lin_space, ones_like, range, zeros_like};
 pub use diagonal::{diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag};
 pub use einsum::einsum;
 pub use index::{
-    Scatter, Unique, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, unsorted_segment_sum,
-    where_true,
+    Scatter, Unique, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true,
 };
 pub use joins::{concat, pack, split, split_v, unpack};
 pub use list::{PartialShape, TensorList};
@@ -77,7 +82,8 @@ pub use order::{arg_extreme, in_top_k, sort, top_k};
 pub use pads::{PadMode, mirror_pad_grad, pad};
 pub use pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
 pub use product::{Turn, batch_matmul, matmul};
-pub use reduce::{Reduce, Scan, reduce, scan};
+pub use reduce::{Reduce, Scan, l2_loss, reduce, scan};
+pub use segment::{Segment, dynamic_stitch, unsorted_segment};
 pub use shapes::{
     broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape, shape_from,
     shape_of, size_of, squeeze,
@@ -88,5 +94,5 @@ pub use train::{
     Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
     apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
 };
-pub use unary::{Test, Unary, bitcast, cast, leaky_relu, test, unary};
+pub use unary::{Test, Unary, bitcast, cast, leaky_relu, population_count, test, unary};
 pub use window::{Format, Padding};

@@ -70,6 +70,13 @@ pub fn reduce(
     Ok(out)
 }
 
+/// `L2Loss`: half the sum of the squares of a float tensor, a scalar.
+pub fn l2_loss(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    let wide = reals("L2Loss", x, allocator)?;
+    let loss = sum(&wide.read::<f64>()?, |x| x * x) / 2.0;
+    cast(&HostTensor::from_slice(Shape::scalar(), &[loss], allocator)?, x.dtype(), allocator)
+}
+
 fn reduce_row<T: Number>(op: Reduce, row: &[T]) -> T {
     match op {
         Reduce::Sum | Reduce::Any => T::narrow(sum(row, |x| x)),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mem::{Allocator, Malloc};
-use crate::{Complex64, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16};
+use crate::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16};
 
 pub(super) fn tensor<T: Element>(dims: &[usize], values: &[T]) -> HostTensor {
     HostTensor::from_slice(Shape::new(dims).unwrap(), values, &malloc()).unwrap()
@@ -266,8 +266,8 @@ fn gathers_and_scatters() {
         &[2],
         &[0i32, 8],
     );
-    check(unsorted_segment_sum(&x, &vector(&[1i32, -1, 1]), 2, m), &[2, 2], &[0i32, 0, 6, 8]);
-    assert!(unsorted_segment_sum(&x, &vector(&[2i32, 0, 0]), 2, m).is_err());
+    check(unsorted_segment(Segment::Sum, &x, &vector(&[1i32, -1, 1]), 2, m), &[2, 2], &[0i32, 0, 6, 8]);
+    assert!(unsorted_segment(Segment::Sum, &x, &vector(&[2i32, 0, 0]), 2, m).is_err());
     let (on, off) = (tensor(&[], &[5.0f32]), tensor(&[], &[0.0f32]));
     check(
         one_hot(&vector(&[0i32, 2, -1]), 3, &on, &off, -1, m),
@@ -280,6 +280,87 @@ fn gathers_and_scatters() {
     check(Ok(found.values), &[5], &[1i32, 2, 4, 7, 8]);
     check(Ok(found.places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
     check(Ok(found.counts), &[5], &[2i32, 1, 3, 1, 2]);
+}
+
+#[test]
+fn segments_and_stitches() {
+    let m = &malloc();
+    let (x, ids) = (tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]), vector(&[1i32, -1, 1]));
+    check(unsorted_segment(Segment::Prod, &x, &ids, 2, m), &[2, 2], &[1i32, 1, 5, 12]);
+    check(unsorted_segment(Segment::Max, &x, &ids, 2, m), &[2, 2], &[i32::MIN, i32::MIN, 5, 6]);
+    check(unsorted_segment(Segment::Min, &x, &ids, 2, m), &[2, 2], &[i32::MAX, i32::MAX, 1, 2]);
+    let (a, b) = (vector(&[0i32, 3]), tensor(&[], &[1i32]));
+    let (rows, row) = (tensor(&[2, 2], &[1i32, 2, 3, 4]), vector(&[7i32, 8]));
+    check(dynamic_stitch(&[&a, &b], &[&rows, &row], m), &[4, 2], &[1i32, 2, 7, 8, 0, 0, 3, 4]);
+    assert!(dynamic_stitch(&[&a, &b], &[&rows, &rows], m).is_err() && dynamic_stitch(&[], &[], m).is_err());
+    let c = vector(&bools(&[true, false]));
+    check(select_slices(&c, &rows, &tensor(&[2, 2], &[0i32; 4]), m), &[2, 2], &[1i32, 2, 0, 0]);
+    assert!(select_slices(&vector(&bools(&[true; 3])), &rows, &rows, m).is_err());
+}
+
+#[test]
+fn complex_functions_are_inverses_and_quotients() {
+    let m = &malloc();
+    let z = vector(&[
+        Complex128 { re: 0.5, im: 0.25 },
+        Complex128 { re: -1.5, im: 0.75 },
+        Complex128 { re: 2.0, im: -0.5 },
+        Complex128 { re: 1e-9, im: 1e-9 },
+    ]);
+    let of = |op, x: &HostTensor| unary(op, x, m).unwrap();
+    let near = |a: &HostTensor, b: &HostTensor, what: &str| {
+        for (a, b) in a.read::<Complex128>().unwrap().iter().zip(b.read::<Complex128>().unwrap().iter()) {
+            let error = (a.re - b.re).hypot(a.im - b.im);
+            assert!(error <= 1e-13 * (b.re.hypot(b.im) + 1e-6), "{what}: {a:?} {b:?}");
+        }
+    };
+    for (back, there) in [
+        (Unary::Sin, Unary::Asin),
+        (Unary::Cos, Unary::Acos),
+        (Unary::Tan, Unary::Atan),
+        (Unary::Sinh, Unary::Asinh),
+        (Unary::Cosh, Unary::Acosh),
+        (Unary::Tanh, Unary::Atanh),
+        (Unary::Exp, Unary::Log),
+        (Unary::Expm1, Unary::Log1p),
+        (Unary::Square, Unary::Sqrt),
+    ] {
+        let tolerant = matches!(back, Unary::Cos | Unary::Cosh); // near 0 the argument loses digits
+        let there = of(there, &z);
+        if !tolerant {
+            near(&of(back, &there), &z, back.name());
+        }
+    }
+    let quotient = binary(Binary::RealDiv, &of(Unary::Sinh, &z), &of(Unary::Cosh, &z), m).unwrap();
+    near(&of(Unary::Tanh, &z), &quotient, "tanh");
+    let (re, im) = (part(Part::Real, &z, m).unwrap(), part(Part::Imag, &z, m).unwrap());
+    near(&complex(&re, &im, m).unwrap(), &z, "parts");
+    check(part(Part::ComplexAbs, &vector(&[Complex64 { re: 3.0, im: 4.0 }]), m), &[1], &[5.0f32]);
+    refused(part(Part::Real, &re, m), "`Real` does not take elements of dtype f64");
+}
+
+#[test]
+fn the_rarer_functions() {
+    let m = &malloc();
+    for x in [-3.5f64, -1.0, -0.3, -1e-9, 0.0, 1e-20, 0.47, 0.5, 1.0, 2.5, 4.0] {
+        let back = |op, y: f64| unary(op, &vector(&[y]), m).unwrap().read::<f64>().unwrap()[0];
+        let erf = back(Unary::Erf, x);
+        let tolerance = 1e-14 * x.abs() + 1e-16 / (-x * x).exp();
+        assert!((back(Unary::Erfinv, erf) - x).abs() <= tolerance, "{x} {}", back(Unary::Erfinv, erf));
+        let p = back(Unary::Erfc, x) / 2.0;
+        let tolerance = 1e-13 * x.abs() + 1e-15 / if x < 0.0 { (-x * x).exp() } else { 1.0 };
+        assert!((back(Unary::Ndtri, p) + x * 2f64.sqrt()).abs() <= tolerance, "{x}");
+    }
+    let ends = unary(Unary::Erfinv, &vector(&[1.0f64, -1.0, 1.5, f64::NAN]), m).unwrap();
+    let ends = ends.read::<f64>().unwrap();
+    assert!(ends[0] == f64::INFINITY && ends[1] == f64::NEG_INFINITY && ends[2].is_nan() && ends[3].is_nan());
+    check(population_count(&vector(&[-1i8, 7, 0]), m), &[3], &[8u8, 3, 0]);
+    refused(population_count(&vector(&[1.0f32]), m), "`PopulationCount` does not take elements of dtype f32");
+    let up = next_after(&vector(&[1.0f32, 1.0, 0.0]), &vector(&[2.0f32, 1.0, -1.0]), m);
+    check(up, &[3], &[1.000_000_1f32, 1.0, -1e-45]);
+    let (low, high) = (tensor(&[], &[0i32]), vector(&[1i32, 2, 3]));
+    check(clip_by_value(&vector(&[-5i32, 5, 2]), &low, &high, m), &[3], &[0i32, 2, 2]);
+    check(l2_loss(&vector(&[3.0f32, 4.0]), m), &[], &[12.5f32]);
 }
 
 #[test]

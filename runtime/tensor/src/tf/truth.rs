@@ -276,7 +276,7 @@ impl<'a> Node<'a> {
             "Transpose" => vec![transpose(x, &self.ints(1), m)?],
             "Unpack" => unpack(x, self.int("axis"), m)?,
             "UnsortedSegmentSum" => {
-                vec![unsorted_segment_sum(x, self.inputs[1], self.ints(2)[0] as usize, m)?]
+                vec![unsorted_segment(Segment::Sum, x, self.inputs[1], self.ints(2)[0] as usize, m)?]
             }
             op => panic!("no operator {op}"),
         })

@@ -3,13 +3,13 @@
 //! An operator that a table lacks does not exist for its dtypes: [`TensorError::Unsupported`]. Floats follow IEEE 754 (the logarithm of
 //! a negative number is NaN, of zero -inf); integers wrap around (`Abs` and `Neg` of the smallest are itself).
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
 
-use super::numeric::{Domain, Number, named_ops};
+use super::numeric::{AnyWide, Domain, Number, named_ops};
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::{Complex128, DType, HostTensor, I1, TensorError};
+use crate::{DType, HostTensor, I1, TensorError};
 
 named_ops! {
     /// An elementwise function whose result has the operand's dtype.
@@ -17,7 +17,7 @@ named_ops! {
         Abs = "Abs"; Neg = "Neg"; Sign = "Sign"; Square = "Square"; Reciprocal = "Reciprocal" | "Inv"; Sqrt = "Sqrt"; Rsqrt = "Rsqrt";
         Exp = "Exp"; Expm1 = "Expm1"; Log = "Log"; Log1p = "Log1p"; Sin = "Sin"; Cos = "Cos"; Tan = "Tan"; Asin = "Asin"; Acos = "Acos";
         Atan = "Atan"; Sinh = "Sinh"; Cosh = "Cosh"; Tanh = "Tanh"; Asinh = "Asinh"; Acosh = "Acosh"; Atanh = "Atanh"; Erf = "Erf";
-        Erfc = "Erfc"; Lgamma = "Lgamma"; Digamma = "Digamma"; Ceil = "Ceil"; Floor = "Floor"; Round = "Round" | "Rint";
+        Erfc = "Erfc"; Erfinv = "Erfinv"; Ndtri = "Ndtri"; Lgamma = "Lgamma"; Digamma = "Digamma"; Ceil = "Ceil"; Floor = "Floor"; Round = "Round" | "Rint";
         Sigmoid = "Sigmoid"; Softplus = "Softplus"; Softsign = "Softsign"; Relu = "Relu"; Relu6 = "Relu6"; Elu = "Elu"; Selu = "Selu";
         Conj = "Conj"; Invert = "Invert"; LogicalNot = "LogicalNot";
     }
@@ -65,8 +65,9 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
     }
 }
 
-/// `Cast`: fractions are cut off, floats beyond an integer type saturate, integers wrap around, NaN becomes integer 0; any number but
-/// 0 is true; a complex number loses its imaginary part.
+/// `Cast`: fractions are cut off, integers wrap around, any number but 0 is true, a complex number loses its imaginary part. Floats beyond
+/// an integer type saturate and NaN becomes integer 0; TensorFlow leaves these undefined (on x86 the result is the smallest integer), XLA and
+/// Rust have them so.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), From => with_element!(to, To => {
         map::<From, To>(x, allocator, |x| To::cast(x.widen().any()))
@@ -80,6 +81,19 @@ pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
         return Err(TensorError::Invalid { op: "Bitcast", problem });
     }
     HostTensor::from_buffer(to, x.shape().clone(), x.buffer().clone())
+}
+
+/// `PopulationCount`: how many bits of an integer are set, as ui8.
+pub fn population_count(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    with_element!(x.dtype(), T => {
+        if !matches!(<T as Number>::Wide::ZERO.any(), AnyWide::Int(_)) {
+            return Err(TensorError::Unsupported { op: "PopulationCount", dtype: x.dtype() });
+        }
+        map::<T, u8>(x, allocator, |x| match x.widen().any() {
+            AnyWide::Int(i) => (i << (128 - <T as Number>::BITS)).count_ones() as u8, // at most 64
+            _ => 0,
+        })
+    })
 }
 
 pub(super) fn map<A: Number, B: Number>(
@@ -134,6 +148,7 @@ impl UnaryTable for i128 {
             Unary::Invert => |x| !x,
             Unary::Relu => |x| x.max(0),
             Unary::Relu6 => |x| x.clamp(0, 6),
+            Unary::Round => |x| x,
             _ => return None,
         })
     }
@@ -175,6 +190,11 @@ impl UnaryTable for f64 {
             Unary::Atanh => libm::atanh,
             Unary::Erf => libm::erf,
             Unary::Erfc => libm::erfc,
+            Unary::Erfinv => erf_inv,
+            Unary::Ndtri => |p| match p {
+                p if p < 0.5 => -SQRT_2 * erfc_inv(2.0 * p),
+                p => SQRT_2 * erfc_inv(2.0 * (1.0 - p)),
+            },
             Unary::Lgamma => libm::lgamma,
             Unary::Digamma => digamma,
             Unary::Ceil => f64::ceil,
@@ -203,6 +223,40 @@ pub(super) fn sigmoid(x: f64) -> f64 {
     }
 }
 
+/// The inverse of the error function. NaN outside [-1, 1].
+fn erf_inv(y: f64) -> f64 {
+    if y.abs() <= 0.5 {
+        return inverse(y.abs(), (1.0 - y.abs()) * (1.0 + y.abs()), |x| libm::erf(x) - y.abs()).copysign(y);
+    }
+    erfc_inv(1.0 - y.abs()).copysign(y)
+}
+
+/// The inverse of the complementary error function, of arguments up to 1.
+fn erfc_inv(q: f64) -> f64 {
+    match q {
+        0.0 => f64::INFINITY,
+        q if q > 0.0 && q < 0.5 => inverse(1.0 - q, q * (2.0 - q), |x| q - libm::erfc(x)),
+        0.5..=1.0 => erf_inv(1.0 - q),
+        _ => f64::NAN,
+    }
+}
+
+/// The zero of a function with the error function's slope, near the inverse of `y`, by Halley's steps from Winitzki's approximation; `rest` is
+/// `1 - y^2`.
+fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
+    if y == 0.0 {
+        return y;
+    }
+    let a = 0.147;
+    let half = 2.0 / (PI * a) + rest.ln() / 2.0;
+    let mut x = ((half * half - rest.ln() / a).sqrt() - half).sqrt();
+    for _ in 0..4 {
+        let step = error(x) / (FRAC_2_SQRT_PI * (-x * x).exp());
+        x -= step / (1.0 + x * step);
+    }
+    x
+}
+
 /// The logarithmic derivative of the gamma function: reflected to the right half line, raised above 10, then the asymptotic series.
 fn digamma(mut x: f64) -> f64 {
     if x == f64::NEG_INFINITY || (x <= 0.0 && x.floor() == x) {
@@ -220,62 +274,4 @@ fn digamma(mut x: f64) -> f64 {
     let y = 1.0 / (x * x);
     let series = y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y * (1.0 / 240.0 - y / 132.0))));
     sum + x.ln() - 0.5 / x - series
-}
-
-impl UnaryTable for Complex128 {
-    fn unary(op: Unary) -> Option<fn(Complex128) -> Complex128> {
-        Some(match op {
-            Unary::Neg => |x| Complex128 { re: -x.re, im: -x.im },
-            Unary::Conj => |x| Complex128 { re: x.re, im: -x.im },
-            Unary::Square => |x| x.times(x),
-            Unary::Reciprocal => |x| complex_div(Complex128::ONE, x),
-            Unary::Exp => complex_exp,
-            Unary::Log => complex_log,
-            Unary::Sqrt => complex_sqrt,
-            Unary::Rsqrt => |x| complex_div(Complex128::ONE, complex_sqrt(x)),
-            Unary::Sign => |x| {
-                let r = x.re.hypot(x.im);
-                if r == 0.0 { Complex128::ZERO } else { Complex128 { re: x.re / r, im: x.im / r } }
-            },
-            Unary::Sin => |x| Complex128 { re: x.re.sin() * x.im.cosh(), im: x.re.cos() * x.im.sinh() },
-            Unary::Cos => |x| Complex128 { re: x.re.cos() * x.im.cosh(), im: -x.re.sin() * x.im.sinh() },
-            Unary::Sinh => |x| Complex128 { re: x.re.sinh() * x.im.cos(), im: x.re.cosh() * x.im.sin() },
-            Unary::Cosh => |x| Complex128 { re: x.re.cosh() * x.im.cos(), im: x.re.sinh() * x.im.sin() },
-            _ => return None,
-        })
-    }
-}
-
-/// The quotient, scaled by the larger part of the divisor so that its square cannot overflow.
-pub(super) fn complex_div(a: Complex128, b: Complex128) -> Complex128 {
-    if b.re.abs() >= b.im.abs() {
-        let ratio = b.im / b.re;
-        let den = b.re + b.im * ratio;
-        Complex128 { re: (a.re + a.im * ratio) / den, im: (a.im - a.re * ratio) / den }
-    } else {
-        let ratio = b.re / b.im;
-        let den = b.re * ratio + b.im;
-        Complex128 { re: (a.re * ratio + a.im) / den, im: (a.im * ratio - a.re) / den }
-    }
-}
-
-pub(super) fn complex_exp(x: Complex128) -> Complex128 {
-    let r = x.re.exp();
-    Complex128 { re: r * x.im.cos(), im: if x.im == 0.0 { x.im } else { r * x.im.sin() } }
-}
-
-pub(super) fn complex_log(x: Complex128) -> Complex128 {
-    Complex128 { re: x.re.hypot(x.im).ln(), im: x.im.atan2(x.re) }
-}
-
-fn complex_sqrt(x: Complex128) -> Complex128 {
-    if x.re == 0.0 && x.im == 0.0 {
-        return Complex128 { re: 0.0, im: x.im };
-    }
-    let t = ((x.re.abs() + x.re.hypot(x.im)) / 2.0).sqrt();
-    if x.re >= 0.0 {
-        Complex128 { re: t, im: x.im / (2.0 * t) }
-    } else {
-        Complex128 { re: x.im.abs() / (2.0 * t), im: t.copysign(x.im) }
-    }
 }

@@ -1,0 +1,113 @@
+//! Segments: rows gathered under the number of their segment, and rows put together by number.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::index::indices_of;
+use super::numeric::{Domain, Number, named_ops};
+use super::reduce::far_end;
+use crate::element::with_element;
+use crate::error::invalid;
+use crate::mem::Allocator;
+use crate::{HostTensor, Shape, TensorError};
+
+named_ops! {
+    /// How the rows of a segment become one.
+    Segment {
+        Sum = "UnsortedSegmentSum"; Prod = "UnsortedSegmentProd"; Max = "UnsortedSegmentMax"; Min = "UnsortedSegmentMin";
+    }
+}
+
+/// `UnsortedSegmentSum` ...: rows of `x` whose `ids` (i32 or i64) are `i` become row `i` of the result; rows with a negative id are dropped. A
+/// segment without rows is 0, 1, the lowest or the highest number.
+pub fn unsorted_segment(
+    op: Segment,
+    x: &HostTensor,
+    ids: &HostTensor,
+    n_segments: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let rank = ids.shape().rank();
+    if x.shape().dims().get(..rank) != Some(ids.shape().dims()) {
+        let problem = format!("ids of shape {} do not begin shape {}", ids.shape(), x.shape());
+        return invalid(op.name(), problem);
+    }
+    let rest = &x.shape().dims()[rank..];
+    let ids = indices_of(op.name(), ids)?;
+    if let Some(id) = ids.iter().find(|&&id| id >= 0 && id as u64 >= n_segments as u64) {
+        return invalid(op.name(), format!("id {id} is not below {n_segments}, shape {}", x.shape()));
+    }
+    let out = HostTensor::allocate(x.dtype(), Shape::new(&[&[n_segments], rest].concat())?, allocator)?;
+    if out.num_elements() == 0 {
+        return Ok(out);
+    }
+    let len: usize = rest.iter().product();
+    with_element!(x.dtype(), T => {
+        type Wide = <T as Number>::Wide;
+        if !Wide::ORDERED && matches!(op, Segment::Max | Segment::Min) {
+            return Err(TensorError::Unsupported { op: op.name(), dtype: x.dtype() });
+        }
+        let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+        to.fill(match op {
+            Segment::Sum => T::narrow(Wide::ZERO),
+            Segment::Prod => T::narrow(Wide::ONE),
+            Segment::Max => far_end(Ordering::Greater),
+            Segment::Min => far_end(Ordering::Less),
+        });
+        let extreme = |old: T, new: T, wanted| {
+            let (a, b) = (old.widen(), new.widen());
+            if !a.is_nan() && (b.is_nan() || b.order(a) == Some(wanted)) { new } else { old }
+        };
+        for (row, &id) in from.chunks_exact(len).zip(&ids) {
+            let Ok(id) = usize::try_from(id) else { continue };
+            for (to, &x) in to[id * len..(id + 1) * len].iter_mut().zip(row) {
+                *to = match op {
+                    Segment::Sum => T::narrow(to.widen().plus(x.widen())),
+                    Segment::Prod => T::narrow(to.widen().times(x.widen())),
+                    Segment::Max => extreme(*to, x, Ordering::Greater),
+                    Segment::Min => extreme(*to, x, Ordering::Less),
+                };
+            }
+        }
+    });
+    Ok(out)
+}
+
+/// `DynamicStitch`: row `i` of the result is the last of the rows that have the index `i`. Each data tensor begins with the shape of its
+/// indices (i32), and the rest is the same for all; rows that nothing names are zeros.
+pub fn dynamic_stitch(
+    indices: &[&HostTensor],
+    data: &[&HostTensor],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "DynamicStitch";
+    let (Some(first), true) = (data.first(), indices.len() == data.len()) else {
+        return invalid(op, format!("{} tensors of indices for {} of data", indices.len(), data.len()));
+    };
+    let rest = first.shape().dims().get(indices[0].shape().rank()..).unwrap_or_default();
+    let mut rows = Vec::with_capacity(data.len());
+    for (at, x) in indices.iter().zip(data) {
+        x.expect_dtype("data", first.dtype())?;
+        if *x.shape().dims() != *[at.shape().dims(), rest].concat() {
+            let problem = format!("indices of shape {} for data of shape {}", at.shape(), x.shape());
+            return invalid(op, problem);
+        }
+        rows.push(indices_of(op, at)?);
+    }
+    if let Some(negative) = rows.iter().flatten().find(|&&i| i < 0) {
+        return invalid(op, format!("index {negative} is negative"));
+    }
+    let n = rows.iter().flatten().max().map_or(0, |&last| (last as usize).saturating_add(1));
+    let out = HostTensor::zeros(first.dtype(), Shape::new(&[&[n], rest].concat())?, allocator)?;
+    if out.num_elements() > 0 {
+        let len = rest.iter().product::<usize>() * first.dtype().size();
+        let mut to = out.write_bytes()?;
+        for (rows, x) in rows.iter().zip(data) {
+            for (&row, from) in rows.iter().zip(x.read_bytes()?.chunks_exact(len)) {
+                let start = row as usize * len; // not negative, below n
+                to[start..start + len].copy_from_slice(from);
+            }
+        }
+    }
+    Ok(out)
+}
