@@ -1,8 +1,10 @@
-//! What must hold for any text: the fuzz targets and the tests that run their corpus share these functions.
+//! What must hold for any text, and for any `.npy` file: the fuzz targets and the tests that run their corpus share these functions.
 //!
 //! A program that is read prints in every form as a text that reads back and prints the same again; it is the same
 //! program after each of these ways. A program that the verifier accepts is one after every pass. Nothing panics:
 //! what a function here finds it says by a panic of its own, which names the text.
+
+use std::sync::Arc;
 
 use befrost_compiler::diag::{self, Diagnostic};
 use befrost_compiler::ir::Module;
@@ -10,6 +12,8 @@ use befrost_compiler::pass::{PassManager, RunOptions};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::npy;
 
 use crate::filecheck;
 
@@ -89,4 +93,19 @@ pub fn file_check(data: &[u8]) -> bool {
     options.verbosity = filecheck::Verbosity::All;
     let source = |name, bytes| filecheck::Source { name, bytes };
     filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
+}
+
+/// More than any file of the corpus needs.
+const NPY_MEMORY: usize = 1 << 24;
+
+/// The target `npy`: a file that is read is written and read again as the same tensor. Answers whether it is one.
+pub fn npy(bytes: &[u8]) -> bool {
+    let allocator: Arc<dyn Allocator> = Arc::new(Limited::new(Malloc::shared(), NPY_MEMORY));
+    let Ok(tensor) = npy::parse(bytes, &allocator) else { return false };
+    let written = npy::to_bytes(&tensor).unwrap_or_else(|error| panic!("read, but not written: {error}"));
+    let again = npy::parse(&written, &allocator).unwrap_or_else(|error| panic!("not read again: {error}"));
+    assert_eq!((again.dtype(), again.shape()), (tensor.dtype(), tensor.shape()));
+    let elements = |tensor: &befrost_tensor::HostTensor| tensor.read_bytes().map(|bytes| bytes.to_vec());
+    assert_eq!(elements(&again), elements(&tensor));
+    true
 }

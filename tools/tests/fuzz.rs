@@ -53,6 +53,11 @@ fn the_corpus_of_text_holds() {
 }
 
 #[test]
+fn the_corpus_of_npy_holds() {
+    assert_eq!(corpus("npy").iter().filter(|file| fuzz::npy(file)).count(), 8);
+}
+
+#[test]
 fn the_corpus_of_filecheck_holds() {
     for input in corpus("filecheck") {
         fuzz::file_check(&input);

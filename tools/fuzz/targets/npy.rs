@@ -1,0 +1,6 @@
+//! A `.npy` file: it is refused, or it is a tensor that is written and read again.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    befrost_tools::fuzz::npy(bytes);
+});
