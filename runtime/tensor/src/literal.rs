@@ -16,6 +16,7 @@ use half::{bf16, f16};
 
 use crate::dtype::UnknownDType;
 use crate::element::with_element;
+use crate::scalar::{bf16_from_f64, f16_from_f64};
 use crate::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError};
 
 /// Why a text is no tensor.
@@ -154,8 +155,8 @@ literals! {
     i64: std_parse;
     f32: |text| in_range(text, std_parse(text)?, f32::is_infinite);
     f64: |text| in_range(text, std_parse(text)?, f64::is_infinite);
-    f16: |text| in_range(text, f16::from_f64(std_parse(text)?), f16::is_infinite);
-    bf16: |text| in_range(text, bf16::from_f64(std_parse(text)?), bf16::is_infinite);
+    f16: |text| in_range(text, f16_from_f64(std_parse(text)?), f16::is_infinite);
+    bf16: |text| in_range(text, bf16_from_f64(std_parse(text)?), bf16::is_infinite);
     I1: truth_value;
     Complex64: |text| complex(text).map(|(re, im)| Complex64 { re, im });
     Complex128: |text| complex(text).map(|(re, im)| Complex128 { re, im });

@@ -89,9 +89,46 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
+/// The nearest f16, ties to even. `half::f16::from_f64` rounds twice, or drops digits.
+pub fn f16_from_f64(x: f64) -> half::f16 {
+    half::f16::from_f32(rounded_to_odd(x))
+}
+
+/// The nearest bf16, ties to even. `half::bf16::from_f64` drops digits that decide a tie.
+pub fn bf16_from_f64(x: f64) -> half::bf16 {
+    half::bf16::from_f32(rounded_to_odd(x))
+}
+
+/// The f32 on the side of zero with its last bit set where digits are lost: it stands on no tie of a shorter format that `x` does not stand on, so
+/// rounding it again is as if `x` had been rounded at once.
+fn rounded_to_odd(x: f64) -> f32 {
+    let near = x as f32;
+    if x.is_nan() || f64::from(near) == x {
+        return near;
+    }
+    let farther = f64::from(near).abs() > x.abs();
+    f32::from_bits((near.to_bits() - u32::from(farther)) | 1)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Float, Integer};
+    use super::{Float, Integer, bf16_from_f64, f16_from_f64};
+
+    #[test]
+    fn short_floats_are_rounded_once() {
+        // A tie of bf16 and a digit that f64 has and f32 has not.
+        assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8) + 2f64.powi(-40)).to_f64(), 1.0 + 2f64.powi(-7));
+        assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8)).to_f64(), 1.0);
+        assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8) - 2f64.powi(-40)).to_f64(), 1.0);
+        assert_eq!(f16_from_f64(1.0 + 2f64.powi(-11) + 2f64.powi(-40)).to_f64(), 1.0 + 2f64.powi(-10));
+        assert_eq!(f16_from_f64(-1.0 - 2f64.powi(-11) + 2f64.powi(-40)).to_f64(), -1.0);
+        assert_eq!(f16_from_f64(2f64.powi(-25)).to_bits(), 0);
+        assert_eq!(f16_from_f64(2f64.powi(-25) + 2f64.powi(-60)).to_bits(), 1);
+        assert_eq!(f16_from_f64(-1e-300).to_bits(), 0x8000);
+        assert_eq!(f16_from_f64(65519.999_999_999).to_f64(), 65504.0);
+        assert!(f16_from_f64(65520.0).is_infinite() && f16_from_f64(f64::NAN).is_nan());
+        assert!(f16_from_f64(f64::INFINITY).is_infinite() && bf16_from_f64(1e300).is_infinite());
+    }
 
     #[test]
     fn integers_wrap_around() {

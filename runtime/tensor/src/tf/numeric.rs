@@ -18,6 +18,7 @@ use half::{bf16, f16};
 
 use super::binary::BinaryTable;
 use super::unary::UnaryTable;
+use crate::scalar::{bf16_from_f64, f16_from_f64};
 use crate::{Complex64, Complex128, Element, I1};
 
 /// An element type and the type that its arithmetic is done in.
@@ -239,8 +240,8 @@ macro_rules! floats {
 }
 floats! {
     f64: |x| x, |x| x;
-    f16: f16::to_f64, f16::from_f64;
-    bf16: bf16::to_f64, bf16::from_f64;
+    f16: f16::to_f64, f16_from_f64;
+    bf16: bf16::to_f64, bf16_from_f64;
 }
 
 impl Number for f32 {
