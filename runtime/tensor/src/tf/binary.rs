@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::numeric::{Domain, Number, named_ops};
 use super::unary::{SELU_SCALE, SELU_SCALE_ALPHA, sigmoid};
-use super::walk::{broadcast_offsets, broadcast_shape};
+use super::walk::{Axis, Offsets, broadcast_axes, broadcast_maps, broadcast_shape, offsets};
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::{DType, HostTensor, I1, Shape, TensorError};
+use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
 named_ops! {
     /// An elementwise function of two tensors of one dtype, which is the result's too. Gradients have TensorFlow's order of operands.
@@ -129,11 +129,9 @@ pub fn select(
     {
         let size = a.dtype().size();
         let (c, a_bytes, b_bytes) = (condition.read::<I1>()?, a.read_bytes()?, b.read_bytes()?);
-        let from_a = broadcast_offsets(a.shape(), &shape);
-        let from_b = broadcast_offsets(b.shape(), &shape);
-        let from_c = broadcast_offsets(condition.shape(), &shape);
-        let mut bytes = out.write_bytes()?;
-        for (((slot, c_at), a_at), b_at) in bytes.chunks_exact_mut(size).zip(from_c).zip(from_a).zip(from_b) {
+        let of = |x: &HostTensor| Offsets::new(broadcast_maps(x.shape(), &shape));
+        let places = of(condition).zip(of(a)).zip(of(b));
+        for (slot, ((c_at, a_at), b_at)) in out.write_bytes()?.chunks_exact_mut(size).zip(places) {
             let (from, at) = if c[c_at].is_true() { (&a_bytes, a_at) } else { (&b_bytes, b_at) };
             slot.copy_from_slice(&from[at * size..(at + 1) * size]);
         }
@@ -215,20 +213,28 @@ pub fn add_n(inputs: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Result<H
     Ok(sum)
 }
 
-pub(super) fn zip<A: Number, B: Number>(
+pub(super) fn zip<A: Number, B: Element>(
     a: &HostTensor,
     b: &HostTensor,
     shape: Shape,
     allocator: &Arc<dyn Allocator>,
     f: impl Fn(A, A) -> B,
 ) -> Result<HostTensor, TensorError> {
-    let from_a = broadcast_offsets(a.shape(), &shape);
-    let from_b = broadcast_offsets(b.shape(), &shape);
+    let mut axes = broadcast_axes(a.shape(), b.shape(), &shape);
     let out = HostTensor::allocate(B::DTYPE, shape, allocator)?;
-    {
-        let (a, b) = (a.read_as::<A>("a")?, b.read_as::<A>("b")?);
-        for ((out, a_at), b_at) in out.write::<B>()?.iter_mut().zip(from_a).zip(from_b) {
-            *out = f(a[a_at], b[b_at]);
+    if out.num_elements() > 0 {
+        let last = axes.pop().unwrap_or(Axis { len: 1, a: 0, b: 0 });
+        let (a, b, mut out) = (a.read_as::<A>("a")?, b.read_as::<A>("b")?, out.write::<B>()?);
+        let starts = offsets(&axes, |axis| axis.a).zip(offsets(&axes, |axis| axis.b));
+        for (row, (start_a, start_b)) in out.chunks_exact_mut(last.len).zip(starts) {
+            // The last axis is contiguous in an operand, or repeats one element.
+            let (a, b) = (&a[start_a..], &b[start_b..]);
+            match (last.a, last.b) {
+                (0, 0) => row.fill(f(a[0], b[0])),
+                (0, _) => row.iter_mut().zip(b).for_each(|(out, &b)| *out = f(a[0], b)),
+                (_, 0) => row.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a, b[0])),
+                _ => row.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| *out = f(a, b)),
+            }
         }
     }
     Ok(out)

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::numeric::Number;
-use super::product::{Axis, contract, multiply};
-use super::walk::strides;
+use super::product::{contract, multiply};
+use super::walk::{Axis, repeating, strides};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -92,7 +92,7 @@ impl Term {
     /// The distance from element to element along a label; along a diagonal that of all its axes.
     fn step(&self, label: Label) -> usize {
         let axes = self.labels.iter().zip(self.x.shape().dims()).zip(strides(self.x.shape()));
-        axes.filter(|((l, _), _)| **l == label).map(|((_, &dim), stride)| Axis::step(dim, stride)).sum()
+        axes.filter(|((l, _), _)| **l == label).map(|((_, &dim), stride)| repeating(dim, stride)).sum()
     }
 
     /// The sum over all labels but these, which are its axes then. Nothing is done where nothing changes.

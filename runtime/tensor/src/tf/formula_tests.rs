@@ -187,7 +187,7 @@ proptest! {
     fn order_is_what_it_means(values in prop::collection::vec(prop::sample::select(vec![-1.5f32, 0.0, -0.0, 1.0, 7.0, f32::NAN, f32::INFINITY]), 1..9)) {
         let (x, m, n) = (vector(&values), &malloc(), values.len());
         let rank = |v: f32| if v.is_nan() { f32::INFINITY.to_bits() as i64 + 1 } else if v == 0.0 { 0 } else { (v.to_bits() as i32 ^ ((v.to_bits() as i32 >> 31) & i32::MAX)) as i64 };
-        let (top, places) = top_k(&x, n, m).unwrap();
+        let [top, places] = top_k(&x, n, m).unwrap();
         let places = places.read::<i32>().unwrap().to_vec();
         for pair in places.windows(2) {
             let (a, b) = (rank(values[pair[0] as usize]), rank(values[pair[1] as usize]));
@@ -208,8 +208,9 @@ proptest! {
 
     #[test]
     fn unique_elements_lead_back(values in prop::collection::vec(-3i8..3, 0..12)) {
-        let found = unique(&vector(&values), DType::I64, &malloc()).unwrap();
-        let (distinct, places, counts) = (found.values.read::<i8>().unwrap(), found.places.read::<i64>().unwrap(), found.counts.read::<i64>().unwrap());
+        let [distinct, places, counts] = unique(&vector(&values), DType::I64, &malloc()).unwrap();
+        let (distinct, places, counts) =
+            (distinct.read::<i8>().unwrap(), places.read::<i64>().unwrap(), counts.read::<i64>().unwrap());
         let back: Vec<i8> = places.iter().map(|&p| distinct[p as usize]).collect();
         prop_assert_eq!(&back, &values);
         for (d, c) in distinct.iter().zip(counts.iter()) {

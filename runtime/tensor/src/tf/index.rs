@@ -269,20 +269,13 @@ pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Host
     Ok(out)
 }
 
-/// What `UniqueWithCounts` gives.
-#[derive(Clone, Debug)]
-pub struct Unique {
-    /// The distinct elements in order of appearance.
-    pub values: HostTensor,
-    /// For each element, its position among them.
-    pub places: HostTensor,
-    /// How often each occurs.
-    pub counts: HostTensor,
-}
-
-/// `Unique`, `UniqueWithCounts` of a vector; positions and counts are i32 or i64. Equality is that of bytes, with zeros alike; every NaN is
-/// distinct.
-pub fn unique(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<Unique, TensorError> {
+/// `Unique`, `UniqueWithCounts` of a vector: its distinct elements in order of appearance, for each element its position among them, and how often
+/// each occurs, positions and counts as i32 or i64. Equality is that of bytes, with zeros alike; every NaN is distinct.
+pub fn unique(
+    x: &HostTensor,
+    to: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 3], TensorError> {
     let op = "UniqueWithCounts";
     let &[n] = x.shape().dims() else {
         return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() });
@@ -314,6 +307,6 @@ pub fn unique(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Resu
         let shape = Shape::new(&[distinct.len()])?;
         let values = HostTensor::from_slice(shape.clone(), &distinct, allocator)?;
         let counts = cast(&HostTensor::from_slice(shape, &counts, allocator)?, to, allocator)?;
-        Ok(Unique { values, places: cast(&places, to, allocator)?, counts })
+        Ok([values, cast(&places, to, allocator)?, counts])
     })
 }

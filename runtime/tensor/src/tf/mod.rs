@@ -15,7 +15,7 @@
 //! indices out of range are errors that name the index. Memory comes from the allocator; what does not is at most in proportion to a tensor that is there.
 //!
 //! Signatures: operands in TensorFlow's order, then attributes, then the allocator. What TensorFlow takes as a tensor of axes, dimensions or
-//! positions is a slice of `i64` here.
+//! positions is a slice of `i64` here. Several results are an array in TensorFlow's order.
 //!
 //! Not here: variables, control flow, strings, speed (`math`, `matmul`, `conv`).
 
@@ -68,15 +68,12 @@ pub use conv::{
 pub use create::{eye, fill, lin_space, ones_like, range, zeros_like};
 pub use diagonal::{diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag};
 pub use einsum::einsum;
-pub use index::{
-    Scatter, Unique, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true,
-};
+pub use index::{Scatter, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true};
 pub use joins::{concat, pack, split, split_v, unpack};
 pub use list::{PartialShape, TensorList};
 pub use movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
 pub use norm::{
-    BatchNorm, BatchNormAttrs, Trained, batch_norm, batch_norm_grad, batch_norm_training, bias_add,
-    bias_add_grad,
+    BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
 };
 pub use order::{arg_extreme, in_top_k, sort, top_k};
 pub use pads::{PadMode, mirror_pad_grad, pad};
@@ -88,7 +85,9 @@ pub use shapes::{
     broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape, shape_from,
     shape_of, size_of, squeeze,
 };
-pub use slices::{SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad};
+pub use slices::{
+    SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad, tensor_strided_slice_update,
+};
 pub use softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
 pub use train::{
     Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,

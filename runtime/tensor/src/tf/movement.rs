@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::shapes::axis_set;
-use super::walk::{AxisMap, broadcast_offsets, broadcast_shape, gather_offsets, strides};
+use super::walk::{AxisMap, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError, resolve_axis};
@@ -38,16 +38,7 @@ pub fn broadcast_to(
     if x.shape().rank() > shape.rank() || broadcast_shape(x.shape(), shape)? != *shape {
         return Err(TensorError::Broadcast { a: x.shape().clone(), b: shape.clone() });
     }
-    let out = HostTensor::allocate(x.dtype(), shape.clone(), allocator)?;
-    let size = x.dtype().size();
-    {
-        let from = x.read_bytes()?;
-        let offsets = broadcast_offsets(x.shape(), shape);
-        for (slot, at) in out.write_bytes()?.chunks_exact_mut(size).zip(offsets) {
-            slot.copy_from_slice(&from[at * size..(at + 1) * size]);
-        }
-    }
-    Ok(out)
+    gather_offsets(x, shape.clone(), &[], allocator, || broadcast_maps(x.shape(), shape))
 }
 
 /// `Tile`: repeated `multiples[i]` times along axis `i`.

@@ -164,23 +164,11 @@ fn normalize(
     cast(&values, x.dtype(), allocator)
 }
 
-/// What `FusedBatchNormV3` gives when it trains.
-#[derive(Clone, Debug)]
-pub struct Trained {
-    /// The normalized images.
-    pub y: HostTensor,
-    /// The running mean after this batch.
-    pub mean: HostTensor,
-    /// The running variance after this batch, whose own has Bessel's correction.
-    pub variance: HostTensor,
-    /// `reserve_space_1`: the batch's mean, for the gradient.
-    pub batch_mean: HostTensor,
-    /// `reserve_space_2`: the batch's variance without the correction, for the gradient.
-    pub batch_variance: HostTensor,
-}
-
 /// `FusedBatchNormV3` for training: images are normalized by their own moments. `running` are the mean and variance before this batch; they
-/// may be empty where the factor is 1. The vectors that come out have the dtype of `scale`.
+/// may be empty where the factor is 1.
+///
+/// The normalized images; the running mean and variance after this batch, whose own variance has Bessel's correction; the batch's mean and variance,
+/// without it, for the gradient: `reserve_space_1` and `_2`. The vectors have the dtype of `scale`.
 pub fn batch_norm_training(
     x: &HostTensor,
     scale: &HostTensor,
@@ -188,7 +176,7 @@ pub fn batch_norm_training(
     running: (&HostTensor, &HostTensor),
     attrs: &BatchNormAttrs,
     allocator: &Arc<dyn Allocator>,
-) -> Result<Trained, TensorError> {
+) -> Result<[HostTensor; 5], TensorError> {
     let op = "FusedBatchNormV3";
     let channels = Channels::new(op, x, attrs.format)?;
     scale.expect_shape("scale", &Shape::new(&[channels.count])?)?;
@@ -209,13 +197,10 @@ pub fn batch_norm_training(
         rounded(scale.dtype(), &blended, allocator)
     };
     let corrected = variance.iter().map(|v| v * channels.n / (channels.n - 1.0).max(1.0)).collect();
-    Ok(Trained {
-        y,
-        batch_mean: rounded(scale.dtype(), &mean, allocator)?,
-        batch_variance: rounded(scale.dtype(), &variance, allocator)?,
-        mean: blend("mean", running.0, mean)?,
-        variance: blend("variance", running.1, corrected)?,
-    })
+    let reserved = [rounded(scale.dtype(), &mean, allocator)?, rounded(scale.dtype(), &variance, allocator)?];
+    let (mean, variance) = (blend("mean", running.0, mean)?, blend("variance", running.1, corrected)?);
+    let [batch_mean, batch_variance] = reserved;
+    Ok([y, mean, variance, batch_mean, batch_variance])
 }
 
 /// `FusedBatchNormGradV3`: the gradients by the images, the scale and the offset. `moments` are the mean and variance that `x` was normalized

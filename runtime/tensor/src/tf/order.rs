@@ -72,7 +72,7 @@ pub fn top_k(
     x: &HostTensor,
     k: usize,
     allocator: &Arc<dyn Allocator>,
-) -> Result<(HostTensor, HostTensor), TensorError> {
+) -> Result<[HostTensor; 2], TensorError> {
     let Some((&len, outer)) = x.shape().dims().split_last() else {
         return Err(TensorError::Axis { axis: -1, shape: x.shape().clone() });
     };
@@ -87,7 +87,7 @@ pub fn top_k(
     let values = HostTensor::allocate(x.dtype(), shape.clone(), allocator)?;
     let places = HostTensor::allocate(DType::I32, shape, allocator)?;
     if values.num_elements() == 0 {
-        return Ok((values, places));
+        return Ok([values, places]);
     }
     with_element!(x.dtype(), T => {
         if !<T as Number>::Wide::ORDERED {
@@ -102,7 +102,7 @@ pub fn top_k(
             }
         }
     });
-    Ok((values, places))
+    Ok([values, places])
 }
 
 /// `tf.sort` along an axis; NaN counts as the largest.

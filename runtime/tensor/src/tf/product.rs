@@ -13,35 +13,10 @@
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number};
-use super::walk::{AxisMap, Offsets, broadcast_shape, strides};
+use super::walk::{Axis, broadcast_shape, offsets, repeating, strides};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
-
-/// One axis of a contraction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
-    pub(super) len: usize,
-    /// Elements from neighbour to neighbour in the left operand.
-    pub(super) a: usize,
-    /// The same in the right operand.
-    pub(super) b: usize,
-}
-
-impl Axis {
-    /// The distance in an operand that may be repeated along an axis in which it is 1 long.
-    pub(super) fn step(dim: usize, stride: usize) -> usize {
-        if dim == 1 { 0 } else { stride }
-    }
-}
-
-fn offsets(axes: &[Axis], step: fn(&Axis) -> usize) -> Offsets {
-    Offsets::new(
-        axes.iter()
-            .map(|axis| AxisMap::Step { len: axis.len, start: 0, step: step(axis) as isize })
-            .collect(),
-    )
-}
 
 /// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` is one of an operand, or of both.
 pub(super) fn contract<T: Number>(
@@ -120,7 +95,7 @@ impl Matrices {
     /// The distance along axis `i` of a batch shape of rank `rank` that this one's broadcasts to.
     fn step(&self, i: usize, rank: usize) -> usize {
         let own = (i + self.batch.rank()).checked_sub(rank);
-        own.map_or(0, |i| Axis::step(self.batch.dims()[i], self.strides[i]))
+        own.map_or(0, |i| repeating(self.batch.dims()[i], self.strides[i]))
     }
 }
 

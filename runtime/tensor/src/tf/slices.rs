@@ -87,14 +87,34 @@ pub fn strided_slice_grad(
     let (sliced, maps) = plan("StridedSliceGrad", shape, range)?;
     dy.expect_shape("dy", &sliced)?;
     let out = HostTensor::zeros(dy.dtype(), shape.clone(), allocator)?;
-    {
-        let size = dy.dtype().size();
-        let (from, mut to) = (dy.read_bytes()?, out.write_bytes()?);
-        for (element, at) in from.chunks_exact(size).zip(Offsets::new(maps)) {
-            to[at * size..(at + 1) * size].copy_from_slice(element);
-        }
-    }
+    put(&out, dy, maps)?;
     Ok(out)
+}
+
+/// `TensorStridedSliceUpdate`: a copy of `x` with `value`, which has the slice's shape, in place of the slice.
+pub fn tensor_strided_slice_update(
+    x: &HostTensor,
+    range: &SliceRange<'_>,
+    value: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    value.expect_dtype("value", x.dtype())?;
+    let (sliced, maps) = plan("TensorStridedSliceUpdate", x.shape(), range)?;
+    value.expect_shape("value", &sliced)?;
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
+    out.write_bytes()?.copy_from_slice(&x.read_bytes()?);
+    put(&out, value, maps)?;
+    Ok(out)
+}
+
+/// Overwrites the elements at the offsets.
+fn put(out: &HostTensor, value: &HostTensor, maps: Vec<AxisMap>) -> Result<(), TensorError> {
+    let size = out.dtype().size();
+    let (from, mut to) = (value.read_bytes()?, out.write_bytes()?);
+    for (element, at) in from.chunks_exact(size).zip(Offsets::new(maps)) {
+        to[at * size..(at + 1) * size].copy_from_slice(element);
+    }
+    Ok(())
 }
 
 /// The shape of a slice, and where its elements lie.

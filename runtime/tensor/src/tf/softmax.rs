@@ -47,7 +47,7 @@ pub fn softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-) -> Result<(HostTensor, HostTensor), TensorError> {
+) -> Result<[HostTensor; 2], TensorError> {
     let op = "SoftmaxCrossEntropyWithLogits";
     labels.expect_dtype("labels", logits.dtype())?;
     let shape = super::walk::broadcast_shape(logits.shape(), labels.shape())?;
@@ -62,7 +62,7 @@ pub fn sparse_softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-) -> Result<(HostTensor, HostTensor), TensorError> {
+) -> Result<[HostTensor; 2], TensorError> {
     let op = "SparseSoftmaxCrossEntropyWithLogits";
     let &[rows, classes] = logits.shape().dims() else {
         return Err(TensorError::Rank { what: "logits", want: 2, got: logits.shape().clone() });
@@ -77,7 +77,7 @@ fn cross_entropy(
     logits: &HostTensor,
     allocator: &Arc<dyn Allocator>,
     label: impl Fn(usize, usize, usize) -> f64,
-) -> Result<(HostTensor, HostTensor), TensorError> {
+) -> Result<[HostTensor; 2], TensorError> {
     let &[rows, classes] = logits.shape().dims() else {
         return Err(TensorError::Rank { what: "logits", want: 2, got: logits.shape().clone() });
     };
@@ -96,5 +96,5 @@ fn cross_entropy(
             }
         }
     }
-    Ok((cast(&losses, logits.dtype(), allocator)?, cast(&values, logits.dtype(), allocator)?))
+    Ok([cast(&losses, logits.dtype(), allocator)?, cast(&values, logits.dtype(), allocator)?])
 }

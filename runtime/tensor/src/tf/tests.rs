@@ -222,6 +222,7 @@ fn strided_slices_are_pythons() {
     check(strided_slice(&y, &range, m), &[2, 1, 1], &[2i32, 4]);
     let dy = tensor(&[2, 1, 1], &[7i32, 8]);
     check(strided_slice_grad(y.shape(), &range, &dy, m), &[2, 1, 2], &[0i32, 7, 0, 8]);
+    check(tensor_strided_slice_update(&y, &range, &dy, m), &[2, 1, 2], &[1i32, 7, 3, 8]);
 }
 
 #[test]
@@ -276,10 +277,10 @@ fn gathers_and_scatters() {
     );
     check(one_hot(&vector(&[1i32, 0]), 2, &on, &off, 0, m), &[2, 2], &[0.0f32, 5.0, 5.0, 0.0]);
     check(where_true(&tensor(&[2, 2], &[1i32, 0, 0, 1]), m), &[2, 2], &[0i64, 0, 1, 1]);
-    let found = unique(&vector(&[1i32, 1, 2, 4, 4, 4, 7, 8, 8]), DType::I32, m).unwrap();
-    check(Ok(found.values), &[5], &[1i32, 2, 4, 7, 8]);
-    check(Ok(found.places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
-    check(Ok(found.counts), &[5], &[2i32, 1, 3, 1, 2]);
+    let [values, places, counts] = unique(&vector(&[1i32, 1, 2, 4, 4, 4, 7, 8, 8]), DType::I32, m).unwrap();
+    check(Ok(values), &[5], &[1i32, 2, 4, 7, 8]);
+    check(Ok(places), &[9], &[0i32, 0, 1, 2, 2, 2, 3, 4, 4]);
+    check(Ok(counts), &[5], &[2i32, 1, 3, 1, 2]);
 }
 
 #[test]
@@ -399,7 +400,7 @@ fn reductions_and_scans() {
     check(arg_extreme(true, &x, 0, DType::I64, m), &[3], &[1i64; 3]);
     check(arg_extreme(false, &vector(&[2i32, 1, 1]), -1, DType::I32, m), &[], &[1i32]);
     assert!(arg_extreme(true, &empty, 0, DType::I32, m).is_err());
-    let (values, places) = top_k(&vector(&[1i32, 3, 2, 3]), 3, m).unwrap();
+    let [values, places] = top_k(&vector(&[1i32, 3, 2, 3]), 3, m).unwrap();
     check(Ok(values), &[3], &[3i32, 3, 2]);
     check(Ok(places), &[3], &[1i32, 3, 2]);
     assert!(top_k(&vector(&[1i32]), 2, m).is_err());
@@ -424,9 +425,9 @@ fn layers() {
     ]) {
         assert!((got - want).abs() < 1e-14);
     }
-    let (dense, _) =
+    let [dense, _] =
         softmax_cross_entropy(&logits, &tensor(&[2, 3], &[0.0f64, 0.0, 1.0, 1.0, 0.0, 0.0]), m).unwrap();
-    let (sparse, gradient) = sparse_softmax_cross_entropy(&logits, &vector(&[2i32, 0]), m).unwrap();
+    let [sparse, gradient] = sparse_softmax_cross_entropy(&logits, &vector(&[2i32, 0]), m).unwrap();
     assert_eq!(*dense.read::<f64>().unwrap(), *sparse.read::<f64>().unwrap());
     assert!((sparse.read::<f64>().unwrap()[1] - 3f64.ln()).abs() < 1e-14);
     assert!((gradient.read::<f64>().unwrap()[2] - (e[2] / sum - 1.0)).abs() < 1e-14);
@@ -521,13 +522,14 @@ fn gradients_of_layers_are_those_of_differences() {
     let train = |x: &HostTensor, scale: &HostTensor, offset: &HostTensor| {
         batch_norm_training(x, scale, offset, (&none, &none), &attrs, m).unwrap()
     };
-    let run = |x: &[f64]| train(&tensor(&[1, 3, 3, 2], x), &scale, &offset).y;
-    let trained = train(&x, &scale, &offset);
-    let moments = (&trained.batch_mean, &trained.batch_variance);
+    let images = |[y, ..]: [HostTensor; 5]| y;
+    let run = |x: &[f64]| images(train(&tensor(&[1, 3, 3, 2], x), &scale, &offset));
+    let [.., mean, variance] = train(&x, &scale, &offset);
+    let moments = (&mean, &variance);
     let [by_x, by_scale, by_offset] = batch_norm_grad(&dy, &x, &scale, moments, true, &attrs, m).unwrap();
     near(&by_x, &numeric_gradient(&values, &weights, run));
-    near(&by_scale, &numeric_gradient(&[2.0, -1.0], &weights, |s| train(&x, &vector(s), &offset).y));
-    near(&by_offset, &numeric_gradient(&[0.5, 0.0], &weights, |o| train(&x, &scale, &vector(o)).y));
+    near(&by_scale, &numeric_gradient(&[2.0, -1.0], &weights, |s| images(train(&x, &vector(s), &offset))));
+    near(&by_offset, &numeric_gradient(&[0.5, 0.0], &weights, |o| images(train(&x, &scale, &vector(o)))));
     let fixed = |x: &[f64]| {
         let by = BatchNorm { scale: &scale, offset: &offset, mean: moments.0, variance: moments.1 };
         batch_norm(&tensor(&[1, 3, 3, 2], x), &by, &attrs, m).unwrap()
@@ -537,11 +539,12 @@ fn gradients_of_layers_are_those_of_differences() {
     let (one, ten) = (vector(&[1.0f64]), vector(&[10.0f64]));
     let attrs = BatchNormAttrs { epsilon: 0.0, exponential_avg_factor: 0.5, format: Format::Nchw };
     let images = tensor(&[1, 1, 2, 1], &[1.0f64, 3.0]);
-    let trained = batch_norm_training(&images, &one, &one, (&ten, &ten), &attrs, m).unwrap();
-    check(Ok(trained.y), &[1, 1, 2, 1], &[0.0f64, 2.0]);
-    check(Ok(trained.mean), &[1], &[6.0f64]);
-    check(Ok(trained.variance), &[1], &[6.0f64]);
-    check(Ok(trained.batch_variance), &[1], &[1.0f64]);
+    let [y, mean, variance, _, batch_variance] =
+        batch_norm_training(&images, &one, &one, (&ten, &ten), &attrs, m).unwrap();
+    check(Ok(y), &[1, 1, 2, 1], &[0.0f64, 2.0]);
+    check(Ok(mean), &[1], &[6.0f64]);
+    check(Ok(variance), &[1], &[6.0f64]);
+    check(Ok(batch_variance), &[1], &[1.0f64]);
 }
 
 #[test]

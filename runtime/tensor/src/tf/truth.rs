@@ -181,7 +181,6 @@ impl<'a> Node<'a> {
         if let Some(op) = Test::named(self.op) {
             return Ok(vec![test(op, x, m)?]);
         }
-        let pair = |(a, b): (HostTensor, HostTensor)| vec![a, b];
         Ok(match self.op {
             "AddN" => vec![add_n(&self.inputs, m)?],
             "ArgMax" | "ArgMin" => {
@@ -248,10 +247,10 @@ impl<'a> Node<'a> {
             "Shape" => vec![shape_of(x, self.dtype("out_type"), m)?],
             "Slice" => vec![slice(x, &self.ints(1), &self.ints(2), m)?],
             "Softmax" => vec![softmax(x, m)?],
-            "SoftmaxCrossEntropyWithLogits" => pair(softmax_cross_entropy(x, self.inputs[1], m)?),
+            "SoftmaxCrossEntropyWithLogits" => softmax_cross_entropy(x, self.inputs[1], m)?.to_vec(),
             "SpaceToDepth" => vec![space_to_depth(x, self.int("block_size") as usize, m)?],
             "SparseSoftmaxCrossEntropyWithLogits" => {
-                pair(sparse_softmax_cross_entropy(x, self.inputs[1], m)?)
+                sparse_softmax_cross_entropy(x, self.inputs[1], m)?.to_vec()
             }
             "Split" => split(self.inputs[1], self.int("num_split") as usize, self.ints(0)[0], m)?,
             "SplitV" => split_v(x, &self.ints(1), self.ints(2)[0], m)?,
@@ -272,7 +271,7 @@ impl<'a> Node<'a> {
                 vec![tensor_scatter(Scatter::Update, x, self.inputs[1], self.inputs[2], m)?]
             }
             "Tile" => vec![tile(x, &self.ints(1), m)?],
-            "TopKV2" => pair(top_k(x, self.ints(1)[0] as usize, m)?),
+            "TopKV2" => top_k(x, self.ints(1)[0] as usize, m)?.to_vec(),
             "Transpose" => vec![transpose(x, &self.ints(1), m)?],
             "Unpack" => unpack(x, self.int("axis"), m)?,
             "UnsortedSegmentSum" => {

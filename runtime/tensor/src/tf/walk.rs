@@ -116,18 +116,58 @@ pub(crate) fn broadcast_shape(a: &Shape, b: &Shape) -> Result<Shape, TensorError
     Shape::new(&dims)
 }
 
-/// The offsets in a tensor of shape `from` for each element of the shape `to` that it broadcasts to.
-pub(crate) fn broadcast_offsets(from: &Shape, to: &Shape) -> Offsets {
+/// The maps of a tensor of shape `from` for the shape `to` that it broadcasts to.
+pub(crate) fn broadcast_maps(from: &Shape, to: &Shape) -> Vec<AxisMap> {
     let missing = to.rank() - from.rank();
     let strides = strides(from);
     let maps = to.dims().iter().enumerate().map(|(i, &len)| {
-        let step = match i.checked_sub(missing) {
-            Some(i) if from.dims()[i] != 1 => strides[i] as isize,
-            _ => 0,
-        };
-        AxisMap::Step { len, start: 0, step }
+        let step = i.checked_sub(missing).map_or(0, |i| repeating(from.dims()[i], strides[i]));
+        AxisMap::Step { len, start: 0, step: step as isize }
     });
-    Offsets::new(maps.collect())
+    maps.collect()
+}
+
+/// The distance along an axis in a tensor that is repeated where it is 1 long.
+pub(crate) fn repeating(dim: usize, stride: usize) -> usize {
+    if dim == 1 { 0 } else { stride }
+}
+
+/// An axis that two tensors are walked along together: its length, and from neighbour to neighbour in each; 0 in one that does not have the axis or
+/// is repeated along it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) len: usize,
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+}
+
+/// The offsets in one of the two tensors.
+pub(crate) fn offsets(axes: &[Axis], step: fn(&Axis) -> usize) -> Offsets {
+    let map = |axis: &Axis| AxisMap::Step { len: axis.len, start: 0, step: step(axis) as isize };
+    Offsets::new(axes.iter().map(map).collect())
+}
+
+/// The axes of two tensors that broadcast to a shape, as few as do: those along which both go on evenly are one.
+pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
+    let step = |from: &Shape, strides: &[usize], i: usize| {
+        let own = (i + from.rank()).checked_sub(to.rank());
+        own.map_or(0, |i| repeating(from.dims()[i], strides[i]))
+    };
+    let (strides_a, strides_b) = (strides(a), strides(b));
+    let mut axes: Vec<Axis> = Vec::with_capacity(to.rank());
+    for (i, &len) in to.dims().iter().enumerate().filter(|&(_, &len)| len != 1) {
+        let axis = Axis { len, a: step(a, &strides_a, i), b: step(b, &strides_b, i) };
+        match axes.last_mut() {
+            // Of a result that has elements these products are offsets within the operands; of another they are not used.
+            Some(outer)
+                if outer.a == len.wrapping_mul(axis.a) && outer.b == len.wrapping_mul(axis.b) && len > 0 =>
+            {
+                *outer = Axis { len: outer.len * len, ..axis };
+            }
+            _ => axes.push(axis),
+        }
+    }
+    axes
 }
 
 /// A new tensor of the elements of `x` at the offsets, and of `pad` (an element's bytes) where there are none.
@@ -141,15 +181,40 @@ pub(crate) fn gather_offsets(
 ) -> Result<HostTensor, TensorError> {
     let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
     if out.num_elements() > 0 {
-        let size = x.dtype().size();
-        let from = x.read_bytes()?;
-        for (slot, offset) in out.write_bytes()?.chunks_exact_mut(size).zip(Offsets::new(maps())) {
-            slot.copy_from_slice(if offset == OUTSIDE {
-                pad
-            } else {
-                &from[offset * size..(offset + 1) * size]
-            });
+        let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
+        let mut maps = maps();
+        let last = maps.pop().unwrap_or(AxisMap::Step { len: 1, start: 0, step: 0 });
+        let rows = to.chunks_exact_mut(last.len() * x.dtype().size());
+        for (row, start) in rows.zip(Offsets::new(maps)) {
+            match x.dtype().size() {
+                1 => gather_row::<1>(&from, pad, start, &last, row),
+                2 => gather_row::<2>(&from, pad, start, &last, row),
+                4 => gather_row::<4>(&from, pad, start, &last, row),
+                8 => gather_row::<8>(&from, pad, start, &last, row),
+                _ => gather_row::<16>(&from, pad, start, &last, row),
+            }
         }
     }
     Ok(out)
+}
+
+/// The elements, of `N` bytes each, along the last axis.
+fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &AxisMap, row: &mut [u8]) {
+    let from = from.as_chunks::<N>().0;
+    let row = row.as_chunks_mut::<N>().0;
+    let pad = pad.first_chunk::<N>().copied().unwrap_or([0; N]);
+    match last {
+        _ if start == OUTSIDE => row.fill(pad),
+        AxisMap::Step { len, start: first, step: 1 } => {
+            row.copy_from_slice(&from[start + first..start + first + len]);
+        }
+        AxisMap::Step { .. } => {
+            row.iter_mut().enumerate().for_each(|(i, slot)| *slot = from[start + last.at(i)])
+        }
+        AxisMap::Table(table) => {
+            for (slot, &at) in row.iter_mut().zip(table) {
+                *slot = if at == OUTSIDE { pad } else { from[start + at] };
+            }
+        }
+    }
 }
