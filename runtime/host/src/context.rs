@@ -21,7 +21,7 @@ use befrost_mem::{Allocator, Malloc};
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::exec::MAX_TRACE;
+use crate::exec::{Limits, MAX_TRACE};
 use crate::queue::WorkQueue;
 use crate::queue::parallel::parallel_for;
 
@@ -165,12 +165,14 @@ pub struct ExecContext {
     pub frame: FramePath,
     /// The iteration of the frame's loop; 0 outside of loops.
     pub iteration: u64,
+    /// What bounds the depth of calls.
+    pub(crate) limits: Limits,
 }
 
 impl ExecContext {
     /// The context of a request's outermost frame.
     pub fn new(request: Arc<Request>) -> ExecContext {
-        ExecContext { request, step: 0, frame: FramePath::default(), iteration: 0 }
+        ExecContext { request, step: 0, frame: FramePath::default(), iteration: 0, limits: Limits::default() }
     }
 
     /// The error of a kernel with the places that it happened at, of which whoever wants to know is told.

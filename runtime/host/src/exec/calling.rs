@@ -4,11 +4,12 @@
 //! with the queue's workers at its disposal.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam_queue::SegQueue;
 
-use super::{Limits, call, cancelled};
+use super::{call, cancelled};
 use crate::async_value::{AsyncRef, Promise};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::{
@@ -17,8 +18,8 @@ use crate::kernel::{
 use crate::value::{Chain, Scalar, Value};
 
 /// A kernel that runs its function for each block of a range: its operands are the range's start and end, how many indices a block has, and
-/// further arguments; the function's are a block's start and end, and those arguments. Its result is a chain: there when all blocks have
-/// ended, or else the error of the first block that failed.
+/// further arguments; the function's are a block's start and end, and those arguments. Its result is a chain, there when all blocks have
+/// ended: dead if the result of one is, or else the error of the first block that failed.
 pub fn parallel(name: &'static str) -> Kernel {
     let signature = Signature {
         operands: vec![i32::TYPES; 3],
@@ -47,7 +48,7 @@ pub fn parallel(name: &'static str) -> Kernel {
 fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (program, context) = (frame.program().clone(), frame.context());
-    let failed = SegQueue::new();
+    let (failed, is_dead) = (SegQueue::new(), AtomicBool::new(false));
     // An empty range has no blocks; no range has 2^32 indices.
     let n = (i64::from(range.end) - i64::from(range.start)).max(0) as usize;
     // In bounds: what is added to the start is at most `n`.
@@ -55,18 +56,29 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, argument
     let body = |part: Range<usize>| {
         let bounds = [index(part.start), index(part.end)].into_iter();
         let all = bounds.chain(arguments.iter().cloned()).collect();
-        let results = call(&program, function, all, context, Limits::default())?;
-        if let Some(error) = results.first().and_then(Value::error) {
-            failed.push((part.start, error.clone()));
-        }
+        let error = match call(&program, function, all, context, context.limits.inside()) {
+            Err(error) => error,
+            Ok(results) => match results.first().and_then(Value::final_value) {
+                Some(Value::Error(error)) => KernelError::of_call(error),
+                Some(Value::Dead) => {
+                    // Relaxed: `parallel_for` orders it before its return.
+                    is_dead.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                _ => return Ok(()),
+            },
+        };
+        // The other blocks run, so that it is always the same that decides.
+        failed.push((part.start, error));
         Ok(())
     };
     let ended = context.parallel_for(n, block, &body);
     let first = failed.into_iter().min_by_key(|(at, _)| *at);
     let result = match (ended, first) {
-        _ if context.request.cancellation.is_cancelled() => cancelled(context),
-        (_, Some((_, error))) => return Outcome::Error(KernelError::of_call(&error)),
-        (Err(error), None) => return Outcome::Error(error),
+        _ if is_dead.into_inner() => Value::Dead,
+        // Not all blocks ran.
+        (Err(_), _) if context.request.cancellation.is_cancelled() => cancelled(context),
+        (_, Some((_, error))) | (Err(error), None) => return Outcome::Error(error),
         (Ok(()), None) => Value::Chain,
     };
     frame.set_result(0, result);
@@ -109,7 +121,7 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
         let arguments = frame.operands_from(0);
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
             let (program, context) = (frame.program().clone(), frame.context());
-            let results = match call(&program, function, arguments, context, Limits::default()) {
+            let results = match call(&program, function, arguments, context, context.limits.inside()) {
                 Ok(results) => results,
                 Err(error) => return Outcome::Error(error),
             };

@@ -484,6 +484,9 @@ impl Frame {
 
     fn free(self) {
         let Frame { execution, slots, .. } = self;
+        // Freeing is a write, and loom is to know.
+        #[cfg(loom)]
+        slots.registers.iter().for_each(|register| register.with_mut(|_| ()));
         execution.give_back(slots.registers.len());
         slots.recycle();
     }

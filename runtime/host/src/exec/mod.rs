@@ -33,7 +33,7 @@ use crate::value::Value;
 pub(crate) const MAX_TRACE: usize = 32;
 
 /// What bounds the depth of calls.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// How many calls may be active below one another.
     pub depth: usize,
@@ -48,6 +48,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Those of a function that a kernel calls by itself.
+    pub(crate) fn inside(self) -> Limits {
+        Limits { depth: self.depth.saturating_sub(1), ..self }
+    }
+
     fn error(self) -> KernelError {
         let Limits { depth, values } = self;
         let message = format!(
@@ -133,6 +138,8 @@ pub fn call_into(
     if plan.has_line && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
         results.reserve(plan.results.len());
         let entry = (plan, Again::NEVER);
+        let own = (context.limits != limits).then(|| ExecContext { limits, ..context.clone() });
+        let context = own.as_ref().unwrap_or(context);
         line::run((program, context), entry, arguments.drain(..), limits, &Vec::new, results);
         return Ok(());
     }
@@ -149,7 +156,7 @@ fn call_general(
 ) -> Result<(), KernelError> {
     may_wait()?;
     let values = AtomicUsize::new(0);
-    let (program, context) = (program.clone(), context.clone());
+    let (program, context) = (program.clone(), ExecContext { limits, ..context.clone() });
     let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
     if let Err(error) = execution.take(plan.n_registers as usize, 0) {
         let error = Value::Error(error.into());

@@ -249,6 +249,8 @@ fn run_on(
 }
 
 #[cfg(not(loom))]
+mod bounds;
+#[cfg(not(loom))]
 mod flow;
 #[cfg(not(loom))]
 mod later;

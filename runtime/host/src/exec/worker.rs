@@ -91,6 +91,17 @@ pub(super) fn run(started: Started) {
     Worker::on_thread(|worker| worker.open(started, None));
 }
 
+impl Visit {
+    /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing to do.
+    fn is_over(&self, agenda: &Agenda) -> bool {
+        let Visit { inline, outline, done, caller, frame: _, stream: _ } = self;
+        done.is_none()
+            && caller.is_none()
+            && *inline == agenda.inline.len()
+            && *outline == agenda.outline.len()
+    }
+}
+
 impl Agenda {
     /// Begins a visit that has nothing to do so far.
     fn visit(&mut self, frame: usize, stream: u32, caller: Option<Running>) {
@@ -280,12 +291,15 @@ impl Worker {
         }
     }
 
-    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the only visit, which has nothing else to do.
+    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top visit, which like all others has
+    /// nothing else to do.
     #[inline]
     fn take_left(&mut self) -> Option<(Running, Job)> {
         let (running, _) = self.left.as_ref()?;
-        let [Visit { caller: None, .. }] = &self.agenda.visits[..] else { return None };
+        let (last, others) = self.agenda.visits.split_last()?;
         if self.at_once == MAX_AT_ONCE
+            || last.caller.is_some()
+            || !others.iter().all(|visit| visit.is_over(&self.agenda))
             || !self.agenda.is_visiting(running)
             || !running.frame().execution.context.queue().runs_next()
         {

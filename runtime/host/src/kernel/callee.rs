@@ -17,7 +17,7 @@ use bef_format::FunctionId;
 use super::{CallResults, CallShape, Cursor, Form, KernelFrame, Outcome, Param, Signature};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
-use crate::exec::{Limits, call};
+use crate::exec::call;
 use crate::program::Program;
 use crate::value::Value;
 
@@ -34,7 +34,7 @@ impl Callee {
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for each other.
     pub fn call(&self, arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
-        call(&self.program, self.function, arguments, cx, Limits::default())
+        call(&self.program, self.function, arguments, cx, cx.limits.inside())
     }
 
     /// Its name; empty for a region.

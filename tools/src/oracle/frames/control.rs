@@ -30,7 +30,7 @@ pub(super) struct Blocks {
     end: i64,
     size: i64,
     rest: Vec<Held>,
-    /// The chain that the op gives: an error if a block did, that of the first.
+    /// The chain that the op gives: dead if a block's is, else an error if a block's is, that of the first.
     chain: Held,
 }
 
@@ -165,8 +165,10 @@ impl Interpreter<'_> {
             Then::Blocks(mut blocks) => {
                 for Held { value, after } in results {
                     blocks.chain.after = blocks.chain.after.max(after);
-                    if matches!(blocks.chain.value, Value::Chain) && matches!(value, Value::Error(_)) {
-                        blocks.chain.value = value;
+                    // Dead before the first error.
+                    match (&blocks.chain.value, &value) {
+                        (_, Value::Dead) | (Value::Chain, Value::Error(_)) => blocks.chain.value = value,
+                        _ => {}
                     }
                 }
                 self.next_block(op, blocks, after)
@@ -191,7 +193,8 @@ impl Interpreter<'_> {
             return Ok(());
         }
         if self.is_cancelled {
-            self.fill(op, cancelled(), after)?;
+            let is_dead = matches!(blocks.chain.value, Value::Dead);
+            self.fill(op, if is_dead { Value::Dead } else { cancelled() }, after)?;
             return Ok(());
         }
         let start = blocks.next;
