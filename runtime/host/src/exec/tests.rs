@@ -69,8 +69,10 @@ fn kernels(registry: &mut Registry) {
         if is_there(a) { a.clone() } else { b.clone() }
     }));
     registry.add(crate::kernel!("is_one", |x: i32| x == 1));
-    registry.add(crate::kernel!("slow", |x: i32| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    registry.add(crate::kernel!("until_cancelled", |x: i32, cx: &ExecContext| {
+        while !cx.request.cancellation.is_cancelled() {
+            std::thread::yield_now();
+        }
         x
     }));
     registry.add(crate::kernel!("cancel", |x: i32, cx: &ExecContext| {
@@ -593,7 +595,7 @@ mod plain {
     #[test]
     fn a_deadline_ends_an_execution() {
         let mut source = Source::new();
-        let slow = source.kernel("slow", &[0]);
+        let slow = source.kernel("until_cancelled", &[0]);
         let next = source.kernel("add", &[slow, 0]);
         let program = source.load(&[next]);
         let deadline = std::time::Instant::now() + std::time::Duration::from_millis(10);
