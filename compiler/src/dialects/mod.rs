@@ -22,6 +22,7 @@ pub mod traits;
 pub mod arith;
 mod builtin;
 pub mod cf;
+mod coo;
 mod cpu;
 mod errors;
 pub mod func;
@@ -169,6 +170,7 @@ pub fn standard(r: &mut Registry) {
         tfrt_test::ops,
         tfrt_dht::ops,
         ts::ops,
+        coo::ops,
         cpu::ops,
         arith::ops,
         func::ops,
@@ -191,7 +193,7 @@ mod short {
     pub(super) const TENSOR: TypeConstraint = Is(KnownType::Tensor);
     pub(super) const SHAPE: TypeConstraint = Is(KnownType::Shape);
 
-    /// The element types of Part A's tensors.
+    /// The element types that `cpu` allocates tensors of.
     pub(super) const TENSOR_TYPES: [KnownType; 4] =
         [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64];
     pub(super) const INTEGERS: [KnownType; 2] = [KnownType::I32, KnownType::I64];

@@ -1,37 +1,146 @@
-//! `tfrt_dht`: dense host tensors, filled in place and ordered by chains.
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains in synchronous functions.
+//! With them `tfrt_sht`, tensors of strings, and `btf`, tensors in files.
 
 use super::short::*;
-use super::{Access, AttrConstraint as A, OpDef, Registry, Resource};
+use super::{
+    Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, TypeConstraint as T,
+};
 use crate::ir::KnownType as K;
 
-/// Highest rank for which a creation kernel exists.
-const MAX_RANK: usize = 4;
+const BUFFER: T = T::Is(K::HostBuffer);
+const STRING: T = T::Is(K::String);
+
+/// Ranks for which creation kernels exist.
+const RANKS: std::ops::RangeInclusive<usize> = 0..=5;
+
+/// Element types: the suffix, and the type of the numbers in attributes where there are such attributes.
+const TYPES: [(&str, Option<K>); 11] = [
+    ("ui8", Some(K::UI8)),
+    ("ui32", Some(K::UI32)),
+    ("ui64", Some(K::UI64)),
+    ("i8", Some(K::I8)),
+    ("i32", Some(K::I32)),
+    ("i64", Some(K::I64)),
+    ("f32", Some(K::F32)),
+    ("f64", Some(K::F64)),
+    ("bool", Some(K::I1)),
+    ("complex64", None),
+    ("complex128", None),
+];
+
+fn number(k: K) -> A {
+    match k {
+        K::F32 | K::F64 => A::Float(k),
+        K::I1 => A::Bool,
+        _ => A::Int(k),
+    }
+}
 
 pub(super) fn ops(r: &mut Registry) {
-    r.add(
-        OpDef::new("tfrt_dht.print_tensor", "prints type, shape and values of a tensor")
-            .operand("tensor", TENSOR)
+    buffers(r);
+    for (t, k) in TYPES {
+        creation(r, t);
+        contents(r, t, k);
+        comparisons(r, t);
+    }
+    for t in ["f16", "bf16"] {
+        creation(r, t);
+    }
+    for t in ["f32", "f64"] {
+        for ulp in ["", "100000ulp.", "1000ulp.", "2000ulp.", "3ulp."] {
+            r.add(compares(
+                format!("tfrt_dht.tensor_allclose.{ulp}{t}"),
+                "true if shapes are equal and elements differ by few units in the last place",
+            ));
+        }
+    }
+    strings(r);
+    files(r);
+}
+
+fn buffers(r: &mut Registry) {
+    for dialect in ["tfrt_dht", "tfrt_dht_sync"] {
+        r.add(
+            OpDef::new(format!("{dialect}.get_tensor_shape"), "the shape of a tensor")
+                .operand("tensor", TENSOR)
+                .result("shape", SHAPE)
+                .pure()
+                .format("operands attr-dict")
+                .kernel(),
+        );
+        r.add(
+            OpDef::new(
+                format!("{dialect}.allocate_buffer"),
+                "memory of a size, at a multiple of an alignment",
+            )
+            .operand("size", I64)
+            .operand("alignment", I64)
+            .result("buffer", BUFFER)
+            .effect(Access::Alloc, Resource::Result(0))
+            .format("operands attr-dict")
+            .kernel(),
+        );
+        r.add(
+            OpDef::new(format!("{dialect}.get_buffer_slice"), "a part of a buffer, without a copy")
+                .operand("buffer", BUFFER)
+                .operand("offset", I64)
+                .operand("size", I64)
+                .result("slice", BUFFER)
+                .pure()
+                .format("operands attr-dict")
+                .kernel(),
+        );
+    }
+    let print = |name: &str, what: T, summary| {
+        OpDef::new(name, summary)
+            .operand("value", what)
             .operand("chain", CHAIN)
             .result("done", CHAIN)
+            .effect(Access::Read, Resource::Operand(0))
+            .effect(Access::Write, Resource::Output)
+            .kernel()
+    };
+    r.add(
+        print("tfrt_dht.print_tensor", TENSOR, "prints type, shape and values of a tensor")
+            .format("operands attr-dict"),
+    );
+    r.add(print("tfrt_dht.print_tensor_shape", TENSOR, "prints the shape of a tensor"));
+    r.add(
+        print("tfrt_dht.print_buffer", BUFFER, "prints address and size of a buffer")
+            .format("operands attr-dict"),
+    );
+    r.add(
+        OpDef::new("tfrt_dht_sync.print_tensor", "prints type, shape and values of a tensor")
+            .operand("tensor", TENSOR)
             .effect(Access::Read, Resource::Operand(0))
             .effect(Access::Write, Resource::Output)
             .format("operands attr-dict")
             .kernel(),
     );
     r.add(
-        OpDef::new("tfrt_dht.get_tensor_shape", "the shape of a tensor")
+        OpDef::new("tfrt_dht.get_buffer", "the memory of a tensor")
             .operand("tensor", TENSOR)
-            .result("shape", SHAPE)
+            .operand("chain", CHAIN)
+            .result("buffer", BUFFER)
+            .result("done", CHAIN)
             .pure()
             .format("operands attr-dict")
             .kernel(),
     );
-    for k in TENSOR_TYPES {
-        let t = k.name();
-        for rank in 0..=MAX_RANK {
+    r.add(
+        OpDef::new("tfrt_dht.no_op_ht", "does nothing with a tensor")
+            .operand("tensor", TENSOR)
+            .result("done", CHAIN)
+            .kernel(),
+    );
+}
+
+fn creation(r: &mut Registry, t: &str) {
+    for dialect in ["tfrt_dht", "tfrt_dht_sync"] {
+        for rank in RANKS {
             r.add(
                 OpDef::new(
-                    format!("tfrt_dht.create_uninitialized_tensor.{t}.{rank}"),
+                    format!("{dialect}.create_uninitialized_tensor.{t}.{rank}"),
                     "a tensor of a fixed shape; its contents are not defined",
                 )
                 .attr("shape", A::IntArray(K::I64))
@@ -41,21 +150,44 @@ pub(super) fn ops(r: &mut Registry) {
                 .kernel(),
             );
         }
-        r.add(
-            OpDef::new(format!("tfrt_dht.fill_tensor_with_constant.{t}"), "sets every element to one number")
-                .operand("tensor", TENSOR)
-                .operand("chain", CHAIN)
-                .attr("value", if matches!(k, K::F32 | K::F64) { A::Float(k) } else { A::Int(k) })
-                .result("done", CHAIN)
-                .effect(Access::Write, Resource::Operand(0))
-                .format("operands $value attr-dict")
-                .kernel(),
-        );
-        r.add(
-            OpDef::new(
-                format!("tfrt_dht.set_tensor_with_constant_values.{t}"),
-                "sets the elements, in row-major order, to numbers of which there must be as many",
-            )
+    }
+    r.add(
+        OpDef::new(format!("tfrt_dht.make_tensor.{t}"), "a buffer as a tensor, without a copy")
+            .operand("buffer", BUFFER)
+            .operand("shape", SHAPE)
+            .operand("chain", CHAIN)
+            .result("tensor", TENSOR)
+            .result("done", CHAIN)
+            .pure()
+            .format("operands attr-dict")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(format!("tfrt_dht_sync.make_tensor.{t}"), "a buffer as a tensor, without a copy")
+            .operand("buffer", BUFFER)
+            .operand("shape", SHAPE)
+            .result("tensor", TENSOR)
+            .pure()
+            .format("operands attr-dict")
+            .kernel(),
+    );
+}
+
+fn contents(r: &mut Registry, t: &str, k: Option<K>) {
+    let Some(k) = k else { return };
+    r.add(
+        OpDef::new(format!("tfrt_dht.fill_tensor_with_constant.{t}"), "sets every element to one number")
+            .operand("tensor", TENSOR)
+            .operand("chain", CHAIN)
+            .attr("value", number(k))
+            .result("done", CHAIN)
+            .effect(Access::Write, Resource::Operand(0))
+            .format("operands $value attr-dict")
+            .kernel(),
+    );
+    const SET: &str = "sets the elements, in row-major order, to numbers of which there must be as many";
+    r.add(
+        OpDef::new(format!("tfrt_dht.set_tensor_with_constant_values.{t}"), SET)
             .operand("tensor", TENSOR)
             .operand("chain", CHAIN)
             .attr("values", A::NumberArray(k))
@@ -63,18 +195,90 @@ pub(super) fn ops(r: &mut Registry) {
             .effect(Access::Write, Resource::Operand(0))
             .format("operands $values attr-dict")
             .kernel(),
-        );
+    );
+    r.add(
+        OpDef::new(format!("tfrt_dht_sync.set_tensor_with_constant_values.{t}"), SET)
+            .operand("tensor", TENSOR)
+            .attr("values", A::NumberArray(k))
+            .effect(Access::Write, Resource::Operand(0))
+            .format("operands $values attr-dict")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(format!("tfrt_dht.set_tensor_with_values.{t}"), SET)
+            .operand("tensor", TENSOR)
+            .operand("chain", CHAIN)
+            .operand_with("values", T::Is(k), Arity::Variadic, OperandMode::Required)
+            .result("done", CHAIN)
+            .effect(Access::Write, Resource::Operand(0))
+            .kernel(),
+    );
+    r.add(
+        OpDef::new(format!("tfrt_dht_sync.create_dense_tensor.{t}"), "a tensor of fixed shape and contents")
+            .unnamed(2, 0)
+            .result("tensor", TENSOR)
+            .effect(Access::Alloc, Resource::Result(0))
+            .kernel(),
+    );
+}
+
+fn compares(name: String, summary: &'static str) -> OpDef {
+    OpDef::new(name, summary)
+        .operand("lhs", TENSOR)
+        .operand("rhs", TENSOR)
+        .operand("chain", CHAIN)
+        .result("equal", I1)
+        .result("done", CHAIN)
+        .effect(Access::Read, Resource::Operand(0))
+        .effect(Access::Read, Resource::Operand(1))
+        .kernel()
+}
+
+fn comparisons(r: &mut Registry, t: &str) {
+    let def = compares(format!("tfrt_dht.tensor_equal.{t}"), "true if shapes and elements are equal");
+    r.add(def.format("operands attr-dict"));
+}
+
+fn strings(r: &mut Registry) {
+    for dialect in ["tfrt_sht", "tfrt_sht_sync"] {
         r.add(
-            OpDef::new(format!("tfrt_dht.tensor_equal.{t}"), "true if shapes and elements are equal")
-                .operand("lhs", TENSOR)
-                .operand("rhs", TENSOR)
-                .operand("chain", CHAIN)
-                .result("equal", I1)
-                .result("done", CHAIN)
-                .effect(Access::Read, Resource::Operand(0))
-                .effect(Access::Read, Resource::Operand(1))
-                .format("operands attr-dict")
+            OpDef::new(format!("{dialect}.create_tensor"), "a tensor of fixed strings")
+                .attr("shape", A::IntArray(K::I64))
+                .attr("values", A::Array)
+                .result("tensor", TENSOR)
+                .pure()
                 .kernel(),
         );
+    }
+    r.add(
+        OpDef::new("tfrt_sht_sync.create_uninitialized_tensor", "a tensor of empty strings")
+            .attr("shape", A::IntArray(K::I64))
+            .result("tensor", TENSOR)
+            .pure()
+            .kernel(),
+    );
+}
+
+fn files(r: &mut Registry) {
+    let mut read = |layout: &str, t: &str| {
+        for rank in 0..=4 {
+            r.add(
+                OpDef::new(
+                    format!("btf.read_{layout}_tensor.{t}.{rank}"),
+                    "a tensor of a BTF file, by its number",
+                )
+                .operand("path", STRING)
+                .operand("index", I32)
+                .result("tensor", TENSOR)
+                .kernel()
+                .asynchronous(),
+            );
+        }
+    };
+    for t in ["f32", "i32", "i64", "i8", "ui8"] {
+        read("dense", t);
+    }
+    for t in ["f32", "i32", "i8"] {
+        read("coo", t);
     }
 }

@@ -67,15 +67,44 @@ pub enum KnownType {
     Complex128,
     String,
     Device,
+    HostBuffer,
+    PartialShape,
+    FixedRankShape1,
+    FixedRankShape2,
+    FixedRankShape3,
 }
 
 impl KnownType {
     /// All of them, by id.
-    pub const ALL: [KnownType; 21] = {
+    pub const ALL: [KnownType; 26] = {
         use KnownType::*;
         [
-            I1, I8, I32, I64, F32, F64, Index, None, Chain, Tensor, Shape, F16, BF16, I16, UI8, UI32, UI64,
-            Complex64, Complex128, String, Device,
+            I1,
+            I8,
+            I32,
+            I64,
+            F32,
+            F64,
+            Index,
+            None,
+            Chain,
+            Tensor,
+            Shape,
+            F16,
+            BF16,
+            I16,
+            UI8,
+            UI32,
+            UI64,
+            Complex64,
+            Complex128,
+            String,
+            Device,
+            HostBuffer,
+            PartialShape,
+            FixedRankShape1,
+            FixedRankShape2,
+            FixedRankShape3,
         ]
     };
 
@@ -103,6 +132,11 @@ impl KnownType {
             KnownType::Complex128 => "complex<f64>",
             KnownType::String => "!tfrt.string",
             KnownType::Device => "!tfrt.device",
+            KnownType::HostBuffer => "!ht.host_buffer",
+            KnownType::PartialShape => "!ts.partial_shape",
+            KnownType::FixedRankShape1 => "!ts.fixed_rank_shape.1",
+            KnownType::FixedRankShape2 => "!ts.fixed_rank_shape.2",
+            KnownType::FixedRankShape3 => "!ts.fixed_rank_shape.3",
         }
     }
 
@@ -170,13 +204,18 @@ impl Context {
                 KnownType::F64 => TypeKind::Float(FloatKind::F64),
                 KnownType::Index => TypeKind::Index,
                 KnownType::None => TypeKind::None,
-                KnownType::Chain => TypeKind::Opaque(cx.str_id("tfrt.chain")),
-                KnownType::Tensor => TypeKind::Opaque(cx.str_id("t.tensor")),
-                KnownType::Shape => TypeKind::Opaque(cx.str_id("ts.shape")),
                 KnownType::Complex64 => TypeKind::Complex(KnownType::F32.id()),
                 KnownType::Complex128 => TypeKind::Complex(KnownType::F64.id()),
-                KnownType::String => TypeKind::Opaque(cx.str_id("tfrt.string")),
-                KnownType::Device => TypeKind::Opaque(cx.str_id("tfrt.device")),
+                KnownType::Chain
+                | KnownType::Tensor
+                | KnownType::Shape
+                | KnownType::String
+                | KnownType::Device
+                | KnownType::HostBuffer
+                | KnownType::PartialShape
+                | KnownType::FixedRankShape1
+                | KnownType::FixedRankShape2
+                | KnownType::FixedRankShape3 => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
             };
             let id = cx.type_id(kind);
             debug_assert_eq!(id, known.id());

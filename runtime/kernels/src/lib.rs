@@ -4,6 +4,7 @@
 //! of the compiler's ops, and a contract test holds the two tables together.
 #![forbid(unsafe_code)]
 
+mod coo;
 mod cpu;
 mod objects;
 mod tfrt;
@@ -13,6 +14,7 @@ mod ts;
 
 use befrost_host::Registry;
 
+pub use coo::coo;
 pub use cpu::cpu;
 pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
 pub use tfrt::tfrt;
@@ -22,5 +24,5 @@ pub use ts::ts;
 
 /// All standard kernels.
 pub fn registry() -> Registry {
-    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(cpu)
+    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(coo).with(cpu)
 }

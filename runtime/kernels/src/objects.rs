@@ -3,9 +3,10 @@
 use std::ops::Deref;
 
 use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
-use befrost_tensor::{HostTensor, Shape, TensorError, print};
+use befrost_tensor::{CooTensor, HostTensor, Shape, StringTensor, TensorError, print};
 
 /// A `!t.tensor` in host memory.
 #[derive(Clone, Debug)]
@@ -26,6 +27,61 @@ impl Object for Tensor {
     }
 }
 
+/// A `!t.tensor` of which only the elements are kept that are not zero.
+#[derive(Clone, Debug)]
+pub(crate) struct Coo(pub(crate) CooTensor);
+
+impl Object for Coo {
+    const TYPES: &'static [&'static str] = Tensor::TYPES;
+
+    fn display(&self) -> String {
+        self.0.text().unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+    }
+}
+
+/// A `!t.tensor` of strings.
+#[derive(Clone, Debug)]
+pub(crate) struct Strings(pub(crate) StringTensor);
+
+impl Object for Strings {
+    const TYPES: &'static [&'static str] = Tensor::TYPES;
+
+    fn display(&self) -> String {
+        print::strings(&self.0).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+    }
+}
+
+/// A `!t.tensor` of any kind, as a kernel's operand.
+pub(crate) enum AnyTensor<'f> {
+    Dense(&'f Tensor),
+    Coo(&'f Coo),
+    Strings(&'f Strings),
+}
+
+impl AnyTensor<'_> {
+    /// As TFRT prints it.
+    pub(crate) fn text(&self) -> Result<String, TensorError> {
+        match self {
+            AnyTensor::Dense(tensor) => print::tensor(tensor),
+            AnyTensor::Coo(tensor) => tensor.0.text(),
+            AnyTensor::Strings(tensor) => print::strings(&tensor.0),
+        }
+    }
+}
+
+impl Param for AnyTensor<'_> {
+    type Item<'f> = AnyTensor<'f>;
+    fn declare(signature: &mut Signature) {
+        signature.operands.push(Tensor::TYPES);
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<AnyTensor<'f>, Outcome> {
+        let value = cursor.next_operand(frame).ok_or(Outcome::Operand)?;
+        let tensor = value.downcast_ref().map(AnyTensor::Dense);
+        let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
+        tensor.or_else(|| value.downcast_ref().map(AnyTensor::Strings)).ok_or(Outcome::Operand)
+    }
+}
+
 /// A `!ts.shape`.
 #[derive(Clone, Debug)]
 pub struct ShapeValue(pub Shape);
@@ -35,6 +91,25 @@ impl Object for ShapeValue {
 
     fn display(&self) -> String {
         format!("shape = {}", self.0)
+    }
+}
+
+/// A `!ts.partial_shape`: its dimensions, of which some are not known, or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PartialShape(pub(crate) Option<Vec<Option<usize>>>);
+
+impl Object for PartialShape {
+    const TYPES: &'static [&'static str] = &["!ts.partial_shape"];
+
+    fn display(&self) -> String {
+        match &self.0 {
+            None => "unranked".into(),
+            Some(dims) => {
+                let dims: Vec<String> =
+                    dims.iter().map(|dim| dim.map_or("?".into(), |dim| dim.to_string())).collect();
+                format!("shape = [{}]", dims.join(", "))
+            }
+        }
     }
 }
 

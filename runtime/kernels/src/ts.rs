@@ -1,28 +1,97 @@
-//! `ts`: shapes, computed apart from the tensors that will have them.
+//! `ts` and `ts_sync`: shapes, computed apart from the tensors that will have them.
 
 use bef_format::{AttrView, DType};
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Attr, RawAttr};
+use befrost_host::object::Object;
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::{Shape, matmul_shape, reduce_shape};
 
-use crate::objects::{ShapeValue, refused};
+use crate::objects::{PartialShape, ShapeValue, refused};
 
-/// Adds the kernels of the `ts` dialect.
+/// Adds the kernels of the `ts` and `ts_sync` dialects.
 pub fn ts(registry: &mut Registry) {
-    registry.add(kernel!("ts.build_shape", |value: RawAttr<'_>| shape_attr(&value).map(ShapeValue)));
+    for_both(registry);
+    registry.add(kernel!("ts.build_unranked_partial_shape", || PartialShape(None)));
     registry.add(kernel!("ts.print_shape", |shape: &ShapeValue, _: Chain, cx: &ExecContext| {
-        cx.print(&format!("shape = {}\n", shape.0)).map(|()| Chain)
+        cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
+    }));
+    registry.add(kernel!("ts.print_partial_shape", |shape: &PartialShape, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
     }));
     registry.add(kernel!("ts.equal_shape", |a: &ShapeValue, b: &ShapeValue| a.0 == b.0));
     registry.add(kernel!("ts.get_dimension", get_dimension));
-    registry.add(kernel!("ts.get_num_elements", |shape: &ShapeValue| shape.0.num_elements() as i64));
     registry.add(kernel!("ts.matmul_shape", |a: &ShapeValue, b: &ShapeValue| {
         matmul_shape(&a.0, &b.0).map(ShapeValue).map_err(refused)
     }));
     registry.add(kernel!("ts.reduce_shape", |shape: &ShapeValue, axis: Attr<i32>| {
         reduce_shape(&shape.0, i64::from(axis.0)).map(ShapeValue).map_err(refused)
     }));
+    fixed_ranks(registry);
+}
+
+macro_rules! twins {
+    ($registry:ident, $($name:literal $function:expr;)*) => {$(
+        $registry.add(kernel!(concat!("ts.", $name), $function));
+        $registry.add(kernel!(concat!("ts_sync.", $name), $function));
+    )*};
+}
+
+fn for_both(registry: &mut Registry) {
+    twins! { registry,
+        "build_shape" |value: RawAttr<'_>| shape_attr(&value).map(ShapeValue);
+        "build_partial_shape" |value: RawAttr<'_>| partial_shape_attr(&value);
+        "get_num_elements" |shape: &ShapeValue| shape.0.num_elements() as i64;
+        "to_shape" to_shape;
+        "to_partial_shape" |shape: &ShapeValue| {
+            PartialShape(Some(shape.0.dims().iter().copied().map(Some).collect()))
+        };
+    }
+}
+
+/// A shape of a rank that is part of its type.
+#[derive(Clone, Debug)]
+struct FixedRank<const RANK: usize>(Shape);
+
+macro_rules! fixed_rank_kernels {
+    ($($rank:literal $name:literal)*) => {
+        $(
+            impl Object for FixedRank<$rank> {
+                const TYPES: &'static [&'static str] = &[$name];
+
+                fn display(&self) -> String {
+                    format!("shape = {}", self.0)
+                }
+            }
+        )*
+
+        fn fixed_ranks(registry: &mut Registry) {
+            $(
+                registry.add(kernel!(concat!("ts.as_fixed_rank_shape.", $rank), |shape: &ShapeValue| {
+                    match shape.0.rank() {
+                        $rank => Ok(FixedRank::<$rank>(shape.0.clone())),
+                        rank => Err(KernelError::invalid(format!("a shape of rank {rank} is none of rank {}", $rank))),
+                    }
+                }));
+                registry.add(kernel!(
+                    concat!("ts.print_fixed_rank_shape.", $rank),
+                    |shape: &FixedRank<$rank>, _: Chain, cx: &ExecContext| {
+                        cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
+                    }
+                ));
+            )*
+        }
+    };
+}
+
+fixed_rank_kernels!(1 "!ts.fixed_rank_shape.1" 2 "!ts.fixed_rank_shape.2" 3 "!ts.fixed_rank_shape.3");
+
+/// The shape, if all of its dimensions are known.
+fn to_shape(shape: &PartialShape) -> Result<ShapeValue, KernelError> {
+    let dims: Option<Vec<usize>> = shape.0.as_ref().and_then(|dims| dims.iter().copied().collect());
+    let dims =
+        dims.ok_or_else(|| KernelError::invalid(format!("Unknown dimension in {}", shape.display())))?;
+    Shape::new(&dims).map(ShapeValue).map_err(refused)
 }
 
 fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
@@ -35,15 +104,23 @@ fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {
 
 /// The shape in an attribute: an array of i64.
 pub(crate) fn shape_attr(attr: &RawAttr<'_>) -> Result<Shape, KernelError> {
-    let dims: Vec<i64> = match attr.view {
+    Shape::from_i64(&dims(attr)?).map_err(refused)
+}
+
+/// The same, where negative dimensions are not known.
+fn partial_shape_attr(attr: &RawAttr<'_>) -> Result<PartialShape, KernelError> {
+    let dims = dims(attr)?;
+    let known = |dim: i64| usize::try_from(dim).ok();
+    Ok(PartialShape(Some(dims.into_iter().map(known).collect())))
+}
+
+fn dims(attr: &RawAttr<'_>) -> Result<Vec<i64>, KernelError> {
+    match attr.view {
         AttrView::Scalars { dtype: DType::I64, bytes, .. } => {
-            bytes.chunks_exact(8).filter_map(|chunk| chunk.try_into().ok()).map(i64::from_le_bytes).collect()
+            Ok(bytes.as_chunks().0.iter().copied().map(i64::from_le_bytes).collect())
         }
-        AttrView::Shape(dims) => dims.to_vec(),
-        AttrView::Array([]) => Vec::new(),
-        other => {
-            return Err(KernelError::invalid(format!("expected an array of i64 as shape, got {other:?}")));
-        }
-    };
-    Shape::from_i64(&dims).map_err(refused)
+        AttrView::Shape(dims) => Ok(dims.to_vec()),
+        AttrView::Array([]) => Ok(Vec::new()),
+        other => Err(KernelError::invalid(format!("expected an array of i64 as shape, got {other:?}"))),
+    }
 }

@@ -10,8 +10,8 @@
 //! 1. A `Buffer` is one counted reference; cloning is one atomic increment. The header dies with the last of them.
 //! 2. Bytes are touched only through a guard. The borrow word of the buffer that *owns* the bytes decides (a view asks its
 //!    root), so a view and its root conflict as they must. Foreign bytes never change, so reading them costs nothing.
-//! 3. Only allocated buffers can be written, and only through a handle of the buffer itself, not of a view. Several handles do
-//!    not forbid writing: destination-passing kernels write through a shared handle, and the borrow word keeps them honest.
+//! 3. Only allocated bytes can be written: through a handle of the buffer itself, or of a [part](Buffer::part), but not of a view. Several
+//!    handles do not forbid writing: destination-passing kernels write through a shared handle, and the borrow word keeps them honest.
 //! 4. Whether a kernel may *reuse* the bytes of its input for its output is another question: [`Buffer::is_unique`].
 //! 5. Views are of depth one: a view of a view refers to the root. Hence nothing here recurses.
 //!
@@ -52,8 +52,8 @@ enum Owner {
     Allocated { block: Block, allocator: Arc<dyn Allocator> },
     /// The bytes belong to `_keep`, which never changes them.
     Foreign { data: NonNull<u8>, _keep: Arc<dyn Any + Send + Sync> },
-    /// The bytes lie in those of `root`, which is no view.
-    View { data: NonNull<u8>, root: Buffer },
+    /// The bytes lie in those of `root`, which is no view; and is allocated, if they may be written.
+    View { data: NonNull<u8>, root: Buffer, is_writable: bool },
 }
 
 /// A counted reference to bytes.
@@ -151,6 +151,15 @@ impl Buffer {
 
     /// A read-only view of a part, which keeps the whole alive.
     pub fn view(&self, range: Range<usize>) -> Result<Buffer, ViewError> {
+        self.sub_range(range, false)
+    }
+
+    /// A part, which keeps the whole alive, and can be written if this can be. While one part is written, nobody has access to any other.
+    pub fn part(&self, range: Range<usize>) -> Result<Buffer, ViewError> {
+        self.sub_range(range, self.is_writable())
+    }
+
+    fn sub_range(&self, range: Range<usize>, is_writable: bool) -> Result<Buffer, ViewError> {
         let len = self.len();
         if range.start > range.end || range.end > len {
             return Err(ViewError { range, len });
@@ -161,7 +170,7 @@ impl Buffer {
             Owner::View { root, .. } => root.clone(),
             Owner::Allocated { .. } | Owner::Foreign { .. } => self.clone(),
         };
-        Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root }))
+        Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root, is_writable }))
     }
 
     /// How many bytes there are.
@@ -181,11 +190,16 @@ impl Buffer {
 
     /// Whether this is the only handle of memory that can be written: a kernel that holds it may put its result there.
     pub fn is_unique(&self) -> bool {
-        self.is_writable() && self.header().refs.is_unique()
+        self.is_allocated() && self.header().refs.is_unique()
     }
 
     /// Whether the bytes can ever be written through this handle.
     pub fn is_writable(&self) -> bool {
+        self.is_allocated() || matches!(self.header().owner, Owner::View { is_writable: true, .. })
+    }
+
+    /// Whether header and bytes are one block.
+    fn is_allocated(&self) -> bool {
         matches!(self.header().owner, Owner::Allocated { .. })
     }
 
@@ -205,12 +219,9 @@ impl Buffer {
 
     /// Write access, unless somebody reads or writes or nobody may.
     pub fn try_write(&self) -> Result<WriteGuard<'_>, BorrowError> {
-        let header = self.header();
-        if !self.is_writable() {
-            return Err(BorrowError::ReadOnly);
-        }
-        header.borrows.try_write().map_err(refused)?;
-        Ok(WriteGuard { bytes: self.bytes(), borrows: &header.borrows, _of: PhantomData })
+        let borrows = self.borrows().filter(|_| self.is_writable()).ok_or(BorrowError::ReadOnly)?;
+        borrows.try_write().map_err(refused)?;
+        Ok(WriteGuard { bytes: self.bytes(), borrows, _of: PhantomData })
     }
 
     fn header(&self) -> &Header {
@@ -260,7 +271,7 @@ impl Drop for Buffer {
             Dropped::StillHeld => return,
             Dropped::LastRef => {}
         }
-        if !self.is_writable() {
+        if !self.is_allocated() {
             // SAFETY: headers of foreign buffers and views come from `Buffer::boxed`, and this was the last reference.
             drop(unsafe { Box::from_raw(self.header.as_ptr()) });
             return;

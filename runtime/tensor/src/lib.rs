@@ -23,8 +23,10 @@
 //! Not here: AsyncValues, threads (the work queue's `parallel_for` will come in as an argument), devices, graph semantics.
 //! `unsafe` lives in `gemm.rs` and `simd` only.
 
+pub mod btf;
 pub mod compare;
 pub mod conv;
+mod coo;
 mod dtype;
 mod element;
 mod error;
@@ -44,8 +46,10 @@ pub mod simd;
 mod string;
 mod tensor;
 pub mod tf;
+pub mod ulps;
 
 pub use befrost_mem as mem;
+pub use coo::CooTensor;
 pub use dtype::DType;
 pub use element::{Complex64, Complex128, Element, I1};
 pub use error::TensorError;

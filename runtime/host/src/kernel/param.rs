@@ -38,6 +38,11 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// The next operand, looking through an AsyncValue that is final: for parameters of several types.
+    pub fn next_operand<'f>(&mut self, frame: &'f KernelFrame<'_>) -> Option<&'f Value> {
+        frame.operand(next(&mut self.operand))
+    }
+
     pub(super) fn next_function(&mut self) -> usize {
         next(&mut self.function)
     }

@@ -73,6 +73,25 @@ mod by_example {
     }
 
     #[test]
+    fn parts_of_what_can_be_written_can_be_written() {
+        let buffer = Buffer::copy_of(b"hello world", &Malloc::shared()).unwrap();
+        let world = buffer.part(6..11).unwrap();
+        world.part(0..1).unwrap().try_write().unwrap()[0] = b'W';
+        assert_eq!(*buffer.try_read().unwrap(), *b"hello World");
+        assert!(world.is_writable() && !world.is_unique());
+        {
+            let _writing = world.try_write().unwrap();
+            assert_eq!(buffer.part(0..5).unwrap().try_read().err(), Some(BorrowError::Written));
+        }
+        assert_eq!(
+            buffer.view(0..5).unwrap().part(0..1).unwrap().try_write().err(),
+            Some(BorrowError::ReadOnly)
+        );
+        let foreign = Buffer::from_owner(Arc::new(*b"abc"));
+        assert_eq!(foreign.part(0..1).unwrap().try_write().err(), Some(BorrowError::ReadOnly));
+    }
+
+    #[test]
     fn views_stay_inside() {
         let buffer = Buffer::copy_of(b"abc", &Malloc::shared()).unwrap();
         assert!(buffer.view(3..3).unwrap().is_empty());

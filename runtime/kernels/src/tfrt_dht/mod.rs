@@ -1,0 +1,192 @@
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains in synchronous functions.
+//!
+//! `buffers` has the memory of tensors as a value of its own, `strings` has `tfrt_sht`, `files` has `btf`.
+
+mod buffers;
+mod files;
+mod strings;
+
+use bef_format::AttrView;
+use befrost_host::kernel::{Attr, Outcome, RawAttr, Rest};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_tensor::{Complex64, Complex128, DType, Element, HostTensor, I1, bf16, f16, ops, ulps};
+
+use crate::objects::{AnyTensor, ShapeValue, Tensor, refused};
+use crate::ts::shape_attr;
+
+/// Adds the kernels of the `tfrt_dht`, `tfrt_sht` and `btf` dialects and of their synchronous twins.
+pub fn tfrt_dht(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_dht.print_tensor", |tensor: AnyTensor<'_>, _: Chain, cx: &ExecContext| {
+        print(&tensor, cx).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_dht_sync.print_tensor", |tensor: AnyTensor<'_>, cx: &ExecContext| {
+        print(&tensor, cx)
+    }));
+    registry.add(kernel!("tfrt_dht.print_tensor_shape", |tensor: &Tensor, _: Chain, cx: &ExecContext| {
+        cx.print(&format!("shape = {}\n", tensor.shape())).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_dht.get_tensor_shape", |tensor: &Tensor| ShapeValue(tensor.shape().clone())));
+    registry
+        .add(kernel!("tfrt_dht_sync.get_tensor_shape", |tensor: &Tensor| ShapeValue(tensor.shape().clone())));
+    registry.add(kernel!("tfrt_dht.no_op_ht", |_: &Tensor| Chain));
+    creations(registry);
+    contents(registry);
+    comparisons(registry);
+    buffers::add(registry);
+    strings::add(registry);
+    files::add(registry);
+}
+
+fn print(tensor: &AnyTensor<'_>, cx: &ExecContext) -> Result<(), KernelError> {
+    cx.print(&format!("{}\n", tensor.text().map_err(refused)?))
+}
+
+macro_rules! creation_kernels {
+    ($registry:ident, $($t:literal $ty:ty,)*) => {$(
+        create!($registry, $t $ty, 0 1 2 3 4 5);
+        $registry.add(kernel!(
+            concat!("tfrt_dht.make_tensor.", $t),
+            |buffer: &buffers::HostBuffer, shape: &ShapeValue, _: Chain| {
+                make::<$ty>(buffer, shape).map(|tensor| (tensor, Chain))
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.make_tensor.", $t),
+            |buffer: &buffers::HostBuffer, shape: &ShapeValue| make::<$ty>(buffer, shape)
+        ));
+    )*};
+}
+
+macro_rules! create {
+    ($registry:ident, $t:literal $ty:ty, $($rank:literal)*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_dht.create_uninitialized_tensor.", $t, ".", $rank),
+            |shape: RawAttr<'_>, cx: &ExecContext| create(<$ty as Element>::DTYPE, $rank, &shape, cx)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.create_uninitialized_tensor.", $t, ".", $rank),
+            |shape: RawAttr<'_>, cx: &ExecContext| create(<$ty as Element>::DTYPE, $rank, &shape, cx)
+        ));
+    )*};
+}
+
+fn creations(registry: &mut Registry) {
+    creation_kernels!(registry,
+        "ui8" u8, "ui32" u32, "ui64" u64, "i8" i8, "i32" i32, "i64" i64, "f32" f32, "f64" f64, "bool" I1,
+        "complex64" Complex64, "complex128" Complex128, "f16" f16, "bf16" bf16,);
+}
+
+/// Where a number has another type as a scalar than as an element: truth values.
+macro_rules! content_kernels {
+    ($registry:ident, $($t:literal $scalar:ty => $ty:ty,)*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_dht.fill_tensor_with_constant.", $t),
+            |tensor: &Tensor, _: Chain, value: Attr<$scalar>| {
+                ops::fill(tensor, <$ty>::from(value.0)).map(|()| Chain).map_err(refused)
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht.set_tensor_with_constant_values.", $t),
+            |tensor: &Tensor, _: Chain, values: RawAttr<'_>| set_values::<$ty>(tensor, &values).map(|()| Chain)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.set_tensor_with_constant_values.", $t),
+            |tensor: &Tensor, values: RawAttr<'_>| set_values::<$ty>(tensor, &values)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht.set_tensor_with_values.", $t),
+            |tensor: &Tensor, _: Chain, values: Rest<'_, $scalar>| {
+                let values: Vec<$ty> = values.iter().map(|value| value.map(<$ty>::from)).collect::<Result<_, Outcome>>()?;
+                tensor.copy_from_slice(&values).map(|()| Chain).map_err(|error| Outcome::error(refused(error)))
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.create_dense_tensor.", $t),
+            |shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext| {
+                let shape = shape_attr(&shape)?;
+                let tensor =
+                    HostTensor::allocate(<$ty as Element>::DTYPE, shape, cx.allocator()).map(Tensor).map_err(refused)?;
+                set_values::<$ty>(&tensor, &values)?;
+                Ok::<_, KernelError>(tensor)
+            }
+        ));
+    )*};
+}
+
+fn contents(registry: &mut Registry) {
+    content_kernels!(registry,
+        "ui8" u8 => u8, "ui32" u32 => u32, "ui64" u64 => u64, "i8" i8 => i8, "i32" i32 => i32, "i64" i64 => i64,
+        "f32" f32 => f32, "f64" f64 => f64, "bool" bool => I1,);
+}
+
+macro_rules! equal_kernels {
+    ($registry:ident, $($t:literal $ty:ty,)*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_dht.tensor_equal.", $t),
+            |a: &Tensor, b: &Tensor, _: Chain| {
+                a.expect_dtype("a", <$ty as Element>::DTYPE).map_err(refused)?;
+                ops::equal(a, b).map(|equal| (equal, Chain)).map_err(refused)
+            }
+        ));
+    )*};
+}
+
+/// How far apart two elements may be where the kernel's name does not say it.
+const DEFAULT_ULPS: u64 = 2;
+
+macro_rules! close_kernels {
+    ($registry:ident, $($t:literal $ty:ident,)*) => {$(
+        close!($registry, $t $ty, "" DEFAULT_ULPS, "3ulp." 3, "1000ulp." 1000, "2000ulp." 2000, "100000ulp." 100_000);
+    )*};
+}
+
+macro_rules! close {
+    ($registry:ident, $t:literal $ty:ident, $($infix:literal $ulps:expr),*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_dht.tensor_allclose.", $infix, $t),
+            |a: &Tensor, b: &Tensor, _: Chain| {
+                a.expect_dtype("a", <$ty as Element>::DTYPE).map_err(refused)?;
+                b.expect_dtype("b", <$ty as Element>::DTYPE).map_err(refused)?;
+                ulps::within(a, b, $ulps).map(|close| (close, Chain)).map_err(refused)
+            }
+        ));
+    )*};
+}
+
+fn comparisons(registry: &mut Registry) {
+    equal_kernels!(registry,
+        "ui8" u8, "ui32" u32, "ui64" u64, "i8" i8, "i32" i32, "i64" i64, "f32" f32, "f64" f64, "bool" I1,
+        "complex64" Complex64, "complex128" Complex128,);
+    close_kernels!(registry, "f32" f32, "f64" f64,);
+}
+
+fn make<T: Element>(buffer: &buffers::HostBuffer, shape: &ShapeValue) -> Result<Tensor, KernelError> {
+    HostTensor::from_buffer(T::DTYPE, shape.0.clone(), buffer.0.clone()).map(Tensor).map_err(refused)
+}
+
+fn create(dtype: DType, rank: usize, shape: &RawAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {
+    let shape = shape_attr(shape)?;
+    if shape.rank() != rank {
+        return Err(KernelError::invalid(format!(
+            "a shape of rank {} for a tensor of rank {rank}",
+            shape.rank()
+        )));
+    }
+    HostTensor::allocate(dtype, shape, cx.allocator()).map(Tensor).map_err(refused)
+}
+
+fn set_values<T: Element>(tensor: &Tensor, values: &RawAttr<'_>) -> Result<(), KernelError> {
+    let (code, bytes) = match values.view {
+        AttrView::Scalars { dtype, bytes, .. } => (dtype as u8, bytes),
+        AttrView::Array([]) => (T::DTYPE as u8, &[][..]),
+        other => {
+            return Err(KernelError::invalid(format!("expected an array of {}, got {other:?}", T::DTYPE)));
+        }
+    };
+    if DType::from_code(code) != Some(T::DTYPE) {
+        return Err(KernelError::invalid(format!("the values are not of type {}", T::DTYPE)));
+    }
+    let values: &[T] = bytemuck::try_cast_slice(bytes)
+        .map_err(|_| KernelError::invalid("the values are not aligned in the file"))?;
+    tensor.copy_from_slice(values).map_err(refused)
+}

@@ -1,0 +1,168 @@
+//! Sparse tensors: the elements that are not zero, each with its place ("coordinate format").
+
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+
+use crate::element::with_element;
+use crate::mem::Allocator;
+use crate::print::Printed;
+use crate::{DType, Element, HostTensor, Shape, TensorError};
+
+/// A tensor of which only some elements are kept.
+#[derive(Clone, Debug)]
+pub struct CooTensor {
+    shape: Shape,
+    /// `i64[n x rank]`: a place per element, in range.
+    indices: HostTensor,
+    /// `T[n]`.
+    values: HostTensor,
+}
+
+impl CooTensor {
+    /// A tensor of `shape` with `values`, of shape `[n]`, at `indices`, of shape `[n, rank]`; all else is zero.
+    ///
+    /// # Errors
+    /// If the shapes do not fit, or an index is out of range.
+    pub fn new(shape: Shape, indices: HostTensor, values: HostTensor) -> Result<CooTensor, TensorError> {
+        let n = values.num_elements();
+        values.expect_shape("values", &Shape::new(&[n])?)?;
+        indices.expect_shape("indices", &Shape::new(&[n, shape.rank()])?)?;
+        {
+            let places = indices.read_as::<i64>("indices")?;
+            for place in places.chunks_exact(shape.rank().max(1)) {
+                for (&index, &dim) in place.iter().zip(shape.dims()) {
+                    if usize::try_from(index).map_or(true, |index| index >= dim) {
+                        let problem = format!("index {index} is not in a dimension of {dim}");
+                        return Err(TensorError::Invalid { op: "SparseTensor", problem });
+                    }
+                }
+            }
+        }
+        Ok(CooTensor { shape, indices, values })
+    }
+
+    /// The elements of `tensor` that are not zero.
+    ///
+    /// # Errors
+    /// If there is no memory, or somebody writes.
+    pub fn from_dense(tensor: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<CooTensor, TensorError> {
+        let shape = tensor.shape().clone();
+        with_element!(tensor.dtype(), T => {
+            let zero = T::zeroed();
+            let (mut indices, mut values) = (Vec::new(), Vec::new());
+            for (i, value) in tensor.read::<T>()?.iter().enumerate() {
+                if *value != zero {
+                    indices.extend(shape.index_of(i).into_iter().map(|index| index as i64));
+                    values.push(*value);
+                }
+            }
+            let places = Shape::new(&[values.len(), shape.rank()])?;
+            let indices = HostTensor::from_slice(places, &indices, allocator)?;
+            let values = HostTensor::from_slice(Shape::new(&[values.len()])?, &values, allocator)?;
+            Ok(CooTensor { shape, indices, values })
+        })
+    }
+
+    /// The tensor with all of its elements. Of two elements at one place the later one counts.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn to_dense(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        let dense = HostTensor::zeros(self.dtype(), self.shape.clone(), allocator)?;
+        with_element!(self.dtype(), T => self.scatter::<T>(&dense)?);
+        Ok(dense)
+    }
+
+    fn scatter<T: Element>(&self, dense: &HostTensor) -> Result<(), TensorError> {
+        let (indices, values) = (self.indices.read::<i64>()?, self.values.read::<T>()?);
+        let mut out = dense.write::<T>()?;
+        let rank = self.shape.rank();
+        for (i, value) in values.iter().enumerate() {
+            let place = &indices[i * rank..(i + 1) * rank];
+            // In range, as `new` has found; and the product of the dimensions fits, as the shape has.
+            let at =
+                place.iter().zip(self.shape.dims()).fold(0, |at, (&index, &dim)| at * dim + index as usize);
+            out[at] = *value;
+        }
+        Ok(())
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.values.dtype()
+    }
+
+    /// Whether both have one shape and the same elements.
+    ///
+    /// # Errors
+    /// If the element types differ, or there is no memory.
+    pub fn equals(&self, other: &CooTensor, allocator: &Arc<dyn Allocator>) -> Result<bool, TensorError> {
+        other.values.expect_dtype("b", self.dtype())?;
+        if self.shape != other.shape {
+            return Ok(false);
+        }
+        crate::ops::equal(&self.to_dense(allocator)?, &other.to_dense(allocator)?)
+    }
+
+    /// As TFRT prints it, without a line end.
+    ///
+    /// # Errors
+    /// If somebody writes.
+    pub fn text(&self) -> Result<String, TensorError> {
+        let list = |items: Vec<String>| items.join(", ");
+        let indices = self.indices.read::<i64>()?.iter().map(i64::to_string).collect();
+        let values = with_element!(self.dtype(), T => {
+            self.values.read::<T>()?.iter().map(|value| Printed(*value).to_string()).collect()
+        });
+        Ok(format!(
+            "CooHostTensor dtype = {}, shape = {}, indices = [{}], values = [{}]",
+            self.dtype(),
+            self.shape,
+            list(indices),
+            list(values)
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::Malloc;
+
+    #[test]
+    fn zeros_are_left_out_and_come_back() {
+        let malloc = Malloc::shared();
+        let shape = Shape::new(&[2, 3]).unwrap();
+        let dense =
+            HostTensor::from_slice(shape.clone(), &[0.0f32, 1.5, 0.0, -2.0, 0.0, -0.0], &malloc).unwrap();
+        let coo = CooTensor::from_dense(&dense, &malloc).unwrap();
+        assert_eq!(
+            coo.text().unwrap(),
+            "CooHostTensor dtype = f32, shape = [2, 3], indices = [0, 1, 1, 0], values = [1.500000e+00, -2.000000e+00]"
+        );
+        assert!(crate::ops::equal(&coo.to_dense(&malloc).unwrap(), &dense).unwrap());
+        assert!(coo.equals(&coo.clone(), &malloc).unwrap());
+        let scalar = HostTensor::from_slice(Shape::scalar(), &[7i32], &malloc).unwrap();
+        let coo = CooTensor::from_dense(&scalar, &malloc).unwrap();
+        assert!(crate::ops::equal(&coo.to_dense(&malloc).unwrap(), &scalar).unwrap());
+    }
+
+    #[test]
+    fn places_must_be_in_range() {
+        let malloc = Malloc::shared();
+        let vector = |n: usize| Shape::new(&[n]).unwrap();
+        let values = HostTensor::from_slice(vector(1), &[1i32], &malloc).unwrap();
+        for index in [-1i64, 3] {
+            let indices = HostTensor::from_slice(Shape::new(&[1, 1]).unwrap(), &[index], &malloc).unwrap();
+            assert!(CooTensor::new(vector(3), indices, values.clone()).is_err(), "{index}");
+        }
+        let indices = HostTensor::from_slice(vector(1), &[1i64], &malloc).unwrap();
+        assert!(CooTensor::new(vector(3), indices, values).is_err());
+    }
+}
