@@ -3,14 +3,14 @@
 //! Explicit, not by linking: `Registry::new().with(kernels::tfrt)`. What is not added does not exist, so a test chooses its kernels and an
 //! embedder what an untrusted file may do.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use crate::kernel::Kernel;
 
 /// A set of kernels, by name.
 #[derive(Debug, Default)]
 pub struct Registry {
-    kernels: BTreeMap<&'static str, Kernel>,
+    kernels: FxHashMap<&'static str, Kernel>,
 }
 
 impl Registry {
@@ -41,6 +41,8 @@ impl Registry {
 
     /// All kernels, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Kernel> {
-        self.kernels.values()
+        let mut kernels: Vec<&Kernel> = self.kernels.values().collect();
+        kernels.sort_unstable_by_key(|kernel| kernel.name);
+        kernels.into_iter()
     }
 }

@@ -36,7 +36,8 @@ fn kernels(registry: &mut Registry) {
     let fail = crate::kernel!("fail", |x: i32| {
         Err::<i32, _>(KernelError::new(ErrorCode::Unknown, format!("fail {x}")))
     });
-    registry.add(Kernel { signature: Signature { results: vec![&[]], ..fail.signature.clone() }, ..fail });
+    let signature = Signature { results: vec![&[]], ..fail.signature.clone() };
+    registry.add(Kernel::new(fail.name, signature, fail.run));
     registry.add(crate::kernel!("panic", |x: i32| -> i32 { std::panic::panic_any(format!("panic {x}")) }));
     // Unlike what returns a `Value`, it is synchronous.
     let signature = Signature { operands: vec![&["i32"]], results: vec![&[]], ..Signature::default() };

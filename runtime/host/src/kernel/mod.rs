@@ -34,6 +34,7 @@ pub use returns::{Async, Failure, One, Returns};
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::value::Chain;
 
@@ -41,26 +42,43 @@ use crate::value::Chain;
 pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
 /// A kernel: a name, what it takes and gives, and its code.
-#[derive(Clone)]
 pub struct Kernel {
     /// The name that BEF files call it by.
     pub name: &'static str,
-    /// What it takes and gives.
-    pub signature: Signature,
+    /// What it takes and gives; worked out when it is asked for, since of the many kernels that there are a program uses few.
+    pub signature: LazyLock<Signature, MakeSignature>,
     /// Its code.
     pub run: KernelFn,
 }
 
+/// What works out a signature. Nothing is allocated for a closure that captures nothing.
+pub type MakeSignature = Box<dyn FnOnce() -> Signature + Send>;
+
 impl Kernel {
-    /// Puts the parts together; [`kernel!`](crate::kernel!) is the usual way.
+    /// Puts the parts together.
     pub fn new(name: &'static str, signature: Signature, run: KernelFn) -> Kernel {
-        Kernel { name, signature, run }
+        Kernel::lazy(name, || signature, run)
+    }
+
+    /// The same with a signature that is worked out when it is asked for; [`kernel!`](crate::kernel!) is the usual way.
+    pub fn lazy(
+        name: &'static str,
+        signature: impl FnOnce() -> Signature + Send + 'static,
+        run: KernelFn,
+    ) -> Kernel {
+        Kernel { name, signature: LazyLock::new(Box::new(signature)), run }
+    }
+}
+
+impl Clone for Kernel {
+    fn clone(&self) -> Kernel {
+        Kernel::new(self.name, (*self.signature).clone(), self.run)
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?}", self.name, self.signature)
+        write!(f, "{} {:?}", self.name, *self.signature)
     }
 }
 
@@ -68,9 +86,11 @@ impl fmt::Debug for Kernel {
 #[macro_export]
 macro_rules! kernel {
     ($name:expr, $function:expr) => {
-        $crate::kernel::Kernel::new($name, $crate::kernel::signature_of(&$function), |frame| {
-            $crate::kernel::IntoKernel::invoke(&$function, frame)
-        })
+        $crate::kernel::Kernel::lazy(
+            $name,
+            || $crate::kernel::signature_of(&$function),
+            |frame| $crate::kernel::IntoKernel::invoke(&$function, frame),
+        )
     };
 }
 
