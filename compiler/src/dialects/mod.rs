@@ -56,10 +56,25 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub struct Registry {
     defs: IndexMap<String, OpDef, FxBuildHasher>,
+    /// Those of further dialects, of which a program uses few.
+    lazy: Vec<Lazy>,
     /// Other names under which an op may be written: `module`.
     aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
     /// Dialects whose ops may be written without the dialect's name inside of some op.
     default_dialects: Vec<&'static str>,
+}
+
+/// Definitions that are made when somebody asks for an op of these dialects.
+struct Lazy {
+    dialects: &'static [&'static str],
+    ops: fn(&mut Registry),
+    made: OnceLock<Registry>,
+}
+
+impl Lazy {
+    fn get(&self) -> &Registry {
+        self.made.get_or_init(|| Registry::new().with(self.ops))
+    }
 }
 
 impl Registry {
@@ -79,6 +94,11 @@ impl Registry {
     pub fn with(mut self, dialect: fn(&mut Registry)) -> Self {
         dialect(&mut self);
         self
+    }
+
+    /// More definitions, all of these dialects, that are made when somebody asks for one of them. Their ops are written in full.
+    fn add_lazily(&mut self, dialects: &'static [&'static str], ops: fn(&mut Registry)) {
+        self.lazy.push(Lazy { dialects, ops, made: OnceLock::new() });
     }
 
     /// Keeps the registry for the life of the process, as contexts need it.
@@ -112,7 +132,10 @@ impl Registry {
 
     /// The definition of `name` (not of an alias).
     pub fn find(&self, name: &str) -> Option<&OpDef> {
-        self.defs.get(name)
+        self.defs.get(name).or_else(|| {
+            let dialect = name.split('.').next()?;
+            self.lazy.iter().find(|lazy| lazy.dialects.contains(&dialect))?.get().find(name)
+        })
     }
 
     /// The full name for `name`, which may be an alias.
@@ -132,7 +155,7 @@ impl Registry {
             _ => return None,
         };
         let rest = if rest == "constant.bool" { "constant.i1" } else { rest };
-        Some(format!("{dialect}.{rest}")).filter(|name| self.defs.contains_key(name))
+        Some(format!("{dialect}.{rest}")).filter(|name| self.find(name).is_some())
     }
 
     /// The definition of `name` where `dialect` need not be named.
@@ -145,19 +168,20 @@ impl Registry {
 
     /// True if an op may be written so somewhere.
     pub fn is_op_name(&self, name: &str) -> bool {
-        self.defs.contains_key(name)
+        self.find(name).is_some()
             || self.aliases.contains_key(name)
             || self.default_dialects.iter().any(|dialect| self.find_short(dialect, name).is_some())
     }
 
     /// All definitions, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
-        self.defs.values()
+        self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()))
     }
 
     /// True if an op of this dialect is defined.
     pub fn has_dialect(&self, dialect: &str) -> bool {
         self.defs.values().any(|d| d.dialect() == dialect)
+            || self.lazy.iter().any(|lazy| lazy.dialects.contains(&dialect))
     }
 }
 
@@ -167,11 +191,6 @@ pub fn standard(r: &mut Registry) {
         builtin::ops,
         tfrt::ops,
         tfrt_control::ops,
-        tfrt_test::ops,
-        tfrt_dht::ops,
-        ts::ops,
-        coo::ops,
-        cpu::ops,
         arith::ops,
         func::ops,
         cf::ops,
@@ -179,6 +198,11 @@ pub fn standard(r: &mut Registry) {
         crate::fold::patterns::control_flow,
     ];
     dialects.into_iter().for_each(|dialect: fn(&mut Registry)| dialect(r));
+    r.add_lazily(&["tfrt_test", "vt", "tfrt_tutorial"], tfrt_test::ops);
+    r.add_lazily(&["tfrt_dht", "tfrt_dht_sync", "tfrt_sht", "tfrt_sht_sync", "btf"], tfrt_dht::ops);
+    r.add_lazily(&["ts", "ts_sync"], ts::ops);
+    r.add_lazily(&["coo"], coo::ops);
+    r.add_lazily(&["cpu"], cpu::ops);
 }
 
 /// Short names for the tables.

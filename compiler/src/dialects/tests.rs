@@ -17,6 +17,17 @@ fn standard_registry_is_consistent() {
 }
 
 #[test]
+fn definitions_made_late_are_of_the_dialects_that_they_are_looked_up_by() {
+    for lazy in &Registry::standard().lazy {
+        for def in lazy.get().iter() {
+            assert!(lazy.dialects.contains(&def.dialect()), "{}", def.name);
+            assert!(def.default_dialect.is_empty() && lazy.get().aliases.is_empty(), "{}", def.name);
+        }
+        assert!(lazy.dialects.iter().all(|dialect| lazy.get().has_dialect(dialect)));
+    }
+}
+
+#[test]
 fn implicit_chain_only_where_none_is_declared() {
     let r = Registry::standard();
     let accepts = |name: &str| r.find(name).map(OpDef::accepts_implicit_chain);

@@ -21,6 +21,7 @@ mod function;
 
 use bef_format::{AttrView, FunctionKind, FunctionView, Image, LocationId};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 use crate::diag::Diagnostic;
 use crate::dialects::{OpDef, Registry};
@@ -61,7 +62,6 @@ pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, V
 }
 
 fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
-    let registry = options.registry;
     let (mut module, constants) = Constants::read(image, options)?;
     let n_functions = image.n_functions() as usize;
     module.reserve(Capacity {
@@ -75,19 +75,12 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
     if options.names && image.has_ssa_names() {
         module.value_names.reserve(image.n_registers() as usize);
     }
-    // A kernel is an op of the same name, or the op whose definition names the kernel.
-    let mut op_of_kernel: FxHashMap<&str, &OpDef> = FxHashMap::default();
-    for def in registry.iter() {
-        for kernel in &def.kernels {
-            op_of_kernel.entry(&kernel.kernel).or_insert(def);
-        }
-    }
     let mut cx = Raiser {
         image,
         options: *options,
         m: module,
         constants,
-        op_of_kernel,
+        op_of_kernel: OnceCell::new(),
         codes: Vec::new(),
         regions: Vec::new(),
         is_used: vec![false; n_functions],
@@ -103,7 +96,8 @@ struct Raiser<'i, 'a> {
     options: RaiseOptions,
     m: Module,
     constants: Constants,
-    op_of_kernel: FxHashMap<&'static str, &'static OpDef>,
+    /// Ops by the names of kernels that are not called as their ops.
+    op_of_kernel: OnceCell<FxHashMap<&'static str, &'static OpDef>>,
     /// By kernel code.
     codes: Vec<function::Code>,
     /// Regions whose bodies are still to be filled: function and block.
