@@ -2,8 +2,10 @@
 //!
 //! `cargo bench -p befrost-host --bench queue`. Next to one uncontended atomic decrement, see `performance.md`.
 
+#[path = "common/calibration.rs"]
+mod calibration;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind};
@@ -24,16 +26,6 @@ fn main() {
 
 fn queue(spec: &str) -> Arc<dyn WorkQueue> {
     queue::from_spec(spec).expect("the queue exists")
-}
-
-#[divan::bench]
-fn calibration_fetch_sub(bencher: Bencher) {
-    let counter = AtomicU32::new(0);
-    bencher.counter(ItemsCount::new(N)).bench(|| {
-        for _ in 0..N {
-            divan::black_box(&counter).fetch_sub(1, Ordering::AcqRel);
-        }
-    });
 }
 
 /// Each task adds the next one.

@@ -3,19 +3,38 @@
 //! `cargo bench -p befrost-kernels --bench exec`. The items are kernels (or calls, or decrements), so divan's throughput column is items per
 //! second: 100 Mitem/s are 10 ns each.
 
+#[path = "../../host/benches/common/calibration.rs"]
+mod calibration;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::{ExecContext, Limits, Program, Request, Value, call, queue};
+use befrost_host::{ExecContext, Limits, Program, Request, Value, call, call_into, queue};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
 const N: u32 = 10_000;
 
 fn main() {
+    peak_memory();
     divan::main();
+}
+
+/// Says how much memory fib(25) takes at most, in a process that has done nothing else; goal 10 MB. TFRT 52 MB.
+fn peak_memory() {
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map(|text| text.trim().to_owned())
+    };
+    let before = peak();
+    let program = fib_of_25();
+    let main = program.find("main").expect("there is a main");
+    let result = call(&program, main, vec![Value::I32(1)], &context("s"), Limits::default());
+    assert_eq!(result.expect("it fits")[0].to_string(), "75025");
+    if let (Some(before), Some(after)) = (before, peak()) {
+        println!("peak memory of the process: {after} with recursive fib of 25, {before} before");
+    }
 }
 
 /// A program being written whose function `main` takes one i32.
@@ -124,25 +143,18 @@ fn int(writer: &mut Writer, dtype: DType, value: i32) -> AttrId {
     writer.attr_int(ty, Some(dtype), i64::from(value))
 }
 
+fn context(spec: &str) -> ExecContext {
+    let queue = queue::from_spec(spec).expect("the queue exists");
+    ExecContext::new(Arc::new(Request::new(queue)))
+}
+
 /// Runs `main(1)` again and again on the queue `spec`.
 fn bench(bencher: Bencher, spec: &str, items: u32, program: Arc<Program>) {
-    let queue = queue::from_spec(spec).expect("the queue exists");
-    let context = ExecContext::new(Arc::new(Request::new(queue)));
+    let context = context(spec);
     let main = program.find("main").expect("there is a main");
     bencher
         .counter(ItemsCount::new(items))
         .bench(|| call(&program, main, vec![Value::I32(divan::black_box(1))], &context, Limits::default()));
-}
-
-/// The calibration line: what an atomic decrement costs here and now.
-#[divan::bench]
-fn calibration_fetch_sub(bencher: Bencher) {
-    let counter = AtomicU32::new(0);
-    bencher.counter(ItemsCount::new(N)).bench(|| {
-        for _ in 0..N {
-            divan::black_box(&counter).fetch_sub(1, Ordering::AcqRel);
-        }
-    });
 }
 
 /// TFRT 30 ns, goal 6.
@@ -242,19 +254,24 @@ fn while_of_three_kernels(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// TFRT 308 ns per kernel, goal 20: all of them, and a sum, use one value that comes out of a kernel.
-#[divan::bench(args = ["s", "mstd:2"])]
-fn star_of_adds(bencher: Bencher, spec: &str) {
+/// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all of them, and a sum, use one value that comes out of a kernel.
+#[divan::bench(args = ["s", "mstd:2"], consts = [100, N])]
+fn star_of_adds<const USERS: u32>(bencher: Bencher, spec: &str) {
     let mut source = Source::new();
     let center = source.kernel("tfrt.add.i32", &[0, 0], &[]);
-    let adds: Vec<u32> = (0..N).map(|_| source.kernel("tfrt.add.i32", &[center, center], &[])).collect();
+    let adds: Vec<u32> = (0..USERS).map(|_| source.kernel("tfrt.add.i32", &[center, center], &[])).collect();
     let sum = source.kernel("tfrt_test.sum", &adds, &[]);
-    bench(bencher, spec, N + 2, source.load(sum));
+    bench(bencher, spec, USERS + 2, source.load(sum));
 }
 
 /// TFRT 450 ms on `s` and 97 ms on `mstd:2`, goal 18: 1,456,707 kernels.
 #[divan::bench(args = ["s", "mstd:2"], sample_count = 20)]
 fn recursive_fib_of_25(bencher: Bencher, spec: &str) {
+    // 242,785 calls with three kernels each, 121,392 of them with seven more.
+    bench(bencher, spec, 1_578_100, fib_of_25());
+}
+
+fn fib_of_25() -> Arc<Program> {
     let mut source = Source::new();
     let writer = &mut source.writer;
     let mut fib = Callee::new(writer, "fib", &["i32"]);
@@ -286,14 +303,45 @@ fn recursive_fib_of_25(bencher: Bencher, spec: &str) {
     let n = int(writer, DType::I32, 25);
     let n = source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[n], functions: &[] });
     let last = source.kernel("tfrt.call", &[n], &[fib]);
-    // 242,785 calls with three kernels each, 121,392 of them with seven more.
-    bench(bencher, spec, 1_578_100, source.load(last));
+    source.load(last)
 }
 
-/// TFRT 140 ns, goal 40.
+/// TFRT 155 to 329 us for 1,000 blocks on two workers, goal 60: each block calls a function with one kernel.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn parallel_for_of_1000_blocks(bencher: Bencher, spec: &str) {
+    const BLOCKS: i32 = 1000;
+    let mut source = Source::new();
+    let writer = &mut source.writer;
+    let mut body = Callee::new(writer, "body", &["i32", "i32"]);
+    body.kernel(writer, "tfrt.add.i32", &[0, 1], &["i32"], Extra::default());
+    let body = body.end(writer, &[]);
+    let (zero, one, end) =
+        (int(writer, DType::I32, 0), int(writer, DType::I32, 1), int(writer, DType::I32, BLOCKS));
+    let [zero, end, one] = [zero, end, one].map(|value| {
+        source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[value], functions: &[] })
+    });
+    let extra = Extra { functions: &[body], ..Extra::default() };
+    let done = source.any_kernel("tfrt.parallel_for.i32", &[zero, end, one], &["!tfrt.chain"], extra);
+    bench(bencher, spec, BLOCKS as u32, source.load(done));
+}
+
+/// TFRT 140 ns, goal 40: with a new list of arguments and a new list of results for each call.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn empty_call(bencher: Bencher, spec: &str) {
     bench(bencher, spec, 1, Source::new().load(0));
+}
+
+/// The same with lists that are used again.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn empty_call_into(bencher: Bencher, spec: &str) {
+    let (program, context) = (Source::new().load(0), context(spec));
+    let main = program.find("main").expect("there is a main");
+    let (mut arguments, mut results) = (Vec::new(), Vec::new());
+    bencher.counter(ItemsCount::new(1u32)).bench_local(|| {
+        results.clear();
+        arguments.push(Value::I32(divan::black_box(1)));
+        call_into(&program, main, &mut arguments, &context, Limits::default(), &mut results)
+    });
 }
 
 /// What a constant costs: reading an attribute in place.

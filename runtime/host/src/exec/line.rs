@@ -43,7 +43,8 @@ pub(super) fn run<'x>(
     results: &mut Vec<Value>,
 ) {
     let n_results = plan.n_results(again);
-    let stack = match Stack::new((plan, again), ROOM.take(), arguments, (program, context), limits) {
+    let room = ROOM.with(Cell::take);
+    let stack = match Stack::new((plan, again), room, arguments, (program, context), limits) {
         Ok(stack) => stack,
         Err(error) => return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results)),
     };
@@ -54,7 +55,7 @@ pub(super) fn run<'x>(
     }
     let room = line.stack.into_room();
     if room.is_kept() {
-        ROOM.set(room);
+        ROOM.with(|kept| kept.set(room));
     }
 }
 

@@ -110,8 +110,9 @@ pub fn call(
     context: &ExecContext,
     limits: Limits,
 ) -> Result<Vec<Value>, KernelError> {
-    let mut results = Vec::new();
-    call_into(program, function, &mut arguments, context, limits, &mut results)?;
+    let plan = find(program, function)?;
+    let mut results = Vec::with_capacity(plan.results.len());
+    call_plan((program, plan), &mut arguments, context, limits, &mut results)?;
     Ok(results)
 }
 
@@ -128,15 +129,29 @@ pub fn call_into(
     limits: Limits,
     results: &mut Vec<Value>,
 ) -> Result<(), KernelError> {
-    let Some(plan) = program.plans().get(function.0 as usize) else {
-        return Err(KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0)));
-    };
+    let plan = find(program, function)?;
+    call_plan((program, plan), arguments, context, limits, results)
+}
+
+#[inline]
+fn find(program: &Arc<Program>, function: FunctionId) -> Result<&FunctionPlan, KernelError> {
+    let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
+    program.plans().get(function.0 as usize).ok_or_else(unknown)
+}
+
+#[inline]
+fn call_plan(
+    (program, plan): (&Arc<Program>, &FunctionPlan),
+    arguments: &mut Vec<Value>,
+    context: &ExecContext,
+    limits: Limits,
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
     if !plan.accepts(arguments) {
         return Err(misfit(program, plan, arguments));
     }
     let is_seeded = context.queue().is_seeded();
     if plan.has_line && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
-        results.reserve(plan.results.len());
         let entry = (plan, Again::NEVER);
         let own = (context.limits != limits).then(|| ExecContext { limits, ..context.clone() });
         let context = own.as_ref().unwrap_or(context);

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! values:  | frame | frame | ... | top frame | free ...              | beyond the limit ... |
-//!                                ^ base      ^ base + its slots      ^ room
+//!                                ^ frame's slots                     ^ end
 //! callers: | below | below | ... | below |                           one for each frame but the top one
 //! ```
 //!
-//! The invariant, between any two methods: `base` and the top frame's number of slots are within `room`, and that within `values`, all of which
-//! are initialized; `frame` points to the top frame's slots; `frame` and `next` are of its plan, which has a line; the same holds for what
-//! `callers` say of the frames below. Whatever changes one of these changes all. A kernel may panic: then it still holds, as kernels change nothing
-//! but slots; and values are dropped here such that nobody hears of their panics.
+//! The invariant, between any two methods: `values` are all initialized, and `end` is among them or behind the last; `frame` points to the top
+//! frame's slots, which lie one after the other before `end`; `frame` and `next` are of its plan, which has a line; the same holds for what
+//! `callers` say of the frames below. Whatever changes one of these changes all; nobody but `frame` and the methods here has access to values. A kernel
+//! may panic: then it still holds, as kernels change nothing but slots; and values are dropped here such that nobody hears of their panics.
+//! Of a plan: steps, moves and results name slots that its frames have, and spans are within the lists that they were made for.
 //!
 //! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by nothing at all.
 
@@ -17,7 +18,7 @@
 
 use std::mem::{ManuallyDrop, forget, replace, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,8 +47,7 @@ struct Below<'x> {
     plan: &'x FunctionPlan,
     /// The step that called.
     step: &'x Step,
-    /// Where its slots start.
-    base: usize,
+    slots: NonNull<Value>,
     /// Whether its function is run again when it ends.
     again: Again,
     /// Whether its values may own something.
@@ -63,7 +63,7 @@ pub(super) struct Room {
 }
 
 /// How many values a thread keeps room for.
-const MAX_KEPT: usize = 1 << 14;
+const MAX_KEPT: usize = 1 << 16;
 /// How many a stack has room for at first.
 const FIRST_ROOM: usize = 64;
 
@@ -86,16 +86,19 @@ impl Room {
 pub(super) struct Stack<'x> {
     plans: &'x [FunctionPlan],
     values: Vec<Value>,
-    /// How many values may be used.
-    room: usize,
-    base: usize,
+    /// Where the values end that may be used.
+    end: *mut Value,
     frame: KernelFrame<'x>,
     /// Whether the top frame's function is run again when it ends.
     again: Again,
     /// The step that comes next.
     next: &'x Step,
     callers: Vec<Below<'x>>,
+    /// How many of them there may be.
+    max_callers: usize,
     limits: Limits,
+    /// Why `run` is about to return.
+    stop: Stop,
 }
 
 impl<'x> Stack<'x> {
@@ -103,6 +106,7 @@ impl<'x> Stack<'x> {
     ///
     /// # Errors
     /// If there may not be such a frame.
+    #[inline]
     pub(super) fn new(
         (plan, again): (&'x FunctionPlan, Again),
         room: Room,
@@ -111,35 +115,52 @@ impl<'x> Stack<'x> {
         limits: Limits,
     ) -> Result<Stack<'x>, KernelError> {
         let Room { mut values, callers } = room;
-        if limits.depth == 0 || plan.n_slots() > limits.values {
+        if limits.depth == 0 || plan.n_slots > limits.values {
             return Err(limits.error());
         }
-        if values.len() < plan.n_slots() {
-            values.resize_with(plan.n_slots().max(FIRST_ROOM), Value::default);
+        if values.len() < plan.n_slots {
+            values.resize_with(plan.n_slots.max(FIRST_ROOM), Value::default);
         }
-        let room = values.len().min(limits.values);
-        let arguments = arguments.map(resolved).chain(std::iter::repeat(Value::Empty));
         let mut owns = false;
-        for (slot, argument) in values.iter_mut().zip(arguments.take(plan.n_args as usize)) {
+        let mut slots = values.iter_mut().take(plan.n_args as usize);
+        for (argument, slot) in arguments.zip(slots.by_ref()) {
             owns |= !argument.is_plain();
-            *slot = argument;
+            *slot = resolved(argument);
         }
-        // In place: none of them is there.
-        let callers = callers.into_iter().filter_map(|_| None).collect();
-        let frame = KernelFrame::of_line(plan, program, context);
-        let (plans, next) = (program.plans(), plan.first_step());
-        let mut stack = Stack { plans, values, room, base: 0, frame, again, next, callers, limits };
-        stack.point(plan, 0, owns);
+        slots.for_each(Value::clear);
+        let mut stack = Stack {
+            plans: program.plans(),
+            end: null_mut(),
+            values,
+            frame: KernelFrame::of_line(plan, program, context),
+            again,
+            next: first_step(plan),
+            callers: relabel(callers),
+            max_callers: limits.depth - 1,
+            limits,
+            stop: Stop::End,
+        };
+        let slots = stack.set_end();
+        stack.point(plan, slots, owns);
         Ok(stack)
     }
 
     /// Closes the only frame that is left.
+    #[inline]
     pub(super) fn into_room(mut self) -> Room {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
-        let callers = self.callers.into_iter().filter_map(|_| None).collect();
-        Room { values: self.values, callers }
+        Room { values: self.values, callers: relabel(self.callers) }
+    }
+
+    /// Finds out where the values that may be used begin, which it returns, and end.
+    fn set_end(&mut self) -> NonNull<Value> {
+        let n = self.values.len().min(self.limits.values);
+        // SAFETY: a list's pointer is not null; asking for it does not touch what it points to.
+        let first = unsafe { NonNull::new_unchecked(self.values.as_mut_ptr()) };
+        self.end = first.as_ptr().wrapping_add(n);
+        first
     }
 
     #[inline]
@@ -178,19 +199,9 @@ impl<'x> Stack<'x> {
         }
     }
 
-    /// Where the slots from `base` on are.
+    /// Makes these slots, which are as many as the plan has, those of the top frame.
     #[inline(always)]
-    fn slots_from(&mut self, base: usize) -> NonNull<Value> {
-        debug_assert!(base <= self.values.len());
-        // SAFETY: within the values: the invariant. A list's pointer is not null; asking for it does not touch what it points to.
-        unsafe { NonNull::new_unchecked(self.values.as_mut_ptr().add(base)) }
-    }
-
-    /// Makes the slots from `base` on, which are as many as the plan has, those of the top frame.
-    #[inline(always)]
-    fn point(&mut self, plan: &'x FunctionPlan, base: usize, owns: bool) {
-        let slots = self.slots_from(base);
-        self.base = base;
+    fn point(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
         // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place, calls this again.
         unsafe { self.frame.enter(plan, slots, owns) };
     }
@@ -211,10 +222,10 @@ impl<'x> Stack<'x> {
             match *outcome {
                 Outcome::Done => step = behind(step),
                 Outcome::Request => match self.control(step) {
-                    Ok(next) => step = next,
-                    Err(stop) => {
+                    Some(next) => step = next,
+                    None => {
                         self.next = if step.kind == StepKind::End { step } else { behind(step) };
-                        return stop;
+                        return replace(&mut self.stop, Stop::End);
                     }
                 },
                 _ => {
@@ -235,43 +246,51 @@ impl<'x> Stack<'x> {
         step.kind != StepKind::End || self.again != Again::NEVER
     }
 
-    /// Does what a step stands for, or has asked for: the step that comes next.
+    /// Notes why `run` is to return.
+    #[cold]
+    fn stop<T>(&mut self, stop: Stop) -> Option<T> {
+        self.stop = stop;
+        None
+    }
+
+    /// Does what a step stands for, or has asked for: the step that comes next, or nothing, if `run` is to return.
     #[inline(always)]
-    fn control(&mut self, step: &'x Step) -> Result<&'x Step, Stop> {
+    fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (which, again) = match (step.kind, self.frame.slot(0)) {
-            (StepKind::End, _) => return self.end(),
+            (StepKind::End, _) if self.again == Again::NEVER => return self.back(),
+            (StepKind::End, _) => return self.iterate(),
             (StepKind::Call, _) => (0, Again::NEVER),
             (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), Again::NEVER),
-            (StepKind::Case, &Value::I32(i @ 0..)) => (i as usize, Again::NEVER),
+            (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
+                (i as usize, Again::NEVER)
+            }
             (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
             (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
             _ => return self.ask(step),
         };
-        let targets = self.frame.kernel().targets.of(&self.frame.plan().line.targets);
-        match targets.get(which) {
-            Some(target) => self.open(step, target, again),
-            None => self.ask(step),
-        }
+        // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each function.
+        let target = unsafe { self.frame.plan().line.targets.get_unchecked(step.first_target() + which) };
+        self.open(step, target, again)
     }
 
     /// Runs the kernel of a step whose form does not say what to do.
     #[cold]
     #[inline(never)]
-    fn ask(&mut self, step: &'x Step) -> Result<&'x Step, Stop> {
+    fn ask(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (kernel, plan) = (self.frame.kernel(), self.frame.plan());
         if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
             if self.is_blocked() {
-                return Err(Stop::Outcome(Outcome::Operand));
+                return self.stop(Stop::Outcome(Outcome::Operand));
             }
             match (kernel.run)(&mut self.frame) {
-                Outcome::Done => return Ok(behind(step)),
+                Outcome::Done => return Some(behind(step)),
                 Outcome::Request => {}
-                outcome => return Err(Stop::Outcome(outcome)),
+                outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
         let Request { call, again } = self.frame.take_request();
         if let Err(error) = callee(call, kernel, &plan.lists) {
-            return Err(Stop::Outcome(Outcome::Error(error)));
+            return self.stop(Stop::Outcome(Outcome::Error(error)));
         }
         let targets = kernel.targets.of(&plan.line.targets);
         match targets.get(call.function as usize) {
@@ -281,56 +300,47 @@ impl<'x> Stack<'x> {
                 }
                 self.open(step, target, again)
             }
-            None => Err(Stop::Outcome(Outcome::Error(operand_error()))),
+            None => self.stop(Stop::Outcome(Outcome::Error(operand_error()))),
         }
     }
 
     /// Opens a frame above the top one.
     #[inline(always)]
-    fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Result<&'x Step, Stop> {
+    fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Option<&'x Step> {
         let below = self.frame.plan();
         let plan = &self.plans[target.function as usize];
-        let top = self.base + below.n_slots();
-        if (top + plan.n_slots() > self.room || self.callers.len() + 1 >= self.limits.depth)
-            && let Err(outcome) = self.make_room(top + plan.n_slots())
-        {
-            return Err(Stop::Outcome(outcome));
+        let top = self.frame.first_slot().as_ptr().wrapping_add(below.n_slots);
+        if top.wrapping_add(plan.n_slots) > self.end || self.callers.len() >= self.max_callers {
+            self.make_room(plan.n_slots)?;
         }
-        let (from, to) = (self.frame.first_slot(), self.slots_from(top));
-        let mut args = target.args.of(&below.line.moves).iter().enumerate();
+        let from = self.frame.first_slot();
+        // SAFETY: there is room for a frame above the top one.
+        let to = unsafe { from.add(below.n_slots) };
+        let (first, n) = target.args.bounds();
+        // SAFETY: the target is one of the plan, whose moves it names.
+        let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
         let is_passed = target.is_simple
-            && args.all(|(i, arg)| {
+            && args.iter().enumerate().all(|(i, arg)| {
                 // SAFETY: a move is from a slot of the plan's frames: the top one is one.
                 let value = unsafe { from.byte_add(arg.from.bytes()).as_ref() };
                 // SAFETY: there is room for the callee's slots, of which its arguments are the first; there are no more moves than arguments.
                 unsafe { value.copy_concrete_to(to.add(i)) }
             });
-        let owns = !is_passed
-            && match self.pass(target, plan, top) {
-                Some(owns) => owns,
-                None => return Err(Stop::Outcome(Outcome::Operand)),
-            };
-        let (base, owned) = (self.base, self.frame.owns());
-        self.callers.push(Below {
-            plan: below,
-            step,
-            base,
-            again: replace(&mut self.again, again),
-            owns: owned,
-        });
-        self.point(plan, top, owns);
-        Ok(plan.first_step())
+        let owns = !is_passed && self.pass(target, plan, to)?;
+        let again = replace(&mut self.again, again);
+        self.callers.push(Below { plan: below, step, slots: from, again, owns: self.frame.owns() });
+        self.point(plan, to, owns);
+        Some(first_step(plan))
     }
 
-    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots will start at `top`: whether one owns
-    /// something. `None`: an operand is not concrete.
+    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots will be those from `to` on: whether
+    /// one owns something. Nothing, if `run` is to return.
     #[cold]
     #[inline(never)]
-    fn pass(&mut self, target: &Target, plan: &FunctionPlan, top: usize) -> Option<bool> {
+    fn pass(&mut self, target: &Target, plan: &FunctionPlan, to: NonNull<Value>) -> Option<bool> {
         if self.is_blocked() {
-            return None;
+            return self.stop(Stop::Outcome(Outcome::Operand));
         }
-        let to = self.slots_from(top);
         // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has access to slots, to those below.
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
         let below = self.frame.plan();
@@ -354,38 +364,43 @@ impl<'x> Stack<'x> {
         !checked.all(|&register| slots[register as usize].is_concrete())
     }
 
-    /// Makes room for one more frame, whose slots end at `end`.
+    /// Makes room for one more frame of `n` slots. Nothing, if there may not be one.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, end: usize) -> Result<(), Outcome> {
-        let Limits { depth, values } = self.limits;
-        if self.callers.len() + 1 >= depth || end > values {
-            let is_blocked = self.is_blocked();
-            return Err(if is_blocked { Outcome::Operand } else { Outcome::Error(self.limits.error()) });
+    fn make_room(&mut self, n: usize) -> Option<()> {
+        let first = self.values.as_mut_ptr().addr();
+        let index = |slots: NonNull<Value>| (slots.addr().get() - first) / size_of::<Value>();
+        let top = index(self.frame.first_slot());
+        let end = top + self.frame.plan().n_slots + n;
+        if self.callers.len() >= self.max_callers || end > self.limits.values {
+            let outcome =
+                if self.is_blocked() { Outcome::Operand } else { Outcome::Error(self.limits.error()) };
+            return self.stop(Stop::Outcome(outcome));
         }
         if end > self.values.len() {
-            let want = end.max(self.values.len() * 2).min(values);
+            let want = end.max(self.values.len() * 2).min(self.limits.values);
+            let below: Vec<usize> = self.callers.iter().map(|below| index(below.slots)).collect();
             self.values.resize_with(want, Value::default);
-            self.point(self.frame.plan(), self.base, self.frame.owns());
+            let first = self.set_end();
+            // SAFETY: they were within the values, and there are more now.
+            let slots = |index: usize| unsafe { first.add(index) };
+            self.callers.iter_mut().zip(below).for_each(|(below, index)| below.slots = slots(index));
+            self.point(self.frame.plan(), slots(top), self.frame.owns());
         }
-        self.room = self.values.len().min(values);
-        Ok(())
+        Some(())
     }
 
-    /// The end of a line: the next iteration, or what comes behind the call.
-    #[inline(always)]
-    fn end(&mut self) -> Result<&'x Step, Stop> {
+    /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the call.
+    #[inline(never)]
+    fn iterate(&mut self) -> Option<&'x Step> {
         match self.next_time() {
-            Next::None => match self.callers.pop() {
-                Some(below) => Ok(self.back(below)),
-                None => Err(Stop::End),
-            },
+            Next::None => self.back(),
             Next::Again(again) => {
                 self.again = again;
                 self.carry();
-                Ok(self.frame.plan().first_step())
+                Some(first_step(self.frame.plan()))
             }
-            Next::Instead(value) => Err(Stop::Instead(value)),
+            Next::Instead(value) => self.stop(Stop::Instead(value)),
         }
     }
 
@@ -457,15 +472,16 @@ impl<'x> Stack<'x> {
         let n_args = plan.n_args as usize;
         drop_values(&mut slots[n_args.min(plan.results.len())..]);
         let owns = slots[..n_args].iter().any(|value| !value.is_plain());
-        self.point(plan, self.base, owns);
+        self.point(plan, self.frame.first_slot(), owns);
     }
 
-    /// Closes the top frame; the step below that called gets its results.
+    /// Closes the top frame; the step below that called gets its results. The step behind that one.
     #[inline(always)]
-    fn back(&mut self, below: Below<'x>) -> &'x Step {
-        let (from, to) = (self.frame.first_slot(), self.slots_from(below.base));
+    fn back(&mut self) -> Option<&'x Step> {
+        let Some(below) = self.callers.pop() else { return self.stop(Stop::End) };
+        let from = self.frame.first_slot();
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
-        let to = unsafe { to.byte_add(below.step.first_result.bytes()) };
+        let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
         let returns = self.frame.plan().line.returns.get(..usize::from(below.step.n_results));
         let is_passed = returns.is_some_and(|returns| {
             returns.iter().enumerate().all(|(i, result)| {
@@ -475,23 +491,21 @@ impl<'x> Stack<'x> {
                 unsafe { value.copy_concrete_to(to.add(i)) }
             })
         });
-        let owns = !is_passed && self.give(&below);
-        self.close(below, owns)
+        let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
+        Some(self.close(below, owns))
     }
 
-    /// Gives the top frame's results to the step that called, whatever they are; whether one owns something.
+    /// Moves `n` of the top frame's results, whatever they are, to slots of the frame below; whether one owns something.
     #[cold]
     #[inline(never)]
-    fn give(&mut self, below: &Below<'x>) -> bool {
-        let mut results = Vec::with_capacity(usize::from(below.step.n_results));
-        self.take_results(usize::from(below.step.n_results), |value| results.push(value));
-        let owns = results.iter().any(|value| !value.is_plain());
-        let first = below.base + below.step.first_result.index();
-        for (i, value) in results.into_iter().enumerate() {
-            let to = self.slots_from(first + i);
+    fn give(&mut self, n: usize, to: NonNull<Value>) -> bool {
+        let (mut owns, mut i) = (false, 0);
+        self.take_results(n, |value| {
+            owns |= !value.is_plain();
             // SAFETY: within the values, as it is a slot of the frame below. What is there owns nothing.
-            unsafe { to.write(value) };
-        }
+            unsafe { to.add(i).write(value) };
+            i += 1;
+        });
         owns
     }
 
@@ -501,9 +515,9 @@ impl<'x> Stack<'x> {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
-        let Below { plan, step, base, again, owns: owned } = below;
+        let Below { plan, step, slots, again, owns: owned } = below;
         self.again = again;
-        self.point(plan, base, owned | owns);
+        self.point(plan, slots, owned | owns);
         behind(step)
     }
 
@@ -562,6 +576,22 @@ impl Next {
             _ => Value::Error(operand_error().into()),
         })
     }
+}
+
+/// The first step of a plan's line.
+#[inline(always)]
+fn first_step(plan: &FunctionPlan) -> &Step {
+    // SAFETY: there is at least one (`Line::steps`).
+    unsafe { plan.line.steps.get_unchecked(0) }
+}
+
+/// The same list, of which only its room is left.
+#[inline]
+fn relabel<'to>(mut callers: Vec<Below<'_>>) -> Vec<Below<'to>> {
+    callers.clear();
+    let mut callers = ManuallyDrop::new(callers);
+    // SAFETY: the list's own parts. Types that differ in lifetimes alone have one layout, and there is no value that could live too short.
+    unsafe { Vec::from_raw_parts(callers.as_mut_ptr().cast(), 0, callers.capacity()) }
 }
 
 /// The step behind one that is not an end.

@@ -182,7 +182,7 @@ impl<'f> KernelFrame<'f> {
     #[inline(always)]
     pub(crate) unsafe fn enter(&mut self, plan: &'f FunctionPlan, slots: NonNull<Value>, owns: bool) {
         self.slots = slots;
-        self.n_slots = plan.n_slots();
+        self.n_slots = plan.n_slots;
         self.plan = plan;
         self.owns = owns;
     }

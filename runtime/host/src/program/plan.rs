@@ -35,6 +35,12 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    /// Where it begins, and how long it is.
+    #[inline(always)]
+    pub(crate) fn bounds(self) -> (usize, usize) {
+        (self.first as usize, self.n as usize)
+    }
+
     #[inline]
     pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
         list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
@@ -81,6 +87,9 @@ pub(crate) struct FunctionPlan {
     pub(crate) index: u32,
     pub(crate) n_args: u32,
     pub(crate) n_registers: u32,
+    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges that a kernel has declared
+    /// as a chain.
+    pub(crate) n_slots: usize,
     pub(crate) results: Box<[u32]>,
     /// Whether it is native code.
     pub(crate) is_native: bool,
@@ -96,25 +105,12 @@ pub(crate) struct FunctionPlan {
 }
 
 impl FunctionPlan {
-    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges that a kernel has declared
-    /// as a chain.
-    #[inline]
-    pub(crate) fn n_slots(&self) -> usize {
-        self.n_registers as usize + 1
-    }
-
     /// Whether it can be called with these arguments.
     #[inline]
     pub(crate) fn accepts(&self, arguments: &[Value]) -> bool {
         !self.is_native
             && arguments.len() == self.arg_types.len()
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
-    }
-
-    /// The first step of its line.
-    #[inline(always)]
-    pub(crate) fn first_step(&self) -> &Step {
-        &self.line.steps[0]
     }
 
     /// How many results a kernel gets that has the function run.
@@ -257,6 +253,7 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
         index: function.index(),
         n_args: function.n_args(),
         n_registers: function.n_registers(),
+        n_slots: function.n_registers() as usize + 1,
         results: function.results().into(),
         is_native: function.kind() == FunctionKind::Native,
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),

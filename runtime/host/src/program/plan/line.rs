@@ -45,7 +45,7 @@ impl Slot {
     }
 }
 
-/// What a [`Step`] is. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request,
+/// What a [`Step`] is; the forms' steps have as many targets as they choose from, but for [`StepKind::Case`]. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request,
 /// and whoever executes the line does what they stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepKind {
@@ -138,9 +138,16 @@ impl Step {
         Step { run, ..self }
     }
 
-    /// The same for a kernel whose form is followed without running it.
-    fn of_form(self, kind: StepKind) -> Step {
-        Step { run: Step::NONE.run, kind, ..self }
+    /// The same for a kernel whose form is followed without running it, which may call `targets`.
+    fn of_form(self, kind: StepKind, targets: Span) -> Step {
+        let [decides, _, unused] = self.inline;
+        Step { run: Step::NONE.run, inline: [decides, Slot(targets.first), unused], kind, ..self }
+    }
+
+    /// Of a step whose form is followed: the first of those that it may call. It stands where others have their second operand.
+    #[inline(always)]
+    pub(crate) fn first_target(&self) -> usize {
+        self.inline[1].0 as usize
     }
 
     /// Prepares or frees registers.
@@ -327,7 +334,7 @@ pub(super) fn line(
     order: &[u32],
     resolved: &[Kernel],
 ) -> Line {
-    let n_slots = plan.n_slots();
+    let n_slots = plan.n_slots;
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {
@@ -387,8 +394,9 @@ pub(super) fn line(
         }
         let step = Step::new(known, k, &operands, known.first_result, n_slots);
         let is_guarded = known.checked.n > 0 || !known.stores_all && known.n_results > 0;
-        steps.push(match calls.and_then(|shape| shape.form.step_kind()) {
-            Some(kind) => step.of_form(kind),
+        let form = calls.and_then(|shape| shape.form.step_kind(known.targets));
+        steps.push(match form {
+            Some(kind) => step.of_form(kind, known.targets),
             None if is_guarded => step.guarded(),
             None => step,
         });
@@ -416,16 +424,17 @@ pub(super) fn line(
 }
 
 impl Form {
-    /// The step of a kernel of this form, unless its code is run.
-    fn step_kind(self) -> Option<StepKind> {
-        match self {
-            Form::Own => None,
-            Form::Call => Some(StepKind::Call),
-            Form::Branch => Some(StepKind::Branch),
-            Form::Case => Some(StepKind::Case),
-            Form::Repeat => Some(StepKind::Repeat),
-            Form::While => Some(StepKind::While),
-        }
+    /// The step of a kernel of this form that may call `targets`, unless its code is run.
+    fn step_kind(self, targets: Span) -> Option<StepKind> {
+        let (kind, at_least) = match self {
+            Form::Own => return None,
+            Form::Call => (StepKind::Call, 1),
+            Form::Branch => (StepKind::Branch, 2),
+            Form::Case => (StepKind::Case, 0),
+            Form::Repeat => (StepKind::Repeat, 1),
+            Form::While => (StepKind::While, 1),
+        };
+        (targets.n >= at_least).then_some(kind)
     }
 }
 
