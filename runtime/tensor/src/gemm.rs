@@ -64,6 +64,30 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { data, rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride }
     }
 
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// A row, where its elements lie one after another.
+    pub(crate) fn row(&self, i: usize) -> Option<&'a [T]> {
+        if self.col_stride != 1 {
+            return None;
+        }
+        self.data.get(i * self.cols..)?.get(..self.cols)
+    }
+
+    /// A column of a transposed matrix, where its elements lie one after another; empty in others.
+    pub(crate) fn col(&self, j: usize) -> &'a [T] {
+        let col = self.data.get(j * self.rows..).and_then(|data| data.get(..self.rows));
+        if self.row_stride == 1 { col.unwrap_or_default() } else { Default::default() }
+    }
+
     /// Whether the farthest element is inside the slice; true if there is none.
     fn is_inside(&self) -> bool {
         let (Some(last_row), Some(last_col)) = (self.rows.checked_sub(1), self.cols.checked_sub(1)) else {

@@ -15,8 +15,8 @@
 mod tests;
 
 use crate::TensorError;
-use crate::matmul::{Epilogue, PackedMatrix, Parallel, Rows, expect_len, matmul_packed, multiply, scatter};
-use crate::simd::Isa;
+use crate::matmul::{Epilogue, PackedMatrix, Parallel, Rows, expect_len, matmul_packed, multiply};
+use crate::simd::{Isa, TileRows};
 
 /// One spatial dimension of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,17 +143,17 @@ impl Windows<'_> {
 }
 
 impl Rows for Windows<'_> {
-    fn pack(&self, first: usize, count: usize, from: usize, out: &mut [f32]) {
-        out.fill(0.0);
+    fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows) {
         let channels = self.conv.channels;
-        let steps = out.len() / count;
-        for i in 0..count {
+        for (row, out) in (first..).zip(&mut out[..count]) {
             let mut done = 0;
             while done < steps {
                 let (tap, channel) = ((from + done) / channels, (from + done) % channels);
                 let run = (channels - channel).min(steps - done);
-                if let Some(pixel) = self.channels(first + i, tap) {
-                    scatter(&pixel[channel..][..run], i, count, &mut out[done * count..]);
+                let out = &mut out[done..][..run];
+                match self.channels(row, tap) {
+                    Some(pixel) => out.copy_from_slice(&pixel[channel..][..run]),
+                    None => out.fill(0.0),
                 }
                 done += run;
             }

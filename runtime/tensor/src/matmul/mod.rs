@@ -1,19 +1,22 @@
-//! The product with a constant right matrix that was packed ahead of time.
+//! The product of matrices of f32: with a constant right matrix that was packed ahead of time, or packing as it goes.
 //!
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) + bias + residual)
 //!
-//! for each block of rows (parallel) ─ for each block of k ─ pack a ─ for each panel of b ─ for each tile of rows
-//!                                                          (in L2)   (in L1)              (in registers)
+//! for each part of the rows (parallel)
+//!   for each block of columns and of k ─ pack b, unless it is packed     (786 KB: second cache)
+//!     for each tile of rows ─ copy them                                  (22 KB: first cache)
+//!       for each panel of b ─ tile                                       (registers)
 //! ```
 //!
 //! * [`PackedMatrix`] holds `b` in the one layout that the tiles of every machine read (`simd`).
-//! * A tile's sums go to a small buffer and from there into `out`; with the last block of k the [`Epilogue`] is applied on the way.
+//! * A tile's sums go straight into `out`; with the last block of k the [`Epilogue`] is applied at once. Rows and steps are
+//!   dealt out evenly, since a tile of few rows or a block of few steps is slow.
 //! * A single row takes no packing: the time is that of reading `b`. With several workers its columns are split.
 //! * An element's sum is made in an order that depends on k and the machine's instructions only: not on the number of workers
 //!   nor, for m > 1, on m.
 //!
-//! Threads belong to the caller: [`Parallel`] runs blocks. Packing space is kept per thread, at most [`KC`] by [`MC`] floats.
+//! Threads belong to the caller: [`Parallel`] runs blocks. Packing space is kept per thread: a tile's rows and a block of `b`.
 //! `conv` uses the same driver with rows that are windows of an image.
 
 mod pack;
@@ -24,17 +27,18 @@ use std::cell::Cell;
 use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
-pub(crate) use pack::{Rows, expect_len, scatter};
+pub(crate) use pack::{Columns, Rows, expect_len};
 
-use pack::Dense;
+use pack::AlignedStep;
 
 use crate::TensorError;
-use crate::simd::{Function, Isa, MAX_ROWS, PANEL, Step, Tile};
+use crate::gemm::Matrix;
+use crate::simd::{Finish, Function, Isa, MAX_ROWS, MAX_STEPS, NO_ROWS, PANEL, Place, Step, TileRows};
 
-/// Steps of k in a block: a panel's part is 32 KiB.
-const KC: usize = 256;
-/// Rows in a block, a multiple of every tile's rows: the block's part of `a` is 168 KiB.
-const MC: usize = 168;
+/// Panels in a block of columns.
+const BLOCK: usize = 16;
+/// The fewest products that are worth a block of their own on another thread.
+const PART: usize = 1 << 20;
 
 /// What happens to the product on its way to memory: `f(product + bias + residual)`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,20 +84,35 @@ pub fn matmul_packed(
     parallel: &dyn Parallel,
 ) -> Result<(), TensorError> {
     expect_len(m, b.k(), a.len())?;
-    multiply(Isa::detect(), m, &Dense { data: a, k: b.k() }, b, epilogue, out, parallel)
+    multiply(Isa::detect(), m, &Matrix::new(a, m, b.k()), b, epilogue, out, parallel)
 }
 
-/// The driver, for rows from anywhere. A row of `a` must have k elements.
-pub(crate) fn multiply<A: Rows>(
-    isa: Isa,
-    m: usize,
-    a: &A,
-    b: &PackedMatrix<'_>,
+/// `out = f(a * b + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is packed on the way, which is worth it from a few
+/// rows on; see [`crate::math::product`] for fewer.
+pub fn matmul(
+    a: Matrix<'_, f32>,
+    b: Matrix<'_, f32>,
     epilogue: &Epilogue<'_>,
     out: &mut [f32],
     parallel: &dyn Parallel,
 ) -> Result<(), TensorError> {
-    let n = b.n();
+    if a.cols() != b.rows() {
+        return Err(TensorError::Count { want: b.rows(), got: a.cols() });
+    }
+    multiply(Isa::detect(), a.rows(), &a, &b, epilogue, out, parallel)
+}
+
+/// The driver, for rows and columns from anywhere. A row of `a` must have k elements.
+pub(crate) fn multiply<A: Rows, B: Columns>(
+    isa: Isa,
+    m: usize,
+    a: &A,
+    b: &B,
+    epilogue: &Epilogue<'_>,
+    out: &mut [f32],
+    parallel: &dyn Parallel,
+) -> Result<(), TensorError> {
+    let (k, n) = b.size();
     expect_len(m, n, out.len())?;
     if let Some(bias) = epilogue.bias {
         expect_len(1, n, bias.len())?;
@@ -104,19 +123,19 @@ pub(crate) fn multiply<A: Rows>(
     if out.is_empty() {
         return Ok(());
     }
-    let job = Job { isa, a, b, epilogue, n };
+    let job = Job { isa, a, b, epilogue, k, n };
     let workers = parallel.workers().max(1);
     if m == 1
-        && let Some(row) = a.contiguous(0)
+        && let Some((row, b)) = a.contiguous(0).zip(b.packed())
     {
-        let panels = n.div_ceil(PANEL);
-        let part = panels.div_ceil(workers);
-        in_parts(out, part * PANEL, parallel, |i, out| job.one_row(row, i * part, out));
+        let panels = n.div_ceil(PANEL).div_ceil(workers);
+        in_parts(out, panels * PANEL, parallel, |i, out| job.one_row(row, b, i * panels, out));
         return Ok(());
     }
-    let rows = isa.rows();
-    let part =
-        if workers == 1 { MC } else { m.div_ceil(workers.saturating_mul(2)).next_multiple_of(rows).min(MC) };
+    // Two parts per worker, so that a slow one does not keep all waiting; whole tiles.
+    let parts = if workers == 1 { 1 } else { workers.saturating_mul(2) };
+    let enough = PART.div_ceil(k.saturating_mul(n).max(1));
+    let part = m.div_ceil(parts).max(enough).next_multiple_of(isa.rows()).min(m);
     in_parts(out, part * n, parallel, |i, out| job.rows(i * part, out));
     Ok(())
 }
@@ -138,108 +157,108 @@ fn in_parts(out: &mut [f32], len: usize, parallel: &dyn Parallel, block: impl Fn
     });
 }
 
-struct Job<'a, A> {
+struct Job<'a, A, B> {
     isa: Isa,
     a: &'a A,
-    b: &'a PackedMatrix<'a>,
+    b: &'a B,
     epilogue: &'a Epilogue<'a>,
+    k: usize,
     n: usize,
 }
 
-impl<A: Rows> Job<'_, A> {
+impl<A: Rows, B: Columns> Job<'_, A, B> {
     /// Some columns of a single row, from that of a panel on.
-    fn one_row(&self, row: &[f32], first_panel: usize, out: &mut [f32]) {
+    fn one_row(&self, row: &[f32], b: &PackedMatrix<'_>, first_panel: usize, out: &mut [f32]) {
         let mut sums: Step = [0.0; PANEL];
         for (panel, out) in (first_panel..).zip(out.chunks_mut(PANEL)) {
-            self.isa.row(row, self.b.panel(panel), &mut sums);
-            out.copy_from_slice(&sums[..out.len()]);
-            self.finish(0, panel * PANEL, out);
+            self.isa.row(row, b.panel(panel), &mut sums);
+            let width = out.len();
+            out.copy_from_slice(&sums[..width]);
+            self.finish((0, panel * PANEL), (1, width), out);
         }
     }
 
     /// The rows of `out`, the first of which is row `first` of the whole.
     fn rows(&self, first: usize, out: &mut [f32]) {
-        let k = self.b.k();
-        let rows = out.len() / self.n;
-        let mut space = SPACE.take();
-        space.resize(KC * MC, 0.0);
-        let mut tile: Tile = [[0.0; PANEL]; MAX_ROWS];
-        // One block even where k is 0, which writes the empty sums.
-        for from in (0..k.max(1)).step_by(KC) {
-            let steps = KC.min(k - from);
-            for row in (0..rows).step_by(self.isa.rows()) {
-                let count = self.isa.rows().min(rows - row);
-                self.a.pack(first + row, count, from, &mut space[row * steps..][..count * steps]);
-            }
-            for panel in 0..self.n.div_ceil(PANEL) {
-                let b = &self.b.panel(panel)[from..][..steps];
-                for row in (0..rows).step_by(self.isa.rows()) {
-                    let count = self.isa.rows().min(rows - row);
-                    self.isa.tile(count, &space[row * steps..][..count * steps], b, &mut tile);
-                    let place = Place { first, row, panel, is_first: from == 0, is_last: from + steps == k };
-                    self.write_back(&tile[..count], place, out);
+        let (k, n) = (self.k, self.n);
+        let (rows, panels) = (out.len() / n, n.div_ceil(PANEL));
+        let mut space = SPACE.take().unwrap_or_default();
+        let steps_each = k.div_ceil(k.div_ceil(MAX_STEPS).max(1)).next_multiple_of(8);
+        let rows_each = rows.div_ceil(rows.div_ceil(self.isa.rows()));
+        for first_panel in (0..panels).step_by(BLOCK) {
+            let block = first_panel..panels.min(first_panel + BLOCK);
+            // One block even where k is 0, which writes the empty sums.
+            for from in (0..k.max(1)).step_by(steps_each.max(1)) {
+                let steps = from..k.min(from + steps_each);
+                self.b.prepare(block.clone(), steps.clone(), &mut space.b);
+                for row in (0..rows).step_by(rows_each) {
+                    let count = rows_each.min(rows - row);
+                    self.a.copy(first + row, count, from, steps.len(), &mut space.a);
+                    for (at, panel) in block.clone().enumerate() {
+                        let b = self.b.panel(panel, at, steps.clone(), &space.b);
+                        self.tile((row, count), panel, (&space.a, b), from > 0, out);
+                        if steps.end == k {
+                            let (col, out) = (panel * PANEL, &mut out[row * n + panel * PANEL..]);
+                            self.finish((first + row, col), (count, PANEL.min(n - col)), out);
+                        }
+                    }
                 }
             }
         }
-        SPACE.set(space);
+        SPACE.set(Some(space));
     }
 
-    fn write_back(&self, tile: &[Step], place: Place, out: &mut [f32]) {
-        let Place { first, row, panel, is_first, is_last } = place;
-        let col = panel * PANEL;
-        let width = PANEL.min(self.n - col);
-        for (i, sums) in (row..).zip(tile) {
-            let out = &mut out[i * self.n + col..][..width];
-            match out.first_chunk_mut::<PANEL>() {
-                // A whole panel, the usual case: the compiler knows its width.
-                Some(out) if is_first => *out = *sums,
-                Some(out) => add(out, sums),
-                None if is_first => out.copy_from_slice(&sums[..width]),
-                None => add(out, sums),
-            }
-            if is_last {
-                self.finish(first + i, col, out);
+    /// `count` rows from `row` on.
+    fn tile(
+        &self,
+        (row, count): (usize, usize),
+        panel: usize,
+        (a, b): (&TileRows, &[Step]),
+        add: bool,
+        out: &mut [f32],
+    ) {
+        let (n, col) = (self.n, panel * PANEL);
+        let width = PANEL.min(n - col);
+        let out = &mut out[row * n + col..];
+        if width == PANEL {
+            return self.isa.tile((count, width), a, b, &mut Place { out, stride: n, add });
+        }
+        // The last panel of some widths: by way of a tile that has room for all of it.
+        let mut tile = [[0.0; PANEL]; MAX_ROWS];
+        let mut place = Place { out: tile.as_flattened_mut(), stride: PANEL, add: false };
+        self.isa.tile((count, width), a, b, &mut place);
+        for (sums, out) in tile[..count].iter().zip(out.chunks_mut(n)) {
+            for (sum, out) in sums.iter().zip(&mut out[..width]) {
+                *out = if add { *out + sum } else { *sum };
             }
         }
     }
 
-    /// Applies the epilogue to a part of a row of the whole.
-    fn finish(&self, row: usize, col: usize, out: &mut [f32]) {
-        let Epilogue { bias, residual, function } = self.epilogue;
-        if let Some(bias) = bias {
-            add(out, &bias[col..]);
+    /// Applies the epilogue to a part of the whole from (row, column) on, which `out` begins with.
+    fn finish(&self, (row, col): (usize, usize), size: (usize, usize), out: &mut [f32]) {
+        let Epilogue { bias, residual, function } = *self.epilogue;
+        if bias.is_none() && residual.is_none() && function == Function::Identity {
+            return;
         }
-        if let Some(residual) = residual {
-            add(out, &residual[row * self.n + col..]);
-        }
-        if *function != Function::Identity {
-            self.isa.map(*function, out);
-        }
+        let bias = bias.map(|bias| &bias[col..]);
+        let residual = residual.map(|residual| &residual[row * self.n + col..]);
+        self.isa.finish(&Finish { bias, residual, function }, size, out, self.n);
     }
 }
 
-/// Where a tile goes.
-struct Place {
-    /// The block's first row in the whole.
-    first: usize,
-    /// The tile's first row in the block.
-    row: usize,
-    panel: usize,
-    is_first: bool,
-    is_last: bool,
+/// What a thread packs into.
+struct Space {
+    a: TileRows,
+    b: Vec<AlignedStep>,
 }
 
-#[inline(always)]
-#[allow(clippy::needless_range_loop, reason = "vector code whatever the build inlines")]
-fn add(out: &mut [f32], x: &[f32]) {
-    let n = out.len().min(x.len());
-    let (out, x) = (&mut out[..n], &x[..n]);
-    for i in 0..n {
-        out[i] += x[i];
+impl Default for Space {
+    fn default() -> Space {
+        Space { a: NO_ROWS, b: Vec::new() }
     }
 }
 
 thread_local! {
     /// Packing space. Taken while in use, so that a block that runs another one inside has its own.
-    static SPACE: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+    static SPACE: Cell<Option<Box<Space>>> = const { Cell::new(None) };
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::pack::Dense;
 use super::*;
+use crate::gemm::Matrix;
 use crate::reference;
 
 /// Two threads at a time.
@@ -50,15 +50,25 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
         };
     }
     let transposed: Vec<f32> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
+    let a_turned: Vec<f32> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
     let packed = PackedMatrix::pack(k, n, &b).unwrap();
     assert_eq!(packed.panels(), PackedMatrix::pack_transposed(k, n, &transposed).unwrap().panels());
     let viewed = PackedMatrix::from_panels(k, n, packed.panels()).unwrap();
     let epilogue = Epilogue { bias: Some(&bias), residual: Some(&residual), function };
     for isa in Isa::all() {
         let (mut got, mut two) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
-        multiply(isa, m, &Dense { data: &a, k }, &viewed, &epilogue, &mut got, &Serial).unwrap();
-        multiply(isa, m, &Dense { data: &a, k }, &packed, &epilogue, &mut two, &Threads).unwrap();
+        multiply(isa, m, &Matrix::new(&a, m, k), &viewed, &epilogue, &mut got, &Serial).unwrap();
+        multiply(isa, m, &Matrix::new(&a, m, k), &packed, &epilogue, &mut two, &Threads).unwrap();
         assert_eq!(got, two, "the number of workers does not matter");
+        let (mut rows, mut cols) = (two.clone(), two);
+        multiply(isa, m, &Matrix::new(&a, m, k), &Matrix::new(&b, k, n), &epilogue, &mut rows, &Serial)
+            .unwrap();
+        let (a, b) = (Matrix::new(&a_turned, k, m).transposed(), Matrix::new(&transposed, n, k).transposed());
+        multiply(isa, m, &a, &b, &epilogue, &mut cols, &Threads).unwrap();
+        assert_eq!(rows, cols, "nor does the order of the elements in memory");
+        if m > 1 {
+            assert_eq!(got, rows, "nor does it when b is packed");
+        }
         for (i, (got, want)) in got.iter().zip(&want).enumerate() {
             assert!(
                 (got - want).abs() <= 2e-5 * (k + 4) as f32,
@@ -81,8 +91,8 @@ proptest! {
 #[test]
 fn several_blocks_of_everything() {
     check((1, 600, 70), 3, Function::Identity);
-    check((2 * MC + 5, KC + 3, 40), 4, Function::Relu);
-    check((30, 2 * KC, 33), 5, Function::Identity);
+    check((341, MAX_STEPS + 3, 40), 4, Function::Relu);
+    check((30, 2 * MAX_STEPS, BLOCK * PANEL + 33), 5, Function::Identity);
 }
 
 #[test]
@@ -94,7 +104,7 @@ fn special_numbers_stay_in_their_rows_and_columns() {
     let packed = PackedMatrix::pack(k, n, &b).unwrap();
     for isa in Isa::all() {
         let mut out = vec![0.0; m * n];
-        multiply(isa, m, &Dense { data: &a, k }, &packed, &Epilogue::default(), &mut out, &Serial).unwrap();
+        multiply(isa, m, &Matrix::new(&a, m, k), &packed, &Epilogue::default(), &mut out, &Serial).unwrap();
         for (i, x) in out.iter().enumerate() {
             let right = match (i / n, i % n) {
                 (3, _) => x.is_nan(),

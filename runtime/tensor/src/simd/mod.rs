@@ -3,6 +3,7 @@
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
+//!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -13,6 +14,7 @@
 //!
 //! Not here: which work is done in which order (`matmul`, `conv`), threads.
 
+mod finish;
 mod functions;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ mod tile;
 
 use std::sync::OnceLock;
 
+pub(crate) use finish::Finish;
 pub use functions::Function;
 
 /// Columns in a panel of a packed matrix.
@@ -31,8 +34,38 @@ pub(crate) const MAX_ROWS: usize = 14;
 /// One step along the inner dimension in a panel.
 pub(crate) type Step = [f32; PANEL];
 
-/// The sums that a tile leaves behind, one row of the panel's columns each.
-pub(crate) type Tile = [Step; MAX_ROWS];
+/// The most steps that a tile makes.
+pub(crate) const MAX_STEPS: usize = 384;
+
+/// From row to row in [`TileRows`]: a constant, so that the rows' addresses cost no registers; 25 cache lines, so that they do not share sets.
+const ROW: usize = MAX_STEPS + 16;
+
+/// Where the rows of a tile are copied to, each from the start of one of these.
+pub(crate) type TileRows = [[f32; ROW]; MAX_ROWS];
+
+/// Room for a tile's rows: 22 KB, which stays in the first cache.
+pub(crate) const NO_ROWS: TileRows = [[0.0; ROW]; MAX_ROWS];
+
+/// Where a tile's sums go.
+pub(crate) struct Place<'a> {
+    /// From the tile's first element on.
+    pub(crate) out: &'a mut [f32],
+    /// From row to row.
+    pub(crate) stride: usize,
+    /// Whether the sums are added to what is there.
+    pub(crate) add: bool,
+}
+
+impl Place<'_> {
+    /// Where row `i` goes.
+    #[inline(always)]
+    fn row(&mut self, i: usize) -> &mut [f32] {
+        &mut self.out[i * self.stride..][..PANEL]
+    }
+}
+
+/// Whether the portable code has a fused multiply-add.
+const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 /// A set of instructions that this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,13 +137,14 @@ impl Isa {
         }
     }
 
-    /// `out[i] = sum over p of a[p * rows + i] * b[p]`, for `rows` from 1 to [`Isa::rows`]. Takes as many steps as both `a` and `b` have.
-    pub(crate) fn tile(self, rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
+    /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`], and columns up to `width` at least, at most [`PANEL`],
+    /// for which `place` must have room. Takes as many steps as `b` has, [`MAX_STEPS`] at most.
+    pub(crate) fn tile(self, (rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
         dispatch!(
             self,
-            tile::portable(rows, a, b, out),
-            tile::avx2(rows, a, b, out),
-            tile::avx512(rows, a, b, out)
+            tile::portable((rows, width), a, b, place),
+            tile::avx2((rows, width), a, b, place),
+            tile::avx512((rows, width), a, b, place)
         );
     }
 
@@ -118,9 +152,25 @@ impl Isa {
     pub(crate) fn row(self, a: &[f32], b: &[Step], out: &mut Step) {
         dispatch!(
             self,
-            *out = tile::row::<false>(a, b),
+            *out = tile::row::<FUSED>(a, b),
             *out = tile::row_avx2(a, b),
             *out = tile::row_avx512(a, b)
+        );
+    }
+
+    /// Applies an epilogue to some rows of `out`, `stride` apart, `width` elements each.
+    pub(crate) fn finish(
+        self,
+        epilogue: &Finish<'_>,
+        (rows, width): (usize, usize),
+        out: &mut [f32],
+        stride: usize,
+    ) {
+        dispatch!(
+            self,
+            finish::run::<FUSED>(epilogue, (rows, width), out, stride),
+            finish::run_avx2(epilogue, (rows, width), out, stride),
+            finish::run_avx512(epilogue, (rows, width), out, stride)
         );
     }
 
@@ -128,7 +178,7 @@ impl Isa {
     pub fn map(self, function: Function, x: &mut [f32]) {
         dispatch!(
             self,
-            functions::map::<false>(function, x),
+            functions::map::<FUSED>(function, x),
             functions::map_avx2(function, x),
             functions::map_avx512(function, x)
         );

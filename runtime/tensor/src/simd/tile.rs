@@ -1,8 +1,10 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! `a` is packed: the rows' first elements, then their second ones and so on; `b` is a panel, [`PANEL`](super::PANEL) columns per step. AVX-512 holds
-//! 14 rows by 32 columns in 28 registers, two more hold the step of `b`, and `a` is broadcast from memory; AVX2 and the portable version take
-//! the same panel in parts of 16 and 8 columns.
+//! The rows lie a constant distance apart ([`TileRows`](super::TileRows)); each number of them is broadcast. `b` is a panel,
+//! [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers, two more hold the step of `b`; AVX2 and
+//! the portable version take the same panel in parts of 16 and 8 columns. Parts that a narrow matrix does not have are left out.
+//!
+//! `b` comes from the second cache, so it is asked for some steps ahead; where the sums will go is asked for at the start.
 //!
 //! The loops count and index, since `zip` and the like are only as good as the inlining of the build: one call left in a tile costs a
 //! factor of ten.
@@ -15,153 +17,165 @@
 use std::arch::x86_64::*;
 
 use super::functions::fma;
-use super::{Step, Tile};
+use super::{PANEL, Place, ROW, Step, TileRows};
 
 pub(super) const AVX2_ROWS: usize = 6;
 pub(super) const PORTABLE_ROWS: usize = 4;
 
-/// Calls `$tile::<rows>` for the number of rows.
+/// Calls `$tile` for the number of rows, which becomes a constant.
 macro_rules! by_rows {
-    ($rows:expr, $tile:ident $args:tt, $($n:literal)*) => {
+    ($rows:expr, $tile:ident<$vectors:literal> $args:tt, $($n:literal)*) => {
         match $rows {
-            $($n => $tile::<$n> $args,)*
+            $($n => $tile::<$n, $vectors> $args,)*
             _ => unreachable!("a tile has 1 to {} rows", [$($n),*].len()),
         }
     };
 }
 
-pub(super) fn portable(rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
-    by_rows!(rows, portable_of(a, b, out), 1 2 3 4);
+pub(super) fn portable((rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+    for part in 0..width.div_ceil(8) {
+        by_rows!(rows, portable_of<8>(part, a, b, place), 1 2 3 4);
+    }
 }
 
-fn portable_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
-    const LANES: usize = 8;
-    for part in 0..size_of::<Step>() / size_of::<[f32; LANES]>() {
-        let mut sums = [[0.0f32; LANES]; R];
-        let (a, _) = a.as_chunks::<R>();
-        for p in 0..a.len().min(b.len()) {
-            let (a, b) = (&a[p], &b[p].as_chunks::<LANES>().0[part]);
-            for i in 0..R {
-                for j in 0..LANES {
-                    sums[i][j] += a[i] * b[j];
+fn portable_of<const R: usize, const LANES: usize>(
+    part: usize,
+    a: &TileRows,
+    b: &[Step],
+    place: &mut Place<'_>,
+) {
+    let mut sums = [[0.0f32; LANES]; R];
+    for p in 0..b.len().min(ROW) {
+        let b = &b[p].as_chunks::<LANES>().0[part];
+        for i in 0..R {
+            for j in 0..LANES {
+                sums[i][j] = fma::<{ super::FUSED }>(a[i][p], b[j], sums[i][j]);
+            }
+        }
+    }
+    let add = place.add;
+    for i in 0..R {
+        let out = &mut place.row(i).as_chunks_mut::<LANES>().0[part];
+        for j in 0..LANES {
+            out[j] = if add { out[j] + sums[i][j] } else { sums[i][j] };
+        }
+    }
+}
+
+/// How many steps ahead of their use numbers of `b` are asked for.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 8;
+
+/// Asks for a cache line.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn ask_for(x: *const f32) {
+    // SAFETY: a hint; no address is wrong.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
+}
+
+/// A tile for one set of instructions, in parts of two vectors of `$lanes`, or one where the width ends there.
+macro_rules! x86_tile {
+    ($name:ident, $of:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
+     $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        pub(super) fn $name((rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+            for part in (0..width.div_ceil($lanes)).step_by(2) {
+                if width - part * $lanes > $lanes {
+                    by_rows!(rows, $of<2>(part, a, b, place), $($rows)*);
+                } else {
+                    by_rows!(rows, $of<1>(part, a, b, place), $($rows)*);
                 }
             }
         }
-        for i in 0..R {
-            out[i].as_chunks_mut().0[part] = sums[i];
-        }
-    }
-}
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn avx2(rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
-    by_rows!(rows, avx2_of(a, b, out), 1 2 3 4 5 6);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn avx2_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
-    for half in 0..2 {
-        let mut sums = [[_mm256_setzero_ps(); 2]; R];
-        let (a, _) = a.as_chunks::<R>();
-        for p in 0..a.len().min(b.len()) {
-            let (b, _) = b[p].as_chunks();
-            let (b0, b1) = (load8(&b[2 * half]), load8(&b[2 * half + 1]));
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $of<const R: usize, const V: usize>(part: usize, a: &TileRows, b: &[Step], place: &mut Place<'_>) {
             for i in 0..R {
-                let a = _mm256_set1_ps(a[p][i]);
-                sums[i][0] = _mm256_fmadd_ps(a, b0, sums[i][0]);
-                sums[i][1] = _mm256_fmadd_ps(a, b1, sums[i][1]);
+                let out = place.row(i);
+                ask_for(&out[part * $lanes]);
+                ask_for(&out[(part + V - 1) * $lanes]);
+            }
+            // Two vectors by name, not a loop over them: of a nest of loops the outer one would not be unrolled.
+            let mut sums = [[$zero(); 2]; R];
+            for p in 0..b.len().min(ROW) {
+                let b = b[p].as_chunks().0;
+                let b = [&b[part], &b[part + V - 1]];
+                ask_for(b[0].as_ptr().wrapping_add(AHEAD * PANEL));
+                ask_for(b[1].as_ptr().wrapping_add(AHEAD * PANEL));
+                let b = [$load(b[0]), $load(b[1])];
+                for i in 0..R {
+                    let a = $set(a[i][p]);
+                    sums[i][0] = $fma(a, b[0], sums[i][0]);
+                    if V == 2 {
+                        sums[i][1] = $fma(a, b[1], sums[i][1]);
+                    }
+                }
+            }
+            let add = place.add;
+            for i in 0..R {
+                let out = place.row(i).as_chunks_mut().0;
+                if add {
+                    sums[i][0] = $add($load(&out[part]), sums[i][0]);
+                    sums[i][1] = $add($load(&out[part + V - 1]), sums[i][1]);
+                }
+                $store(&mut out[part], sums[i][0]);
+                if V == 2 {
+                    $store(&mut out[part + 1], sums[i][1]);
+                }
             }
         }
-        for i in 0..R {
-            let (out, _) = out[i].as_chunks_mut();
-            store8(&mut out[2 * half], sums[i][0]);
-            store8(&mut out[2 * half + 1], sums[i][1]);
+
+        #[cfg(target_arch = "x86_64")]
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $load(x: &[f32; $lanes]) -> $vector {
+            // SAFETY: an array has its floats; the load needs no alignment.
+            unsafe { $loadu(x.as_ptr()) }
         }
-    }
-}
 
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn load8(x: &[f32; 8]) -> __m256 {
-    // SAFETY: an array has its eight floats; the load needs no alignment.
-    unsafe { _mm256_loadu_ps(x.as_ptr()) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn store8(out: &mut [f32; 8], x: __m256) {
-    // SAFETY: an array has its eight floats; the store needs no alignment.
-    unsafe { _mm256_storeu_ps(out.as_mut_ptr(), x) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn avx512(rows: usize, a: &[f32], b: &[Step], out: &mut Tile) {
-    by_rows!(rows, avx512_of(a, b, out), 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn avx512_of<const R: usize>(a: &[f32], b: &[Step], out: &mut Tile) {
-    let mut sums = [[_mm512_setzero_ps(); 2]; R];
-    let (a, _) = a.as_chunks::<R>();
-    for p in 0..a.len().min(b.len()) {
-        let (b, _) = b[p].as_chunks();
-        let (b0, b1) = (load16(&b[0]), load16(&b[1]));
-        for i in 0..R {
-            let a = _mm512_set1_ps(a[p][i]);
-            sums[i][0] = _mm512_fmadd_ps(a, b0, sums[i][0]);
-            sums[i][1] = _mm512_fmadd_ps(a, b1, sums[i][1]);
+        #[cfg(target_arch = "x86_64")]
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $store(out: &mut [f32; $lanes], x: $vector) {
+            // SAFETY: an array has its floats; the store needs no alignment.
+            unsafe { $storeu(out.as_mut_ptr(), x) }
         }
-    }
-    for i in 0..R {
-        let (out, _) = out[i].as_chunks_mut();
-        store16(&mut out[0], sums[i][0]);
-        store16(&mut out[1], sums[i][1]);
-    }
+    };
 }
 
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn load16(x: &[f32; 16]) -> __m512 {
-    // SAFETY: an array has its sixteen floats; the load needs no alignment.
-    unsafe { _mm512_loadu_ps(x.as_ptr()) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn store16(out: &mut [f32; 16], x: __m512) {
-    // SAFETY: an array has its sixteen floats; the store needs no alignment.
-    unsafe { _mm512_storeu_ps(out.as_mut_ptr(), x) }
-}
+x86_tile!(
+    avx2, avx2_of, "avx2,fma", 8, rows 1 2 3 4 5 6,
+    _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
+);
+x86_tile!(
+    avx512, avx512_of, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
+    _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
+);
 
 #[inline(always)]
 pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
     const STRANDS: usize = 4;
     let steps = a.len().min(b.len());
     let (a, b) = (&a[..steps], &b[..steps]);
-    let mut sums = [[0.0f32; super::PANEL]; STRANDS];
+    let mut sums = [[0.0f32; PANEL]; STRANDS];
     let ((a_blocks, a_rest), (b_blocks, b_rest)) = (a.as_chunks::<STRANDS>(), b.as_chunks::<STRANDS>());
     for p in 0..a_blocks.len().min(b_blocks.len()) {
         for strand in 0..STRANDS {
-            for j in 0..super::PANEL {
+            for j in 0..PANEL {
                 sums[strand][j] = fma::<FMA>(a_blocks[p][strand], b_blocks[p][strand][j], sums[strand][j]);
             }
         }
     }
     for p in 0..a_rest.len().min(b_rest.len()) {
-        for j in 0..super::PANEL {
+        for j in 0..PANEL {
             sums[0][j] = fma::<FMA>(a_rest[p], b_rest[p][j], sums[0][j]);
         }
     }
-    let mut total = [0.0; super::PANEL];
-    for j in 0..super::PANEL {
+    let mut total = [0.0; PANEL];
+    for j in 0..PANEL {
         total[j] = (sums[0][j] + sums[1][j]) + (sums[2][j] + sums[3][j]);
     }
     total
