@@ -6,13 +6,20 @@
 //! out          = f(a * b + bias + residual), NHWC
 //! ```
 //!
-//! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a run of channels is copied from the image
+//! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a row of a window is copied from the image
 //! as one piece. A 1x1 filter of stride 1 without padding is the plain product.
 //!
-//! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Not here: NCHW, groups, Winograd.
+//! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Filters of 3x3 may go by `winograd`; `channels` has
+//! depthwise convolutions and poolings. Not here: NCHW, other groups.
 
+mod channels;
 #[cfg(test)]
 mod tests;
+mod winograd;
+
+pub use winograd::{Patch, Winograd};
+
+use std::ops::Range;
 
 use crate::TensorError;
 use crate::matmul::{Epilogue, PackedMatrix, Parallel, Rows, expect_len, matmul_packed, multiply};
@@ -45,6 +52,14 @@ impl Window {
         let reach =
             (filter - 1).checked_mul(dilation).and_then(|x| x.checked_add(1)).ok_or(TensorError::TooLarge)?;
         Ok(padded.checked_sub(reach).map_or(0, |free| free / stride + 1))
+    }
+
+    /// The taps of window `at` that are not padding.
+    fn inside(&self, at: usize) -> Range<usize> {
+        let Window { input, filter, stride, dilation, pad } = *self;
+        let start = at * stride; // within the padded image
+        let first = pad.0.saturating_sub(start).div_ceil(dilation);
+        first..(input + pad.0).saturating_sub(start).div_ceil(dilation).min(filter).max(first)
     }
 
     /// The pixel of the image that window `at` has at `tap`, if it is not padding.
@@ -131,36 +146,46 @@ struct Windows<'a> {
     image: &'a [f32],
 }
 
-impl Windows<'_> {
-    /// The channels of one pixel of a window; `None` in the padding.
-    fn channels(&self, row: usize, tap: usize) -> Option<&[f32]> {
-        let Conv2d { channels, height, width, out, .. } = self.conv;
-        let (image, at) = (row / (out.0 * out.1), row % (out.0 * out.1));
-        let y = height.pixel(at / out.1, tap / width.filter)?;
-        let x = width.pixel(at % out.1, tap % width.filter)?;
-        self.image.get(((image * height.input + y) * width.input + x) * channels..)?.get(..*channels)
-    }
-}
-
 impl Rows for Windows<'_> {
     fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows) {
-        let channels = self.conv.channels;
+        let &Conv2d { channels, width, .. } = self.conv;
+        // Taps side by side in the image are one run of numbers.
+        let taps = if width.dilation == 1 { width.filter } else { 1 };
+        let run_len = taps * channels;
         for (row, out) in (first..).zip(&mut out[..count]) {
             let mut done = 0;
             while done < steps {
-                let (tap, channel) = ((from + done) / channels, (from + done) % channels);
-                let run = (channels - channel).min(steps - done);
-                let out = &mut out[done..][..run];
-                match self.channels(row, tap) {
-                    Some(pixel) => out.copy_from_slice(&pixel[channel..][..run]),
-                    None => out.fill(0.0),
-                }
-                done += run;
+                let (run, at) = ((from + done) / run_len, (from + done) % run_len);
+                let len = (run_len - at).min(steps - done);
+                self.copy_run(row, run * taps, at, &mut out[done..][..len]);
+                done += len;
             }
         }
     }
 
     fn contiguous(&self, _row: usize) -> Option<&[f32]> {
         None
+    }
+}
+
+impl Windows<'_> {
+    /// The numbers of a window from the `at`th on after the start of tap `tap`, as they follow each other in a row of the image.
+    fn copy_run(&self, window: usize, tap: usize, at: usize, out: &mut [f32]) {
+        let &Conv2d { channels, height, width, out: size, .. } = self.conv;
+        let (image, place) = (window / (size.0 * size.1), window % (size.0 * size.1));
+        let Some(y) = height.pixel(place / size.1, tap / width.filter) else { return out.fill(0.0) };
+        let line = (image * height.input + y) * width.input * channels;
+        let line = self.image.get(line..).and_then(|line| line.get(..width.input * channels)).unwrap_or(&[]);
+        let x = place % size.1 * width.stride + tap % width.filter * width.dilation;
+        // What lies before the line, then in it, then behind it.
+        let missing = width.pad.0.saturating_sub(x).saturating_mul(channels);
+        let start = x.saturating_sub(width.pad.0).saturating_mul(channels);
+        let start = start.saturating_add(at.saturating_sub(missing));
+        let (before, out) = out.split_at_mut(missing.saturating_sub(at).min(out.len()));
+        let inside = line.get(start..).unwrap_or(&[]);
+        let (to, behind) = out.split_at_mut(inside.len().min(out.len()));
+        before.fill(0.0);
+        to.copy_from_slice(&inside[..to.len()]);
+        behind.fill(0.0);
     }
 }

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::matmul::Serial;
+use crate::matmul::tests::Threads;
+use crate::simd::{Fold, Function};
 
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
@@ -59,6 +61,114 @@ proptest! {
             }
         }
     }
+}
+
+/// Against the definition, to a fraction of the largest result; with two threads the same to the bit.
+fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
+    let Conv2d { batch, channels, height, width, rows, .. } = conv;
+    let winograd = conv.winograd(patch).unwrap();
+    let image = numbers(batch * height.input * width.input * channels);
+    let (filters, bias, residual) = (numbers(9 * channels * o), numbers(o), numbers(rows * o));
+    let want = plain(&conv, o, &image, &filters);
+    let largest = want.iter().fold(0.0f32, |max, x| max.max(x.abs()));
+    let packed = winograd.pack(o, &filters).unwrap();
+    let epilogue = Epilogue { bias: Some(&bias), residual: Some(&residual), function: Function::Relu };
+    for isa in Isa::all() {
+        let (mut got, mut two) = (vec![f32::NAN; want.len()], vec![f32::NAN; want.len()]);
+        winograd.run_with(isa, &image, &packed, &epilogue, &mut got, &Serial).unwrap();
+        winograd.run_with(isa, &image, &packed, &epilogue, &mut two, &Threads).unwrap();
+        assert_eq!(got, two, "the number of workers does not matter");
+        for (i, (got, want)) in got.iter().zip(&want).enumerate() {
+            let want = (want + bias[i % o] + residual[i]).max(0.0);
+            assert!((got - want).abs() <= limit * largest + 1e-6, "{isa:?} {patch:?} at {i}: {got} {want}");
+        }
+    }
+}
+
+fn side(input: usize, pad: (usize, usize)) -> Window {
+    Window { input, filter: 3, stride: 1, dilation: 1, pad }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn winograd_as_the_definition(
+        batch in 0usize..3, channels in 0usize..70, o in 0usize..40,
+        (h, w) in (0usize..14, 0usize..14), pads in ((0usize..3, 0usize..3), (0usize..3, 0usize..3)),
+    ) {
+        let conv = Conv2d::new(batch, channels, side(h, pads.0), side(w, pads.1)).unwrap();
+        check_winograd(conv, Patch::Two, o, 1e-5);
+        check_winograd(conv, Patch::Four, o, 1e-4);
+    }
+
+    #[test]
+    fn channels_as_the_definition(batch in 0usize..3, channels in 1usize..80, height in windows(), width in windows()) {
+        let conv = Conv2d::new(batch, channels, height, width).unwrap();
+        let image = numbers(batch * height.input * width.input * channels);
+        let filter = numbers(height.filter * width.filter * channels);
+        for isa in Isa::all() {
+            let run = |fold| {
+                let mut got = vec![7.0; conv.rows * channels];
+                conv.fold(isa, fold, &image, &Epilogue::default(), &mut got, &Threads).unwrap();
+                got
+            };
+            let (max, mean, weighted) = (run(Fold::Max), run(Fold::Mean), run(Fold::Weighted(&filter)));
+            for at in 0..conv.rows * channels {
+                let (row, c) = (at / channels, at % channels);
+                let (b, y, x) = (row / (conv.out.0 * conv.out.1), row / conv.out.1 % conv.out.0, row % conv.out.1);
+                let mut covered = Vec::new();
+                for tap in 0..height.filter * width.filter {
+                    let (i, j) = (tap / width.filter, tap % width.filter);
+                    if let (Some(y), Some(x)) = (height.pixel(y, i), width.pixel(x, j)) {
+                        let pixel = image[((b * height.input + y) * width.input + x) * channels + c];
+                        covered.push((f64::from(pixel), f64::from(filter[tap * channels + c])));
+                    }
+                }
+                let want = covered.iter().fold(f64::NEG_INFINITY, |max, x| max.max(x.0));
+                prop_assert_eq!(f64::from(max[at]), want);
+                let want = covered.iter().map(|x| x.0).sum::<f64>() / covered.len() as f64;
+                prop_assert!((f64::from(mean[at]) - want).abs() < 1e-5 || covered.is_empty() && mean[at].is_nan());
+                let want = covered.iter().map(|x| x.0 * x.1).sum::<f64>();
+                prop_assert!((f64::from(weighted[at]) - want).abs() < 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn winograd_of_many_channels_and_bands() {
+    let conv = Conv2d::new(1, 256, side(9, (1, 1)), side(11, (1, 1))).unwrap();
+    check_winograd(conv, Patch::Two, 33, 1e-5);
+    check_winograd(conv, Patch::Four, 33, 1e-4);
+    let conv = Conv2d::new(2, 130, side(21, (1, 1)), side(22, (1, 1))).unwrap();
+    check_winograd(conv, Patch::Four, 64, 1e-4);
+}
+
+#[test]
+fn winograd_leaves_other_patches_alone() {
+    let conv = Conv2d::new(1, 3, side(16, (1, 1)), side(16, (1, 1))).unwrap();
+    let mut image = vec![1.0; 16 * 16 * 3];
+    image[0] = f32::INFINITY;
+    let winograd = conv.winograd(Patch::Four).unwrap();
+    let filters = winograd.pack(2, &[1.0; 54]).unwrap();
+    let mut out = vec![0.0; 16 * 16 * 2];
+    winograd.run(&image, &filters, &Epilogue::default(), &mut out, &Serial).unwrap();
+    for (i, x) in out.iter().enumerate() {
+        let near = i / 32 < 4 && i / 2 % 16 < 4;
+        assert!(near || x.is_finite(), "at {i}: {x}");
+    }
+}
+
+#[test]
+fn max_pool_keeps_nan() {
+    let two = Window { input: 4, filter: 2, stride: 2, dilation: 1, pad: (0, 0) };
+    let conv = Conv2d::new(1, 1, two, two).unwrap();
+    let mut image = [1.0; 16];
+    image[1] = f32::NAN;
+    let mut out = [0.0; 4];
+    conv.max_pool(&image, &mut out, &Serial).unwrap();
+    assert!(out[0].is_nan() && out[1..] == [1.0; 3]);
 }
 
 #[test]

@@ -21,15 +21,13 @@
 
 mod pack;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::cell::Cell;
 use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
-pub(crate) use pack::{Columns, Rows, expect_len};
-
-use pack::AlignedStep;
+pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
 
 use crate::TensorError;
 use crate::gemm::Matrix;
@@ -49,6 +47,19 @@ pub struct Epilogue<'a> {
     pub residual: Option<&'a [f32]>,
     /// The function applied last.
     pub function: Function,
+}
+
+impl Epilogue<'_> {
+    /// Whether it fits an m by n result.
+    pub(crate) fn check(&self, m: usize, n: usize) -> Result<(), TensorError> {
+        if let Some(bias) = self.bias {
+            expect_len(1, n, bias.len())?;
+        }
+        if let Some(residual) = self.residual {
+            expect_len(m, n, residual.len())?;
+        }
+        Ok(())
+    }
 }
 
 /// The caller's threads.
@@ -114,12 +125,7 @@ pub(crate) fn multiply<A: Rows, B: Columns>(
 ) -> Result<(), TensorError> {
     let (k, n) = b.size();
     expect_len(m, n, out.len())?;
-    if let Some(bias) = epilogue.bias {
-        expect_len(1, n, bias.len())?;
-    }
-    if let Some(residual) = epilogue.residual {
-        expect_len(m, n, residual.len())?;
-    }
+    epilogue.check(m, n)?;
     if out.is_empty() {
         return Ok(());
     }
@@ -145,10 +151,19 @@ fn in_parts(out: &mut [f32], len: usize, parallel: &dyn Parallel, block: impl Fn
     if out.len() <= len {
         return block(0, out);
     }
+    each_part(out.chunks_mut(len), parallel, block);
+}
+
+/// Calls `block(i, part)` for each part.
+pub(crate) fn each_part<'o>(
+    parts: impl Iterator<Item = &'o mut [f32]>,
+    parallel: &dyn Parallel,
+    block: impl Fn(usize, &mut [f32]) + Sync,
+) {
     if parallel.workers() <= 1 {
-        return out.chunks_mut(len).enumerate().for_each(|(i, part)| block(i, part));
+        return parts.enumerate().for_each(|(i, part)| block(i, part));
     }
-    let parts: Vec<_> = out.chunks_mut(len).map(|part| Mutex::new(Some(part))).collect();
+    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
     parallel.parallel_for(parts.len(), &|i| {
         let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
         if let Some(part) = part {

@@ -7,7 +7,7 @@ use crate::gemm::Matrix;
 use crate::reference;
 
 /// Two threads at a time.
-struct Threads;
+pub(crate) struct Threads;
 
 impl Parallel for Threads {
     fn workers(&self) -> usize {

@@ -45,15 +45,3 @@ fn row<const FMA: bool>(function: Function, bias: Option<&[f32]>, residual: Opti
     }
     map::<FMA>(function, out);
 }
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn run_avx2(epilogue: &Finish<'_>, size: (usize, usize), out: &mut [f32], stride: usize) {
-    run::<true>(epilogue, size, out, stride);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn run_avx512(epilogue: &Finish<'_>, size: (usize, usize), out: &mut [f32], stride: usize) {
-    run::<true>(epilogue, size, out, stride);
-}

@@ -123,15 +123,3 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
     }
     each!(Relu Relu6 GeluTanh Tanh Sigmoid Exp);
 }
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn map_avx2(function: Function, x: &mut [f32]) {
-    map::<true>(function, x);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn map_avx512(function: Function, x: &mut [f32]) {
-    map::<true>(function, x);
-}

@@ -3,6 +3,8 @@
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
+//!                       ├─ fold      a window's pixels, channel by channel              (window.rs)
+//!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
@@ -19,11 +21,14 @@ mod functions;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod window;
+mod winograd;
 
 use std::sync::OnceLock;
 
 pub(crate) use finish::Finish;
 pub use functions::Function;
+pub(crate) use window::Fold;
 
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
@@ -95,6 +100,23 @@ macro_rules! dispatch {
     };
 }
 
+/// One inlinable function for each set of instructions: `name(args)` of module `by`, which the compiler makes into vectors anew each time.
+macro_rules! compiled {
+    ($isa:expr, |$($arg:ident: $type:ty),*| $portable:expr, $fused:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2($($arg: $type),*) {
+            $fused
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+        fn avx512($($arg: $type),*) {
+            $fused
+        }
+        dispatch!($isa, $portable, avx2($($arg),*), avx512($($arg),*));
+    }};
+}
+
 impl Isa {
     /// The best that this machine has; found out once.
     pub fn detect() -> Isa {
@@ -158,6 +180,59 @@ impl Isa {
         );
     }
 
+    /// `out` becomes the fold of some pixels, which come with the numbers of their taps and have as many channels as `out`.
+    pub(crate) fn fold(self, fold: Fold<'_>, pixels: &[(usize, &[f32])], out: &mut [f32]) {
+        compiled!(
+            self,
+            |fold: Fold<'_>, pixels: &[(usize, &[f32])], out: &mut [f32]| window::fold::<FUSED>(
+                fold, pixels, out
+            ),
+            window::fold::<true>(fold, pixels, out)
+        );
+    }
+
+    /// A `side` by `side` patch of pixels (4 or 6; empty ones are 0) to its transformed ones, `step` apart in `to`.
+    pub(crate) fn winograd_input(
+        self,
+        side: usize,
+        channels: usize,
+        patch: &[[&[f32]; 6]; 6],
+        step: usize,
+        to: &mut [f32],
+    ) {
+        compiled!(
+            self,
+            |side: usize, channels: usize, patch: &[[&[f32]; 6]; 6], step: usize, to: &mut [f32]| {
+                winograd::transform_input(side, channels, patch, step, to)
+            },
+            winograd::transform_input(side, channels, patch, step, to)
+        );
+    }
+
+    /// `side * side` products (of 4 or 6), `step` apart in `from`, to the `inside` rows and columns of pixels of the result, rows `stride` apart.
+    pub(crate) fn winograd_output(
+        self,
+        side: usize,
+        channels: usize,
+        (from, step): (&[f32], usize),
+        inside: (usize, usize),
+        (to, stride): (&mut [f32], usize),
+    ) {
+        compiled!(
+            self,
+            |side: usize,
+             channels: usize,
+             from: &[f32],
+             step: usize,
+             inside: (usize, usize),
+             stride: usize,
+             to: &mut [f32]| {
+                winograd::transform_output(side, channels, (from, step), inside, (to, stride))
+            },
+            winograd::transform_output(side, channels, (from, step), inside, (to, stride))
+        );
+    }
+
     /// Applies an epilogue to some rows of `out`, `stride` apart, `width` elements each.
     pub(crate) fn finish(
         self,
@@ -166,21 +241,21 @@ impl Isa {
         out: &mut [f32],
         stride: usize,
     ) {
-        dispatch!(
+        compiled!(
             self,
-            finish::run::<FUSED>(epilogue, (rows, width), out, stride),
-            finish::run_avx2(epilogue, (rows, width), out, stride),
-            finish::run_avx512(epilogue, (rows, width), out, stride)
+            |epilogue: &Finish<'_>, rows: usize, width: usize, out: &mut [f32], stride: usize| {
+                finish::run::<FUSED>(epilogue, (rows, width), out, stride)
+            },
+            finish::run::<true>(epilogue, (rows, width), out, stride)
         );
     }
 
     /// `x = function(x)` for each element.
     pub fn map(self, function: Function, x: &mut [f32]) {
-        dispatch!(
+        compiled!(
             self,
-            functions::map::<FUSED>(function, x),
-            functions::map_avx2(function, x),
-            functions::map_avx512(function, x)
+            |function: Function, x: &mut [f32]| functions::map::<FUSED>(function, x),
+            functions::map::<true>(function, x)
         );
     }
 }

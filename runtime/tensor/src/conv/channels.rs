@@ -1,0 +1,84 @@
+//! Windows whose channels do not mix: depthwise convolutions and poolings, NHWC.
+//!
+//! Pixels in the padding count for nothing: neither in a maximum nor in a mean. Every result is a fold of the pixels that its window has
+//! inside, which `simd` makes channel by channel, in the order of the taps.
+
+use super::Conv2d;
+use crate::TensorError;
+use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
+use crate::simd::{Finish, Fold, Isa};
+
+impl Conv2d {
+    /// `MaxPool`: NaN where a window has one, negative infinity where it has no pixel.
+    pub fn max_pool(
+        &self,
+        image: &[f32],
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.fold(Isa::detect(), Fold::Max, image, &Epilogue::default(), out, parallel)
+    }
+
+    /// `AvgPool`: the mean of the pixels inside, NaN where there is none.
+    pub fn avg_pool(
+        &self,
+        image: &[f32],
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.fold(Isa::detect(), Fold::Mean, image, &Epilogue::default(), out, parallel)
+    }
+
+    /// The depthwise convolution with filters of shape (height, width, channels): `out = f(convolution + bias + residual)`.
+    pub fn depthwise(
+        &self,
+        image: &[f32],
+        filters: &[f32],
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        expect_len(1, self.k, filters.len())?;
+        self.fold(Isa::detect(), Fold::Weighted(filters), image, epilogue, out, parallel)
+    }
+
+    pub(super) fn fold(
+        &self,
+        isa: Isa,
+        fold: Fold<'_>,
+        image: &[f32],
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        let Conv2d { batch, channels, height, width, out: (rows, cols), rows: windows, .. } = *self;
+        expect_len(batch * height.input * width.input, channels, image.len())?;
+        expect_len(windows, channels, out.len())?;
+        epilogue.check(windows, channels)?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let Epilogue { bias, residual, function } = *epilogue;
+        let line = cols * channels;
+        each_part(out.chunks_mut(line), parallel, |at, out| {
+            let (batch, y) = (at / rows, at % rows);
+            let mut pixels = Vec::new();
+            for (x, out) in out.chunks_exact_mut(channels).enumerate() {
+                pixels.clear();
+                for i in height.inside(y) {
+                    let line =
+                        batch * height.input + (y * height.stride + i * height.dilation - height.pad.0);
+                    for j in width.inside(x) {
+                        let pixel = x * width.stride + j * width.dilation - width.pad.0;
+                        let pixel = &image[(line * width.input + pixel) * channels..][..channels];
+                        pixels.push((i * width.filter + j, pixel));
+                    }
+                }
+                isa.fold(fold, &pixels, out);
+            }
+            let residual = residual.map(|residual| &residual[at * line..]);
+            isa.finish(&Finish { bias, residual, function }, (cols, channels), out, channels);
+        });
+        Ok(())
+    }
+}
