@@ -11,7 +11,7 @@ use crossbeam_queue::SegQueue;
 
 use super::{call, cancelled};
 use crate::async_value::{AsyncRef, Promise};
-use crate::error::{Error, ErrorCode, KernelError};
+use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{
     CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place, Signature,
 };
@@ -90,7 +90,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, argument
 struct Once(OnceLock<Vec<AsyncRef>>);
 
 /// A kernel that calls its function the first time that it is asked to by anybody with the same resources, and gives its results every time,
-/// errors too. The function must not ask for itself: it would wait for its own results.
+/// errors too. It is an error if the function asks for itself, as it would wait for its own results.
 pub fn once(name: &'static str) -> Kernel {
     let signature = Signature {
         rest: Some(&[]),
@@ -111,6 +111,10 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
     let key = format!("tfrt.once @{}", frame.image().function(function.0).name());
     let entry: Arc<Once> = frame.context().request.resources.or_insert_with(&key, Once::default)?;
     let n_results = frame.n_results();
+    if frame.context().frame.steps().any(|(name, _)| name == key) {
+        let message = format!("'{key}' is asked for by its own function, whose results it would wait for");
+        return Err(KernelError::new(ErrorCode::FailedPrecondition, message));
+    }
     let mut promises: Option<Vec<Promise>> = None;
     let values = entry.0.get_or_init(|| {
         let (ours, values) = (0..n_results).map(|_| AsyncRef::pending()).unzip();
@@ -120,14 +124,16 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
     if let Some(promises) = promises {
         let arguments = frame.operands_from(0);
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
-            let (program, context) = (frame.program().clone(), frame.context());
-            let results = match call(&program, function, arguments, context, context.limits.inside()) {
+            let (program, mut context) = (frame.program().clone(), frame.context().clone());
+            // So it is known for whatever the function does that this is where it comes from.
+            context.frame = context.frame.child(&key, 0);
+            let results = match call(&program, function, arguments, &context, context.limits.inside()) {
                 Ok(results) => results,
                 Err(error) => return Outcome::Error(error),
             };
             for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
                 let value = match value {
-                    Value::Error(error) => Value::Error(frame.site().called(&error)),
+                    Value::Error(error) => Value::Error(frame.error_of_call(&error)),
                     value => value,
                 };
                 frame.set_result(i, value.clone());
@@ -144,12 +150,4 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
         frame.set_result(i, Value::Async(value.clone()));
     }
     Ok(Outcome::Done)
-}
-
-impl crate::kernel::Site {
-    /// An error of a function that was called here.
-    fn called(&self, error: &Error) -> Error {
-        let trace = error.trace().iter().cloned().chain(self.location()).collect();
-        Error::new(error.code(), error.message(), trace)
-    }
 }

@@ -23,6 +23,7 @@ fn kernels(registry: &mut Registry) {
     registry.add(control::case("case"));
     registry.add(control::repeat("repeat"));
     registry.add(control::while_loop("while"));
+    registry.add(control::once("once"));
     registry.add(crate::kernel!("less_than_100", |x: i32| x < 100));
     registry.add(crate::kernel!("add", |a: i32, b: i32| a.wrapping_add(b)));
     registry.add(crate::kernel!("one", || 1i32));

@@ -122,6 +122,8 @@ pub struct KernelFrame<'f> {
     owns: bool,
     program: &'f Arc<Program>,
     context: &'f ExecContext,
+    /// Where the kernel stands and the calls that led there, of a kernel that may call from a job.
+    trace: Option<&'f dyn Fn() -> Vec<String>>,
     _slots: PhantomData<&'f mut [Value]>,
 }
 
@@ -136,8 +138,8 @@ impl<'f> KernelFrame<'f> {
         operands: &'f [u32],
         kernel: &'f GeneralKernel,
         plan: &'f FunctionPlan,
-        program: &'f Arc<Program>,
-        context: &'f ExecContext,
+        (program, context): (&'f Arc<Program>, &'f ExecContext),
+        trace: &'f dyn Fn() -> Vec<String>,
     ) -> KernelFrame<'f> {
         assert!(slots.len() == kernel.n_slots(), "a kernel of another frame");
         KernelFrame {
@@ -150,6 +152,7 @@ impl<'f> KernelFrame<'f> {
             owns: false,
             program,
             context,
+            trace: Some(trace),
             _slots: PhantomData,
         }
     }
@@ -170,6 +173,7 @@ impl<'f> KernelFrame<'f> {
             owns: false,
             program,
             context,
+            trace: None,
             _slots: PhantomData,
         }
     }
@@ -438,6 +442,15 @@ impl<'f> KernelFrame<'f> {
     /// The execution.
     pub fn context(&self) -> &'f ExecContext {
         self.context
+    }
+
+    /// The error of a function that the kernel has called, with the kernel's place and the calls that led to it.
+    pub(crate) fn error_of_call(&self, error: &Error) -> Error {
+        if error.trace().is_empty() {
+            return error.clone();
+        }
+        let trace = self.trace.map_or_else(Vec::new, |trace| trace());
+        self.context.raise(&KernelError::of_call(error), trace)
     }
 
     /// Where this kernel stands, to be kept beyond its run.

@@ -104,3 +104,51 @@ fn a_callee_starts_before_its_arguments_are_there() {
         assert_eq!(run(spec, &program).0, ["3"]);
     }
 }
+
+#[test]
+fn what_is_called_once_tells_of_its_errors_through_all_calls() {
+    let mut source = Source::new();
+    let bad = source.kernel("fail", &[0]);
+    let fails = source.next("b", &[bad, 0]);
+    source.kernel("one", &[]);
+    let asked = source.control("once", &[0], 2, &[fails]);
+    let inner = source.next("outer", &[asked, asked + 1]);
+    source.kernel("one", &[]);
+    source.kernel("one", &[]);
+    let first = source.control("call", &[0], 2, &[inner]);
+    let again = source.control("once", &[0], 2, &[fails]);
+    let program = source.load(&[first, first + 1, again]);
+    let error = "t:1:1: fail 1 < t:2:1 < t:3:1";
+    check(&program, &[error, "1", error], "");
+}
+
+#[test]
+fn a_function_that_asks_for_itself_once_is_an_error() {
+    let mut writer = Writer::new();
+    let (int, unnamed) = (writer.ty("i32"), writer.string(""));
+    // Through another one: `main` asks for `a`, that for `b`, and that for `a`.
+    let [a, b] = [writer.declare(), writer.declare()];
+    let once = writer.kernel_name("once");
+    for (id, name, callee) in [(Some(a), "a", b), (Some(b), "b", a), (None, "main", a)] {
+        let name = writer.string(name);
+        let mut function = FunctionBuilder::new(name, FunctionKind::Async);
+        let x = function.arg(int, unnamed, None);
+        let functions = [callee];
+        let asked = KernelSpec {
+            code: once,
+            operands: &[x],
+            results: &[int],
+            functions: &functions,
+            ..KernelSpec::default()
+        };
+        let result = function.kernel(&asked);
+        function.result(result, unnamed);
+        match id {
+            Some(id) => writer.define(id, function),
+            None => _ = writer.add(function),
+        }
+    }
+    let program = load(&writer.finish().unwrap());
+    let error = "'tfrt.once @a' is asked for by its own function, whose results it would wait for";
+    check(&program, &[error], "");
+}

@@ -105,7 +105,10 @@ impl Worker {
         chain.iter_mut().for_each(|chain| chain.overwrite(Value::Chain));
         let (program, context) = (&frame.execution.program, &frame.execution.context);
         let operands = &self.identity[..n_operands];
-        let mut kernel_frame = KernelFrame::of_copies(slots, operands, info, frame.plan(), program, context);
+        let kernel = running.kernel();
+        let trace = || frame.trace(kernel);
+        let mut kernel_frame =
+            KernelFrame::of_copies(slots, operands, info, frame.plan(), (program, context), &trace);
         let outcome = run(&mut kernel_frame);
         let request = kernel_frame.request();
         let Some(running) = self.current.take() else { return };
