@@ -1,8 +1,8 @@
 //! Executing lines: functions in which nothing has to wait.
 //!
-//! One stack of values holds the registers of all active frames ([`Stack`]), one of `Caller`s the calls. A kernel that calls pushes a frame
+//! One stack of values holds the registers of all active frames, one more the calls ([`Stack`]). A kernel that calls pushes a frame
 //! and the loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics but one load, and no allocation
-//! per kernel. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
+//! per kernel or call. Here is what happens seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ pub(super) fn run<'x>(
         Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
         None => line.stack.take_results(n_results, |value| results.push(value)),
     }
-    let room = line.stack.into_room();
+    let room = line.stack.take_room();
     if room.is_kept() {
         ROOM.with(|kept| kept.set(room));
     }

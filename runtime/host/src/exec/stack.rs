@@ -145,13 +145,13 @@ impl<'x> Stack<'x> {
         Ok(stack)
     }
 
-    /// Closes the only frame that is left.
+    /// Closes the only frame that is left, after which the stack is of no use.
     #[inline]
-    pub(super) fn into_room(mut self) -> Room {
+    pub(super) fn take_room(&mut self) -> Room {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
-        Room { values: self.values, callers: relabel(self.callers) }
+        Room { values: take(&mut self.values), callers: relabel(take(&mut self.callers)) }
     }
 
     /// Finds out where the values that may be used begin, which it returns, and end.

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 
+#[cfg(not(loom))]
+use super::call_into;
 use super::{Limits, call};
 use crate::context::{ExecContext, Output, Request};
 use crate::error::{ErrorCode, KernelError};

@@ -152,3 +152,37 @@ fn a_function_that_asks_for_itself_once_is_an_error() {
     let error = "'tfrt.once @a' is asked for by its own function, whose results it would wait for";
     check(&program, &[error], "");
 }
+
+#[test]
+fn errors_go_round_in_a_loop() {
+    let mut source = Source::new();
+    let y = source.main.arg(source.int, bef_format::StringId(0), None);
+    let bad = source.kernel("fail", &[0]);
+    let step = source.next("outer", &[y, bad]);
+    let ten = source.kernel("ten", &[]);
+    let looped = source.control("repeat", &[ten, 0, 0], 2, &[step]);
+    let error = "t:1:1: fail 1 < t:2:1";
+    check(&source.load(&[looped, looped + 1]), &[error, error], "");
+}
+
+#[test]
+fn a_call_may_use_lists_again() {
+    let mut source = Source::new();
+    let double = source.kernel("add", &[0, 0]);
+    let program = source.load(&[double, 0]);
+    let context = ExecContext::new(Arc::new(Request::new(crate::queue::from_spec("s").unwrap())));
+    let (mut arguments, mut results) = (Vec::new(), Vec::new());
+    for i in 0..3 {
+        arguments.push(Value::I32(i));
+        let limits = Limits::default();
+        call_into(&program, FunctionId(0), &mut arguments, &context, limits, &mut results).unwrap();
+        assert!(arguments.is_empty());
+    }
+    let results_are = |results: &[Value]| results.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+    assert_eq!(results_are(&results), "0 0 2 1 4 2");
+    arguments.push(Value::I64(1));
+    let misfit =
+        call_into(&program, FunctionId(0), &mut arguments, &context, Limits::default(), &mut results);
+    assert_eq!(misfit.unwrap_err().message(), "argument #0 of 'main' has type i64, expected i32");
+    assert_eq!((arguments.len(), results.len()), (1, 6));
+}
