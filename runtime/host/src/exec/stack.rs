@@ -26,7 +26,7 @@ use super::{Limits, callee, operand_error, resolved};
 use crate::context::ExecContext;
 use crate::error::KernelError;
 use crate::kernel::{After, Again, KernelFrame, KernelRef, Outcome, Request};
-use crate::program::{Carry, FunctionPlan, Program, Step, StepKind, Target};
+use crate::program::{Carry, FunctionPlan, Move, Program, Step, StepKind, Target};
 use crate::value::Value;
 
 /// Why [`Stack::run`] returned.
@@ -319,13 +319,9 @@ impl<'x> Stack<'x> {
         let (first, n) = target.args.bounds();
         // SAFETY: the target is one of the plan, whose moves it names.
         let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
-        let is_passed = target.is_simple
-            && args.iter().enumerate().all(|(i, arg)| {
-                // SAFETY: a move is from a slot of the plan's frames: the top one is one.
-                let value = unsafe { from.byte_add(arg.from.bytes()).as_ref() };
-                // SAFETY: there is room for the callee's slots, of which its arguments are the first; there are no more moves than arguments.
-                unsafe { value.copy_concrete_to(to.add(i)) }
-            });
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for the callee's slots, of which arguments are the
+        // first; there are no more moves than these.
+        let is_passed = target.is_simple && unsafe { copy_all(args, from, to) };
         let owns = !is_passed && self.pass(target, plan, to)?;
         let again = replace(&mut self.again, again);
         self.callers.push(Below { plan: below, step, slots: from, again, owns: self.frame.owns() });
@@ -436,9 +432,11 @@ impl<'x> Stack<'x> {
         for &carry in &line.carries {
             // Who owns nothing need not care who takes what.
             if let Carry::Copy(from, to) | Carry::Take(from, to) = carry {
-                // SAFETY: both are slots of the plan's frames: the top one is one. They are not the same.
-                let (from, to) = unsafe { (slots.byte_add(from.bytes()), slots.byte_add(to.bytes())) };
+                // SAFETY: both are slots of the plan's frames: the top one is one.
+                let to = unsafe { slots.byte_add(to.bytes()) };
                 // SAFETY: as above.
+                let from = unsafe { slots.byte_add(from.bytes()) };
+                // SAFETY: as above. It is not the one that is written.
                 let from = unsafe { from.as_ref() };
                 if matches!(from, Value::Empty) {
                     return self.carry_owned();
@@ -483,14 +481,8 @@ impl<'x> Stack<'x> {
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
         let returns = self.frame.plan().line.returns.get(..usize::from(below.step.n_results));
-        let is_passed = returns.is_some_and(|returns| {
-            returns.iter().enumerate().all(|(i, result)| {
-                // SAFETY: a move is from a slot of the plan's frames: the top one is one.
-                let value = unsafe { from.byte_add(result.from.bytes()).as_ref() };
-                // SAFETY: as above: there are as many results.
-                unsafe { value.copy_concrete_to(to.add(i)) }
-            })
-        });
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as moves.
+        let is_passed = returns.is_some_and(|returns| unsafe { copy_all(returns, from, to) });
         let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
         Some(self.close(below, owns))
     }
@@ -502,8 +494,10 @@ impl<'x> Stack<'x> {
         let (mut owns, mut i) = (false, 0);
         self.take_results(n, |value| {
             owns |= !value.is_plain();
-            // SAFETY: within the values, as it is a slot of the frame below. What is there owns nothing.
-            unsafe { to.add(i).write(value) };
+            // SAFETY: within the values, as it is a slot of the frame below.
+            let to = unsafe { to.add(i) };
+            // SAFETY: as above. What is there owns nothing.
+            unsafe { to.write(value) };
             i += 1;
         });
         owns
@@ -576,6 +570,24 @@ impl Next {
             _ => Value::Error(operand_error().into()),
         })
     }
+}
+
+/// Copies values to the slots from `to` on, as long as they are concrete and own nothing: whether all do.
+///
+/// # Safety
+/// The moves must be from slots of a frame that begins at `from`, and as many slots at `to` must be valid for writing and not be among these.
+#[inline(always)]
+unsafe fn copy_all(moves: &[Move], from: NonNull<Value>, to: NonNull<Value>) -> bool {
+    moves.iter().enumerate().all(|(i, a_move)| {
+        // SAFETY: the caller's contract: it is a slot of the frame.
+        let value = unsafe { from.byte_add(a_move.from.bytes()) };
+        // SAFETY: as above: it holds a value, which nobody changes.
+        let value = unsafe { value.as_ref() };
+        // SAFETY: the caller's contract: there are as many.
+        let to = unsafe { to.add(i) };
+        // SAFETY: as above.
+        unsafe { value.copy_concrete_to(to) }
+    })
 }
 
 /// The first step of a plan's line.

@@ -23,7 +23,7 @@ use crate::mapping::Mapped;
 use crate::registry::Registry;
 
 pub(crate) use plan::{
-    Carry, FunctionPlan, General, GeneralKernel, INLINE_OPERANDS, KernelPlan, Operand, Step, StepKind,
+    Carry, FunctionPlan, General, GeneralKernel, INLINE_OPERANDS, KernelPlan, Move, Operand, Step, StepKind,
     Target, User,
 };
 

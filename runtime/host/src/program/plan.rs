@@ -25,7 +25,7 @@ use crate::kernel::{Again, Form, Kernel, KernelFn, immediate};
 use crate::value::{Value, scalar_tag};
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
-pub(crate) use self::line::{Carry, INLINE_OPERANDS, Step, StepKind, Target};
+pub(crate) use self::line::{Carry, INLINE_OPERANDS, Move, Step, StepKind, Target};
 
 /// A range of one of a plan's lists.
 #[derive(Clone, Copy, Debug, Default)]
