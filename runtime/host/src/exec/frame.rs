@@ -37,6 +37,8 @@ pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Running, St
 
 /// One call of a function.
 pub(super) struct Frame {
+    /// Where it lies, for tokens: who has the last of them may free it, which a reference would not permit.
+    me: NonNull<Frame>,
     pub(super) execution: Arc<Execution>,
     /// Of the execution's program.
     plan: NonNull<FunctionPlan>,
@@ -173,7 +175,17 @@ impl Frame {
         let (plan, general) = (NonNull::from(plan), NonNull::from(general));
         let depth = caller.as_ref().map_or(0, |caller| caller.depth);
         let then = UnsafeCell::new(then);
-        Started::new(Frame { execution, plan, general, caller, then, depth, slots, unfinished })
+        Started::new(Frame {
+            me: NonNull::dangling(),
+            execution,
+            plan,
+            general,
+            caller,
+            then,
+            depth,
+            slots,
+            unfinished,
+        })
     }
 
     /// Tells frames apart that are alive.

@@ -142,7 +142,7 @@ impl Ready {
     /// For the event that was the last one that a kernel waits for.
     #[inline]
     pub(super) fn new(frame: &Frame, user: User) -> Ready {
-        Ready(At { frame: NonNull::from(frame), user })
+        Ready(At { frame: frame.me, user })
     }
 
     #[inline]
@@ -272,7 +272,10 @@ impl Later {
 impl Started {
     /// A frame whose count has one for its first visit.
     pub(super) fn new(frame: Frame) -> Started {
-        Started(Done { frame: pool::boxed(frame), n: 1 })
+        let frame = pool::boxed(frame);
+        // SAFETY: nobody else has it yet.
+        unsafe { (*frame.as_ptr()).me = frame };
+        Started(Done { frame, n: 1 })
     }
 
     pub(in crate::exec) fn frame(&self) -> &Frame {
@@ -297,7 +300,7 @@ impl Done {
     pub(in crate::exec) fn hold(frame: &Frame) -> Done {
         // Relaxed: the count is not zero, as somebody has a token.
         frame.unfinished.fetch_add(1, Ordering::Relaxed);
-        Done { frame: NonNull::from(frame), n: 1 }
+        Done { frame: frame.me, n: 1 }
     }
 
     /// Adds it to `all`, which must be of the same frame.
