@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(f16_from_f64(2f64.powi(-25)).to_bits(), 0);
         assert_eq!(f16_from_f64(2f64.powi(-25) + 2f64.powi(-60)).to_bits(), 1);
         assert_eq!(f16_from_f64(-1e-300).to_bits(), 0x8000);
-        assert_eq!(f16_from_f64(65519.999_999_999).to_f64(), 65504.0);
+        assert_eq!(f16_from_f64(65_519.999).to_f64(), 65504.0);
         assert!(f16_from_f64(65520.0).is_infinite() && f16_from_f64(f64::NAN).is_nan());
         assert!(f16_from_f64(f64::INFINITY).is_infinite() && bf16_from_f64(1e300).is_infinite());
     }

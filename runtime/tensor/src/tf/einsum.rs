@@ -108,6 +108,7 @@ impl Term {
         let out = HostTensor::allocate(self.x.dtype(), shape, allocator)?;
         with_element!(self.x.dtype(), T => {
             let from = self.x.read::<T>()?;
+            let from: &[T] = &from;
             contract::<T>(&out, &free, &summed, |at, _| from[at].widen())?;
         });
         Ok(Term { x: out, labels: keep.to_vec() })

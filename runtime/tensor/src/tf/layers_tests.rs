@@ -77,6 +77,11 @@ fn einsum_is_sums_of_products() {
         assert!(einsum(equation, &inputs, m).is_err(), "{equation}");
     }
     assert!(einsum("", &[], m).is_err());
+    for dims in [[0, 1 << 40], [1 << 40, 0]] {
+        let huge = HostTensor::zeros(DType::I64, shape(&dims), m).unwrap();
+        check(einsum("ij->", &[&huge], m), &[], &[0i64]);
+        check(einsum("ij,ij->", &[&huge, &huge], m), &[], &[0i64]);
+    }
 }
 
 /// The convolution by its definition, NHWC.

@@ -28,12 +28,21 @@ pub(super) fn contract<T: Number>(
     if out.num_elements() == 0 {
         return Ok(());
     }
-    // The operands have elements, or there is nothing to sum: at most as many entries as an operand has elements.
-    let inner: Vec<(usize, usize)> =
-        offsets(summed, |axis| axis.a).zip(offsets(summed, |axis| axis.b)).collect();
+    if summed.iter().any(|axis| axis.len == 0) {
+        out.write::<T>()?.fill(T::narrow(T::Wide::ZERO));
+        return Ok(());
+    }
+    let (last, rows) = match summed.split_last() {
+        Some((&last, rows)) => (last, rows),
+        None => (Axis { len: 1, a: 0, b: 0 }, summed),
+    };
+    // At most as many entries as an operand has elements.
+    let rows: Vec<(usize, usize)> = offsets(rows, |axis| axis.a).zip(offsets(rows, |axis| axis.b)).collect();
     let outer = offsets(free, |axis| axis.a).zip(offsets(free, |axis| axis.b));
     for (out, (a, b)) in out.write::<T>()?.iter_mut().zip(outer) {
-        let sum = inner.iter().fold(T::Wide::ZERO, |sum, &(da, db)| sum.plus(term(a + da, b + db)));
+        let sum = rows.iter().fold(T::Wide::ZERO, |sum, &(row_a, row_b)| {
+            (0..last.len).fold(sum, |sum, i| sum.plus(term(a + row_a + i * last.a, b + row_b + i * last.b)))
+        });
         *out = T::narrow(sum);
     }
     Ok(())
@@ -54,9 +63,21 @@ pub(super) fn multiply(
     }
     let out = HostTensor::allocate(a.dtype(), shape, allocator)?;
     with_element!(a.dtype(), T => {
-        let value = |x: T, conjugate: bool| if conjugate { x.widen().conjugated() } else { x.widen() };
         let (left, right) = (a.read::<T>()?, b.read::<T>()?);
-        contract::<T>(&out, free, summed, |i, j| value(left[i], conjugate_a).times(value(right[j], conjugate_b)))?;
+        let (left, right): (&[T], &[T]) = (&left, &right);
+        let factors = |i: usize, j: usize| (left[i].widen(), right[j].widen());
+        if conjugate_a || conjugate_b {
+            contract::<T>(&out, free, summed, |i, j| {
+                let (x, y) = factors(i, j);
+                let turned = (x.conjugated(), y.conjugated());
+                (if conjugate_a { turned.0 } else { x }).times(if conjugate_b { turned.1 } else { y })
+            })?;
+        } else {
+            contract::<T>(&out, free, summed, |i, j| {
+                let (x, y) = factors(i, j);
+                x.times(y)
+            })?;
+        }
     });
     Ok(out)
 }

@@ -209,7 +209,7 @@ fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &Axis
             row.copy_from_slice(&from[start + first..start + first + len]);
         }
         AxisMap::Step { .. } => {
-            row.iter_mut().enumerate().for_each(|(i, slot)| *slot = from[start + last.at(i)])
+            row.iter_mut().enumerate().for_each(|(i, slot)| *slot = from[start + last.at(i)]);
         }
         AxisMap::Table(table) => {
             for (slot, &at) in row.iter_mut().zip(table) {
