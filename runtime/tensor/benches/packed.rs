@@ -1,10 +1,10 @@
-//! Products with packed matrices on each set of instructions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
-//! (a small product that stays in the caches), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
+//! Products, convolutions and functions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
+//! (multiply-adds in registers), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use befrost_tensor::conv::{Conv2d, Window};
+use befrost_tensor::conv::{Conv2d, Patch, Window};
 use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
 use befrost_tensor::simd::{Function, Isa};
 use befrost_tensor::{TensorError, math};
@@ -60,27 +60,46 @@ fn mlp(m: usize) -> Result<f64, TensorError> {
     Ok(best(|| drop(pass())))
 }
 
-/// 3x3, 64 to 64 channels, 56x56.
-fn conv() -> Result<f64, TensorError> {
-    let side = Window { input: 56, filter: 3, stride: 1, dilation: 1, pad: (1, 1) };
-    let conv = Conv2d::new(1, 64, side, side)?;
-    let (image, filters) = (numbers(56 * 56 * 64), conv.pack(64, &numbers(9 * 64 * 64))?);
+/// 3x3, as many channels before as after.
+fn conv(channels: usize, size: usize, patch: Option<Patch>) -> Result<f64, TensorError> {
+    let side = Window { input: size, filter: 3, stride: 1, dilation: 1, pad: (1, 1) };
+    let conv = Conv2d::new(1, channels, side, side)?;
+    let image = numbers(size * size * channels);
+    let (filters, mut out) = (numbers(9 * channels * channels), vec![0.0; image.len()]);
+    let epilogue = Epilogue::default();
+    match patch.and_then(|patch| conv.winograd(patch)) {
+        Some(winograd) => {
+            let filters = winograd.pack(channels, &filters)?;
+            Ok(best(|| drop(winograd.run(black_box(&image), &filters, &epilogue, &mut out, &Serial))))
+        }
+        None => {
+            let filters = conv.pack(channels, &filters)?;
+            Ok(best(|| drop(conv.run(black_box(&image), &filters, &epilogue, &mut out, &Serial))))
+        }
+    }
+}
+
+/// 3x3 or 2x2 windows over 56x56 pixels of 128 channels: numbers read per second.
+fn channelwise(filter: usize, depthwise: bool) -> Result<f64, TensorError> {
+    let side = Window { input: 56, filter, stride: 1, dilation: 1, pad: (0, filter - 1) };
+    let conv = Conv2d::new(1, 128, side, side)?;
+    let (image, filters) = (numbers(56 * 56 * 128), numbers(filter * filter * 128));
     let mut out = vec![0.0; image.len()];
-    Ok(best(|| drop(conv.run(black_box(&image), &filters, &Epilogue::default(), &mut out, &Serial))))
+    Ok(best(|| {
+        if depthwise {
+            drop(conv.depthwise(black_box(&image), &filters, &Epilogue::default(), &mut out, &Serial));
+        } else {
+            drop(conv.max_pool(black_box(&image), &mut out, &Serial));
+        }
+    }))
 }
 
 fn main() -> Result<(), TensorError> {
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
-    let peak = flops(14, 200, 128) * 100.0 / {
-        let (a, b, mut out) =
-            (numbers(14 * 200), PackedMatrix::pack(200, 128, &numbers(200 * 128))?, [0.0; 14 * 128]);
-        best(|| {
-            for _ in 0..100 {
-                drop(matmul_packed(14, black_box(&a), &b, &Epilogue::default(), &mut out, &Serial));
-            }
-        })
-    };
-    println!("best instructions here: {}; peak {peak:.0} GFLOP/s", Isa::detect().name());
+    let mut done = 0;
+    let time = best(|| done = Isa::detect().multiply_adds(black_box(100_000)));
+    let peak = 1e-9 * done as f64 / time;
+    println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
     for (m, k, n) in
         [(256, 256, 256), (1024, 1024, 1024), (64, 784, 512), (64, 512, 512), (64, 512, 10), (4, 512, 512)]
     {
@@ -104,12 +123,36 @@ fn main() -> Result<(), TensorError> {
             rate(unpacked)
         );
     }
-    let rate = flops(56 * 56, 9 * 64, 64) / conv()?;
-    println!("conv 3x3, 64 to 64 channels, 56x56: {rate:.0} GFLOP/s, {:.2} of the peak", rate / peak);
+    for (channels, size) in [(64, 56), (128, 28), (256, 14), (512, 7)] {
+        for patch in [None, Some(Patch::Two), Some(Patch::Four)] {
+            let rate = flops(size * size, 9 * channels, channels) / conv(channels, size, patch)?;
+            let how = patch.map_or("direct".into(), |patch| format!("Winograd {patch:?}"));
+            let part = rate / peak;
+            println!(
+                "conv 3x3, {channels} channels, {size}x{size}, {how}: {rate:.0} GFLOP/s, {part:.2} of the peak"
+            );
+        }
+    }
+    let image = 4e-9 * (56 * 56 * 128) as f64;
+    println!("depthwise 3x3: {:.1} GB/s of image", image / channelwise(3, true)?);
+    println!("max pool 2x2: {:.1} GB/s of image", image / channelwise(2, false)?);
+    for n in [128, 1024] {
+        let mut x = numbers(16 * 1024);
+        let time = best(|| math::softmax_in_place(n, black_box(&mut x)));
+        println!("softmax of {n} columns: {:.2} Gelem/s", 16.384e-6 / time);
+    }
     for m in [1, 64] {
         println!("MLP 784-512-512-10, batch {m}: {:.1} us", mlp(m)? * 1e6);
     }
-    for function in [Function::Exp, Function::Tanh, Function::Sigmoid, Function::GeluTanh] {
+    for function in [
+        Function::Exp,
+        Function::Log,
+        Function::Erf,
+        Function::Tanh,
+        Function::Sigmoid,
+        Function::GeluTanh,
+        Function::Gelu,
+    ] {
         for isa in Isa::all() {
             let mut x = numbers(4096);
             let time = best(|| isa.map(function, black_box(&mut x)));

@@ -15,7 +15,7 @@ mod tests;
 
 pub use crate::gemm::{Float, Matrix, product};
 pub use argmax::argmax;
-pub use softmax::softmax_in_place;
+pub use softmax::{layer_norm_in_place, log_softmax_in_place, softmax_in_place};
 
 use crate::Element;
 

@@ -2,6 +2,11 @@
 //!
 //! One call for a tile, not one per row, and loops over a whole panel's width, which the compiler knows.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+
 use super::PANEL;
 use super::functions::{Function, map};
 

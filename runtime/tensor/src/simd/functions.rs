@@ -4,6 +4,9 @@
 //! subtracted in two parts. `2^n` is applied in two factors, so that results near either end of the range come out.
 //! `tanh` goes by `e^2x - 1`, which keeps its digits near 0, and `sigmoid` by `e^-|x|`, which cannot overflow.
 //!
+//! `log` takes the mantissa between 2/3 and 4/3; `erf` is a polynomial near 0 and `1 - e^` of another one farther out (both sets of
+//! coefficients, within 1 ulp, were published by N. Juffa).
+//!
 //! There are no branches, only selections: NaN passes through everything. `FMA` says whether the machine has the fused
 //! instruction: without it `mul_add` would be a library call.
 
@@ -25,6 +28,12 @@ pub enum Function {
     Sigmoid,
     /// `e^x`, to 2 ulp.
     Exp,
+    /// The natural logarithm, to 2 ulp.
+    Log,
+    /// The error function, to 2 ulp.
+    Erf,
+    /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`.
+    Gelu,
 }
 
 /// `a * b + c`.
@@ -69,7 +78,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
 }
 
 #[inline(always)]
-fn exp<const FMA: bool>(x: f32) -> f32 {
+pub(super) fn exp<const FMA: bool>(x: f32) -> f32 {
     let (n, r) = reduce::<FMA>(clamp(x, -104.0, 89.0));
     let half = n >> 1;
     (1.0 + small_expm1::<FMA>(r)) * power_of_two(half) * power_of_two(n.wrapping_sub(half))
@@ -81,6 +90,56 @@ fn tanh<const FMA: bool>(x: f32) -> f32 {
     let scale = power_of_two(n);
     let expm1 = fma::<FMA>(small_expm1::<FMA>(r), scale, scale - 1.0);
     (expm1 / (expm1 + 2.0)).copysign(x)
+}
+
+#[inline(always)]
+fn log<const FMA: bool>(x: f32) -> f32 {
+    const TWO_THIRDS: i32 = 0x3f2a_aaab;
+    let is_tiny = x < f32::MIN_POSITIVE;
+    let scaled = if is_tiny { x * 8_388_608.0 } else { x };
+    let bits = scaled.to_bits() as i32;
+    let exponent = bits.wrapping_sub(TWO_THIRDS) & !0x7f_ffff;
+    let f = f32::from_bits(bits.wrapping_sub(exponent) as u32) - 1.0;
+    let n = (exponent >> 23) as f32 - if is_tiny { 23.0 } else { 0.0 };
+    let square = f * f;
+    let (mut even, mut odd) = (-0.130_310_06, 0.140_869_14);
+    for (e, o) in [(-0.121_483_51, 0.139_814_85), (-0.166_846_13, 0.200_120_35)] {
+        even = fma::<FMA>(even, square, e);
+        odd = fma::<FMA>(odd, square, o);
+    }
+    even = fma::<FMA>(even, square, -0.249_996_2);
+    let mut p = fma::<FMA>(odd, f, even);
+    p = fma::<FMA>(p, f, 0.333_331_97);
+    p = fma::<FMA>(p, f, -0.5);
+    p = fma::<FMA>(p, square, f);
+    let log = fma::<FMA>(n, std::f32::consts::LN_2, p);
+    let special = if x == 0.0 {
+        f32::NEG_INFINITY
+    } else if x < 0.0 {
+        f32::NAN
+    } else {
+        x
+    };
+    if x > 0.0 && x < f32::INFINITY { log } else { special }
+}
+
+#[inline(always)]
+fn erf<const FMA: bool>(x: f32) -> f32 {
+    let (t, square) = (x.abs(), x * x);
+    let mut far = fma::<FMA>(-1.728_534_7e-5, t, 3.831_971_3e-4);
+    far = fma::<FMA>(far, square, fma::<FMA>(-3.883_964_4e-3, t, 2.425_462_2e-2));
+    for c in [-0.106_777_88, -0.634_846_7, -0.128_717_51] {
+        far = fma::<FMA>(far, t, c);
+    }
+    far = fma::<FMA>(far, t, -t);
+    // Beyond 4 the result is 1.
+    let far = (1.0 - exp::<FMA>(if t > 4.0 { -104.0 } else { far })).copysign(x);
+    let mut near = -5.967_617e-4;
+    for c in [4.991_194_2e-3, -2.676_813_5e-2, 0.112_819_925, -0.376_125_34, 0.128_379_17] {
+        near = fma::<FMA>(near, square, c);
+    }
+    let near = fma::<FMA>(near, x, x);
+    if t > 0.927_734_4 { far } else { near }
 }
 
 #[inline(always)]
@@ -107,6 +166,12 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
             (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
         }
         Function::Exp => exp::<FMA>(x),
+        Function::Log => log::<FMA>(x),
+        Function::Erf => erf::<FMA>(x),
+        Function::Gelu => {
+            let gelu = 0.5 * x * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2));
+            if x == f32::NEG_INFINITY { -0.0 } else { gelu }
+        }
     }
 }
 
@@ -121,5 +186,5 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
             }
         };
     }
-    each!(Relu Relu6 GeluTanh Tanh Sigmoid Exp);
+    each!(Relu Relu6 GeluTanh Tanh Sigmoid Exp Log Erf Gelu);
 }

@@ -6,6 +6,7 @@
 //!                       ├─ fold      a window's pixels, channel by channel              (window.rs)
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
+//!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -18,6 +19,7 @@
 
 mod finish;
 mod functions;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -28,6 +30,7 @@ use std::sync::OnceLock;
 
 pub(crate) use finish::Finish;
 pub use functions::Function;
+pub(crate) use rows::RowFunction;
 pub(crate) use window::Fold;
 
 /// Columns in a panel of a packed matrix.
@@ -248,6 +251,30 @@ impl Isa {
             },
             finish::run::<true>(epilogue, (rows, width), out, stride)
         );
+    }
+
+    /// Applies a function to each row of `n` elements, which must be above 0.
+    pub(crate) fn map_rows(self, function: RowFunction<'_>, n: usize, x: &mut [f32]) {
+        compiled!(
+            self,
+            |function: RowFunction<'_>, n: usize, x: &mut [f32]| {
+                x.chunks_exact_mut(n).for_each(|row| rows::run::<FUSED>(function, row))
+            },
+            x.chunks_exact_mut(n).for_each(|row| rows::run::<true>(function, row))
+        );
+    }
+
+    /// Multiplies and adds in registers only, and says how many floating-point operations that were: the machine's peak, for benches.
+    pub fn multiply_adds(self, steps: usize) -> usize {
+        let mut sums = [[0.0; PANEL]; 12];
+        dispatch!(
+            self,
+            tile::portable_peak(steps, &mut sums),
+            tile::avx2_peak(steps, &mut sums),
+            tile::avx512_peak(steps, &mut sums)
+        );
+        let lanes = std::hint::black_box(sums)[0].iter().filter(|&&sum| sum != 0.0).count();
+        steps * 12 * 2 * lanes
     }
 
     /// `x = function(x)` for each element.

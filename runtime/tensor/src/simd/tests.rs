@@ -4,13 +4,18 @@ use super::{Function, Isa};
 
 /// The largest error in units of the last place of the exact result, over numbers spread by bit pattern.
 fn worst_ulp(isa: Isa, function: Function, exact: impl Fn(f64) -> f64) -> f64 {
-    let x: Vec<f32> = (0..u32::MAX / 997).map(|i| f32::from_bits(i * 997)).filter(|x| !x.is_nan()).collect();
+    let x: Vec<f32> =
+        (0..u32::MAX / 4999).map(|i| f32::from_bits(i * 4999)).filter(|x| !x.is_nan()).collect();
     let mut got = x.clone();
     isa.map(function, &mut got);
     let mut worst = 0.0f64;
     for (&x, &got) in x.iter().zip(&got) {
         let want = exact(f64::from(x));
         let rounded = want as f32;
+        if want.is_nan() {
+            assert!(got.is_nan(), "{function:?} of {x:e}: {got:e}");
+            continue;
+        }
         if rounded.is_infinite() || got.is_infinite() {
             let near = want.abs() > f64::from(f32::MAX) * (1.0 - 1e-6);
             assert!(got == rounded || near, "{function:?} of {x:e}: {got:e}, not {want:e}");
@@ -35,7 +40,64 @@ fn functions_are_as_accurate_as_they_say() {
         };
         check(Function::Exp, 2.0, f64::exp);
         check(Function::Tanh, 4.0, f64::tanh);
+        check(Function::Log, 2.0, f64::ln);
+        check(Function::Erf, 2.0, libm::erf);
         check(Function::Sigmoid, 4.0, |x| 1.0 / (1.0 + (-x).exp()));
+    }
+}
+
+#[test]
+fn gelu_is_as_accurate_as_it_says() {
+    for isa in Isa::all() {
+        let x: Vec<f32> = (-200_000..200_000).map(|i| i as f32 / 16_000.0).collect();
+        let mut got = x.clone();
+        isa.map(Function::Gelu, &mut got);
+        for (&x, &got) in x.iter().zip(&got) {
+            let exact =
+                f64::from(x) / 2.0 * (1.0 + libm::erf(f64::from(x) * std::f64::consts::FRAC_1_SQRT_2));
+            assert!(
+                (f64::from(got) - exact).abs() <= 4e-7 * f64::from(x.abs().max(1.0)),
+                "{x}: {got} {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn logarithms_of_what_has_none() {
+    for isa in Isa::all() {
+        let mut x = [0.0, -0.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1.0];
+        isa.map(Function::Log, &mut x);
+        assert!(x[0] == f32::NEG_INFINITY && x[1] == f32::NEG_INFINITY && x[2].is_nan(), "{x:?}");
+        assert!(x[3] == f32::INFINITY && x[4].is_nan() && x[5].is_nan() && x[6] == 0.0, "{x:?}");
+    }
+}
+
+#[test]
+fn rows_as_in_f64() {
+    use super::RowFunction::*;
+    for (isa, n) in Isa::all().flat_map(|isa| [1usize, 5, 32, 77, 1000].map(|n| (isa, n))) {
+        let x: Vec<f32> = (0..3 * n).map(|i| ((i * 7919) % 1000) as f32 / 100.0 - 3.0).collect();
+        let (scale, offset): (Vec<f32>, Vec<f32>) = (0..n).map(|i| (1.0 + i as f32 / n as f32, 0.5)).unzip();
+        let run = |function| {
+            let mut x = x.clone();
+            isa.map_rows(function, n, &mut x);
+            x
+        };
+        let (soft, log) = (run(Softmax), run(LogSoftmax));
+        let norm = run(LayerNorm { scale: &scale, offset: &offset, epsilon: 1e-3 });
+        for (at, &element) in x.iter().enumerate() {
+            let row: Vec<f64> = x[at / n * n..][..n].iter().map(|&x| f64::from(x)).collect();
+            let element = f64::from(element);
+            let log_sum = row.iter().map(|x| x.exp()).sum::<f64>().ln();
+            assert!((f64::from(log[at]) - (element - log_sum)).abs() < 2e-6 * (1.0 + log_sum.abs()) * 4.0);
+            let want = (element - log_sum).exp();
+            assert!((f64::from(soft[at]) - want).abs() < 2e-6 * want);
+            let mean = row.iter().sum::<f64>() / n as f64;
+            let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
+            let want = (element - mean) / (variance + 1e-3).sqrt() * f64::from(scale[at % n]) + 0.5;
+            assert!((f64::from(norm[at]) - want).abs() < 1e-5 * (1.0 + want.abs()), "{} {want}", norm[at]);
+        }
     }
 }
 
@@ -52,6 +114,8 @@ fn special_numbers() {
             (Tanh, -1.0, 1.0),
             (Sigmoid, 0.0, 1.0),
             (Exp, 0.0, inf),
+            (Erf, -1.0, 1.0),
+            (Gelu, -0.0, inf),
         ] {
             let mut x = [-inf, inf, f32::NAN];
             isa.map(function, &mut x);

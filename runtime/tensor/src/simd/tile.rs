@@ -62,6 +62,18 @@ fn portable_of<const R: usize, const LANES: usize>(
     }
 }
 
+/// See [`super::Isa::multiply_adds`].
+pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
+    let x = std::hint::black_box(0.5);
+    for _ in 0..steps {
+        for sum in sums.iter_mut() {
+            for sum in &mut sum[..8] {
+                *sum = fma::<{ super::FUSED }>(*sum, x, x);
+            }
+        }
+    }
+}
+
 /// How many steps ahead of their use numbers of `b` are asked for.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 8;
@@ -76,7 +88,7 @@ fn ask_for(x: *const f32) {
 
 /// A tile for one set of instructions, in parts of two vectors of `$lanes`, or one where the width ends there.
 macro_rules! x86_tile {
-    ($name:ident, $of:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
+    ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
      $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
@@ -128,6 +140,22 @@ macro_rules! x86_tile {
             }
         }
 
+        /// See [`super::Isa::multiply_adds`].
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        pub(super) fn $peak(steps: usize, sums: &mut [Step; 12]) {
+            let x = $set(std::hint::black_box(0.5));
+            let mut registers = [x; 12];
+            for _ in 0..steps {
+                for i in 0..12 {
+                    registers[i] = $fma(registers[i], x, x);
+                }
+            }
+            for i in 0..12 {
+                $store(&mut sums[i].as_chunks_mut().0[0], registers[i]);
+            }
+        }
+
         #[cfg(target_arch = "x86_64")]
         #[inline]
         #[target_feature(enable = $features)]
@@ -147,11 +175,11 @@ macro_rules! x86_tile {
 }
 
 x86_tile!(
-    avx2, avx2_of, "avx2,fma", 8, rows 1 2 3 4 5 6,
+    avx2, avx2_of, avx2_peak, "avx2,fma", 8, rows 1 2 3 4 5 6,
     _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
 );
 x86_tile!(
-    avx512, avx512_of, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
+    avx512, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
     _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
 );
 

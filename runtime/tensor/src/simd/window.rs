@@ -1,5 +1,10 @@
 //! What becomes of a window's pixels where channels do not mix: poolings and depthwise convolutions.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+
 use super::functions::fma;
 
 /// How pixels become one, channel by channel.

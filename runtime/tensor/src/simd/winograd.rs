@@ -4,6 +4,11 @@
 //! patches are sets of slices, one per pixel, and the loops over channels are what becomes vector code; between columns and rows and before
 //! they are copied out, numbers rest in the first cache.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+
 /// Channels at a time.
 const CHUNK: usize = 64;
 
@@ -61,7 +66,10 @@ fn each<const T: usize, const N: usize>(
     f: impl Fn([f32; T]) -> [f32; N],
 ) {
     let n = n.min(CHUNK);
-    let from = from.map(|x| &x[..n]);
+    let mut from = from;
+    for i in 0..T {
+        from[i] = &from[i][..n];
+    }
     for l in 0..n {
         let mut x = [0.0; T];
         for i in 0..T {
@@ -87,15 +95,37 @@ fn both_ways<'a, const T: usize, const N: usize>(
     for from in (0..channels).step_by(CHUNK) {
         let n = CHUNK.min(channels - from);
         for j in 0..T {
-            let column = std::array::from_fn(|i| patch(i, j).get(from..from + n).unwrap_or(&NOTHING));
+            let mut column: [&[f32]; T] = [&NOTHING; T];
+            for i in 0..T {
+                if let Some(pixel) = patch(i, j).get(from..from + n) {
+                    column[i] = pixel;
+                }
+            }
             each(column, n, &mut half[j], f);
         }
         for i in 0..N {
-            each(std::array::from_fn(|j| &half[j][i][..]), n, &mut row, f);
+            let mut line: [&[f32]; T] = [&NOTHING; T];
+            for j in 0..T {
+                line[j] = &half[j][i];
+            }
+            each(line, n, &mut row, f);
             for j in 0..N {
                 put(i, j, from, &row[j][..n]);
             }
         }
+    }
+}
+
+/// A short copy: vector code whatever the build inlines, not a call.
+#[inline(always)]
+fn copy(from: &[f32], to: &mut [f32]) {
+    if let (Ok(from), Some(to)) = (<&Lanes>::try_from(from), to.first_chunk_mut::<CHUNK>()) {
+        *to = *from;
+        return;
+    }
+    let to = &mut to[..from.len()];
+    for l in 0..from.len() {
+        to[l] = from[l];
     }
 }
 
@@ -109,7 +139,7 @@ pub(super) fn transform_input(
     to: &mut [f32],
 ) {
     let put = |i: usize, j: usize, from: usize, x: &[f32]| {
-        to[(i * side + j) * step + from..][..x.len()].copy_from_slice(x);
+        copy(x, &mut to[(i * side + j) * step + from..]);
     };
     if side == 4 {
         both_ways(channels, |i, j| patch[i][j], input::<4>, put);
@@ -130,7 +160,7 @@ pub(super) fn transform_output(
     let product = |i: usize, j: usize| &from[(i * side + j) * step..][..channels];
     let put = |i: usize, j: usize, from: usize, x: &[f32]| {
         if i < inside.0 && j < inside.1 {
-            to[i * stride + j * channels + from..][..x.len()].copy_from_slice(x);
+            copy(x, &mut to[i * stride + j * channels + from..]);
         }
     };
     if side == 4 {

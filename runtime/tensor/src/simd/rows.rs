@@ -1,0 +1,106 @@
+//! Functions of whole rows: softmax and its logarithm, layer norm. The row is read from memory once, the other passes find it in the cache.
+//!
+//! Sums and maxima run in [`LANES`] strands, so that no addition waits for the one before.
+
+#![allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+
+use super::functions::{exp, fma};
+
+/// Two registers of the widest kind, eight of the narrowest.
+const LANES: usize = 32;
+
+/// A function of a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RowFunction<'a> {
+    /// `e^(x - max) / sum of e^(x - max)`.
+    Softmax,
+    /// The logarithm of that: `x - max - log(sum of e^(x - max))`.
+    LogSoftmax,
+    /// `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
+    LayerNorm {
+        /// A number for each column.
+        scale: &'a [f32],
+        /// As many.
+        offset: &'a [f32],
+        epsilon: f32,
+    },
+}
+
+#[inline(always)]
+pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
+    let n = row.len();
+    match function {
+        RowFunction::Softmax => {
+            let max = largest(row);
+            let scale = 1.0
+                / fold(row, |x, sum| {
+                    *x = exp::<FMA>(*x - max);
+                    sum + *x
+                });
+            for x in row {
+                *x *= scale;
+            }
+        }
+        RowFunction::LogSoftmax => {
+            let max = largest(row);
+            let sum = fold(row, |x, sum| sum + exp::<FMA>(*x - max));
+            let shift = max + sum.ln();
+            // Where all is infinite, `max - max` has made the sum NaN.
+            for x in row {
+                *x -= shift;
+            }
+        }
+        RowFunction::LayerNorm { scale, offset, epsilon } => {
+            let mean = fold(row, |x, sum| sum + *x) / n as f32;
+            let variance = fold(row, |x, sum| {
+                *x -= mean;
+                fma::<FMA>(*x, *x, sum)
+            });
+            let factor = 1.0 / (variance / n as f32 + epsilon).sqrt();
+            let (scale, offset) = (&scale[..n], &offset[..n]);
+            for i in 0..n {
+                row[i] = fma::<FMA>(row[i] * factor, scale[i], offset[i]);
+            }
+        }
+    }
+}
+
+/// The sums of what `step` adds, each element seen once; it may change the element.
+#[inline(always)]
+fn fold(row: &mut [f32], step: impl Fn(&mut f32, f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (blocks, rest) = row.as_chunks_mut::<LANES>();
+    for block in blocks {
+        for j in 0..LANES {
+            lanes[j] = step(&mut block[j], lanes[j]);
+        }
+    }
+    let mut sum = 0.0;
+    for x in rest {
+        sum = step(x, sum);
+    }
+    let mut half = LANES / 2;
+    while half > 0 {
+        for j in 0..half {
+            lanes[j] += lanes[j + half];
+        }
+        half /= 2;
+    }
+    sum + lanes[0]
+}
+
+/// The largest element, NaN not counted; negative infinity if there is none.
+#[inline(always)]
+fn largest(row: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let (blocks, rest) = row.as_chunks::<LANES>();
+    for block in blocks {
+        for j in 0..LANES {
+            lanes[j] = if block[j] > lanes[j] { block[j] } else { lanes[j] };
+        }
+    }
+    rest.iter().chain(&lanes).fold(f32::NEG_INFINITY, |max, &x| if x > max { x } else { max })
+}
