@@ -31,7 +31,7 @@ pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::simd::{Finish, Function, Isa, MAX_ROWS, MAX_STEPS, NO_ROWS, PANEL, Place, Step, TileRows};
+use crate::simd::{Finish, Function, Isa, MAX_ROWS, MAX_STEPS, PANEL, Place, Step, TileRows};
 
 /// Panels in a block of columns.
 const BLOCK: usize = 16;
@@ -269,7 +269,7 @@ struct Space {
 
 impl Default for Space {
     fn default() -> Space {
-        Space { a: NO_ROWS, b: Vec::new() }
+        Space { a: bytemuck::Zeroable::zeroed(), b: Vec::new() }
     }
 }
 

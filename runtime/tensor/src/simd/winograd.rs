@@ -116,17 +116,14 @@ fn both_ways<'a, const T: usize, const N: usize>(
     }
 }
 
-/// A short copy: vector code whatever the build inlines, not a call.
+/// A copy of a few channels; of a whole chunk without a call.
 #[inline(always)]
 fn copy(from: &[f32], to: &mut [f32]) {
     if let (Ok(from), Some(to)) = (<&Lanes>::try_from(from), to.first_chunk_mut::<CHUNK>()) {
         *to = *from;
         return;
     }
-    let to = &mut to[..from.len()];
-    for l in 0..from.len() {
-        to[l] = from[l];
-    }
+    to[..from.len()].copy_from_slice(from);
 }
 
 /// See [`Isa::winograd_input`](super::Isa::winograd_input).
