@@ -1,8 +1,9 @@
 //! Executing lines: functions in which nothing has to wait.
 //!
 //! One stack of values holds the registers of all active frames, one more the calls ([`Stack`]). A kernel that calls pushes a frame
-//! and the loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics but one load, and no allocation
-//! per kernel or call. Here is what happens seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop, becomes the kernel's error, and the loop goes on.
+//! and the loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics but one load, and no
+//! allocation per kernel or call. Here is what happens seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop,
+//! becomes the kernel's error, and the loop goes on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -45,8 +45,9 @@ impl Slot {
     }
 }
 
-/// What a [`Step`] is; the forms' steps have as many targets as they choose from, but for [`StepKind::Case`]. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request,
-/// and whoever executes the line does what they stand for.
+/// What a [`Step`] is. The steps of forms have as many targets as they choose from; but a [`StepKind::Case`] may be asked for one that it has
+/// not. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request, and whoever
+/// executes the line does what they stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepKind {
     /// A kernel whose code is run.
