@@ -71,3 +71,19 @@ fn loom_asynchronous_results_meet() {
         assert_eq!(results, ["2"]);
     });
 }
+
+#[test]
+fn loom_a_called_frame_ends_before_its_caller() {
+    let mut source = Source::new();
+    let late = source.kernel("later", &[0]);
+    let inner = source.next("outer", &[late]);
+    let called = source.on_stream(0, "call", &[(0, Required)], &["i32"], &[inner]);
+    let bytes = source.bytes(&[called]);
+    bounded().check(move || {
+        let program = load(&bytes);
+        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        assert_eq!(results, ["1"]);
+        // Whoever freed the last frame gave the program back.
+        assert_eq!(Arc::strong_count(&program), 1);
+    });
+}
