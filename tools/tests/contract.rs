@@ -128,7 +128,9 @@ fn ops_and_kernels_agree() {
             }
         }
     }
-    for kernel in kernels.iter() {
+    // Native functions are called, and need no op.
+    let is_op = |kernel: &&Kernel| kernel.name.contains('.');
+    for kernel in kernels.iter().filter(is_op) {
         if !ops.iter().any(|op| op.kernels.iter().any(|def| def.kernel == kernel.name)) {
             found.push(format!("no op names the kernel '{}'", kernel.name));
         }

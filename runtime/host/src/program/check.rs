@@ -8,7 +8,7 @@ use bef_format::{
 };
 
 use super::{KernelUseError, location_of};
-use crate::kernel::{CallResults, CallShape, Kernel, Signature, Types, is_chain};
+use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_chain};
 use crate::registry::Registry;
 
 /// More errors than this help nobody.
@@ -33,7 +33,7 @@ pub(super) fn check<'r>(
             let result = match (alike.find(registers, &kernel), found.get(code)) {
                 (Some(last), _) if last.attrs == kernel.attrs() => continue,
                 (Some(_), Some(Some(known))) => use_of.check_attrs(known.name, &known.signature),
-                (None, Some(Some(known))) => use_of.check(&known.signature),
+                (None, Some(Some(known))) => use_of.check(known, registry),
                 _ => Err(unknown(kernel.name(), registry)),
             };
             match result {
@@ -131,8 +131,17 @@ struct Use<'i, 'a> {
 }
 
 impl Use<'_, '_> {
-    fn check(&self, signature: &Signature) -> Result<(), String> {
-        let name = self.kernel.name();
+    /// The kernel, or the native function that it calls.
+    fn check(&self, known: &Kernel, registry: &Registry) -> Result<(), String> {
+        let (name, signature) = match self.native(known) {
+            None => (known.name, &*known.signature),
+            Some(name) => match registry.find(name) {
+                Some(native) if native.signature.n_functions == 0 && !native.signature.more_functions => {
+                    (native.name, &*native.signature)
+                }
+                _ => return Err(format!("this runtime has no native function '{name}'")),
+            },
+        };
         if self.kernel.device() != 0 {
             let device = self.image.device_name(self.kernel.device());
             return Err(format!("'{name}' is placed on device '{device}', which this runtime does not have"));
@@ -149,6 +158,14 @@ impl Use<'_, '_> {
         self.check_results(name, signature)?;
         self.check_attrs(name, signature)?;
         self.check_functions(name, signature)
+    }
+
+    /// The native function that this calls, if it is nothing but such a call.
+    fn native(&self, known: &Kernel) -> Option<&str> {
+        let calls = known.signature.calls.is_some_and(|shape| shape.form == Form::Call);
+        let callee = self.kernel.functions().first().filter(|_| calls)?;
+        let callee = self.image.function(callee.0);
+        (callee.kind() == FunctionKind::Native).then(|| callee.name())
     }
 
     fn type_of(&self, register: u32) -> &str {
@@ -226,6 +243,12 @@ impl Use<'_, '_> {
 
     fn check_functions(&self, name: &str, signature: &Signature) -> Result<(), String> {
         let functions = self.kernel.functions();
+        // Those of a call of a native function are none of the native function's.
+        if functions.iter().any(|id| self.image.function(id.0).kind() == FunctionKind::Native)
+            && signature.calls.is_none()
+        {
+            return Ok(());
+        }
         let want = signature.n_functions as usize;
         if functions.len() < want || (functions.len() > want && !signature.more_functions) {
             return Err(format!("'{name}' needs {want} function{}, got {}", plural(want), functions.len()));
@@ -252,7 +275,9 @@ impl Use<'_, '_> {
         let callee = self.image.function(id.0);
         let callee_name = if callee.name().is_empty() { "a region" } else { callee.name() };
         if callee.kind() == FunctionKind::Native {
-            return Err(format!("'{name}' calls '{callee_name}', which is native code: not supported yet"));
+            return Err(format!(
+                "'{name}' cannot run '{callee_name}', which is native code: only a call can"
+            ));
         }
         let n_results = self.kernel.n_results();
         if n_results == 0 && is_nothing(&callee) {

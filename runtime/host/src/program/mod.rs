@@ -30,11 +30,33 @@ pub(crate) use plan::{
 /// A validated, resolved file, ready to run.
 pub struct Program {
     mapped: Mapped,
-    /// By code.
-    kernels: Box<[Kernel]>,
+    kernels: Kernels,
     /// By function; made by the first call.
     plans: OnceLock<Box<[FunctionPlan]>>,
     by_name: BTreeMap<Box<str>, u32>,
+}
+
+/// The kernels of a program.
+pub(crate) struct Kernels {
+    by_code: Box<[Kernel]>,
+    /// By function: the kernels that native functions are.
+    native: BTreeMap<u32, Kernel>,
+}
+
+impl Kernels {
+    fn new(by_code: Vec<&Kernel>, image: &Image<'_>, registry: &Registry) -> Kernels {
+        let native = image.functions().filter(|function| function.kind() == FunctionKind::Native);
+        let native =
+            native.filter_map(|function| Some((function.index(), registry.find(function.name())?.clone())));
+        Kernels { by_code: by_code.into_iter().cloned().collect(), native: native.collect() }
+    }
+
+    /// The kernel that a use runs: that of its code, or the native function that it calls.
+    pub(crate) fn of(&self, kernel: &KernelView<'_, '_>) -> &Kernel {
+        let native = || self.native.get(&kernel.functions().first()?.0);
+        let known = &self.by_code[kernel.code().index()];
+        if self.native.is_empty() { known } else { native().unwrap_or(known) }
+    }
 }
 
 /// Why a file cannot be a program.
@@ -119,7 +141,7 @@ impl Program {
     pub(crate) fn resolve(mapped: Mapped, registry: &Registry) -> Result<Arc<Program>, LoadError> {
         let image = mapped.image();
         let kernels = check::check(image, registry).map_err(LoadError::Kernels)?;
-        let kernels = kernels.into_iter().cloned().collect();
+        let kernels = Kernels::new(kernels, image, registry);
         let by_name = image
             .functions()
             .map(|f| (Box::from(f.name()), f.index()))

@@ -20,8 +20,9 @@ use std::sync::OnceLock;
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use self::line::{Line, line, line_order, with_lines};
+use super::Kernels;
 use super::check::n_passed;
-use crate::kernel::{Again, Form, Kernel, KernelFn, immediate};
+use crate::kernel::{Again, Form, KernelFn, immediate};
 use crate::value::{Value, scalar_tag};
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
@@ -187,7 +188,7 @@ impl Lists {
 }
 
 /// Plans all functions of a checked image.
-pub(super) fn plan(image: &Image<'_>, kernels: &[Kernel]) -> Box<[FunctionPlan]> {
+pub(super) fn plan(image: &Image<'_>, kernels: &Kernels) -> Box<[FunctionPlan]> {
     let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(image, &f, kernels)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
@@ -204,11 +205,11 @@ pub(super) fn plan(image: &Image<'_>, kernels: &[Kernel]) -> Box<[FunctionPlan]>
     plans.into()
 }
 
-fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> FunctionPlan {
+fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &Kernels) -> FunctionPlan {
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
     for kernel in function.kernels() {
-        let known = &resolved[kernel.code().index()];
+        let known = resolved.of(&kernel);
         let signature = &known.signature;
         let operands = kernel.operands();
         let mode = |i: usize| kernel.operand_mode(i as u32);

@@ -42,6 +42,14 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.get_thread_id", |_: Chain| thread_number()));
     registry.add(as_chain());
+    // Native functions: called by `tfrt.call`, declared with `tfrt.native`.
+    registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
+    registry.add(kernel!("native_async_add", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
+    registry.add(kernel!("native_error", || {
+        Err::<i32, _>(KernelError::new(ErrorCode::Unknown, "something bad happened"))
+    }));
+    registry.add(kernel!("native_sink", |_: i32| ()));
+    registry.add(kernel!("native_async_sink", |_: i32| Later::new(|_| ())));
     registry.add(control::task("tfrt_test.do.async"));
 }
 

@@ -13,8 +13,8 @@
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::general::Listeners;
-use super::{FunctionPlan, KernelPlan, Lists, Span};
-use crate::kernel::{Completion, Form, Kernel, KernelFn, Outcome};
+use super::{FunctionPlan, KernelPlan, Kernels, Lists, Span};
+use crate::kernel::{Completion, Form, KernelFn, Outcome};
 use crate::value::Value;
 
 /// How many operands a [`Step`] has at hand.
@@ -191,7 +191,7 @@ impl Step {
 
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
 /// used-by lists and a stack. `None` if the function itself has something that may wait.
-pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &[Kernel]) -> Option<Vec<u32>> {
+pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &Kernels) -> Option<Vec<u32>> {
     if function.kind() == FunctionKind::Native {
         return None;
     }
@@ -199,7 +199,7 @@ pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &[Kernel]) -
     let first_stream = function.kernels().next().map(|kernel| kernel.stream());
     let mut left = Vec::with_capacity(n as usize);
     for kernel in function.kernels() {
-        let completion = resolved[kernel.code().index()].signature.completion;
+        let completion = resolved.of(&kernel).signature.completion;
         if completion == Completion::Async || kernel.is_any() || Some(kernel.stream()) != first_stream {
             return None;
         }
@@ -250,7 +250,12 @@ pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<
     let mut calls = Vec::new();
     for function in image.functions() {
         for kernel in function.kernels() {
-            calls.extend(kernel.functions().iter().map(|callee| (callee.0, function.index())));
+            // Native functions are kernels themselves.
+            let callees = kernel
+                .functions()
+                .iter()
+                .filter(|callee| image.function(callee.0).kind() != FunctionKind::Native);
+            calls.extend(callees.map(|callee| (callee.0, function.index())));
         }
     }
     let callers = Lists::newest_first(image.n_functions(), &calls);
@@ -333,7 +338,7 @@ pub(super) fn line(
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
-    resolved: &[Kernel],
+    resolved: &Kernels,
 ) -> Line {
     let n_slots = plan.n_slots;
     let mut lists = std::mem::take(&mut plan.lists).into_vec();
@@ -356,7 +361,7 @@ pub(super) fn line(
         // A result that nobody reads is freed after its own kernel.
         let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
         let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
-        let calls = resolved[kernel.code().index()].signature.calls;
+        let calls = resolved.of(&kernel).signature.calls;
         let known = &mut plan.kernels[k as usize];
         let operands = known.operands.of(&lists).to_vec();
         reads_chain |= operands.contains(&plan.n_registers);
