@@ -80,7 +80,7 @@ pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Resu
         ("tfrt_test.async_constant.i32", []) => I32(attrs.int("value")? as i32),
         ("tfrt_test.async_copy.i32", [I32(value)]) => I32(*value),
         ("tfrt_test.select.i32", [I1(true), value, _] | [I1(false), _, value]) => value.clone(),
-        ("tfrt_test.print_hello", [Chain]) => return print("hello host executor!\n".to_owned()),
+        ("tfrt_test.print_hello", []) => return print("hello host executor!\n".to_owned()),
         ("tfrt_test.cancel", [Chain]) => {
             return Ok(Some(Done { cancels: true, ..Done::values([I32(0), Chain]) }));
         }
