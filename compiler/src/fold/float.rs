@@ -5,6 +5,7 @@
 //! that comes from numbers is the positive quiet NaN without payload: the same on every machine.
 
 use crate::ir::FloatKind;
+use befrost_tensor::scalar::{bf16_from_f64, f16_from_f64};
 use std::cmp::Ordering;
 
 /// The bits of a float in one of the four formats.
@@ -33,8 +34,8 @@ impl Float {
         let bits = match kind {
             FloatKind::F64 => value.to_bits(),
             FloatKind::F32 => u64::from((value as f32).to_bits()),
-            FloatKind::F16 => u64::from(half::f16::from_f64(value).to_bits()),
-            FloatKind::BF16 => u64::from(half::bf16::from_f64(value).to_bits()),
+            FloatKind::F16 => u64::from(f16_from_f64(value).to_bits()),
+            FloatKind::BF16 => u64::from(bf16_from_f64(value).to_bits()),
             _ => return None,
         };
         let float = Float { kind, bits };
