@@ -12,10 +12,12 @@ mod argmax;
 mod softmax;
 #[cfg(test)]
 mod tests;
+mod transpose;
 
 pub use crate::gemm::{Float, Matrix, product};
 pub use argmax::argmax;
 pub use softmax::{layer_norm_in_place, log_softmax_in_place, softmax_in_place};
+pub use transpose::transpose;
 
 use crate::Element;
 

@@ -99,6 +99,20 @@ proptest! {
     }
 
     #[test]
+    fn transpose(rows in 0usize..70, cols in 0usize..70) {
+        let x: Vec<usize> = (0..rows * cols).collect();
+        let (mut turned, mut back) = (vec![0; x.len()], vec![0; x.len()]);
+        math::transpose((rows, cols), &x, &mut turned);
+        for i in 0..rows {
+            for j in 0..cols {
+                prop_assert_eq!(turned[j * rows + i], x[i * cols + j]);
+            }
+        }
+        math::transpose((cols, rows), &turned, &mut back);
+        prop_assert_eq!(back, x);
+    }
+
+    #[test]
     fn count_equal(pairs in prop::collection::vec((0i32..3, 0i32..3), 0..100)) {
         let (a, b): (Vec<i32>, Vec<i32>) = pairs.into_iter().unzip();
         prop_assert_eq!(math::count_equal(&a, &b), reference::count_equal(&a, &b));

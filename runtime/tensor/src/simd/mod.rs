@@ -7,6 +7,7 @@
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
+//!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -17,6 +18,7 @@
 //!
 //! Not here: which work is done in which order (`matmul`, `conv`), threads.
 
+mod binary;
 mod finish;
 mod functions;
 mod rows;
@@ -28,6 +30,7 @@ mod winograd;
 
 use std::sync::OnceLock;
 
+pub use binary::Arithmetic;
 pub(crate) use finish::Finish;
 pub use functions::Function;
 pub(crate) use rows::RowFunction;
@@ -247,6 +250,19 @@ impl Isa {
                 finish::run::<FUSED>(epilogue, (rows, width), out, stride);
             },
             finish::run::<true>(epilogue, (rows, width), out, stride)
+        );
+    }
+
+    /// `a = op(a, b)` for each element, `b` as many times as `a` needs: a tensor as large, a row or a single number.
+    ///
+    /// # Panics
+    /// If `a` is not a whole number of `b`s.
+    pub fn arithmetic(self, op: Arithmetic, a: &mut [f32], b: &[f32]) {
+        assert!(a.len().is_multiple_of(b.len()), "{} elements with {}", a.len(), b.len());
+        compiled!(
+            self,
+            |op: Arithmetic, a: &mut [f32], b: &[f32]| binary::run(op, a, b),
+            binary::run(op, a, b)
         );
     }
 

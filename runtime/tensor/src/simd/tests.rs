@@ -1,6 +1,6 @@
 //! Every set of instructions against `f64`, over the whole range.
 
-use super::{Function, Isa};
+use super::{Arithmetic, Function, Isa};
 
 /// The largest error in units of the last place of the exact result, over numbers spread by bit pattern.
 fn worst_ulp(isa: Isa, function: Function, exact: impl Fn(f64) -> f64) -> f64 {
@@ -71,6 +71,38 @@ fn logarithms_of_what_has_none() {
         assert!(x[0] == f32::NEG_INFINITY && x[1] == f32::NEG_INFINITY && x[2].is_nan(), "{x:?}");
         assert!(x[3] == f32::INFINITY && x[4].is_nan() && x[5].is_nan() && x[6] == 0.0, "{x:?}");
     }
+}
+
+#[test]
+fn arithmetic_with_whole_tensors_rows_and_numbers() {
+    use Arithmetic::*;
+    let scalar: [(Arithmetic, fn(f32, f32) -> f32); 6] = [
+        (Add, |a, b| a + b),
+        (Sub, |a, b| a - b),
+        (Mul, |a, b| a * b),
+        (Div, |a, b| a / b),
+        (Max, |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.max(b) }),
+        (Min, |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.min(b) }),
+    ];
+    let a: Vec<f32> = (0..210).map(|i| if i % 13 == 0 { f32::NAN } else { (i % 17) as f32 - 8.0 }).collect();
+    for (isa, n) in Isa::all().flat_map(|isa| [1usize, 7, 30, 210].map(|n| (isa, n))) {
+        let b: Vec<f32> =
+            (0..n).map(|i| if i % 11 == 3 { f32::NAN } else { (i % 19) as f32 - 9.0 }).collect();
+        for (op, f) in scalar {
+            let mut got = a.clone();
+            isa.arithmetic(op, &mut got, &b);
+            for (i, got) in got.iter().enumerate() {
+                let want = f(a[i], b[i % n]);
+                assert!(
+                    *got == want || (got.is_nan() && want.is_nan()),
+                    "{op:?} of {} and {}",
+                    a[i],
+                    b[i % n]
+                );
+            }
+        }
+    }
+    Isa::detect().arithmetic(Add, &mut [], &[]);
 }
 
 #[test]
