@@ -76,7 +76,8 @@ fn logarithms_of_what_has_none() {
 #[test]
 fn arithmetic_with_whole_tensors_rows_and_numbers() {
     use Arithmetic::*;
-    let scalar: [(Arithmetic, fn(f32, f32) -> f32); 6] = [
+    type Scalar = fn(f32, f32) -> f32;
+    let scalar: [(Arithmetic, Scalar); 6] = [
         (Add, |a, b| a + b),
         (Sub, |a, b| a - b),
         (Mul, |a, b| a * b),
