@@ -41,105 +41,61 @@ pub mod names {
     }
 }
 
-/// The types that op definitions name. Interned first: type `k` has the id `k as u32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the types'")]
-#[repr(u32)]
-pub enum KnownType {
-    I1,
-    I8,
-    I32,
-    I64,
-    F32,
-    F64,
-    Index,
-    None,
-    Chain,
-    Tensor,
-    Shape,
-    F16,
-    BF16,
-    I16,
-    UI8,
-    UI32,
-    UI64,
-    Complex64,
-    Complex128,
-    String,
-    Device,
-    HostBuffer,
-    PartialShape,
-    FixedRankShape1,
-    FixedRankShape2,
-    FixedRankShape3,
+/// The types with their names, in the order of their ids.
+macro_rules! known_types {
+    ($($known:ident = $name:literal,)*) => {
+        /// The types that op definitions name. Interned first: type `k` has the id `k as u32`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the names are the types'")]
+        #[repr(u32)]
+        pub enum KnownType {
+            $($known,)*
+        }
+
+        impl KnownType {
+            /// All of them, by id.
+            pub const ALL: [KnownType; [$($name),*].len()] = [$(KnownType::$known),*];
+
+            /// As written in a program.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(KnownType::$known => $name,)*
+                }
+            }
+        }
+    };
+}
+
+known_types! {
+    I1 = "i1",
+    I8 = "i8",
+    I32 = "i32",
+    I64 = "i64",
+    F32 = "f32",
+    F64 = "f64",
+    Index = "index",
+    None = "none",
+    Chain = "!tfrt.chain",
+    Tensor = "!t.tensor",
+    Shape = "!ts.shape",
+    F16 = "f16",
+    BF16 = "bf16",
+    I16 = "i16",
+    UI8 = "ui8",
+    UI32 = "ui32",
+    UI64 = "ui64",
+    Complex64 = "complex<f32>",
+    Complex128 = "complex<f64>",
+    String = "!tfrt.string",
+    Device = "!tfrt.device",
+    HostBuffer = "!ht.host_buffer",
+    PartialShape = "!ts.partial_shape",
+    FixedRankShape1 = "!ts.fixed_rank_shape.1",
+    FixedRankShape2 = "!ts.fixed_rank_shape.2",
+    FixedRankShape3 = "!ts.fixed_rank_shape.3",
 }
 
 impl KnownType {
-    /// All of them, by id.
-    pub const ALL: [KnownType; 26] = {
-        use KnownType::*;
-        [
-            I1,
-            I8,
-            I32,
-            I64,
-            F32,
-            F64,
-            Index,
-            None,
-            Chain,
-            Tensor,
-            Shape,
-            F16,
-            BF16,
-            I16,
-            UI8,
-            UI32,
-            UI64,
-            Complex64,
-            Complex128,
-            String,
-            Device,
-            HostBuffer,
-            PartialShape,
-            FixedRankShape1,
-            FixedRankShape2,
-            FixedRankShape3,
-        ]
-    };
-
-    /// As written in a program.
-    pub fn name(self) -> &'static str {
-        match self {
-            KnownType::I1 => "i1",
-            KnownType::I8 => "i8",
-            KnownType::I16 => "i16",
-            KnownType::I32 => "i32",
-            KnownType::I64 => "i64",
-            KnownType::UI8 => "ui8",
-            KnownType::UI32 => "ui32",
-            KnownType::UI64 => "ui64",
-            KnownType::F16 => "f16",
-            KnownType::BF16 => "bf16",
-            KnownType::F32 => "f32",
-            KnownType::F64 => "f64",
-            KnownType::Index => "index",
-            KnownType::None => "none",
-            KnownType::Chain => "!tfrt.chain",
-            KnownType::Tensor => "!t.tensor",
-            KnownType::Shape => "!ts.shape",
-            KnownType::Complex64 => "complex<f32>",
-            KnownType::Complex128 => "complex<f64>",
-            KnownType::String => "!tfrt.string",
-            KnownType::Device => "!tfrt.device",
-            KnownType::HostBuffer => "!ht.host_buffer",
-            KnownType::PartialShape => "!ts.partial_shape",
-            KnownType::FixedRankShape1 => "!ts.fixed_rank_shape.1",
-            KnownType::FixedRankShape2 => "!ts.fixed_rank_shape.2",
-            KnownType::FixedRankShape3 => "!ts.fixed_rank_shape.3",
-        }
-    }
-
     /// Its id in every context.
     pub const fn id(self) -> TypeId {
         TypeId(self as u32)
