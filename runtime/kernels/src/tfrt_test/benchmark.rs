@@ -19,11 +19,8 @@ pub(super) fn add(registry: &mut Registry) {
          name: StrAttr<'_>,
          num_warmup_runs: Attr<i32>,
          body: Callee| {
-            let benchmark = Benchmark {
-                arguments: arguments.to_vec(),
-                body,
-                limits: Limits::new(duration_secs, max_count, num_warmup_runs),
-            };
+            let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
+            let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = name.0.to_owned();
             Later::new(move |cx| benchmark.run(&name, cx).map(|()| Chain))
         }
@@ -35,20 +32,19 @@ pub(super) fn add(registry: &mut Registry) {
          max_count: Attr<i32>,
          num_warmup_runs: Attr<i32>,
          body: Callee| {
-            let benchmark = Benchmark {
-                arguments: arguments.to_vec(),
-                body,
-                limits: Limits::new(duration_secs, max_count, num_warmup_runs),
-            };
+            let limits = Limits::new(duration_secs, max_count, num_warmup_runs);
+            let benchmark = Benchmark { arguments: arguments.to_vec(), body, limits };
             let name = benchmark.body.name().to_owned();
             Later::new(move |cx| benchmark.run(&name, cx))
         }
     ));
-    for name in ["invoke_sync_function", "sync_function_runner"] {
-        let one: &'static str = Box::leak(format!("tfrt_test.{name}.i32_i32.i32").into_boxed_str());
-        let two: &'static str = Box::leak(format!("tfrt_test.{name}.i32_i32.i32_i32").into_boxed_str());
-        registry.add(control::caller_of(one, vec![&["i32"], &["i32"]], vec![&["i32"]]));
-        registry.add(control::caller_of(two, vec![&["i32"], &["i32"]], vec![&["i32"], &["i32"]]));
+    for name in ["tfrt_test.invoke_sync_function.i32_i32.i32", "tfrt_test.sync_function_runner.i32_i32.i32"] {
+        registry.add(control::caller_of(name, vec![&["i32"], &["i32"]], vec![&["i32"]]));
+    }
+    for name in
+        ["tfrt_test.invoke_sync_function.i32_i32.i32_i32", "tfrt_test.sync_function_runner.i32_i32.i32_i32"]
+    {
+        registry.add(control::caller_of(name, vec![&["i32"], &["i32"]], vec![&["i32"], &["i32"]]));
     }
 }
 

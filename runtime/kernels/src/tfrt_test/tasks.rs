@@ -27,12 +27,12 @@ pub(super) fn add(registry: &mut Registry) {
         thread::sleep(delay());
         value
     }));
-    registry.add(kernel!("tfrt_test.report_error_async", || Later::new(|_| Err::<i32, _>(something_bad()))));
+    registry.add(kernel!("tfrt_test.report_error_async", || Later::new(|_| Err::<i32, _>(bad_later()))));
     registry.add(kernel!("tfrt_test.report_error_concrete_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(something_bad()) })
+        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.report_error_indirect_async", |x: i32| {
-        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(something_bad()) })
+        Later::new(move |_| if x == 0 { Ok(0i32) } else { Err(bad_later()) })
     }));
     registry.add(kernel!("tfrt_test.usleep", |microseconds: i32| {
         Later::blocking(move |cx| sleep(microseconds, cx))
@@ -45,15 +45,13 @@ pub(super) fn add(registry: &mut Registry) {
     // Native functions: called by `tfrt.call`, declared with `tfrt.native`.
     registry.add(kernel!("native_add", |a: i32, b: i32| a.wrapping_add(b)));
     registry.add(kernel!("native_async_add", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
-    registry.add(kernel!("native_error", || {
-        Err::<i32, _>(KernelError::new(ErrorCode::Unknown, "something bad happened"))
-    }));
+    registry.add(kernel!("native_error", || Err::<i32, _>(super::something_bad())));
     registry.add(kernel!("native_sink", |_: i32| ()));
     registry.add(kernel!("native_async_sink", |_: i32| Later::new(|_| ())));
     registry.add(control::task("tfrt_test.do.async"));
 }
 
-fn something_bad() -> KernelError {
+fn bad_later() -> KernelError {
     KernelError::new(ErrorCode::Unknown, "something bad happened asynchronously")
 }
 
