@@ -172,7 +172,7 @@ impl Value {
             Value::I64(_) => i64::TYPES,
             scalar => return Some(scalar.type_name() == name),
         };
-        Some(types.contains(&name))
+        Some(is_of(types, name))
     }
 
     /// The IR type that the value belongs to, or the name of its state.
@@ -333,6 +333,11 @@ pub(crate) fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
         Value::Complex64([0.0; 2]),
     ];
     zeros.iter().find(|zero| zero.may_be(name) == Some(true)).map(std::mem::discriminant)
+}
+
+/// Whether a type is one of these. `tensor` stands for all `tensor<...>`.
+pub(crate) fn is_of(types: &[&str], name: &str) -> bool {
+    types.contains(&name) || name.split_once('<').is_some_and(|(head, _)| types.contains(&head))
 }
 
 #[cfg(all(test, not(loom)))]

@@ -8,7 +8,7 @@ use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::{CooTensor, HostTensor, Shape, StringTensor, TensorError, print};
 
-/// A `!t.tensor` in host memory.
+/// A `!t.tensor`, or a `tensor<...>` of any element type and shape, in host memory.
 #[derive(Clone, Debug)]
 pub struct Tensor(pub HostTensor);
 
@@ -20,7 +20,7 @@ impl Deref for Tensor {
 }
 
 impl Object for Tensor {
-    const TYPES: &'static [&'static str] = &["!t.tensor"];
+    const TYPES: &'static [&'static str] = &["!t.tensor", "tensor"];
 
     fn display(&self) -> String {
         print::tensor(&self.0).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))

@@ -14,6 +14,7 @@ use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
 use super::job::Job;
+use super::prepare::AnyPrepared;
 use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
@@ -409,6 +410,12 @@ impl<'f> KernelFrame<'f> {
     #[inline]
     pub(crate) fn immediate(&self, i: usize) -> Option<&Value> {
         self.kernel().immediates.of(&self.plan.immediates).get(i)
+    }
+
+    /// What the kernel has made of its use.
+    #[inline]
+    pub(super) fn prepared(&self) -> Option<&'f AnyPrepared> {
+        self.program.prepared(self.kernel().prepared?)
     }
 
     /// A function that the kernel may call.

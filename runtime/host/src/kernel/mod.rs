@@ -19,6 +19,7 @@ mod frame;
 mod job;
 mod later;
 mod param;
+mod prepare;
 mod returns;
 mod signature;
 
@@ -30,6 +31,7 @@ pub(crate) use job::Place;
 pub use later::Later;
 pub(crate) use param::immediate;
 pub use param::{Attr, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest, StrAttr};
+pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
 pub use returns::{Async, Failure, One, Returns};
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
 

@@ -7,6 +7,7 @@
 //! | `&Value` | an operand in any state |
 //! | [`Rest<T>`], `Rest<Value>`, [`Ignored`] | all further operands |
 //! | [`Attr<T>`], [`StrAttr`], [`DenseAttr`], [`RawAttr`] | an attribute |
+//! | [`Prepared<T>`](super::Prepared) | what was made of the use when the program was loaded |
 //! | [`Callee`](super::Callee) | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
 //!
@@ -294,6 +295,10 @@ pub struct RawAttr<'f> {
 }
 
 impl<'f> RawAttr<'f> {
+    pub(super) fn new(view: AttrView<'f>, image: &'f Image<'f>) -> RawAttr<'f> {
+        RawAttr { view, image }
+    }
+
     /// The attributes in it, if it is a list or a dictionary.
     pub fn elements(&self) -> impl Iterator<Item = RawAttr<'f>> + use<'f> {
         let (list, entries): (&[AttrId], &[DictEntry]) = match self.view {
@@ -313,7 +318,7 @@ impl Param for RawAttr<'_> {
         signature.attrs.push(AttrSpec { kind: "an attribute", accepts: |_| true });
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<RawAttr<'f>, Outcome> {
-        next_attr(frame, cursor).map(|view| RawAttr { view, image: frame.image() })
+        next_attr(frame, cursor).map(|view| RawAttr::new(view, frame.image()))
     }
 }
 

@@ -7,6 +7,7 @@ use bef_format::AttrView;
 
 use super::is_chain;
 use super::param::{FromAttr, immediate};
+use super::prepare::MakePrepared;
 
 /// IR types, as MLIR prints them, any of which will do; none means any type.
 pub type Types = &'static [&'static str];
@@ -114,6 +115,8 @@ pub struct Signature {
     pub takes_any_state: bool,
     /// Whether it stores all of its results when it is done, and none when it is not.
     pub stores_all: bool,
+    /// What it makes of each of its uses when a program is loaded.
+    pub prepare: Option<MakePrepared>,
 }
 
 impl Signature {

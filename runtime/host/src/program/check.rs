@@ -10,9 +10,10 @@ use bef_format::{
 use super::{KernelUseError, location_of};
 use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_chain};
 use crate::registry::Registry;
+use crate::value::is_of;
 
 /// More errors than this help nobody.
-const MAX_ERRORS: usize = 20;
+pub(super) const MAX_ERRORS: usize = 20;
 
 /// The kernel of each code, in the order of the file's kernel names.
 pub(super) type Resolved<'r> = Vec<&'r Kernel>;
@@ -380,7 +381,7 @@ pub(super) fn n_passed<'t>(
 }
 
 fn accepts(types: Types, found: &str) -> bool {
-    types.is_empty() || types.contains(&found)
+    types.is_empty() || is_of(types, found)
 }
 
 fn plural(n: usize) -> &'static str {

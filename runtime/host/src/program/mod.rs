@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use bef_format::{FormatError, FunctionId, FunctionKind, FunctionView, Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use crate::kernel::{Kernel, KernelRef};
+use crate::kernel::{AnyPrepared, Kernel, KernelRef, KernelUse};
 use crate::mapping::Mapped;
 use crate::registry::Registry;
 
@@ -31,6 +31,8 @@ pub(crate) use plan::{
 pub struct Program {
     mapped: Mapped,
     kernels: Kernels,
+    /// Those uses of which the kernel has made something, in order.
+    prepared: Box<[PreparedUse]>,
     /// By function; made by the first call.
     plans: OnceLock<Box<[FunctionPlan]>>,
     by_name: BTreeMap<Box<str>, u32>,
@@ -56,6 +58,20 @@ impl Kernels {
         let native = || self.native.get(&kernel.functions().first()?.0);
         let known = &self.by_code[kernel.code().index()];
         if self.native.is_empty() { known } else { native().unwrap_or(known) }
+    }
+}
+
+/// What a kernel has made of one of its uses.
+pub(crate) struct PreparedUse {
+    at: KernelRef,
+    made: AnyPrepared,
+}
+
+impl PreparedUse {
+    /// The number of that of a use, if there is one.
+    fn find(all: &[PreparedUse], at: KernelRef) -> Option<u32> {
+        let key = |at: KernelRef| (at.function, at.kernel);
+        all.binary_search_by_key(&key(at), |prepared| key(prepared.at)).ok().map(|i| i as u32)
     }
 }
 
@@ -147,7 +163,50 @@ impl Program {
             .map(|f| (Box::from(f.name()), f.index()))
             .filter(|(name, _): &(Box<str>, u32)| !name.is_empty());
         let by_name = by_name.collect();
-        Ok(Arc::new(Program { mapped, kernels, plans: OnceLock::new(), by_name }))
+        let mut program =
+            Program { mapped, kernels, prepared: Box::default(), plans: OnceLock::new(), by_name };
+        program.prepared = program.prepare().map_err(LoadError::Kernels)?;
+        Ok(Arc::new(program))
+    }
+
+    /// Lets each kernel that wants to make something of its uses.
+    fn prepare(&self) -> Result<Box<[PreparedUse]>, Vec<KernelUseError>> {
+        let (mut prepared, mut errors) = (Vec::new(), Vec::new());
+        let wants = |known: &Kernel| known.signature.prepare.is_some();
+        if !self.kernels.by_code.iter().chain(self.kernels.native.values()).any(wants) {
+            return Ok(Box::default());
+        }
+        for function in self.image().functions() {
+            for (i, kernel) in function.kernels().enumerate() {
+                let known = self.kernels.of(&kernel);
+                let Some(prepare) = known.signature.prepare else { continue };
+                match prepare(&KernelUse::new(known.name, self, function.index(), kernel)) {
+                    Ok(made) => {
+                        let at = KernelRef { function: function.index(), kernel: i as u32 };
+                        prepared.push(PreparedUse { at, made });
+                    }
+                    Err(message) => {
+                        let location = location_of(self.image(), &kernel);
+                        let message = format!("'{}': {message}", known.name);
+                        errors.push(KernelUseError {
+                            location,
+                            function: function.name().to_owned(),
+                            message,
+                        });
+                        if errors.len() == check::MAX_ERRORS {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        if errors.is_empty() { Ok(prepared.into()) } else { Err(errors) }
+    }
+
+    /// What a kernel has made of its use.
+    #[inline]
+    pub(crate) fn prepared(&self, i: u32) -> Option<&AnyPrepared> {
+        self.prepared.get(i as usize).map(|prepared| &prepared.made)
     }
 
     /// The file.
@@ -168,7 +227,7 @@ impl Program {
     /// How each function is executed.
     #[inline]
     pub(crate) fn plans(&self) -> &[FunctionPlan] {
-        self.plans.get_or_init(|| plan::plan(self.image(), &self.kernels))
+        self.plans.get_or_init(|| plan::plan(self.image(), &self.kernels, &self.prepared))
     }
 
     #[inline]

@@ -20,9 +20,9 @@ use std::sync::OnceLock;
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use self::line::{Line, line, line_order, with_lines};
-use super::Kernels;
 use super::check::n_passed;
-use crate::kernel::{Again, Form, KernelFn, immediate};
+use super::{Kernels, PreparedUse};
+use crate::kernel::{Again, Form, KernelFn, KernelRef, immediate};
 use crate::value::{Value, scalar_tag};
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
@@ -80,6 +80,8 @@ pub(crate) struct KernelPlan {
     pub(crate) n_results: u16,
     /// Whether it stores all of its results or, when it is not done, none.
     pub(crate) stores_all: bool,
+    /// What it has made of its use, by number in the program.
+    pub(crate) prepared: Option<u32>,
 }
 
 /// How a function is executed.
@@ -188,8 +190,9 @@ impl Lists {
 }
 
 /// Plans all functions of a checked image.
-pub(super) fn plan(image: &Image<'_>, kernels: &Kernels) -> Box<[FunctionPlan]> {
-    let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(image, &f, kernels)).collect();
+pub(super) fn plan(image: &Image<'_>, kernels: &Kernels, prepared: &[PreparedUse]) -> Box<[FunctionPlan]> {
+    let mut plans: Vec<FunctionPlan> =
+        image.functions().map(|f| plan_function(image, &f, kernels, prepared)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
     let has_line = with_lines(image, &orders);
@@ -205,10 +208,16 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Kernels) -> Box<[FunctionPlan]> 
     plans.into()
 }
 
-fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &Kernels) -> FunctionPlan {
+fn plan_function(
+    image: &Image<'_>,
+    function: &FunctionView<'_, '_>,
+    resolved: &Kernels,
+    prepared: &[PreparedUse],
+) -> FunctionPlan {
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
-    for kernel in function.kernels() {
+    for (i, kernel) in function.kernels().enumerate() {
+        let at = KernelRef { function: function.index(), kernel: i as u32 };
         let known = resolved.of(&kernel);
         let signature = &known.signature;
         let operands = kernel.operands();
@@ -248,6 +257,7 @@ fn plan_function(image: &Image<'_>, function: &FunctionView<'_, '_>, resolved: &
             n_results: kernel.n_results() as u16,
             first_passed: signature.calls.map(|shape| shape.first_operand),
             stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
+            prepared: PreparedUse::find(prepared, at),
         });
     }
     FunctionPlan {

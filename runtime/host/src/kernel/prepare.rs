@@ -1,0 +1,111 @@
+//! Preparation: what a kernel makes of each of its uses when a program is loaded, once, instead of at every call.
+//!
+//! A kernel that takes a [`Prepared<T>`] gets the `T` that was made of its use: attributes decoded, code chosen by types and by what the machine
+//! can do, constants laid out. What is wrong with a use is found then, and the file refused.
+
+use std::any::Any;
+
+use bef_format::{Image, KernelView};
+use befrost_mem::{Buffer, ViewError};
+
+use super::param::{Cursor, RawAttr};
+use super::{KernelFrame, Outcome, Param, Signature};
+use crate::error::{ErrorCode, KernelError};
+use crate::program::Program;
+
+/// What was prepared, of any type.
+pub type AnyPrepared = Box<dyn Any + Send + Sync>;
+
+/// Makes it, or says what is wrong with the use.
+pub type MakePrepared = fn(&KernelUse<'_>) -> Result<AnyPrepared, String>;
+
+/// What a kernel makes of each of its uses.
+pub trait Prepare: Send + Sync + Sized + 'static {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// What is wrong with the use.
+    fn prepare(site: &KernelUse<'_>) -> Result<Self, String>;
+}
+
+/// A use of a kernel in a program that is being loaded.
+pub struct KernelUse<'p> {
+    name: &'static str,
+    program: &'p Program,
+    function: u32,
+    kernel: KernelView<'p, 'p>,
+}
+
+impl<'p> KernelUse<'p> {
+    pub(crate) fn new(
+        name: &'static str,
+        program: &'p Program,
+        function: u32,
+        kernel: KernelView<'p, 'p>,
+    ) -> KernelUse<'p> {
+        KernelUse { name, program, function, kernel }
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// An attribute, by its position in the op's definition.
+    pub fn attr(&self, i: usize) -> Option<RawAttr<'p>> {
+        let i = u32::try_from(i).ok().filter(|&i| i < self.kernel.n_attrs())?;
+        Some(RawAttr::new(self.kernel.attr(i), self.image()))
+    }
+
+    /// The types of the operands, control edges included.
+    pub fn operand_types(&self) -> impl Iterator<Item = &'p str> {
+        let operands: &[u32] = self.kernel.operands();
+        operands.iter().map(|&register| self.type_of(register))
+    }
+
+    /// The types of the results.
+    pub fn result_types(&self) -> impl Iterator<Item = &'p str> {
+        let first = self.kernel.first_result();
+        (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
+    }
+
+    fn type_of(&self, register: u32) -> &'p str {
+        self.image().type_name(self.image().function(self.function).register_type(register))
+    }
+
+    fn image(&self) -> &'p Image<'p> {
+        self.program.image()
+    }
+
+    /// A part of the file, such as the elements of a tensor, as a buffer that keeps the file alive. No copy.
+    ///
+    /// # Errors
+    /// If `data` is not a part of the file.
+    pub fn mapped(&self, data: &[u8]) -> Result<Buffer, ViewError> {
+        self.program.mapped(data)
+    }
+}
+
+/// What the kernel has made of its use: a parameter of kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared<'f, T>(pub &'f T);
+
+impl<T: Prepare> Param for Prepared<'_, T> {
+    type Item<'f> = Prepared<'f, T>;
+    fn declare(signature: &mut Signature) {
+        signature.prepare = Some(|site| T::prepare(site).map(|made| Box::new(made) as AnyPrepared));
+    }
+    #[inline]
+    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Prepared<'f, T>, Outcome> {
+        let prepared = frame.prepared().and_then(|made| made.downcast_ref());
+        prepared.map(Prepared).ok_or_else(|| {
+            Outcome::error(KernelError::new(ErrorCode::Internal, "the kernel was not prepared"))
+        })
+    }
+}
+
+impl std::fmt::Debug for KernelUse<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KernelUse").field("name", &self.name).finish_non_exhaustive()
+    }
+}
