@@ -175,6 +175,12 @@ impl ExecContext {
         ExecContext { request, step: 0, frame: FramePath::default(), iteration: 0, limits: Limits::default() }
     }
 
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> ExecContext {
+        ExecContext { limits, ..self }
+    }
+
     /// The error of a kernel with the places that it happened at, of which whoever wants to know is told.
     pub(crate) fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
         if !error.inside().is_empty() {

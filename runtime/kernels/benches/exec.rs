@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::{ExecContext, Limits, Program, Request, Value, call, call_into, queue};
+use befrost_host::{ExecContext, Limits, Prepared, Program, Request, Value, call, call_into, queue};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -325,10 +325,20 @@ fn parallel_for_of_1000_blocks(bencher: Bencher, spec: &str) {
     bench(bencher, spec, BLOCKS as u32, source.load(done));
 }
 
+/// How many calls are timed together: one is as short as looking at the clock.
+const CALLS: u32 = 1000;
+
 /// TFRT 140 ns, goal 40: with a new list of arguments and a new list of results for each call.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn empty_call(bencher: Bencher, spec: &str) {
-    bench(bencher, spec, 1, Source::new().load(0));
+    let (program, context) = (Source::new().load(0), context(spec));
+    let main = program.find("main").expect("there is a main");
+    bencher.counter(ItemsCount::new(CALLS)).bench(|| {
+        for i in 0..CALLS {
+            let arguments = vec![Value::I32(divan::black_box(i as i32))];
+            _ = divan::black_box(call(&program, main, arguments, &context, Limits::default()));
+        }
+    });
 }
 
 /// The same with lists that are used again.
@@ -336,11 +346,30 @@ fn empty_call(bencher: Bencher, spec: &str) {
 fn empty_call_into(bencher: Bencher, spec: &str) {
     let (program, context) = (Source::new().load(0), context(spec));
     let main = program.find("main").expect("there is a main");
-    let (mut arguments, mut results) = (Vec::new(), Vec::new());
-    bencher.counter(ItemsCount::new(1u32)).bench_local(|| {
-        results.clear();
-        arguments.push(Value::I32(divan::black_box(1)));
-        call_into(&program, main, &mut arguments, &context, Limits::default(), &mut results)
+    bencher.counter(ItemsCount::new(CALLS)).bench(|| {
+        let (mut arguments, mut results) = (Vec::new(), Vec::new());
+        for i in 0..CALLS {
+            results.clear();
+            arguments.push(Value::I32(divan::black_box(i as i32)));
+            let called = call_into(&program, main, &mut arguments, &context, Limits::default(), &mut results);
+            _ = divan::black_box((called, &results));
+        }
+    });
+}
+
+/// The same where the function is prepared once for all calls.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn empty_call_prepared(bencher: Bencher, spec: &str) {
+    let (program, context) = (Source::new().load(0), context(spec));
+    let main = program.find("main").expect("there is a main");
+    bencher.counter(ItemsCount::new(CALLS)).bench(|| {
+        let mut prepared = Prepared::new(&program, main, &context).expect("main can be called");
+        let (mut arguments, mut results) = (Vec::new(), Vec::new());
+        for i in 0..CALLS {
+            results.clear();
+            arguments.push(Value::I32(divan::black_box(i as i32)));
+            _ = divan::black_box((prepared.call_into(&mut arguments, &mut results), &results));
+        }
     });
 }
 

@@ -9,12 +9,13 @@ use std::sync::{Arc, OnceLock};
 
 use crossbeam_queue::SegQueue;
 
-use super::{call, cancelled};
+use super::{Prepared, call, cancelled};
 use crate::async_value::{AsyncRef, Promise};
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{
     CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place, Signature,
 };
+use crate::queue::parallel::{before_block, share_out};
 use crate::value::{Chain, Scalar, Value};
 
 /// A kernel that runs its function for each block of a range: its operands are the range's start and end, how many indices a block has, and
@@ -44,40 +45,50 @@ pub fn parallel(name: &'static str) -> Kernel {
     })
 }
 
-/// Runs the function of a kernel for all blocks of a range.
-fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, block: usize, arguments: &[Value]) -> Outcome {
+/// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once for all of them.
+fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
-    let (program, context) = (frame.program().clone(), frame.context());
+    let outer = frame.context();
+    let (program, context) = (frame.program(), outer.clone().with_limits(outer.limits.inside()));
+    let cancellation = &context.request.cancellation;
     let (failed, is_dead) = (SegQueue::new(), AtomicBool::new(false));
     // An empty range has no blocks; no range has 2^32 indices.
     let n = (i64::from(range.end) - i64::from(range.start)).max(0) as usize;
     // In bounds: what is added to the start is at most `n`.
     let index = |i: usize| Value::I32((i64::from(range.start) + i as i64) as i32);
-    let body = |part: Range<usize>| {
-        let bounds = [index(part.start), index(part.end)].into_iter();
-        let all = bounds.chain(arguments.iter().cloned()).collect();
-        let error = match call(&program, function, all, context, context.limits.inside()) {
-            Err(error) => error,
-            Ok(results) => match results.first().and_then(Value::final_value) {
-                Some(Value::Error(error)) => KernelError::of_call(error),
-                Some(Value::Dead) => {
-                    // Relaxed: `parallel_for` orders it before its return.
-                    is_dead.store(true, Ordering::Relaxed);
-                    return Ok(());
-                }
-                _ => return Ok(()),
-            },
-        };
-        // The other blocks run, so that it is always the same that decides.
-        failed.push((part.start, error));
+    let share = |taken: Range<usize>| {
+        let (first, mut own, mut results) = (taken.start, Vec::new(), Vec::new());
+        let mut prepared = Prepared::new(program, function, &context).map_err(|error| (first, error))?;
+        for block in taken {
+            before_block(cancellation).map_err(|error| (block, error))?;
+            let start = block * size;
+            own.clear();
+            own.extend([index(start), index(start.saturating_add(size).min(n))]);
+            own.extend(arguments.iter().cloned());
+            results.clear();
+            let error = match prepared.call_into(&mut own, &mut results) {
+                Err(error) => error,
+                Ok(()) => match results.first().and_then(Value::final_value) {
+                    Some(Value::Error(error)) => KernelError::of_call(error),
+                    Some(Value::Dead) => {
+                        // Relaxed: `share_out` orders it before its return.
+                        is_dead.store(true, Ordering::Relaxed);
+                        continue;
+                    }
+                    _ => continue,
+                },
+            };
+            // The other blocks run, so that it is always the same that decides.
+            failed.push((block, error));
+        }
         Ok(())
     };
-    let ended = context.parallel_for(n, block, &body);
+    let ended = share_out(context.queue(), n.div_ceil(size), &share);
     let first = failed.into_iter().min_by_key(|(at, _)| *at);
     let result = match (ended, first) {
         _ if is_dead.into_inner() => Value::Dead,
         // Not all blocks ran.
-        (Err(_), _) if context.request.cancellation.is_cancelled() => cancelled(context),
+        (Err(_), _) if cancellation.is_cancelled() => cancelled(&context),
         (_, Some((_, error))) | (Err(error), None) => return Outcome::Error(error),
         (Ok(()), None) => Value::Chain,
     };

@@ -19,8 +19,8 @@ use crate::kernel::{Again, Outcome};
 use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
 
-/// A thread's execution of a line and of what it calls.
-struct LineExecutor<'x> {
+/// A thread's execution of a function that has a line, and of what that calls. It runs the function as often as it is asked to.
+pub(super) struct LineExecutor<'x> {
     program: &'x Program,
     context: &'x ExecContext,
     stack: Stack<'x>,
@@ -33,30 +33,41 @@ thread_local! {
     static ROOM: Cell<Room> = const { Cell::new(Room::EMPTY) };
 }
 
-/// Runs a function that has a line, perhaps several times, on final arguments, and appends its results to `results`. `outer` are the calls
-/// that led here.
-pub(super) fn run<'x>(
-    (program, context): (&'x Arc<Program>, &'x ExecContext),
-    (plan, again): (&'x FunctionPlan, Again),
-    arguments: impl Iterator<Item = Value>,
-    limits: Limits,
-    outer: &'x dyn Fn() -> Vec<String>,
-    results: &mut Vec<Value>,
-) {
-    let n_results = plan.n_results(again);
-    let room = ROOM.with(Cell::take);
-    let stack = match Stack::new((plan, again), room, arguments, (program, context), limits) {
-        Ok(stack) => stack,
-        Err(error) => return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results)),
-    };
-    let mut line = LineExecutor { program, context, stack, outer };
-    match line.run() {
-        Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
-        None => line.stack.take_results(n_results, |value| results.push(value)),
+impl<'x> LineExecutor<'x> {
+    /// For the function of `plan`, to which the calls `outer` have led.
+    #[inline]
+    pub(super) fn new(
+        (program, context): (&'x Arc<Program>, &'x ExecContext),
+        plan: &'x FunctionPlan,
+        limits: Limits,
+        outer: &'x dyn Fn() -> Vec<String>,
+    ) -> LineExecutor<'x> {
+        let room = ROOM.try_with(Cell::take).unwrap_or_default();
+        LineExecutor { program, context, stack: Stack::new(plan, room, (program, context), limits), outer }
     }
-    let room = line.stack.take_room();
-    if room.is_kept() {
-        ROOM.with(|kept| kept.set(room));
+
+    /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and appends its results to another.
+    #[inline]
+    pub(super) fn call(&mut self, again: Again, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
+        let n_results = self.stack.frame().plan().n_results(again);
+        if let Err(error) = self.stack.begin(again, arguments) {
+            return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results));
+        }
+        match self.run() {
+            Some(instead) => results.extend(std::iter::repeat_n(instead, n_results)),
+            None => self.stack.append_results(n_results, results),
+        }
+        self.stack.end();
+    }
+}
+
+impl Drop for LineExecutor<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.stack.is_small() {
+            // Where the thread is ending, it keeps nothing.
+            _ = ROOM.try_with(|kept| kept.set(self.stack.take_room()));
+        }
     }
 }
 

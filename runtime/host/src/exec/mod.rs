@@ -5,12 +5,13 @@
 //!                                                           └no──▶ frame, worker   ready counters, any number of threads
 //! ```
 //!
-//! [`call`] is the door from outside. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
+//! [`call`] is the door from outside, [`Prepared`] one for many calls of one function. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
 //! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.
 
 pub(crate) mod calling;
 mod frame;
 mod line;
+mod prepared;
 mod stack;
 #[cfg(test)]
 mod tests;
@@ -18,14 +19,11 @@ mod worker;
 
 use std::sync::Arc;
 
-use bef_format::FunctionId;
-
-use self::frame::{Frame, Then};
+pub use self::prepared::{Prepared, call, call_into};
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::{Again, Call};
-use crate::program::{FunctionPlan, KernelPlan, Program};
-use crate::queue::{Latch, may_wait};
+use crate::kernel::Call;
+use crate::program::{KernelPlan, Program};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
 
@@ -94,119 +92,6 @@ impl Execution {
     fn give_back(&self, n: usize) {
         self.values.fetch_sub(n, Ordering::Relaxed);
     }
-}
-
-/// Calls a function and waits until everything that it started has completed.
-///
-/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An error result is the result of
-/// what failed, not of this call.
-///
-/// # Errors
-/// If the arguments do not fit the function's signature, or the function is not one that can be called.
-pub fn call(
-    program: &Arc<Program>,
-    function: FunctionId,
-    mut arguments: Vec<Value>,
-    context: &ExecContext,
-    limits: Limits,
-) -> Result<Vec<Value>, KernelError> {
-    let plan = find(program, function)?;
-    let mut results = Vec::with_capacity(plan.results.len());
-    call_plan((program, plan), &mut arguments, context, limits, &mut results)?;
-    Ok(results)
-}
-
-/// [`call`] that takes the arguments out of a list and appends the results to one. If that has room, and the function has nothing to wait for,
-/// nothing is allocated but what kernels allocate.
-///
-/// # Errors
-/// As [`call`]; then the lists are as they were.
-pub fn call_into(
-    program: &Arc<Program>,
-    function: FunctionId,
-    arguments: &mut Vec<Value>,
-    context: &ExecContext,
-    limits: Limits,
-    results: &mut Vec<Value>,
-) -> Result<(), KernelError> {
-    let plan = find(program, function)?;
-    call_plan((program, plan), arguments, context, limits, results)
-}
-
-#[inline]
-fn find(program: &Arc<Program>, function: FunctionId) -> Result<&FunctionPlan, KernelError> {
-    let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
-    program.plans().get(function.0 as usize).ok_or_else(unknown)
-}
-
-#[inline]
-fn call_plan(
-    (program, plan): (&Arc<Program>, &FunctionPlan),
-    arguments: &mut Vec<Value>,
-    context: &ExecContext,
-    limits: Limits,
-    results: &mut Vec<Value>,
-) -> Result<(), KernelError> {
-    if !plan.accepts(arguments) {
-        return Err(misfit(program, plan, arguments));
-    }
-    let is_seeded = context.queue().is_seeded();
-    if plan.has_line && !is_seeded && arguments.iter().all(|value| value.final_value().is_some()) {
-        let entry = (plan, Again::NEVER);
-        let own = (context.limits != limits).then(|| ExecContext { limits, ..context.clone() });
-        let context = own.as_ref().unwrap_or(context);
-        line::run((program, context), entry, arguments.drain(..), limits, &Vec::new, results);
-        return Ok(());
-    }
-    call_general(program, plan, arguments, (context, limits, is_seeded), results)
-}
-
-/// A call of a function that has something to wait for.
-fn call_general(
-    program: &Arc<Program>,
-    plan: &FunctionPlan,
-    arguments: &mut Vec<Value>,
-    (context, limits, is_seeded): (&ExecContext, Limits, bool),
-    results: &mut Vec<Value>,
-) -> Result<(), KernelError> {
-    may_wait()?;
-    let values = AtomicUsize::new(0);
-    let (program, context) = (program.clone(), ExecContext { limits, ..context.clone() });
-    let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
-    if let Err(error) = execution.take(plan.n_registers as usize, 0) {
-        let error = Value::Error(error.into());
-        results.extend(plan.results.iter().map(|_| error.clone()));
-        return Ok(());
-    }
-    let latch = Latch::new(1);
-    let then = Then::Opens(latch.clone());
-    let started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
-    // In any state so far.
-    let first = results.len();
-    results.extend(started.frame().results());
-    let mut started = Some(started);
-    execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
-    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
-    Ok(())
-}
-
-/// Why a function cannot be called with these arguments.
-#[cold]
-fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
-    let view = program.image().function(plan.index);
-    if plan.is_native {
-        let message = format!("'{}' is native code: not supported yet", view.name());
-        return KernelError::new(ErrorCode::Unimplemented, message);
-    }
-    let misfits = arguments.iter().zip(&plan.arg_types).enumerate();
-    let message = match misfits.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
-        Some((i, (argument, _))) if arguments.len() == plan.arg_types.len() => {
-            let (name, found, want) = (view.name(), argument.type_name(), view.arg_type(i as u32));
-            format!("argument #{i} of '{name}' has type {found}, expected {want}")
-        }
-        _ => format!("'{}' takes {} arguments, got {}", view.name(), view.n_args(), arguments.len()),
-    };
-    KernelError::invalid(message)
 }
 
 /// What a kernel's results become when it cannot run because of its operands: dead before the first error.

@@ -12,6 +12,8 @@
 //! may panic: then it still holds, as kernels change nothing but slots; and values are dropped here such that nobody hears of their panics.
 //! Of a plan: steps, moves and results name slots that its frames have, and spans are within the lists that they were made for.
 //!
+//! Between two runs there is no frame: `frame` is of the plan that the stack was made for, and nobody asks it for slots before the first frame is opened.
+//!
 //! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by nothing at all.
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
@@ -75,11 +77,6 @@ impl Default for Room {
 
 impl Room {
     pub(super) const EMPTY: Room = Room { values: Vec::new(), callers: Vec::new() };
-
-    /// Whether it is worth keeping.
-    pub(super) fn is_kept(&self) -> bool {
-        self.values.len() <= MAX_KEPT && self.callers.capacity() <= MAX_KEPT
-    }
 }
 
 /// See the module's essay.
@@ -97,68 +94,114 @@ pub(super) struct Stack<'x> {
     /// How many of them there may be.
     max_callers: usize,
     limits: Limits,
-    /// Why `run` is about to return.
+    /// Why `run` is about to return; the end, unless noted.
     stop: Stop,
 }
 
 impl<'x> Stack<'x> {
-    /// A stack whose only frame is that of `plan`, which has a line, with `arguments`; its function is perhaps run again.
-    ///
-    /// # Errors
-    /// If there may not be such a frame.
+    /// A stack for a function that has a line, in which [`begin`](Stack::begin) opens the first frame.
     #[inline]
     pub(super) fn new(
-        (plan, again): (&'x FunctionPlan, Again),
+        plan: &'x FunctionPlan,
         room: Room,
-        arguments: impl Iterator<Item = Value>,
         (program, context): (&'x Arc<Program>, &'x ExecContext),
         limits: Limits,
-    ) -> Result<Stack<'x>, KernelError> {
+    ) -> Stack<'x> {
         let Room { mut values, callers } = room;
-        if limits.depth == 0 || plan.n_slots > limits.values {
-            return Err(limits.error());
-        }
-        if values.len() < plan.n_slots {
+        if values.len() < plan.n_slots && plan.n_slots <= limits.values {
             values.resize_with(plan.n_slots.max(FIRST_ROOM), Value::default);
         }
-        let mut owns = false;
-        let mut slots = values.iter_mut().take(plan.n_args as usize);
-        for (argument, slot) in arguments.zip(slots.by_ref()) {
-            owns |= !argument.is_plain();
-            *slot = resolved(argument);
-        }
-        slots.for_each(Value::clear);
         let mut stack = Stack {
             plans: program.plans(),
             end: null_mut(),
             values,
             frame: KernelFrame::of_line(plan, program, context),
-            again,
+            again: Again::NEVER,
             next: first_step(plan),
             callers: relabel(callers),
-            max_callers: limits.depth - 1,
+            max_callers: limits.depth.saturating_sub(1),
             limits,
             stop: Stop::End,
         };
-        let slots = stack.set_end();
-        stack.point(plan, slots, owns);
-        Ok(stack)
+        stack.set_end();
+        stack
     }
 
-    /// Closes the only frame that is left, after which the stack is of no use.
+    /// Opens the first frame, with the arguments that it takes out of a list; its function is perhaps run again.
+    ///
+    /// # Errors
+    /// If there may not be such a frame.
     #[inline]
-    pub(super) fn take_room(&mut self) -> Room {
+    pub(super) fn begin(&mut self, again: Again, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
+        let plan = self.frame.plan();
+        if self.limits.depth == 0 || plan.n_slots > self.values.len().min(self.limits.values) {
+            arguments.clear();
+            return Err(self.limits.error());
+        }
+        let mut owns = false;
+        let mut slots = self.values.iter_mut().take(plan.n_args as usize);
+        for (slot, argument) in slots.by_ref().zip(arguments.iter_mut()) {
+            if argument.is_plain() {
+                // SAFETY: a reference can be written, and what is there owns nothing.
+                unsafe { argument.copy_to(NonNull::from(slot)) };
+            } else {
+                *slot = resolved(take(argument));
+                owns = true;
+            }
+        }
+        slots.for_each(Value::clear);
+        arguments.clear();
+        self.again = again;
+        self.next = first_step(plan);
+        let slots = self.first_value();
+        self.point(plan, slots, owns);
+        Ok(())
+    }
+
+    /// Closes the only frame that is left.
+    #[inline]
+    pub(super) fn end(&mut self) {
         if self.frame.owns() {
             drop_values(self.frame.slots_mut());
         }
+        if !self.is_small() {
+            self.shrink();
+        }
+    }
+
+    /// Whether its memory is worth keeping.
+    #[inline]
+    pub(super) fn is_small(&self) -> bool {
+        self.values.len() <= MAX_KEPT && self.callers.capacity() <= MAX_KEPT
+    }
+
+    /// Gives back what a deep call has taken. There must be no frame.
+    #[cold]
+    fn shrink(&mut self) {
+        let n = self.frame.plan().n_slots.max(FIRST_ROOM);
+        self.values.truncate(n);
+        self.values.shrink_to_fit();
+        self.callers = Vec::new();
+        self.set_end();
+    }
+
+    /// The memory, after which the stack is of no use. There must be no frame.
+    #[inline]
+    pub(super) fn take_room(&mut self) -> Room {
         Room { values: take(&mut self.values), callers: relabel(take(&mut self.callers)) }
+    }
+
+    /// The first of the values.
+    #[inline]
+    fn first_value(&mut self) -> NonNull<Value> {
+        // SAFETY: a list's pointer is not null; asking for it does not touch what it points to.
+        unsafe { NonNull::new_unchecked(self.values.as_mut_ptr()) }
     }
 
     /// Finds out where the values that may be used begin, which it returns, and end.
     fn set_end(&mut self) -> NonNull<Value> {
         let n = self.values.len().min(self.limits.values);
-        // SAFETY: a list's pointer is not null; asking for it does not touch what it points to.
-        let first = unsafe { NonNull::new_unchecked(self.values.as_mut_ptr()) };
+        let first = self.first_value();
         self.end = first.as_ptr().wrapping_add(n);
         first
     }
@@ -476,7 +519,8 @@ impl<'x> Stack<'x> {
     /// Closes the top frame; the step below that called gets its results. The step behind that one.
     #[inline(always)]
     fn back(&mut self) -> Option<&'x Step> {
-        let Some(below) = self.callers.pop() else { return self.stop(Stop::End) };
+        // Without one it is the outermost frame that has ended, and `stop` says so.
+        let below = self.callers.pop()?;
         let from = self.frame.first_slot();
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
@@ -538,8 +582,26 @@ impl<'x> Stack<'x> {
         self.next = if step.kind == StepKind::End { step } else { behind(step) };
     }
 
+    /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use afterwards.
+    #[inline]
+    pub(super) fn append_results(&mut self, n: usize, to: &mut Vec<Value>) {
+        let returns = self.frame.plan().line.returns.get(..n);
+        to.reserve(n);
+        let end = to.spare_capacity_mut().as_mut_ptr();
+        // SAFETY: a list's pointer is not null.
+        let end = unsafe { NonNull::new_unchecked(end) }.cast::<Value>();
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for as many in the list.
+        if returns.is_some_and(|returns| unsafe { copy_all(returns, self.frame.first_slot(), end) }) {
+            // SAFETY: all of them have been written.
+            unsafe { to.set_len(to.len() + n) };
+        } else {
+            self.take_results(n, |value| to.push(value));
+        }
+    }
+
     /// Moves the first `n` of the top frame's results out. The frame is of no use afterwards.
-    pub(super) fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
+    #[cold]
+    fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
         let plan = self.frame.plan();
         let slots = self.frame.slots_mut();
         for i in 0..n {

@@ -260,6 +260,8 @@ mod bounds;
 mod flow;
 #[cfg(not(loom))]
 mod later;
+#[cfg(not(loom))]
+mod prepared;
 
 #[cfg(not(loom))]
 mod plain {

@@ -117,6 +117,7 @@ impl FunctionPlan {
     }
 
     /// How many results a kernel gets that has the function run.
+    #[inline]
     pub(crate) fn n_results(&self, again: Again) -> usize {
         self.results.len().saturating_sub(usize::from(again == Again::WHILE_TRUE))
     }

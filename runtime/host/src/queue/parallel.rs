@@ -24,6 +24,10 @@ use crate::context::Cancellation;
 use crate::error::KernelError;
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
+/// What is done with consecutive blocks, one after the other, which one thread has taken: if one fails, its number and error; then the others are
+/// not done.
+pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelError)> + Sync + 'b;
+
 /// What is done with a block of indices.
 pub type Body<'b> = dyn Fn(Range<usize>) -> Result<(), KernelError> + Sync + 'b;
 
@@ -32,9 +36,7 @@ const LOOKS: u32 = 200;
 
 struct Shared {
     /// The caller's. Valid while the caller waits, that is, while `done` is less than `n`.
-    body: *const Body<'static>,
-    n_indices: usize,
-    block: usize,
+    share: *const Share<'static>,
     /// How many blocks there are.
     n: usize,
     /// The first block that nobody has taken.
@@ -42,14 +44,13 @@ struct Shared {
     /// How many are finished, or will never be taken.
     done: AtomicUsize,
     /// How many are taken at once: the blocks that are left divided by this.
-    share: usize,
-    cancellation: Cancellation,
+    parts: usize,
     /// The error of the lowest-numbered block.
     error: Mutex<Option<(usize, KernelError)>>,
     caller: Thread,
 }
 
-// SAFETY: `body` points to something Sync; all else is Send and Sync.
+// SAFETY: `share` points to something Sync; all else is Send and Sync.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -60,7 +61,7 @@ impl Shared {
         // Relaxed: numbers of blocks; what the body needs came with the task, or is the caller's own.
         let mut next = self.next.load(Ordering::Relaxed);
         while next < self.n {
-            let end = next + ((self.n - next) / self.share).max(1);
+            let end = next + ((self.n - next) / self.parts).max(1);
             match self.next.compare_exchange_weak(next, end, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(next..end),
                 Err(now) => next = now,
@@ -72,16 +73,13 @@ impl Shared {
     fn work(&self) {
         while let Some(taken) = self.take() {
             let mut done = taken.len();
-            for block in taken {
-                if let Err(error) = self.run(block) {
-                    let mut first = lock(&self.error);
-                    if first.as_ref().is_none_or(|(at, _)| block < *at) {
-                        *first = Some((block, error));
-                    }
-                    // Nobody takes more; those that nobody has taken are over with.
-                    done += self.n - self.next.swap(self.n, Ordering::Relaxed).min(self.n);
-                    break;
+            if let Err((block, error)) = self.run(taken) {
+                let mut first = lock(&self.error);
+                if first.as_ref().is_none_or(|(at, _)| block < *at) {
+                    *first = Some((block, error));
                 }
+                // Nobody takes more; those that nobody has taken are over with.
+                done += self.n - self.next.swap(self.n, Ordering::Relaxed).min(self.n);
             }
             // Release: what the blocks did; Acquire: what the others' did, for who wakes the caller.
             if self.done.fetch_add(done, Ordering::AcqRel) + done == self.n {
@@ -90,18 +88,12 @@ impl Shared {
         }
     }
 
-    fn run(&self, block: usize) -> Result<(), KernelError> {
-        if self.cancellation.is_cancelled()
-            && let Some(error) = self.cancellation.error()
-        {
-            return Err(KernelError::new(error.code(), error.message()));
-        }
-        let start = block * self.block;
-        let indices = start..start.saturating_add(self.block).min(self.n_indices);
-        // SAFETY: the block was taken and is not counted as done, so the caller still waits.
-        let body = unsafe { &*self.body };
-        catch_unwind(AssertUnwindSafe(|| body(indices)))
-            .unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref())))
+    fn run(&self, taken: Range<usize>) -> Result<(), (usize, KernelError)> {
+        let first = taken.start;
+        // SAFETY: the blocks were taken and are not counted as done, so the caller still waits.
+        let share = unsafe { &*self.share };
+        catch_unwind(AssertUnwindSafe(|| share(taken)))
+            .unwrap_or_else(|panic| Err((first, KernelError::of_panic(panic.as_ref()))))
     }
 
     fn is_done(&self) -> bool {
@@ -123,23 +115,48 @@ pub fn parallel_for(
     body: &Body<'_>,
 ) -> Result<(), KernelError> {
     let block = block.max(1);
-    let n_blocks = n.div_ceil(block);
-    let workers = queue.parallelism().min(n_blocks);
-    if n_blocks == 0 {
+    let run = |number: usize| {
+        before_block(cancellation)?;
+        let start = number * block;
+        let indices = start..start.saturating_add(block).min(n);
+        catch_unwind(AssertUnwindSafe(|| body(indices)))
+            .unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref())))
+    };
+    let share =
+        |mut taken: Range<usize>| taken.try_for_each(|number| run(number).map_err(|error| (number, error)));
+    share_out(queue, n.div_ceil(block), &share)
+}
+
+/// Whether a block may begin.
+///
+/// # Errors
+/// That of the cancellation.
+pub(crate) fn before_block(cancellation: &Cancellation) -> Result<(), KernelError> {
+    match cancellation.error() {
+        Some(error) => Err(KernelError::new(error.code(), error.message())),
+        None => Ok(()),
+    }
+}
+
+/// [`parallel_for`] for those who keep something from one block to the next: calls `share` for consecutive blocks of `n`, until there are none or one
+/// has failed.
+///
+/// # Errors
+/// That of the lowest-numbered block that failed.
+pub(crate) fn share_out(queue: &Arc<dyn WorkQueue>, n: usize, share: &Share<'_>) -> Result<(), KernelError> {
+    let workers = queue.parallelism().min(n);
+    if n == 0 {
         return Ok(());
     }
-    let body: *const Body<'_> = body;
-    // SAFETY: only the lifetime changes, and `Shared::body` says when it may be used.
-    let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+    let share: *const Share<'_> = share;
+    // SAFETY: only the lifetime changes, and `Shared::share` says when it may be used.
+    let share = unsafe { std::mem::transmute::<*const Share<'_>, *const Share<'static>>(share) };
     let shared = Arc::new(Shared {
-        body,
-        n_indices: n,
-        block,
-        n: n_blocks,
+        share,
+        n,
         next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
-        share: if workers > 1 { 4 * workers } else { 1 },
-        cancellation: cancellation.clone(),
+        parts: if workers > 1 { 4 * workers } else { 1 },
         error: Mutex::new(None),
         caller: std::thread::current(),
     });
@@ -252,16 +269,13 @@ mod loom_tests {
     use crate::error::ErrorCode;
 
     /// Blocks as the caller and one helper take them; in place of the queue, a thread.
-    fn check(n: usize, body: &'static Body<'static>) -> Option<(usize, KernelError)> {
+    fn check(n: usize, share: &'static Share<'static>) -> Option<(usize, KernelError)> {
         let shared = Arc::new(Shared {
-            body,
-            n_indices: n,
-            block: 1,
+            share,
             n,
             next: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
-            share: 2,
-            cancellation: Cancellation::default(),
+            parts: 2,
             error: Mutex::new(None),
             caller: std::thread::current(),
         });
@@ -284,11 +298,13 @@ mod loom_tests {
     #[test]
     fn loom_the_lowest_error_is_kept() {
         loom::model(|| {
-            let fails = |range: Range<usize>| match range.start {
-                0 => Ok(()),
-                i => Err(KernelError::new(ErrorCode::Unknown, i.to_string())),
+            let fails = |mut taken: Range<usize>| {
+                taken.try_for_each(|i| match i {
+                    0 => Ok(()),
+                    i => Err((i, KernelError::new(ErrorCode::Unknown, i.to_string()))),
+                })
             };
-            let fails: &'static Body<'static> = Box::leak(Box::new(fails));
+            let fails: &'static Share<'static> = Box::leak(Box::new(fails));
             assert_eq!(
                 check(3, fails).map(|(at, error)| (at, error.message().to_owned())),
                 Some((1, "1".into()))

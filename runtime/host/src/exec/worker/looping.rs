@@ -1,7 +1,8 @@
 //! Kernels that have functions run: once, or again and again.
 
 use super::super::frame::{Frame, Looping, Running, Then};
-use super::super::{callee, cancelled, line, operand_error, resolved};
+use super::super::line::LineExecutor;
+use super::super::{callee, cancelled, operand_error, resolved};
 use super::Worker;
 use crate::error::KernelError;
 use crate::kernel::{After, Again, Request};
@@ -52,7 +53,9 @@ impl Worker {
             let (limits, outer) = (execution.left(frame.depth), || frame.trace(running.kernel()));
             let (program, context) = (&execution.program, &execution.context);
             let results = &mut self.results;
-            line::run((program, context), (callee, again), arguments.drain(..), limits, &outer, results);
+            let mut line = LineExecutor::new((program, context), callee, limits, &outer);
+            line.call(again, arguments, results);
+            drop(line);
             self.agenda.settle(running, self.results.drain(..));
             return Ok(());
         }

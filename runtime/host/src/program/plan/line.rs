@@ -40,6 +40,7 @@ impl Slot {
         self.0 as usize
     }
 
+    #[inline]
     pub(crate) fn index(self) -> usize {
         self.bytes() / size_of::<Value>()
     }

@@ -1,0 +1,171 @@
+//! The doors from outside: one call, or many of one function.
+//!
+//! What a call must find out that does not depend on its arguments is found out when it is prepared: the function, whether it has a line, the memory
+//! for its frames, what cancels it. Then a call looks at its arguments and runs. So whoever calls a function again and again, as each thread
+//! of a `parallel_for` does block by block, prepares it once; [`call`] prepares and calls.
+
+use std::sync::Arc;
+
+use bef_format::FunctionId;
+
+use super::frame::{Frame, Then};
+use super::line::LineExecutor;
+use super::{Execution, Limits, resolved, worker};
+use crate::context::ExecContext;
+use crate::error::{ErrorCode, KernelError};
+use crate::kernel::Again;
+use crate::program::{FunctionPlan, Program};
+use crate::queue::{Latch, may_wait};
+use crate::sync::AtomicUsize;
+use crate::value::Value;
+
+/// Calls a function and waits until everything that it started has completed.
+///
+/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An error result is the result of
+/// what failed, not of this call.
+///
+/// # Errors
+/// If the arguments do not fit the function's signature, or the function is not one that can be called.
+pub fn call(
+    program: &Arc<Program>,
+    function: FunctionId,
+    mut arguments: Vec<Value>,
+    context: &ExecContext,
+    limits: Limits,
+) -> Result<Vec<Value>, KernelError> {
+    let mut results = Vec::new();
+    call_into(program, function, &mut arguments, context, limits, &mut results)?;
+    Ok(results)
+}
+
+/// [`call`] that takes the arguments out of a list and appends the results to one. If that has room, and the function has nothing to wait for,
+/// nothing is allocated but what kernels allocate.
+///
+/// # Errors
+/// As [`call`]; then the lists are as they were.
+pub fn call_into(
+    program: &Arc<Program>,
+    function: FunctionId,
+    arguments: &mut Vec<Value>,
+    context: &ExecContext,
+    limits: Limits,
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
+    if context.limits == limits {
+        return Prepared::new(program, function, context)?.call_into(arguments, results);
+    }
+    let context = context.clone().with_limits(limits);
+    Prepared::new(program, function, &context)?.call_into(arguments, results)
+}
+
+/// A function that is ready to be called by this thread, again and again, as part of one execution.
+///
+/// ```text
+/// let mut double = Prepared::new(&program, double, &context)?;
+/// for x in inputs {
+///     arguments.push(x);
+///     double.call_into(&mut arguments, &mut results)?;
+/// }
+/// ```
+pub struct Prepared<'p> {
+    program: &'p Arc<Program>,
+    plan: &'p FunctionPlan,
+    context: &'p ExecContext,
+    /// If calls with final arguments go that way.
+    line: Option<LineExecutor<'p>>,
+}
+
+impl<'p> Prepared<'p> {
+    /// Prepares a function of `program`; the limits of calls are the context's.
+    ///
+    /// # Errors
+    /// If there is no such function.
+    #[inline]
+    pub fn new(
+        program: &'p Arc<Program>,
+        function: FunctionId,
+        context: &'p ExecContext,
+    ) -> Result<Prepared<'p>, KernelError> {
+        let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
+        let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
+        let has_line = plan.has_line && !context.queue().is_seeded();
+        let line = has_line
+            .then(|| LineExecutor::new((program, context), plan, context.limits, &Vec::<String>::new));
+        Ok(Prepared { program, plan, context, line })
+    }
+
+    /// Calls it, as [`call_into`].
+    ///
+    /// # Errors
+    /// As [`call_into`].
+    pub fn call_into(
+        &mut self,
+        arguments: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+    ) -> Result<(), KernelError> {
+        if !self.plan.accepts(arguments) {
+            return Err(misfit(self.program, self.plan, arguments));
+        }
+        match &mut self.line {
+            Some(line) if arguments.iter().all(|value| value.final_value().is_some()) => {
+                line.call(Again::NEVER, arguments, results);
+                Ok(())
+            }
+            _ => call_general((self.program, self.context), self.plan, arguments, results),
+        }
+    }
+}
+
+impl std::fmt::Debug for Prepared<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Prepared").field(&self.program.image().function(self.plan.index).name()).finish()
+    }
+}
+
+/// A call of a function that has something to wait for.
+fn call_general(
+    (program, context): (&Arc<Program>, &ExecContext),
+    plan: &FunctionPlan,
+    arguments: &mut Vec<Value>,
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
+    may_wait()?;
+    let values = AtomicUsize::new(0);
+    let (limits, is_seeded) = (context.limits, context.queue().is_seeded());
+    let (program, context) = (program.clone(), context.clone());
+    let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
+    if let Err(error) = execution.take(plan.n_registers as usize, 0) {
+        let error = Value::Error(error.into());
+        results.extend(plan.results.iter().map(|_| error.clone()));
+        return Ok(());
+    }
+    let latch = Latch::new(1);
+    let then = Then::Opens(latch.clone());
+    let started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
+    // In any state so far.
+    let first = results.len();
+    results.extend(started.frame().results());
+    let mut started = Some(started);
+    execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
+    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
+    Ok(())
+}
+
+/// Why a function cannot be called with these arguments.
+#[cold]
+fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
+    let view = program.image().function(plan.index);
+    if plan.is_native {
+        let message = format!("'{}' is native code: not supported yet", view.name());
+        return KernelError::new(ErrorCode::Unimplemented, message);
+    }
+    let misfits = arguments.iter().zip(&plan.arg_types).enumerate();
+    let message = match misfits.into_iter().find(|(_, (argument, ty))| !ty.accepts(argument)) {
+        Some((i, (argument, _))) if arguments.len() == plan.arg_types.len() => {
+            let (name, found, want) = (view.name(), argument.type_name(), view.arg_type(i as u32));
+            format!("argument #{i} of '{name}' has type {found}, expected {want}")
+        }
+        _ => format!("'{}' takes {} arguments, got {}", view.name(), view.n_args(), arguments.len()),
+    };
+    KernelError::invalid(message)
+}
