@@ -37,6 +37,7 @@ mod list;
 mod movement;
 mod norm;
 mod numeric;
+pub mod op;
 mod order;
 mod pads;
 mod pool;

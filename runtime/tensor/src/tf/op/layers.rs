@@ -1,0 +1,293 @@
+//! Products, images and layers.
+
+use std::sync::Arc;
+
+use super::{Attributes, Row, ints_in, of, of_many, shape_in};
+use crate::error::invalid;
+use crate::mem::Allocator;
+use crate::tf::{
+    BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, Padding, Pool, Pool2d, Turn, Unary, avg_pool_grad,
+    batch_matmul, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad, binary, conv2d,
+    conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input, einsum, log_softmax, matmul, max_pool_grad, pool, softmax,
+    softmax_cross_entropy, sparse_softmax_cross_entropy, unary,
+};
+use crate::{HostTensor, Shape, TensorError};
+
+pub(super) const OPS: &[Row] = &[
+    (&["MatMul"], |attrs| {
+        let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
+        of(attrs, move |[a, b], m| matmul(a, left, b, right, m))
+    }),
+    (&["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], |attrs| {
+        let turn = |name| attrs.bool(name).map(|is| if is { Turn::Adjoint } else { Turn::None });
+        let (left, right) = (turn("adj_x")?, turn("adj_y")?);
+        let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
+        of(attrs, move |[a, b], m| match to {
+            // Products of 8 bits are summed in the result's type, which is wider.
+            Some(to) if to != a.dtype() => {
+                batch_matmul(&crate::tf::cast(a, to, m)?, left, &crate::tf::cast(b, to, m)?, right, m)
+            }
+            _ => batch_matmul(a, left, b, right, m),
+        })
+    }),
+    (&["Einsum"], |attrs| {
+        let equation = attrs.string("equation")?;
+        of_many(attrs, 1, move |xs, m| einsum(&equation, xs, m))
+    }),
+    (&["Softmax"], |attrs| of(attrs, |[x], m| softmax(x, m))),
+    (&["LogSoftmax"], |attrs| of(attrs, |[x], m| log_softmax(x, m))),
+    (&["SoftmaxCrossEntropyWithLogits"], |attrs| {
+        of(attrs, |[logits, labels], m| softmax_cross_entropy(logits, labels, m))
+    }),
+    (&["SparseSoftmaxCrossEntropyWithLogits"], |attrs| {
+        of(attrs, |[logits, labels], m| sparse_softmax_cross_entropy(logits, labels, m))
+    }),
+    (&["BiasAdd"], |attrs| {
+        let format = format(attrs)?;
+        of(attrs, move |[x, bias], m| bias_add(x, bias, format, m))
+    }),
+    (&["BiasAddV1"], |attrs| of(attrs, |[x, bias], m| bias_add(x, bias, Format::Nhwc, m))),
+    (&["BiasAddGrad"], |attrs| {
+        let format = format(attrs)?;
+        of(attrs, move |[dy], m| bias_add_grad(dy, format, m))
+    }),
+    (&["Conv2D"], |attrs| {
+        let conv = conv(attrs)?;
+        of(attrs, move |[x, filter], m| conv2d(x, filter, &conv, m))
+    }),
+    (&["DepthwiseConv2dNative"], |attrs| {
+        let conv = conv(attrs)?;
+        of(attrs, move |[x, filter], m| depthwise_conv2d(x, filter, &conv, m))
+    }),
+    (&["Conv2DBackpropInput"], |attrs| {
+        let conv = conv(attrs)?;
+        of(attrs, move |[sizes, filter, dy], m| {
+            conv2d_backprop_input(&image_shape(sizes, filter, dy, conv.format)?, filter, dy, &conv, m)
+        })
+    }),
+    (&["Conv2DBackpropFilter"], |attrs| {
+        let (op, conv) = (attrs.op(), conv(attrs)?);
+        of(attrs, move |[x, sizes, dy], m| {
+            conv2d_backprop_filter(x, &shape_in(op, "filter_sizes", sizes)?, dy, &conv, m)
+        })
+    }),
+    (&["DepthwiseConv2dNativeBackpropInput"], |attrs| {
+        let (op, conv) = (attrs.op(), conv(attrs)?);
+        of(attrs, move |[sizes, filter, dy], m| {
+            depthwise_conv2d_backprop_input(&shape_in(op, "input_sizes", sizes)?, filter, dy, &conv, m)
+        })
+    }),
+    (&["DepthwiseConv2dNativeBackpropFilter"], |attrs| {
+        let (op, conv) = (attrs.op(), conv(attrs)?);
+        of(attrs, move |[x, sizes, dy], m| {
+            depthwise_conv2d_backprop_filter(x, &shape_in(op, "filter_sizes", sizes)?, dy, &conv, m)
+        })
+    }),
+    (&["MaxPool", "AvgPool"], |attrs| {
+        let kind = if attrs.op() == "MaxPool" { Pool::Max } else { Pool::Avg };
+        let pooling = pooling(attrs)?;
+        of(attrs, move |[x], m| pool(kind, x, &pooling, m))
+    }),
+    (&["MaxPoolV2"], |attrs| {
+        let windows = operand_windows(attrs)?;
+        of(attrs, move |[x, ksize, strides], m| pool(Pool::Max, x, &windows(ksize, strides)?, m))
+    }),
+    (&["MaxPoolGrad"], |attrs| {
+        let pooling = pooling(attrs)?;
+        of(attrs, move |[x, _, dy], m| max_pool_grad(x, dy, &pooling, m))
+    }),
+    (&["MaxPoolGradV2"], |attrs| {
+        let windows = operand_windows(attrs)?;
+        of(attrs, move |[x, _, dy, ksize, strides], m| max_pool_grad(x, dy, &windows(ksize, strides)?, m))
+    }),
+    (&["AvgPoolGrad"], |attrs| {
+        let pooling = pooling(attrs)?;
+        of(attrs, move |[shape, dy], m| {
+            avg_pool_grad(&shape_in("AvgPoolGrad", "orig_input_shape", shape)?, dy, &pooling, m)
+        })
+    }),
+    (&["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], |attrs| {
+        let (norm, is_training, third) =
+            (norm(attrs)?, attrs.bool("is_training")?, attrs.op() == "FusedBatchNormV3");
+        of(attrs, move |[x, scale, offset, mean, variance], m| {
+            let by = BatchNorm { scale, offset, mean, variance };
+            normalized(x, &by, &norm, is_training, third, m)
+        })
+    }),
+    (&["_FusedBatchNormEx"], |attrs| {
+        let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+        let relu = attrs.word("activation_mode", &[("Identity", false), ("Relu", true)])?;
+        of_many(attrs, 5, move |inputs, m| {
+            let &[x, scale, offset, mean, variance, ref side @ ..] = inputs else {
+                return invalid("_FusedBatchNormEx", "fewer than 5 operands".to_owned());
+            };
+            let by = BatchNorm { scale, offset, mean, variance };
+            let mut results = normalized(x, &by, &norm, is_training, true, m)?;
+            for x in side {
+                results[0] = binary(Binary::Add, &results[0], x, m)?;
+            }
+            if relu {
+                results[0] = unary(Unary::Relu, &results[0], m)?;
+            }
+            Ok(results)
+        })
+    }),
+    (&["FusedBatchNormGrad", "FusedBatchNormGradV2"], |attrs| {
+        let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+        of(attrs, move |[dy, x, scale, mean, variance], m| {
+            norm_gradients(dy, x, scale, (mean, variance), is_training, &norm, m)
+        })
+    }),
+    (&["FusedBatchNormGradV3"], |attrs| {
+        let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+        of(attrs, move |[dy, x, scale, mean, variance, _], m| {
+            norm_gradients(dy, x, scale, (mean, variance), is_training, &norm, m)
+        })
+    }),
+];
+
+pub(super) fn transposed(attrs: &Attributes<'_>, name: &str) -> Result<Turn, TensorError> {
+    Ok(if attrs.bool(name)? { Turn::Transpose } else { Turn::None })
+}
+
+fn format(attrs: &Attributes<'_>) -> Result<Format, TensorError> {
+    attrs.word("data_format", &[("NHWC", Format::Nhwc), ("NCHW", Format::Nchw)])
+}
+
+/// Height and width of a list with a number per axis; those of batch and channels are 1.
+fn plane(op: &'static str, what: &str, list: &[i64], format: Format) -> Result<(usize, usize), TensorError> {
+    let (rest, plane) = match (list, format) {
+        (&[n, h, w, c], Format::Nhwc) | (&[n, c, h, w], Format::Nchw) => ((n, c), (h, w)),
+        _ => return invalid(op, format!("`{what}` is {list:?}, expected four numbers")),
+    };
+    match (usize::try_from(plane.0), usize::try_from(plane.1)) {
+        (Ok(h), Ok(w)) if rest == (1, 1) => Ok((h, w)),
+        _ => {
+            invalid(op, format!("`{what}` is {list:?}: batch and channels have to be 1, the others positive"))
+        }
+    }
+}
+
+/// The padding, with `explicit_paddings` where the operator has some: a pair per axis.
+fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, TensorError> {
+    let words = [("VALID", Some(Padding::Valid)), ("SAME", Some(Padding::Same)), ("EXPLICIT", None)];
+    let can_be_explicit = attrs.signature().attr("explicit_paddings").is_some();
+    let known = if can_be_explicit { &words[..] } else { &words[..2] };
+    if let Some(padding) = attrs.word("padding", known)? {
+        return Ok(padding);
+    }
+    let list = attrs.ints("explicit_paddings")?;
+    let positions = list.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<Vec<usize>>>();
+    match (positions.as_deref(), format) {
+        (Some(&[0, 0, top, bottom, left, right, 0, 0]), Format::Nhwc)
+        | (Some(&[0, 0, 0, 0, top, bottom, left, right]), Format::Nchw) => {
+            Ok(Padding::Explicit([(top, bottom), (left, right)]))
+        }
+        _ => invalid(attrs.op(), format!("`explicit_paddings` is {list:?} for images of {format:?}")),
+    }
+}
+
+pub(super) fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, TensorError> {
+    let format = format(attrs)?;
+    Ok(Conv2d {
+        strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
+        dilations: plane(attrs.op(), "dilations", &attrs.ints("dilations")?, format)?,
+        padding: padding(attrs, format)?,
+        format,
+    })
+}
+
+/// The shape of the images that were convolved: `input_sizes` has all of it, or height and width alone.
+fn image_shape(
+    sizes: &HostTensor,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    format: Format,
+) -> Result<Shape, TensorError> {
+    let op = "Conv2DBackpropInput";
+    let dims = ints_in(op, "input_sizes", sizes)?;
+    let (&[height, width], &[batch, ..], &[_, _, channels, _]) =
+        (&dims[..], dy.shape().dims(), filter.shape().dims())
+    else {
+        return Shape::from_i64(&dims);
+    };
+    let (batch, channels) = (batch as i64, channels as i64);
+    match format {
+        Format::Nhwc => Shape::from_i64(&[batch, height, width, channels]),
+        Format::Nchw => Shape::from_i64(&[batch, channels, height, width]),
+    }
+}
+
+fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, TensorError> {
+    let format = format(attrs)?;
+    Ok(Pool2d {
+        window: plane(attrs.op(), "ksize", &attrs.ints("ksize")?, format)?,
+        strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
+        padding: padding(attrs, format)?,
+        format,
+    })
+}
+
+/// A pooling whose windows are operands.
+fn operand_windows(
+    attrs: &Attributes<'_>,
+) -> Result<impl Fn(&HostTensor, &HostTensor) -> Result<Pool2d, TensorError> + Send + Sync + use<>, TensorError>
+{
+    let op = attrs.op();
+    let format = format(attrs)?;
+    let padding = padding(attrs, format)?;
+    Ok(move |ksize: &HostTensor, strides: &HostTensor| {
+        Ok(Pool2d {
+            window: plane(op, "ksize", &ints_in(op, "ksize", ksize)?, format)?,
+            strides: plane(op, "strides", &ints_in(op, "strides", strides)?, format)?,
+            padding,
+            format,
+        })
+    })
+}
+
+fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
+    let has_average = attrs.signature().attr("exponential_avg_factor").is_some();
+    Ok(BatchNormAttrs {
+        epsilon: attrs.float("epsilon")? as f32,
+        exponential_avg_factor: if has_average { attrs.float("exponential_avg_factor")? as f32 } else { 1.0 },
+        format: format(attrs)?,
+    })
+}
+
+/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is nothing that TensorFlow's CPU uses.
+fn normalized(
+    x: &HostTensor,
+    by: &BatchNorm<'_>,
+    attrs: &BatchNormAttrs,
+    is_training: bool,
+    has_third: bool,
+    m: &Arc<dyn Allocator>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let mut results: Vec<HostTensor> = if is_training {
+        batch_norm_training(x, by.scale, by.offset, (by.mean, by.variance), attrs, m)?.into()
+    } else {
+        let moments = [by.mean, by.variance, by.mean, by.variance].map(HostTensor::clone);
+        [batch_norm(x, by, attrs, m)?].into_iter().chain(moments).collect()
+    };
+    if has_third {
+        results.push(HostTensor::zeros(by.scale.dtype(), Shape::scalar(), m)?);
+    }
+    Ok(results)
+}
+
+/// All results of a `FusedBatchNormGrad`; the last two are empty.
+fn norm_gradients(
+    dy: &HostTensor,
+    x: &HostTensor,
+    scale: &HostTensor,
+    moments: (&HostTensor, &HostTensor),
+    is_training: bool,
+    attrs: &BatchNormAttrs,
+    m: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 5], TensorError> {
+    let [by_x, by_scale, by_offset] = batch_norm_grad(dy, x, scale, moments, is_training, attrs, m)?;
+    let empty = HostTensor::zeros(scale.dtype(), Shape::new(&[0])?, m)?;
+    Ok([by_x, by_scale, by_offset, empty.clone(), empty])
+}

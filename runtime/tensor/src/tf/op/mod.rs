@@ -1,0 +1,163 @@
+//! TensorFlow's operators by name, for those who have graphs: the importer, the folder, and one kernel for all.
+//!
+//! ```text
+//! name ──▶ signature: operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs: what a node has
+//!  └─────▶ a table of each family: name ──▶ Make ──▶ Eval: decoded attributes and a function of crate::tf
+//!            tabled   arrays   shaping   layers   fused
+//! ```
+//!
+//! [`prepare`] decodes attributes once; the closure reads operands only. What TensorFlow takes as a tensor of axes, dimensions or positions is
+//! read when the closure runs, as i32 or i64. Wrong numbers, dtypes and shapes of operands are errors of the closure, wrong attributes errors
+//! of [`prepare`].
+//!
+//! Evaluated are pure functions of dense tensors. [`signature`] knows more: control flow, variables, lists, stacks, strings and random numbers,
+//! which others run.
+
+mod arrays;
+mod attrs;
+mod fused;
+mod layers;
+mod shaping;
+mod signature;
+mod tabled;
+mod types;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+pub use attrs::{Attributes, Attrs};
+pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature, names, signature};
+pub use types::{RefusedType, Type};
+
+use crate::error::invalid;
+use crate::mem::Allocator;
+use crate::tf::index::indices_of;
+use crate::{HostTensor, Shape, TensorError};
+use tabled::Tabled;
+
+/// The results of an operator; mostly one.
+pub type Results = SmallVec<[HostTensor; 1]>;
+
+/// An operator with its attributes: a function of its operands.
+pub type Eval =
+    Box<dyn Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<Results, TensorError> + Send + Sync>;
+
+/// How the function of an operator is made of its attributes.
+type Make = fn(&Attributes<'_>) -> Result<Eval, TensorError>;
+
+/// Rows of a family's table: names that are made alike.
+type Row = (&'static [&'static str], Make);
+
+const FAMILIES: [&[Row]; 5] = [tabled::OPS, arrays::OPS, shaping::OPS, layers::OPS, fused::OPS];
+
+/// The function of the operator with this name and these attributes; nothing if it is no function of dense tensors alone. Fails if an attribute is
+/// missing, of the wrong kind or refused.
+pub fn prepare(op: &str, attrs: &dyn Attrs) -> Result<Option<Eval>, TensorError> {
+    let (Some(known), Some(signature)) = (Known::named(op), signature(op)) else { return Ok(None) };
+    let attrs = &Attributes::new(&signature, attrs);
+    match known {
+        Known::Tabled(tabled) => tabled.make(attrs).map(Some),
+        Known::Made(make) => make(attrs).map(Some),
+    }
+}
+
+/// Whether [`prepare`] knows the operator and it has no effect: nodes of it may go away, and equal ones be one. `CheckNumerics` has one: it fails.
+pub fn is_pure(op: &str) -> bool {
+    Known::named(op).is_some() && signature(op).is_some_and(|signature| !signature.is_stateful)
+}
+
+/// An operator that has a function.
+enum Known {
+    /// Of a table of `crate::tf`.
+    Tabled(Tabled),
+    /// Of a table here.
+    Made(Make),
+}
+
+impl Known {
+    fn named(op: &str) -> Option<Known> {
+        Tabled::named(op).map(Known::Tabled).or_else(|| {
+            let mut rows = FAMILIES.iter().copied().flatten();
+            rows.find(|(names, _)| names.contains(&op)).map(|(_, make)| Known::Made(*make))
+        })
+    }
+}
+
+/// What functions of tensors give.
+trait IntoResults {
+    fn into_results(self) -> Results;
+}
+
+impl IntoResults for HostTensor {
+    fn into_results(self) -> Results {
+        SmallVec::from_buf([self])
+    }
+}
+
+impl<const N: usize> IntoResults for [HostTensor; N] {
+    fn into_results(self) -> Results {
+        self.into_iter().collect()
+    }
+}
+
+impl IntoResults for Vec<HostTensor> {
+    fn into_results(self) -> Results {
+        Results::from_vec(self)
+    }
+}
+
+/// A function of `N` operands.
+fn of<const N: usize, R: IntoResults>(
+    attrs: &Attributes<'_>,
+    f: impl Fn([&HostTensor; N], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Result<Eval, TensorError> {
+    let op = attrs.op();
+    Ok(Box::new(move |inputs, allocator| match <[&HostTensor; N]>::try_from(inputs) {
+        Ok(inputs) => Ok(f(inputs, allocator)?.into_results()),
+        Err(_) => invalid(op, format!("{} operands, expected {N}", inputs.len())),
+    }))
+}
+
+/// A function of any number of operands, of `least` or more.
+fn of_many<R: IntoResults>(
+    attrs: &Attributes<'_>,
+    least: usize,
+    f: impl Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Result<Eval, TensorError> {
+    let op = attrs.op();
+    Ok(Box::new(move |inputs, allocator| match inputs.len() {
+        n if n >= least => Ok(f(inputs, allocator)?.into_results()),
+        n => invalid(op, format!("{n} operands, expected {least} or more")),
+    }))
+}
+
+/// The number in an operand that is a single index or axis.
+fn int_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<i64, TensorError> {
+    match (x.num_elements(), indices_of(op, x)?.first()) {
+        (1, Some(&int)) => Ok(int),
+        _ => invalid(op, format!("`{what}` has shape {}, expected one element", x.shape())),
+    }
+}
+
+/// The number in an operand that is a count.
+fn count_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<usize, TensorError> {
+    let given = int_in(op, what, x)?;
+    usize::try_from(given).or_else(|_| invalid(op, format!("`{what}` is {given}")))
+}
+
+/// The numbers in an operand that is a vector of axes, positions or sizes, or one of them.
+fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i64>, TensorError> {
+    match x.shape().rank() {
+        0 | 1 => indices_of(op, x),
+        _ => invalid(op, format!("`{what}` has shape {}, expected a vector", x.shape())),
+    }
+}
+
+/// The shape that an operand has in it.
+fn shape_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Shape, TensorError> {
+    Shape::from_i64(&ints_in(op, what, x)?)
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,144 @@
+//! Operators whose names are in tables of `crate::tf` already, and other elementwise ones and reductions.
+
+use super::{Attributes, Eval, Row, count_in, int_in, ints_in, of, of_many};
+use crate::error::invalid;
+use crate::tf::{
+    Binary, Compare, Part, Reduce, Scan, Segment, Test, Unary, add_n, arg_extreme, binary, bitcast, cast,
+    clip_by_value, compare, complex, l2_loss, leaky_relu, leaky_relu_grad, next_after, part,
+    population_count, reduce, scan, select, select_slices, test, unary, unsorted_segment,
+};
+use crate::{DType, HostTensor, I1, Shape, TensorError};
+
+/// An operator of a table of `crate::tf`.
+#[derive(Clone, Copy)]
+pub(super) enum Tabled {
+    Unary(Unary),
+    Binary(Binary),
+    Compare(Compare),
+    Test(Test),
+    Part(Part),
+    Reduce(Reduce),
+    Scan(Scan),
+    Segment(Segment),
+}
+
+impl Tabled {
+    pub(super) fn named(op: &str) -> Option<Tabled> {
+        None.or_else(|| Unary::named(op).map(Tabled::Unary))
+            .or_else(|| Binary::named(op).map(Tabled::Binary))
+            .or_else(|| Compare::named(op).map(Tabled::Compare))
+            .or_else(|| Test::named(op).map(Tabled::Test))
+            .or_else(|| Part::named(op).map(Tabled::Part))
+            .or_else(|| Reduce::named(op).map(Tabled::Reduce))
+            .or_else(|| Scan::named(op).map(Tabled::Scan))
+            .or_else(|| Segment::named(op).map(Tabled::Segment))
+    }
+
+    pub(super) fn make(self, attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+        let name = attrs.op();
+        match self {
+            Tabled::Unary(op) => of(attrs, move |[x], m| unary(op, x, m)),
+            Tabled::Binary(op) => of(attrs, move |[a, b], m| binary(op, a, b, m)),
+            Tabled::Compare(op) => comparison(op, attrs),
+            Tabled::Test(op) => of(attrs, move |[x], m| test(op, x, m)),
+            Tabled::Part(op) => of(attrs, move |[x], m| part(op, x, m)),
+            Tabled::Reduce(op) => {
+                let keep_dims = attrs.bool("keep_dims")?;
+                of(attrs, move |[x, axes], m| {
+                    reduce(op, x, &ints_in(name, "reduction_indices", axes)?, keep_dims, m)
+                })
+            }
+            Tabled::Scan(op) => {
+                let (exclusive, reverse) = (attrs.bool("exclusive")?, attrs.bool("reverse")?);
+                of(attrs, move |[x, axis], m| scan(op, x, int_in(name, "axis", axis)?, exclusive, reverse, m))
+            }
+            Tabled::Segment(op) => of(attrs, move |[x, ids, n], m| {
+                unsorted_segment(op, x, ids, count_in(name, "num_segments", n)?, m)
+            }),
+        }
+    }
+}
+
+/// `Equal` and `NotEqual` can be told to answer once for shapes that do not broadcast.
+fn comparison(op: Compare, attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+    let lenient = match op {
+        Compare::Equal | Compare::NotEqual => !attrs.bool("incompatible_shape_error")?,
+        _ => false,
+    };
+    of(attrs, move |[a, b], m| match compare(op, a, b, m) {
+        Err(TensorError::Broadcast { .. }) if lenient => {
+            HostTensor::from_slice(Shape::scalar(), &[I1::from(op == Compare::NotEqual)], m)
+        }
+        answer => answer,
+    })
+}
+
+pub(super) const OPS: &[Row] = &[
+    (&["AddN", "AccumulateNV2"], |attrs| of_many(attrs, 1, add_n)),
+    (&["Select"], |attrs| of(attrs, |[c, a, b], m| select_slices(c, a, b, m))),
+    (&["SelectV2"], |attrs| of(attrs, |[c, a, b], m| select(c, a, b, m))),
+    (&["ClipByValue"], |attrs| of(attrs, |[x, low, high], m| clip_by_value(x, low, high, m))),
+    (&["NextAfter"], |attrs| of(attrs, |[a, b], m| next_after(a, b, m))),
+    (&["Complex"], |attrs| of(attrs, |[re, im], m| complex(re, im, m))),
+    (&["PopulationCount"], |attrs| of(attrs, |[x], m| population_count(x, m))),
+    (&["L2Loss"], |attrs| of(attrs, |[x], m| l2_loss(x, m))),
+    (&["LeakyRelu"], |attrs| {
+        let alpha = attrs.float("alpha")? as f32;
+        of(attrs, move |[x], m| leaky_relu(x, alpha, m))
+    }),
+    (&["LeakyReluGrad"], |attrs| {
+        let alpha = attrs.float("alpha")? as f32;
+        of(attrs, move |[dy, x], m| leaky_relu_grad(dy, x, alpha, m))
+    }),
+    (&["ApproximateEqual"], approximate_equal),
+    (&["Cast"], |attrs| {
+        let to = attrs.dtype("DstT")?;
+        if attrs.bool("Truncate")? {
+            return invalid("Cast", "attribute `Truncate` is not supported".to_owned());
+        }
+        of(attrs, move |[x], m| cast(x, to, m))
+    }),
+    (&["Bitcast"], |attrs| {
+        let to = attrs.dtype("type")?;
+        of(attrs, move |[x], _| bitcast(x, to))
+    }),
+    (&["ArgMax", "ArgMin"], |attrs| {
+        let (op, to) = (attrs.op(), attrs.dtype("output_type")?);
+        of(attrs, move |[x, axis], m| arg_extreme(op == "ArgMax", x, int_in(op, "dimension", axis)?, to, m))
+    }),
+    (&["CheckNumerics", "CheckNumericsV2"], |attrs| {
+        let (op, message) = (attrs.op(), attrs.string("message")?);
+        of(attrs, move |[x], m| {
+            for (question, what) in [(Test::IsNan, "NaN"), (Test::IsInf, "infinite")] {
+                if test(question, x, m)?.read::<I1>()?.iter().any(|found| found.is_true()) {
+                    return invalid(op, format!("{message}: {what} values in shape {}", x.shape()));
+                }
+            }
+            Ok(x.clone())
+        })
+    }),
+    (&["_UnaryOpsComposition"], |attrs| {
+        let names = attrs.strings("op_names")?;
+        let ops = names.iter().map(|name| match Unary::named(name) {
+            Some(op) => Ok(op),
+            None => invalid(attrs.op(), format!("`{name}` is no elementwise function")),
+        });
+        let ops = ops.collect::<Result<Vec<_>, _>>()?;
+        of(attrs, move |[x], m| ops.iter().try_fold(x.clone(), |x, op| unary(*op, &x, m)))
+    }),
+];
+
+/// Closer than the tolerance, which is rounded to the dtype as TensorFlow does.
+fn approximate_equal(attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+    let tolerance = attrs.float("tolerance")?;
+    of(attrs, move |[a, b], m| {
+        b.expect_shape("y", a.shape())?;
+        let tolerance = HostTensor::from_slice(Shape::scalar(), &[tolerance], m)?;
+        let difference = binary(Binary::Sub, a, b, m)?;
+        let distance = match a.dtype() {
+            DType::Complex64 | DType::Complex128 => part(Part::ComplexAbs, &difference, m)?,
+            _ => unary(Unary::Abs, &difference, m)?,
+        };
+        compare(Compare::Less, &distance, &cast(&tolerance, distance.dtype(), m)?, m)
+    })
+}

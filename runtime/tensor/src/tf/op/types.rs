@@ -1,0 +1,153 @@
+//! TensorFlow's element types: those of dense tensors, and what else a value may hold.
+//!
+//! ```text
+//! DataType 1..14, 17..19, 22, 23 ──▶ Dense(DType)      7 ──▶ String      20 ──▶ Resource      21 ──▶ Variant
+//! 11, 12, 13, 15, 16 (quantized) and 24.. (8 bits and less) ──▶ refused, by name
+//! ```
+//!
+//! A code above 100 is a reference to the type whose code is 100 less.
+
+use std::fmt;
+
+use crate::DType;
+
+/// What the elements of a value are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    /// Numbers or truth values.
+    Dense(DType),
+    /// Strings of bytes.
+    String,
+    /// Handles of something with state.
+    Resource,
+    /// Objects, such as lists of tensors.
+    Variant,
+}
+
+/// The types that we have: TensorFlow's code and the name in its signatures.
+const TYPES: [(i32, &str, Type); 18] = [
+    (1, "float", Type::Dense(DType::F32)),
+    (2, "double", Type::Dense(DType::F64)),
+    (3, "int32", Type::Dense(DType::I32)),
+    (4, "uint8", Type::Dense(DType::UI8)),
+    (5, "int16", Type::Dense(DType::I16)),
+    (6, "int8", Type::Dense(DType::I8)),
+    (7, "string", Type::String),
+    (8, "complex64", Type::Dense(DType::Complex64)),
+    (9, "int64", Type::Dense(DType::I64)),
+    (10, "bool", Type::Dense(DType::I1)),
+    (14, "bfloat16", Type::Dense(DType::BF16)),
+    (17, "uint16", Type::Dense(DType::UI16)),
+    (18, "complex128", Type::Dense(DType::Complex128)),
+    (19, "half", Type::Dense(DType::F16)),
+    (20, "resource", Type::Resource),
+    (21, "variant", Type::Variant),
+    (22, "uint32", Type::Dense(DType::UI32)),
+    (23, "uint64", Type::Dense(DType::UI64)),
+];
+
+/// The codes that we refuse, so that the refusal can name them.
+const REFUSED: [(i32, &str); 16] = [
+    (0, "invalid"),
+    (11, "qint8"),
+    (12, "quint8"),
+    (13, "qint32"),
+    (15, "qint16"),
+    (16, "quint16"),
+    (24, "float8_e5m2"),
+    (25, "float8_e4m3fn"),
+    (26, "float8_e4m3fnuz"),
+    (27, "float8_e4m3b11fnuz"),
+    (28, "float8_e5m2fnuz"),
+    (29, "int4"),
+    (30, "uint4"),
+    (31, "int2"),
+    (32, "uint2"),
+    (33, "float4_e2m1fn"),
+];
+
+/// A code of TensorFlow's `DataType` that we have no type for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusedType(i32);
+
+impl fmt::Display for RefusedType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match REFUSED.iter().find(|(code, _)| *code == self.0) {
+            Some((_, name)) => write!(f, "elements of type `{name}` are not supported"),
+            None => write!(f, "there is no element type with the code {}", self.0),
+        }
+    }
+}
+
+impl std::error::Error for RefusedType {}
+
+impl Type {
+    /// The type with this code of TensorFlow's `DataType`, and whether it is a reference.
+    pub fn from_code(code: i32) -> Result<(Type, bool), RefusedType> {
+        let is_ref = code > 100;
+        let plain = if is_ref { code - 100 } else { code };
+        let found = TYPES.iter().find(|(known, _, _)| *known == plain);
+        found.map(|(_, _, ty)| (*ty, is_ref)).ok_or(RefusedType(plain))
+    }
+
+    /// TensorFlow's code.
+    pub fn code(self) -> i32 {
+        TYPES.iter().find(|(_, _, ty)| *ty == self).map_or(0, |(code, _, _)| *code)
+    }
+
+    /// The type with this name in TensorFlow's signatures, such as `float`.
+    pub fn named(name: &str) -> Option<Type> {
+        TYPES.iter().find(|(_, known, _)| *known == name).map(|(_, _, ty)| *ty)
+    }
+
+    /// The name in TensorFlow's signatures.
+    pub fn name(self) -> &'static str {
+        TYPES.iter().find(|(_, _, ty)| *ty == self).map_or("invalid", |(_, name, _)| name)
+    }
+
+    /// The element type of a dense tensor.
+    pub fn dtype(self) -> Option<DType> {
+        match self {
+            Type::Dense(dtype) => Some(dtype),
+            Type::String | Type::Resource | Type::Variant => None,
+        }
+    }
+}
+
+impl From<DType> for Type {
+    fn from(dtype: DType) -> Type {
+        Type::Dense(dtype)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Dense(dtype) => dtype.fmt(f),
+            Type::String | Type::Resource | Type::Variant => f.write_str(self.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_names_lead_back() {
+        for dtype in DType::ALL {
+            assert_eq!(Type::from_code(Type::from(dtype).code()), Ok((Type::Dense(dtype), false)));
+        }
+        for (code, name, ty) in TYPES {
+            assert_eq!((ty.code(), ty.name(), Type::named(name)), (code, name, Some(ty)));
+            assert_eq!(Type::from_code(code + 100), Ok((ty, true)));
+        }
+        for code in [i32::MIN, -1, 0, 11, 16, 24, 33, 34, 100, 111, 200, i32::MAX] {
+            assert!(Type::from_code(code).is_err(), "{code}");
+        }
+        let words = |code| Type::from_code(code).unwrap_err().to_string();
+        assert_eq!(words(112), "elements of type `quint8` are not supported");
+        assert_eq!(words(-5), "there is no element type with the code -5");
+        assert_eq!(Type::from(DType::F32).to_string(), "f32");
+    }
+}
