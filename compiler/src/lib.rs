@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`fold`], [`rewrite`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! [`fold`], [`rewrite`], [`streams`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
 
 #![forbid(unsafe_code)]
 
@@ -19,5 +19,6 @@ pub mod pass;
 pub mod print;
 pub mod raise;
 pub mod rewrite;
+pub mod streams;
 pub mod syntax;
 pub mod verify;

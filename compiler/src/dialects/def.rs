@@ -174,8 +174,19 @@ pub enum Cost {
     Unknown,
     /// Always the same.
     Fixed(u32),
-    /// In the attribute `_tfrt_cost` of each op.
-    Attribute,
+    /// One unit. TFRT does not say so: where there is a threshold, the op counts as one of unknown cost.
+    Small,
+}
+
+impl Cost {
+    /// What is stored with a kernel if its op has no attribute `_tfrt_cost`; 0 is unknown.
+    pub fn stored(self) -> u32 {
+        match self {
+            Cost::Unknown => 0,
+            Cost::Fixed(cost) => cost,
+            Cost::Small => 1,
+        }
+    }
 }
 
 /// The kernel that runs an op on a device.
@@ -524,6 +535,13 @@ impl OpDef {
     #[must_use]
     pub fn cost(mut self, cost: u32) -> Self {
         self.cost = Cost::Fixed(cost);
+        self
+    }
+
+    /// The kernel does next to nothing.
+    #[must_use]
+    pub fn small(mut self) -> Self {
+        self.cost = Cost::Small;
         self
     }
 

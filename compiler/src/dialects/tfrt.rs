@@ -44,7 +44,7 @@ pub(super) fn ops(r: &mut Registry) {
             .pure()
             .format("operands attr-dict")
             .kernel()
-            .cost(1),
+            .small(),
             "div",
             k,
         ));
@@ -68,7 +68,7 @@ pub(super) fn ops(r: &mut Registry) {
             .traits(Traits::COMMUTATIVE.and(Traits::IDEMPOTENT).and(Traits::SAME_TYPE).and(Traits::TOTAL))
             .format("operands attr-dict")
             .kernel()
-            .cost(1),
+            .small(),
         "and",
         K::I1,
     ));
@@ -96,7 +96,7 @@ fn constants(r: &mut Registry) {
                 .traits(Traits::CONSTANT.and(Traits::TOTAL))
                 .format("$value attr-dict")
                 .kernel()
-                .cost(1),
+                .small(),
         );
     };
     for k in SCALARS {
@@ -115,7 +115,7 @@ fn constants(r: &mut Registry) {
                 .traits(Traits::TOTAL)
                 .format("$real `,` $imaginary attr-dict")
                 .kernel()
-                .cost(1),
+                .small(),
         );
     }
 }
@@ -152,7 +152,7 @@ fn others(r: &mut Registry) {
             .traits(Traits::TOTAL)
             .folder(folder)
             .kernel()
-            .cost(1),
+            .small(),
         );
     }
     r.add(
@@ -163,7 +163,7 @@ fn others(r: &mut Registry) {
             .pure()
             .kernel()
             .asynchronous()
-            .cost(1),
+            .small(),
     );
     r.add(
         OpDef::new("tfrt.get_device", "the device of this name; an error if there is none")
@@ -205,7 +205,7 @@ fn chains(r: &mut Registry) {
             .traits(Traits::TOTAL)
             .format("attr-dict")
             .kernel()
-            .cost(1),
+            .small(),
     );
     r.add(
         OpDef::new("tfrt.merge.chains", "a chain that is ready when all operands are")
@@ -229,7 +229,7 @@ fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trait
         .pure()
         .traits(traits.and(Traits::SAME_TYPE).and(if op == "div" { Traits::NONE } else { Traits::TOTAL }))
         .kernel()
-        .cost(1);
+        .small();
     let def = if form { def.format("operands attr-dict") } else { def };
     r.add(folded(def, op, k));
 }
@@ -243,7 +243,7 @@ fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trai
         .pure()
         .traits(traits.and(Traits::TOTAL))
         .kernel()
-        .cost(1);
+        .small();
     let def = if form { def.format("operands attr-dict") } else { def };
     r.add(folded(def, op, k));
 }

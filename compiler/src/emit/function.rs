@@ -7,14 +7,14 @@ use smallvec::SmallVec;
 
 use super::constants::is;
 use super::{ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, errors};
-use crate::dialects::{self, AttrConstraint, Cost, MemorySpace, OpDef, Traits};
+use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
 impl Emitter<'_> {
     /// Emits body number `at` of the list.
     pub(super) fn body(&mut self, at: usize) {
         let body = self.bodies[at];
-        let Body { id, owner, block, kind, is_region } = body;
+        let Body { id, owner, block, kind, streams: _, is_region } = body;
         let mut f = if is_region {
             FunctionBuilder::new(StringId(0), kind)
         } else {
@@ -105,7 +105,7 @@ impl Emitter<'_> {
 
     fn args(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
         let m = self.m;
-        let Body { id: _, owner, block: _, kind: _, is_region } = body;
+        let Body { owner, is_region, .. } = body;
         if !is_region {
             let found = m.args(block).iter().map(|&arg| m.value_type(arg));
             if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
@@ -137,7 +137,6 @@ impl Emitter<'_> {
 
     fn ops(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
         let m = self.m;
-        let Body { id: _, owner, block: _, kind, is_region: _ } = body;
         let mut scratch = Scratch::default();
         let mut has_returned = false;
         let (mut n_kernels, mut n_operands, mut n_registers) = (0, 0, m.args(block).len());
@@ -147,7 +146,11 @@ impl Emitter<'_> {
             n_registers += m.n_results(op);
         }
         f.reserve(n_kernels, n_operands, n_registers);
-        for op in m.ops_in(block) {
+        let streams = match body.kind {
+            FunctionKind::Async => self.analysis.stored(block, &body.streams),
+            FunctionKind::Sync | FunctionKind::Native => None,
+        };
+        for (position, op) in m.ops_in(block).enumerate() {
             if m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)) {
                 if has_returned || m.next_op(op).is_some() {
                     self.diags.push(errors::no_return(self.span(op)));
@@ -155,20 +158,21 @@ impl Emitter<'_> {
                 has_returned = true;
                 self.returns(f, body, op);
             } else {
-                self.kernel(f, op, kind, &mut scratch);
+                let stream = streams.as_ref().map_or(0, |streams| streams[position]);
+                self.kernel(f, op, (body, stream), &mut scratch);
                 self.check_limits(op);
             }
         }
         if !has_returned {
             self.diags.push(errors::no_return(
-                m.last_op(block).and_then(|op| self.span(op)).or_else(|| self.span(owner)),
+                m.last_op(block).and_then(|op| self.span(op)).or_else(|| self.span(body.owner)),
             ));
         }
     }
 
     fn returns(&mut self, f: &mut FunctionBuilder, body: Body, op: OpId) {
         let m = self.m;
-        let Body { id: _, owner, block: _, kind: _, is_region } = body;
+        let Body { owner, is_region, .. } = body;
         if !m.attrs(op).is_empty() {
             self.diags.push(errors::no_place(self.span(op), "an attribute of a return"));
         }
@@ -194,13 +198,20 @@ impl Emitter<'_> {
         }
     }
 
-    fn kernel(&mut self, f: &mut FunctionBuilder, op: OpId, kind: FunctionKind, scratch: &mut Scratch) {
+    fn kernel(
+        &mut self,
+        f: &mut FunctionBuilder,
+        op: OpId,
+        (body, stream): (Body, u32),
+        scratch: &mut Scratch,
+    ) {
         let m = self.m;
         if let Some(code) = self.code(op).filter(|code| code.is_plain && self.diags.is_empty())
             && m.attrs(op).is_empty()
             && m.properties(op).is_none()
             && m.regions_of(op).is_empty()
             && m.successors(op).is_empty()
+            && stream == 0
         {
             return self.plain_kernel(f, op, code);
         }
@@ -225,7 +236,7 @@ impl Emitter<'_> {
             let register = self.register(op, i, value);
             operands.push(register);
         }
-        let mut spec = KernelSpec { code, cost, ..KernelSpec::default() };
+        let mut spec = KernelSpec { code, cost, stream, ..KernelSpec::default() };
         let def = m.def(op);
         if let (Some(def), false) = (def, has_usual_operands) {
             operand_info(def, operands.len(), info);
@@ -269,16 +280,10 @@ impl Emitter<'_> {
             if blocks.len() > 1 {
                 self.diags.push(errors::not_one_block(self.span(op), blocks.len()));
             }
-            let body = self.w.declare();
-            functions.push(body);
+            let id = self.w.declare();
+            functions.push(id);
             function_names.push(StringId(0));
-            self.bodies.push(Body {
-                id: body,
-                owner: op,
-                block: blocks.first().copied(),
-                kind,
-                is_region: true,
-            });
+            self.bodies.push(Body { id, owner: op, block: blocks.first().copied(), is_region: true, ..body });
         }
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
@@ -348,10 +353,7 @@ impl Emitter<'_> {
             Some(def) => def.host_kernel()?,
             None => m.op_name_str(op),
         };
-        let cost = match def.map(|def| def.cost) {
-            Some(Cost::Fixed(cost)) => cost,
-            Some(Cost::Unknown | Cost::Attribute) | None => 0,
-        };
+        let cost = def.map_or(0, |def| def.cost.stored());
         let has_usual_operands = def.is_none_or(has_usual_operands);
         let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
         let code = Code { code: self.w.kernel_name(kernel), cost, has_usual_operands, is_plain };

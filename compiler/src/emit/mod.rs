@@ -23,8 +23,7 @@
 //!
 //! Nothing here recurses: regions wait in a list, attributes and locations are visited children first.
 //!
-//! Not here: whether the module makes sense (`verify`), streams and costs (analyses; all kernels are in stream 0 as
-//! long as none says otherwise).
+//! Not here: whether the module makes sense (`verify`), and which kernels form streams (`streams`).
 
 mod constants;
 mod errors;
@@ -39,6 +38,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::{self, Diagnostic, Span};
 use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, ValueId, names};
+use crate::streams::{Analysis, StreamOptions};
 use constants::Constants;
 
 /// Text of the attribute that stands for an optional attribute that an op does not have.
@@ -82,6 +82,7 @@ pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<Parts, Vec<D
         places: vec![NOWHERE; module.n_value_ids()],
         first_place: 0,
         codes: Vec::new(),
+        analysis: Analysis::new(module),
         bodies: Vec::new(),
         diags: Vec::new(),
     };
@@ -110,6 +111,8 @@ struct Body {
     /// The body; none for native functions and empty regions.
     block: Option<BlockId>,
     kind: FunctionKind,
+    /// Those of the `func.func`.
+    streams: StreamOptions,
     is_region: bool,
 }
 
@@ -127,6 +130,7 @@ struct Emitter<'m> {
     first_place: u32,
     /// What is known of the ops of each name.
     codes: Vec<Option<function::Code>>,
+    analysis: Analysis<'m>,
     bodies: Vec<Body>,
     diags: Vec<Diagnostic>,
 }
@@ -202,7 +206,8 @@ impl<'m> Emitter<'m> {
         if block.is_none() && m.attr(op, names::TFRT_NATIVE).is_none() {
             self.diags.push(errors::not_native(span, m.cx.str(name)));
         }
-        self.bodies.push(Body { id, owner: op, block, kind, is_region: false });
+        let streams = StreamOptions::of_function(m, op);
+        self.bodies.push(Body { id, owner: op, block, kind, streams, is_region: false });
     }
 
     /// A dictionary of these attributes; none if there are none.

@@ -19,6 +19,7 @@ mod licm;
 mod manager;
 mod pipeline;
 mod print_op_stats;
+mod print_stream;
 mod reports;
 mod reproducer;
 mod sccp;
@@ -95,6 +96,7 @@ pub fn passes() -> &'static [Pass] {
         inline::PASS,
         licm::PASS,
         print_op_stats::PASS,
+        print_stream::PASS,
         sccp::PASS,
         strip::PASS,
         symbol_dce::PASS,

@@ -6,7 +6,7 @@ use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
 use rustc_hash::FxHashMap;
 
 use super::{Failure, Raiser, errors};
-use crate::dialects::{AttrConstraint, Cost, OpDef, Registry, Traits};
+use crate::dialects::{AttrConstraint, OpDef, Registry, Traits};
 use crate::emit::{self, ARRAY_SUFFIX, DEVICE, OPERAND_MODES, PROPERTY_PREFIX};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
@@ -72,10 +72,7 @@ impl<'a> Raiser<'_, 'a> {
                 }
             }
         }
-        let cost = match def.map(|def| def.cost) {
-            Some(Cost::Fixed(cost)) if cost != 0 => Some(cost),
-            _ => None,
-        };
+        let cost = def.map(|def| def.cost.stored()).filter(|&cost| cost != 0);
         let has_usual_operands = def.is_none_or(emit::has_usual_operands);
         Ok(Code { op, def, attrs, functions, list, cost, has_usual_operands })
     }

@@ -68,9 +68,6 @@ struct Args {
     text: TextArgs,
 }
 
-/// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] = &["--print-stream"];
-
 /// The program `ir-opt`.
 pub fn main() -> ExitCode {
     let flags = passes().iter().map(|pass| {
@@ -87,7 +84,7 @@ pub fn main() -> ExitCode {
             flag.num_args(0..=1).require_equals(true).value_name("OPTIONS")
         }
     });
-    let matches = match parse(Args::command().args(flags), PLANNED) {
+    let matches = match parse(Args::command().args(flags), &[]) {
         Ok(matches) => matches,
         Err(code) => return code,
     };

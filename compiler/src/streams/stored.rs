@@ -1,0 +1,118 @@
+//! Streams as a BEF file has them.
+//!
+//! Where nobody has asked for a threshold, streams of small kernels go on in the stream that starts them; and if only one has others, it has all.
+//! A function of constants and sums is one stream, which the executor runs as straight code.
+
+use super::{Analysis, Stream, StreamOptions, Streams};
+use crate::dialects::{Cost, Traits};
+use crate::ir::{BlockId, Module, OpId};
+
+/// Work that is not worth a task: fewer small kernels than this.
+const WORTH_A_TASK: usize = 256;
+
+impl Analysis<'_> {
+    /// The streams of a block's ops as they are stored, by position: without gaps, so that each is less than the number of kernels.
+    /// Nothing if there is only one.
+    pub fn stored(&mut self, block: BlockId, options: &StreamOptions) -> Option<Vec<u32>> {
+        if options.threshold.is_none() && !is_worth_a_task(self.m, block) {
+            return None;
+        }
+        let streams = self.block(block, options);
+        if streams.streams.len() == 1 {
+            return None;
+        }
+        let home = match options.threshold {
+            Some(_) => (0..streams.streams.len() as u32).collect(),
+            None => streams.homes(self.m, &self.ops)?,
+        };
+        streams.numbered(self.m, &self.ops, &home)
+    }
+}
+
+fn is_small(m: &Module, op: OpId) -> bool {
+    m.def(op).is_some_and(|def| match def.cost {
+        Cost::Small | Cost::Fixed(_) => true,
+        Cost::Unknown => false,
+    })
+}
+
+fn is_worth_a_task(m: &Module, block: BlockId) -> bool {
+    let mut n_small = 0;
+    m.ops_in(block).any(|op| {
+        n_small += 1;
+        n_small > WORTH_A_TASK || !is_small(m, op)
+    })
+}
+
+impl Streams {
+    /// The kernels with their streams; what returns is none.
+    fn kernels<'s>(&'s self, m: &'s Module, ops: &'s [OpId]) -> impl Iterator<Item = (OpId, u32)> + 's {
+        let all = ops.iter().copied().zip(self.of.iter().copied());
+        all.filter(|&(op, _)| m.def(op).is_none_or(|def| !def.traits.has(Traits::RETURN)))
+    }
+
+    /// The stream that goes on with the kernels of each stream, so that all are worth a task. Nothing if one is enough.
+    fn homes(&self, m: &Module, ops: &[OpId]) -> Option<Vec<u32>> {
+        let mut n_small = vec![0; self.streams.len()];
+        for (op, stream) in self.kernels(m, ops) {
+            n_small[stream as usize] += if is_small(m, op) { 1 } else { WORTH_A_TASK };
+        }
+        let is_worth = |&stream: &u32| n_small[stream as usize] >= WORTH_A_TASK;
+        let mut home: Vec<u32> = (0..self.streams.len() as u32).collect();
+        home.iter().filter(|stream| is_worth(stream)).nth(1)?;
+        for stream in self.parents_first() {
+            if let Some(Stream { parent: Some((parent, _)), .. }) = self.stream(stream)
+                && !is_worth(&stream)
+            {
+                home[stream as usize] = home[parent as usize];
+            }
+        }
+        Some(home)
+    }
+
+    /// The streams where kernels are by position, in their order, without gaps.
+    fn numbered(&self, m: &Module, ops: &[OpId], home: &[u32]) -> Option<Vec<u32>> {
+        let mut has_kernel = vec![false; home.len()];
+        for (_, stream) in self.kernels(m, ops) {
+            has_kernel[home[stream as usize] as usize] = true;
+        }
+        // Execution begins in stream 0: the root's, or if that has no kernels, the one that a thread without work would take up.
+        let mut start = 0;
+        if has_kernel.first() == Some(&false) {
+            let mut kernels = self.kernels(m, ops);
+            let first = kernels.next()?;
+            let (_, stream) = if m.n_operands(first.0) == 0 {
+                first
+            } else {
+                kernels.find(|&(op, _)| m.n_operands(op) == 0).unwrap_or(first)
+            };
+            start = home[stream as usize];
+        }
+        let mut ids = vec![0; home.len()];
+        let mut n = 1;
+        for (stream, _) in (0..).zip(&has_kernel).filter(|&(stream, has)| *has && stream != start) {
+            ids[stream as usize] = n;
+            n += 1;
+        }
+        (n > 1).then(|| self.of.iter().map(|&stream| ids[home[stream as usize] as usize]).collect())
+    }
+
+    /// All streams, each after the one that starts it.
+    pub(super) fn parents_first(&self) -> Vec<u32> {
+        let parent = |id: u32| self.streams[id as usize].parent.map(|(parent, _)| parent);
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.streams.len()];
+        let mut order = Vec::with_capacity(self.streams.len());
+        for id in 0..self.streams.len() as u32 {
+            match parent(id) {
+                Some(parent) => children[parent as usize].push(id),
+                None => order.push(id),
+            }
+        }
+        let mut at = 0;
+        while let Some(&id) = order.get(at) {
+            order.append(&mut children[id as usize]);
+            at += 1;
+        }
+        order
+    }
+}

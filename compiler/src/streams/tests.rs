@@ -1,0 +1,143 @@
+//! What holds for the streams of any program.
+
+use super::{Analysis, StreamOptions, Streams};
+use crate::ir::{BlockId, Module};
+use crate::syntax::{ParseOptions, parse};
+use std::fmt::Write;
+
+/// A program of `n` ops of random costs, operands and kinds, always the same for a seed.
+fn program(seed: u64, n: usize, attributes: &str) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut text = format!("func.func @f(%v0: i32) -> i32 attributes {{{attributes}}} {{\n");
+    for i in 1..=n {
+        let n_operands = random(4);
+        let operands: Vec<String> =
+            (0..n_operands).map(|_| format!("%v{}", i - 1 - random(i.min(8)))).collect();
+        let types = vec!["i32"; n_operands].join(", ");
+        let cost = if random(2) == 0 { format!("{{_tfrt_cost = {} : i64}}", 1 + random(9)) } else { String::new() };
+        _ = writeln!(text, "  %v{i} = \"x.op\"({}) {cost} : ({types}) -> i32", operands.join(", "));
+    }
+    text + &format!("  tfrt.return %v{} : i32\n}}\n", random(n + 1))
+}
+
+fn check(text: &str, what: impl FnOnce(&Module, BlockId, &StreamOptions, &Streams)) {
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
+    let Some(module) = parse("t", text, &options).module else { panic!("not read: {text}") };
+    let Some(&function) = module.functions().first() else { panic!("no function") };
+    let Some(block) = module.entry(module.regions_of(function)[0]) else { panic!("no block") };
+    let options = StreamOptions::of_function(&module, function);
+    let streams = Analysis::new(&module).block(block, &options);
+    what(&module, block, &options, &streams);
+}
+
+const ATTRIBUTES: [&str; 6] = [
+    "",
+    "tfrt.cost_threshold = 1",
+    "tfrt.cost_threshold = 12",
+    "tfrt.merge_inter_dependent_streams = true",
+    "tfrt.cost_threshold = 12, tfrt.merge_inter_dependent_streams = true",
+    "tfrt.cost_threshold = 12, tfrt.merge_inter_dependent_streams = true, tfrt.upper_cost_threshold = 20",
+];
+
+fn programs() -> impl Iterator<Item = String> {
+    (0..200).map(|seed| program(seed, 1 + seed as usize % 40, ATTRIBUTES[seed as usize % ATTRIBUTES.len()]))
+}
+
+#[test]
+fn every_op_has_one_stream_and_costs_add_up() {
+    for text in programs() {
+        check(&text, |m, block, options, streams| {
+            let ops: Vec<_> = m.ops_in(block).collect();
+            let mut costs = vec![0; streams.streams.len()];
+            costs[0] = 1;
+            for (at, &op) in ops.iter().enumerate() {
+                costs[streams.of(at) as usize] += options.cost(m, op);
+            }
+            let found: Vec<i64> = streams.streams.iter().map(|stream| stream.cost).collect();
+            assert_eq!(found, costs, "{text}");
+            assert_eq!(streams.of(ops.len() - 1), 0, "{text}");
+            assert!(costs.iter().all(|&cost| cost > 0), "{text}");
+        });
+    }
+}
+
+#[test]
+fn streams_are_a_tree_and_begin_after_what_starts_them() {
+    for text in programs() {
+        check(&text, |_, _, _, streams| {
+            assert_eq!(streams.parents_first().len(), streams.streams.len(), "{text}");
+            for (id, stream) in (0..).zip(&streams.streams) {
+                let Some((parent, at)) = stream.parent else {
+                    assert_eq!(id, 0, "{text}");
+                    continue;
+                };
+                assert_eq!(at.map_or(0, |at| streams.of(at as usize)), parent, "{text}");
+                let first = (0..).find(|&op| streams.of(op as usize) == id);
+                assert!(at < first, "{text}");
+                assert!(streams.started_at(at).any(|it| it == id), "{text}");
+            }
+        });
+    }
+}
+
+#[test]
+fn stored_streams_have_no_gaps() {
+    for text in programs() {
+        check(&text, |m, block, options, _| {
+            let mut analysis = Analysis::new(m);
+            let Some(stored) = analysis.stored(block, options) else { return };
+            let kernels = &stored[..stored.len() - 1];
+            let n = kernels.iter().max().map_or(0, |max| max + 1);
+            assert!(n > 1 && (0..n).all(|id| kernels.contains(&id)), "{text}");
+            assert_eq!(analysis.stored(block, options), Some(stored));
+        });
+    }
+}
+
+/// What TFRT would print is at least as much as what is stored.
+#[test]
+fn small_functions_are_one_stream() {
+    let n = 40;
+    let constants: String = (0..n).map(|i| format!("  %c{i} = tfrt.constant.i32 {i}\n")).collect();
+    let text = |attributes| {
+        format!("func.func @f() -> i32 attributes {{{attributes}}} {{\n{constants}  tfrt.return %c0 : i32\n}}\n")
+    };
+    check(&text(""), |m, block, options, streams| {
+        assert!(streams.streams.len() > 1);
+        assert_eq!(Analysis::new(m).stored(block, options), None);
+    });
+    check(&text("tfrt.cost_threshold = 1"), |m, block, options, _| {
+        let stored = Analysis::new(m).stored(block, options).unwrap_or_default();
+        assert_eq!(stored.iter().max(), Some(&(n - 1)));
+    });
+}
+
+#[test]
+fn a_chain_is_one_stream() {
+    for attributes in ATTRIBUTES {
+        let mut text = format!("func.func @f(%v0: i32) -> i32 attributes {{{attributes}}} {{\n");
+        for i in 1..100 {
+            _ = writeln!(text, "  %v{i} = \"x.op\"(%v{}, %v{}) : (i32, i32) -> i32", i - 1, i / 2);
+        }
+        text += "  tfrt.return %v99 : i32\n}\n";
+        check(&text, |_, _, _, streams| assert_eq!(streams.streams.len(), 1));
+    }
+}
+
+#[test]
+fn names_are_read() {
+    let text = "module attributes {tfrt.cost_threshold = 3 : i64, tfrt.upper_cost_threshold = 9 : i64} {
+        func.func @f() attributes {tfrt.cost_threshold = 5, tfrt.merge_inter_dependent_streams = true} { tfrt.return }
+    }";
+    check(text, |_, _, options, _| {
+        let want =
+            StreamOptions { threshold: Some(5), upper_threshold: Some(9), merge_inter_dependent: true };
+        assert_eq!(*options, want);
+    });
+}
