@@ -1,5 +1,5 @@
 // The order of kernels on the `s` queue is fixed: of kernels without operands the last one runs first; of the users of one value the first
-// one, and what follows from it before the other users.
+// one, and what follows from it before the other users. This holds within a stream; the other streams are tasks, the least first.
 //
 // RUN: bef-exec %s --work-queue s | FileCheck %s
 
@@ -9,6 +9,26 @@
 // CHECK-NEXT: int32 = 2
 // CHECK-NEXT: int32 = 3
 func.func @users() {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %two = tfrt.constant.i32 2
+  %three = tfrt.constant.i32 3
+  %eleven = tfrt.constant.i32 11
+  %a = tfrt.print.i32 %one, %ch
+  %b = tfrt.print.i32 %two, %ch
+  %c = tfrt.print.i32 %three, %ch
+  // So long that the others are not worth a stream.
+  %d = tfrt.print.i32 %eleven, %a {_tfrt_cost = 20 : i64}
+  tfrt.return
+}
+
+// Stream 0 is %eleven alone; 1 is %ch, %one, %a and %d; 2 the rest. Task 2 was added when %ch was not there yet.
+// CHECK-NEXT: --- Running 'streams':
+// CHECK-NEXT: int32 = 1
+// CHECK-NEXT: int32 = 11
+// CHECK-NEXT: int32 = 3
+// CHECK-NEXT: int32 = 2
+func.func @streams() {
   %ch = tfrt.new.chain
   %one = tfrt.constant.i32 1
   %two = tfrt.constant.i32 2
@@ -51,7 +71,7 @@ func.func @arguments(%x: i32, %y: i32, %ch: !tfrt.chain) {
   %a = "tfrt_test.sum"(%x) : (i32) -> i32
   %b = "tfrt_test.sum"(%y) : (i32) -> i32
   %p = tfrt.print.i32 %a, %ch
-  %q = tfrt.print.i32 %b, %ch
+  %q = tfrt.print.i32 %b, %ch {_tfrt_cost = 20 : i64}
   tfrt.return
 }
 func.func @call() {

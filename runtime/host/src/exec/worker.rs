@@ -249,8 +249,8 @@ impl Worker {
 
     /// Opens the first visit of a frame.
     fn open(&mut self, started: Started, caller: Option<Running>) {
-        // The frame's first stream is the one of its first kernel.
-        let stream = started.frame().general().first_stream();
+        // The stream of whoever calls. If nothing in it is ready, another one is taken up.
+        let stream = 0;
         let agenda = &mut self.agenda;
         agenda.visit(started.frame().address(), stream, caller);
         let mut late = std::mem::take(&mut agenda.late);

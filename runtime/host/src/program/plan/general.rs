@@ -241,11 +241,6 @@ impl General {
         }
     }
 
-    /// The stream of the first kernel.
-    pub(crate) fn first_stream(&self) -> u32 {
-        self.streams.first().copied().unwrap_or(0)
-    }
-
     /// A kernel that is told of something that few are told of.
     pub(crate) fn user(&self, kernel: u32) -> User {
         User::new(kernel, self.streams[kernel as usize])
