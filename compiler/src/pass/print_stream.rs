@@ -19,7 +19,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let mut analysis = Analysis::new(m);
     for function in m.walk(r.root()).filter(|&op| m.is(op, names::FUNC_FUNC)) {
-        let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else { continue };
+        let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else {
+            continue;
+        };
         let streams = analysis.block(block, &StreamOptions::of_function(m, function));
         let remark = |op: OpId, position: Option<u32>| {
             let stream = position.map_or(0, |at| streams.of(at as usize));

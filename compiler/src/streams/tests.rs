@@ -20,7 +20,8 @@ fn program(seed: u64, n: usize, attributes: &str) -> String {
         let operands: Vec<String> =
             (0..n_operands).map(|_| format!("%v{}", i - 1 - random(i.min(8)))).collect();
         let types = vec!["i32"; n_operands].join(", ");
-        let cost = if random(2) == 0 { format!("{{_tfrt_cost = {} : i64}}", 1 + random(9)) } else { String::new() };
+        let cost =
+            if random(2) == 0 { format!("{{_tfrt_cost = {} : i64}}", 1 + random(9)) } else { String::new() };
         _ = writeln!(text, "  %v{i} = \"x.op\"({}) {cost} : ({types}) -> i32", operands.join(", "));
     }
     text + &format!("  tfrt.return %v{} : i32\n}}\n", random(n + 1))
@@ -106,7 +107,9 @@ fn small_functions_are_one_stream() {
     let n = 40;
     let constants: String = (0..n).map(|i| format!("  %c{i} = tfrt.constant.i32 {i}\n")).collect();
     let text = |attributes| {
-        format!("func.func @f() -> i32 attributes {{{attributes}}} {{\n{constants}  tfrt.return %c0 : i32\n}}\n")
+        format!(
+            "func.func @f() -> i32 attributes {{{attributes}}} {{\n{constants}  tfrt.return %c0 : i32\n}}\n"
+        )
     };
     check(&text(""), |m, block, options, streams| {
         assert!(streams.streams.len() > 1);
