@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use befrost_tensor::conv::{Conv2d, Patch, Window};
 use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
-use befrost_tensor::simd::{Arithmetic, Function, Isa};
+use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
 use befrost_tensor::{TensorError, math};
 
 fn numbers(n: usize) -> Vec<f32> {
@@ -144,7 +144,7 @@ fn main() -> Result<(), TensorError> {
     // 4 MB, beyond the second cache: bytes read and written.
     let (mut x, row, mut turned) = (numbers(1 << 20), numbers(1024), vec![0.0; 1 << 20]);
     let moved = 8e-9 * x.len() as f64;
-    let add = best(|| Isa::detect().arithmetic(Arithmetic::Add, black_box(&mut x), &row));
+    let add = best(|| Isa::detect().arithmetic(Arithmetic::Add, Over::Left, black_box(&mut x), &row));
     let relu = best(|| Isa::detect().map(Function::Relu, black_box(&mut x)));
     let transpose = best(|| math::transpose((1024, 1024), black_box(&x), &mut turned));
     println!(

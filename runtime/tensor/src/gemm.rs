@@ -58,6 +58,22 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { data, rows, cols, row_stride: isize::try_from(cols).unwrap_or(0), col_stride: 1 }
     }
 
+    /// A matrix whose neighbours down and across lie so far apart. `None` if it reaches outside of the slice.
+    pub(crate) fn strided(
+        data: &'a [T],
+        (rows, row_stride): (usize, usize),
+        (cols, col_stride): (usize, usize),
+    ) -> Option<Matrix<'a, T>> {
+        let (row_stride, col_stride) = (isize::try_from(row_stride).ok()?, isize::try_from(col_stride).ok()?);
+        let matrix = Matrix { data, rows, cols, row_stride, col_stride };
+        matrix.is_inside().then_some(matrix)
+    }
+
+    /// Whether rows or columns are slices.
+    pub(crate) fn has_slices(&self) -> bool {
+        self.col_stride == 1 || self.row_stride == 1
+    }
+
     /// The same elements with rows and columns exchanged. Nothing is copied.
     pub fn transposed(self) -> Matrix<'a, T> {
         let Matrix { data, rows, cols, row_stride, col_stride } = self;
@@ -79,13 +95,16 @@ impl<'a, T> Matrix<'a, T> {
         if self.col_stride != 1 {
             return None;
         }
-        self.data.get(i * self.cols..)?.get(..self.cols)
+        self.data.get(i.checked_mul(self.row_stride.unsigned_abs())?..)?.get(..self.cols)
     }
 
     /// A column of a transposed matrix, where its elements lie one after another; empty in others.
     pub(crate) fn col(&self, j: usize) -> &'a [T] {
-        let col = self.data.get(j * self.rows..).and_then(|data| data.get(..self.rows));
-        if self.row_stride == 1 { col.unwrap_or_default() } else { Default::default() }
+        if self.row_stride != 1 {
+            return &[];
+        }
+        let first = j.checked_mul(self.col_stride.unsigned_abs());
+        first.and_then(|first| self.data.get(first..)?.get(..self.rows)).unwrap_or_default()
     }
 
     /// Whether the farthest element is inside the slice; true if there is none.
@@ -106,38 +125,54 @@ impl<'a, T> Matrix<'a, T> {
 /// # Panics
 /// If the inner dimensions differ or `out` does not have the elements of the product.
 pub fn product<T: Float>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
+    assert_eq!(a.rows.checked_mul(b.cols), Some(out.len()), "elements of the product");
+    let steps = (b.cols, 1);
+    product_into(a, b, (out, steps), false);
+}
+
+/// `out = a * b`, or `out += a * b`, where the neighbours of `out` down and across lie so far apart.
+///
+/// # Panics
+/// If the inner dimensions differ or a matrix reaches outside of its slice.
+pub(crate) fn product_into<T: Float>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    (out, (down, across)): (&mut [T], (usize, usize)),
+    add: bool,
+) {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     assert_eq!(k, b.rows, "inner dimensions");
-    assert_eq!(m.checked_mul(n), Some(out.len()), "elements of the product");
-    assert!(a.is_inside() && b.is_inside(), "a matrix reaches outside of its slice");
-    if out.is_empty() {
+    if m == 0 || n == 0 {
         return;
     }
+    let fits = Matrix::strided(&*out, (m, down), (n, across)).is_some();
+    assert!(fits && a.is_inside() && b.is_inside(), "a matrix reaches outside of its slice");
     if k == 0 {
-        out.fill(T::ZERO);
+        if !add {
+            (0..m).for_each(|i| (0..n).for_each(|j| out[i * down + j * across] = T::ZERO));
+        }
         return;
     }
-    let Ok(out_row_stride) = isize::try_from(n) else { return }; // `out` has n elements at least, so it fits
+    let (Ok(down), Ok(across)) = (isize::try_from(down), isize::try_from(across)) else { return }; // they fit
     let (out, a_data, b_data) = (out.as_mut_ptr(), a.data.as_ptr(), b.data.as_ptr());
-    // SAFETY: nothing is empty here. `a` and `b` were found to lie inside their slices; `out` has m * n elements and strides (n, 1), and
-    // being borrowed mutably overlaps neither. T is f32 or f64, which the crate knows. With `read_dst` false the first factor,
-    // 0, is not used and `out` is only written.
+    // SAFETY: nothing is empty here. The three matrices were found to lie inside their slices; `out`, being borrowed mutably, overlaps neither of
+    // the others. T is f32 or f64, which the crate knows. Without `add` the first factor is not used and `out` is only written.
     unsafe {
         gemm(
             m,
             n,
             k,
             out,
-            1,
-            out_row_stride,
-            false,
+            across,
+            down,
+            add,
             a_data,
             a.col_stride,
             a.row_stride,
             b_data,
             b.col_stride,
             b.row_stride,
-            T::ZERO,
+            if add { T::ONE } else { T::ZERO },
             T::ONE,
             false,
             false,

@@ -51,10 +51,10 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let Conv2d { batch, channels, height, width, out: (rows, cols), rows: windows, .. } = *self;
-        expect_len(batch * height.input * width.input, channels, image.len())?;
+        let Conv2d { channels, height, width, out: (rows, cols), rows: windows, .. } = *self;
+        self.expect_image(image)?;
         expect_len(windows, channels, out.len())?;
-        epilogue.check(windows, channels)?;
+        epilogue.check(channels, out.len())?;
         if out.is_empty() {
             return Ok(());
         }

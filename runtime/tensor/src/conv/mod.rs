@@ -13,6 +13,7 @@
 //! depthwise convolutions and poolings. Not here: NCHW, other groups.
 
 mod channels;
+mod gradient;
 #[cfg(test)]
 mod tests;
 mod winograd;
@@ -22,7 +23,8 @@ pub use winograd::{Patch, Winograd};
 use std::ops::Range;
 
 use crate::TensorError;
-use crate::matmul::{Epilogue, PackedMatrix, Parallel, Rows, expect_len, matmul_packed, multiply};
+use crate::gemm::Matrix;
+use crate::matmul::{Columns, Epilogue, PackedMatrix, Parallel, Rows, expect_len, multiply};
 use crate::simd::{Isa, TileRows};
 
 /// One spatial dimension of a convolution.
@@ -128,15 +130,48 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        expect_len(self.batch * self.height.input * self.width.input, self.channels, image.len())?;
+        self.expect_image(image)?;
         if filters.k() != self.k {
             return Err(TensorError::Count { want: self.k, got: filters.k() });
         }
+        self.multiply(isa, image, filters, epilogue, out, parallel)
+    }
+
+    /// The same without an epilogue and with filters that are not packed, of shape (height, width, channels, out channels).
+    pub fn run_unpacked(
+        &self,
+        image: &[f32],
+        filters: &[f32],
+        out_channels: usize,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        expect_len(self.k, out_channels, filters.len())?;
+        let filters = Matrix::new(filters, self.k, out_channels);
+        self.multiply(Isa::detect(), image, &filters, &Epilogue::default(), out, parallel)
+    }
+
+    fn multiply<B: Columns>(
+        &self,
+        isa: Isa,
+        image: &[f32],
+        filters: &B,
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
         let is_plain = |w: &Window| w.filter == 1 && w.stride == 1 && w.pad == (0, 0);
         if is_plain(&self.height) && is_plain(&self.width) {
-            return matmul_packed(self.rows, image, filters, epilogue, out, parallel);
+            let pixels = Matrix::new(image, self.rows, self.channels);
+            return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
         multiply(isa, self.rows, &Windows { conv: self, image }, filters, epilogue, out, parallel)
+    }
+
+    /// Whether images have all of their pixels.
+    fn expect_image(&self, image: &[f32]) -> Result<(), TensorError> {
+        expect_len(self.batch * self.height.input * self.width.input, self.channels, image.len())
     }
 }
 
@@ -148,18 +183,8 @@ struct Windows<'a> {
 
 impl Rows for Windows<'_> {
     fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows) {
-        let &Conv2d { channels, width, .. } = self.conv;
-        // Taps side by side in the image are one run of numbers.
-        let taps = if width.dilation == 1 { width.filter } else { 1 };
-        let run_len = taps * channels;
         for (row, out) in (first..).zip(&mut out[..count]) {
-            let mut done = 0;
-            while done < steps {
-                let (run, at) = ((from + done) / run_len, (from + done) % run_len);
-                let len = (run_len - at).min(steps - done);
-                self.copy_run(row, run * taps, at, &mut out[done..][..len]);
-                done += len;
-            }
+            self.copy_row(row, from, &mut out[..steps]);
         }
     }
 
@@ -169,6 +194,21 @@ impl Rows for Windows<'_> {
 }
 
 impl Windows<'_> {
+    /// The numbers of a window from one on.
+    fn copy_row(&self, window: usize, from: usize, out: &mut [f32]) {
+        let &Conv2d { channels, width, .. } = self.conv;
+        // Taps side by side in the image are one run of numbers.
+        let taps = if width.dilation == 1 { width.filter } else { 1 };
+        let run_len = taps * channels;
+        let mut done = 0;
+        while done < out.len() {
+            let (run, at) = ((from + done) / run_len, (from + done) % run_len);
+            let len = (run_len - at).min(out.len() - done);
+            self.copy_run(window, run * taps, at, &mut out[done..][..len]);
+            done += len;
+        }
+    }
+
     /// The numbers of a window from the `at`th on after the start of tap `tap`, as they follow each other in a row of the image.
     fn copy_run(&self, window: usize, tap: usize, at: usize, out: &mut [f32]) {
         let &Conv2d { channels, height, width, out: size, .. } = self.conv;

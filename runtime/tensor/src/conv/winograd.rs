@@ -129,14 +129,14 @@ impl Winograd {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let Conv2d { batch, channels, height, width, out: (rows, cols), rows: pixels, .. } = self.conv;
-        expect_len(batch * height.input * width.input, channels, image.len())?;
+        let Conv2d { channels, out: (rows, cols), rows: pixels, .. } = self.conv;
+        self.conv.expect_image(image)?;
         if filters.k() != self.k {
             return Err(TensorError::Count { want: self.k, got: filters.k() });
         }
         let n = filters.n();
-        epilogue.check(pixels, n)?;
         expect_len(pixels, n, out.len())?;
+        epilogue.check(n, out.len())?;
         if out.is_empty() {
             return Ok(());
         }

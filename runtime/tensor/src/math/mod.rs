@@ -18,6 +18,7 @@ pub use crate::gemm::{Float, Matrix, product};
 pub use argmax::argmax;
 pub use softmax::{layer_norm_in_place, log_softmax_in_place, softmax_in_place};
 pub use transpose::transpose;
+pub(crate) use transpose::transpose_part;
 
 use crate::Element;
 

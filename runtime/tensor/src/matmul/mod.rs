@@ -50,13 +50,13 @@ pub struct Epilogue<'a> {
 }
 
 impl Epilogue<'_> {
-    /// Whether it fits an m by n result.
-    pub(crate) fn check(&self, m: usize, n: usize) -> Result<(), TensorError> {
+    /// Whether it fits a result of n columns and `len` elements.
+    pub(crate) fn check(&self, n: usize, len: usize) -> Result<(), TensorError> {
         if let Some(bias) = self.bias {
             expect_len(1, n, bias.len())?;
         }
         if let Some(residual) = self.residual {
-            expect_len(m, n, residual.len())?;
+            expect_len(1, len, residual.len())?;
         }
         Ok(())
     }
@@ -123,13 +123,31 @@ pub(crate) fn multiply<A: Rows, B: Columns>(
     out: &mut [f32],
     parallel: &dyn Parallel,
 ) -> Result<(), TensorError> {
-    let (k, n) = b.size();
+    let (_, n) = b.size();
     expect_len(m, n, out.len())?;
-    epilogue.check(m, n)?;
-    if out.is_empty() {
+    multiply_strided(isa, m, (a, b), epilogue, (out, n), parallel)
+}
+
+/// The same where the rows of `out`, and of the residual, lie `stride` apart and `out` ends with the last one.
+pub(crate) fn multiply_strided<A: Rows, B: Columns>(
+    isa: Isa,
+    m: usize,
+    (a, b): (&A, &B),
+    epilogue: &Epilogue<'_>,
+    (out, stride): (&mut [f32], usize),
+    parallel: &dyn Parallel,
+) -> Result<(), TensorError> {
+    let (k, n) = b.size();
+    if m == 0 || n == 0 {
         return Ok(());
     }
-    let job = Job { isa, a, b, epilogue, k, n };
+    let want = (m - 1).checked_mul(stride).and_then(|before| before.checked_add(n)).filter(|_| stride >= n);
+    let want = want.ok_or(TensorError::TooLarge)?;
+    if out.len() != want {
+        return Err(TensorError::Count { want, got: out.len() });
+    }
+    epilogue.check(n, out.len())?;
+    let job = Job { isa, a, b, epilogue, k, n, stride };
     let workers = parallel.workers().max(1);
     if m == 1
         && let Some((row, b)) = a.contiguous(0).zip(b.packed())
@@ -142,7 +160,7 @@ pub(crate) fn multiply<A: Rows, B: Columns>(
     let parts = if workers == 1 { 1 } else { workers.saturating_mul(2) };
     let enough = PART.div_ceil(k.saturating_mul(n).max(1));
     let part = m.div_ceil(parts).max(enough).next_multiple_of(isa.rows()).min(m);
-    in_parts(out, part * n, parallel, |i, out| job.rows(i * part, out));
+    in_parts(out, part * stride, parallel, |i, out| job.rows(i * part, out));
     Ok(())
 }
 
@@ -155,10 +173,10 @@ fn in_parts(out: &mut [f32], len: usize, parallel: &dyn Parallel, block: impl Fn
 }
 
 /// Calls `block(i, part)` for each part.
-pub(crate) fn each_part<'o>(
-    parts: impl Iterator<Item = &'o mut [f32]>,
+pub(crate) fn each_part<'o, T: Send + 'o>(
+    parts: impl Iterator<Item = &'o mut [T]>,
     parallel: &dyn Parallel,
-    block: impl Fn(usize, &mut [f32]) + Sync,
+    block: impl Fn(usize, &mut [T]) + Sync,
 ) {
     if parallel.workers() <= 1 {
         return parts.enumerate().for_each(|(i, part)| block(i, part));
@@ -179,6 +197,8 @@ struct Job<'a, A, B> {
     epilogue: &'a Epilogue<'a>,
     k: usize,
     n: usize,
+    /// From row to row of the result.
+    stride: usize,
 }
 
 impl<A: Rows, B: Columns> Job<'_, A, B> {
@@ -195,8 +215,8 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
 
     /// The rows of `out`, the first of which is row `first` of the whole.
     fn rows(&self, first: usize, out: &mut [f32]) {
-        let (k, n) = (self.k, self.n);
-        let (rows, panels) = (out.len() / n, n.div_ceil(PANEL));
+        let Job { k, n, stride, .. } = *self;
+        let (rows, panels) = (out.len().div_ceil(stride), n.div_ceil(PANEL));
         let mut space = SPACE.take().unwrap_or_default();
         let steps_each = k.div_ceil(k.div_ceil(MAX_STEPS).max(1)).next_multiple_of(8);
         let rows_each = rows.div_ceil(rows.div_ceil(self.isa.rows()));
@@ -213,7 +233,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
                         let b = self.b.panel(panel, at, steps.clone(), &space.b);
                         self.tile((row, count), panel, (&space.a, b), from > 0, out);
                         if steps.end == k {
-                            let (col, out) = (panel * PANEL, &mut out[row * n + panel * PANEL..]);
+                            let (col, out) = (panel * PANEL, &mut out[row * stride + panel * PANEL..]);
                             self.finish((first + row, col), (count, PANEL.min(n - col)), out);
                         }
                     }
@@ -232,17 +252,18 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         add: bool,
         out: &mut [f32],
     ) {
-        let (n, col) = (self.n, panel * PANEL);
+        let Job { n, stride, .. } = *self;
+        let col = panel * PANEL;
         let width = PANEL.min(n - col);
-        let out = &mut out[row * n + col..];
+        let out = &mut out[row * stride + col..];
         if width == PANEL {
-            return self.isa.tile((count, width), a, b, &mut Place { out, stride: n, add });
+            return self.isa.tile((count, width), a, b, &mut Place { out, stride, add });
         }
         // The last panel of some widths: by way of a tile that has room for all of it.
         let mut tile = [[0.0; PANEL]; MAX_ROWS];
         let mut place = Place { out: tile.as_flattened_mut(), stride: PANEL, add: false };
         self.isa.tile((count, width), a, b, &mut place);
-        for (sums, out) in tile[..count].iter().zip(out.chunks_mut(n)) {
+        for (sums, out) in tile[..count].iter().zip(out.chunks_mut(stride)) {
             for (sum, out) in sums.iter().zip(&mut out[..width]) {
                 *out = if add { *out + sum } else { *sum };
             }
@@ -256,8 +277,8 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
             return;
         }
         let bias = bias.map(|bias| &bias[col..]);
-        let residual = residual.map(|residual| &residual[row * self.n + col..]);
-        self.isa.finish(&Finish { bias, residual, function }, size, out, self.n);
+        let residual = residual.map(|residual| &residual[row * self.stride + col..]);
+        self.isa.finish(&Finish { bias, residual, function }, size, out, self.stride);
     }
 }
 

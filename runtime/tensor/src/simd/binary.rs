@@ -5,7 +5,9 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-/// Arithmetic of two numbers.
+use super::functions::fma;
+
+/// Arithmetic of two numbers, `a` and `b`. Gradients have TensorFlow's order of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`.
@@ -16,37 +18,127 @@ pub enum Arithmetic {
     Mul,
     /// `a / b`.
     Div,
-    /// The larger; NaN if either is.
+    /// The larger; NaN if either is. Of two zeros, `a`.
     Max,
-    /// The smaller; NaN if either is.
+    /// The smaller; NaN if either is. Of two zeros, `a`.
     Min,
+    /// `(a - b)^2`.
+    SquaredDifference,
+    /// `a / b`, 0 where `b` is.
+    DivNoNan,
+    /// `a` where `b` is above 0, else 0.
+    ReluGrad,
+    /// `a` where `b` is above 0 and below 6, else 0.
+    Relu6Grad,
+    /// `b * (1 - a * a)`.
+    TanhGrad,
+    /// `b * a * (1 - a)`.
+    SigmoidGrad,
 }
 
-/// `a = op(a, b)`, `b` as many times as `a` needs.
+impl Arithmetic {
+    /// All of them.
+    pub const ALL: &[Arithmetic] = &[
+        Arithmetic::Add,
+        Arithmetic::Sub,
+        Arithmetic::Mul,
+        Arithmetic::Div,
+        Arithmetic::Max,
+        Arithmetic::Min,
+        Arithmetic::SquaredDifference,
+        Arithmetic::DivNoNan,
+        Arithmetic::ReluGrad,
+        Arithmetic::Relu6Grad,
+        Arithmetic::TanhGrad,
+        Arithmetic::SigmoidGrad,
+    ];
+}
+
+/// The operand that the result overwrites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The first one.
+    Left,
+    /// The second one.
+    Right,
+}
+
+/// `x = op(x, y)`, or `op(y, x)` over the right operand; `y` as many times as `x` needs.
 #[inline(always)]
-pub(super) fn run(op: Arithmetic, a: &mut [f32], b: &[f32]) {
+pub(super) fn run(op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
+    macro_rules! each {
+        ($($name:ident)*) => {
+            match (op, over) {
+                $(
+                    (Arithmetic::$name, Over::Left) => each(x, y, |x, y| apply(Arithmetic::$name, x, y)),
+                    (Arithmetic::$name, Over::Right) => each(x, y, |x, y| apply(Arithmetic::$name, y, x)),
+                )*
+            }
+        };
+    }
+    each!(Add Sub Mul Div Max Min SquaredDifference DivNoNan ReluGrad Relu6Grad TanhGrad SigmoidGrad);
+}
+
+#[inline(always)]
+fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
+    let select = |condition: bool, x: f32| if condition { x } else { 0.0 };
     match op {
-        Arithmetic::Add => each(a, b, |a, b| a + b),
-        Arithmetic::Sub => each(a, b, |a, b| a - b),
-        Arithmetic::Mul => each(a, b, |a, b| a * b),
-        Arithmetic::Div => each(a, b, |a, b| a / b),
-        Arithmetic::Max => each(a, b, |a, b| if a > b || a.is_nan() { a } else { b }),
-        Arithmetic::Min => each(a, b, |a, b| if a < b || a.is_nan() { a } else { b }),
+        Arithmetic::Add => a + b,
+        Arithmetic::Sub => a - b,
+        Arithmetic::Mul => a * b,
+        Arithmetic::Div => a / b,
+        Arithmetic::Max => {
+            if a >= b || a.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
+        Arithmetic::Min => {
+            if a <= b || a.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
+        Arithmetic::SquaredDifference => (a - b) * (a - b),
+        Arithmetic::DivNoNan => select(b != 0.0, a / b),
+        Arithmetic::ReluGrad => select(b > 0.0, a),
+        Arithmetic::Relu6Grad => select(b > 0.0 && b < 6.0, a),
+        Arithmetic::TanhGrad => b * (1.0 - a * a),
+        Arithmetic::SigmoidGrad => b * a * (1.0 - a),
     }
 }
 
 #[inline(always)]
-fn each(a: &mut [f32], b: &[f32], f: impl Fn(f32, f32) -> f32) {
-    if let &[b] = b {
-        for i in 0..a.len() {
-            a[i] = f(a[i], b);
+fn each(x: &mut [f32], y: &[f32], f: impl Fn(f32, f32) -> f32) {
+    if let &[y] = y {
+        for i in 0..x.len() {
+            x[i] = f(x[i], y);
         }
         return;
     }
-    for a in a.chunks_exact_mut(b.len().max(1)) {
-        let b = &b[..a.len()];
-        for i in 0..a.len() {
-            a[i] = f(a[i], b[i]);
+    for x in x.chunks_exact_mut(y.len().max(1)) {
+        let y = &y[..x.len()];
+        for i in 0..x.len() {
+            x[i] = f(x[i], y[i]);
+        }
+    }
+}
+
+/// `x = (x - mean) * factor + offset`, each of the three as many times as `x` needs.
+#[inline(always)]
+pub(super) fn normalize<const FMA: bool>((mean, factor, offset): (&[f32], &[f32], &[f32]), x: &mut [f32]) {
+    if let (&[mean], &[factor], &[offset]) = (mean, factor, offset) {
+        for i in 0..x.len() {
+            x[i] = fma::<FMA>(x[i] - mean, factor, offset);
+        }
+        return;
+    }
+    for x in x.chunks_exact_mut(mean.len().max(1)) {
+        let (mean, factor, offset) = (&mean[..x.len()], &factor[..x.len()], &offset[..x.len()]);
+        for i in 0..x.len() {
+            x[i] = fma::<FMA>(x[i] - mean[i], factor[i], offset[i]);
         }
     }
 }

@@ -11,7 +11,7 @@
 //! instruction: without it `mul_add` would be a library call.
 
 /// A function of one number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Function {
     /// The number itself.
     #[default]
@@ -34,6 +34,36 @@ pub enum Function {
     Erf,
     /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`.
     Gelu,
+    /// `x` or, below 0, so many times `x`.
+    LeakyRelu(f32),
+    /// `x` or, below 0, `e^x - 1`, to 2 ulp.
+    Elu,
+    /// [`Function::Elu`] with the factors of self-normalizing networks, to 3 ulp.
+    Selu,
+    /// `log(1 + e^x)`, to 4 ulp.
+    Softplus,
+    /// `x / (1 + |x|)`.
+    Softsign,
+    /// `|x|`.
+    Abs,
+    /// `-x`.
+    Neg,
+    /// 1 or -1, or `x` if that is a zero or NaN.
+    Sign,
+    /// `x * x`.
+    Square,
+    /// `1 / x`.
+    Reciprocal,
+    /// The square root.
+    Sqrt,
+    /// `1 / sqrt(x)`, to 1 ulp.
+    Rsqrt,
+    /// The next integer upwards.
+    Ceil,
+    /// The next integer downwards.
+    Floor,
+    /// The nearest integer, the even one of two.
+    Round,
 }
 
 /// `a * b + c`.
@@ -90,6 +120,24 @@ fn tanh<const FMA: bool>(x: f32) -> f32 {
     let scale = power_of_two(n);
     let expm1 = fma::<FMA>(small_expm1::<FMA>(r), scale, scale - 1.0);
     (expm1 / (expm1 + 2.0)).copysign(x)
+}
+
+/// `e^x - 1` for x up to 0.
+#[inline(always)]
+fn negative_expm1<const FMA: bool>(x: f32) -> f32 {
+    let (n, r) = reduce::<FMA>(clamp(x, -40.0, 0.0));
+    let scale = power_of_two(n);
+    let expm1 = fma::<FMA>(small_expm1::<FMA>(r), scale, scale - 1.0);
+    if x == 0.0 { x } else { expm1 }
+}
+
+/// `log(1 + e)` for e from 0 to 1.
+#[inline(always)]
+fn log1p<const FMA: bool>(e: f32) -> f32 {
+    let sum = 1.0 + e;
+    // What rounding took from the sum.
+    let lost = (e - (sum - 1.0)) / sum;
+    log::<FMA>(sum) + lost
 }
 
 #[inline(always)]
@@ -172,6 +220,46 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
             let gelu = 0.5 * x * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2));
             if x == f32::NEG_INFINITY { -0.0 } else { gelu }
         }
+        Function::LeakyRelu(alpha) => {
+            if x < 0.0 {
+                x * alpha
+            } else {
+                x
+            }
+        }
+        Function::Elu => {
+            if x < 0.0 {
+                negative_expm1::<FMA>(x)
+            } else {
+                x
+            }
+        }
+        Function::Selu => {
+            const SCALE: f32 = 1.050_701;
+            const SCALE_ALPHA: f32 = 1.758_099_3;
+            if x < 0.0 { SCALE_ALPHA * negative_expm1::<FMA>(x) } else { SCALE * x }
+        }
+        Function::Softplus => {
+            let more = log1p::<FMA>(exp::<FMA>(-x.abs()));
+            if x > 0.0 { x + more } else { more }
+        }
+        Function::Softsign => {
+            let quotient = x / (1.0 + x.abs());
+            if x.is_infinite() { f32::NAN } else { quotient }
+        }
+        Function::Abs => x.abs(),
+        Function::Neg => -x,
+        Function::Sign => {
+            let sign = 1.0f32.copysign(x);
+            if x > 0.0 || x < 0.0 { sign } else { x }
+        }
+        Function::Square => x * x,
+        Function::Reciprocal => 1.0 / x,
+        Function::Sqrt => x.sqrt(),
+        Function::Rsqrt => 1.0 / x.sqrt(),
+        Function::Ceil => x.ceil(),
+        Function::Floor => x.floor(),
+        Function::Round => x.round_ties_even(),
     }
 }
 
@@ -182,9 +270,15 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
         ($($name:ident)*) => {
             match function {
                 Function::Identity => {}
+                Function::LeakyRelu(alpha) => {
+                    x.iter_mut().for_each(|x| *x = apply::<FMA>(Function::LeakyRelu(alpha), *x));
+                }
                 $(Function::$name => x.iter_mut().for_each(|x| *x = apply::<FMA>(Function::$name, *x)),)*
             }
         };
     }
-    each!(Relu Relu6 GeluTanh Tanh Sigmoid Exp Log Erf Gelu);
+    each!(
+        Relu Relu6 GeluTanh Tanh Sigmoid Exp Log Erf Gelu Elu Selu Softplus Softsign Abs Neg Sign Square Reciprocal Sqrt Rsqrt
+        Ceil Floor Round
+    );
 }

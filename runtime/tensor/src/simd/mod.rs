@@ -7,6 +7,7 @@
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
+//!                       ├─ gather    sums and extremes                                  (reduce.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
@@ -21,6 +22,7 @@
 mod binary;
 mod finish;
 mod functions;
+mod reduce;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -30,9 +32,10 @@ mod winograd;
 
 use std::sync::OnceLock;
 
-pub use binary::Arithmetic;
+pub use binary::{Arithmetic, Over};
 pub(crate) use finish::Finish;
 pub use functions::Function;
+pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use window::Fold;
 
@@ -244,25 +247,46 @@ impl Isa {
         out: &mut [f32],
         stride: usize,
     ) {
+        let done = &mut false;
         compiled!(
             self,
-            |epilogue: &Finish<'_>, rows: usize, width: usize, out: &mut [f32], stride: usize| {
-                finish::run::<FUSED>(epilogue, (rows, width), out, stride);
+            |epilogue: &Finish<'_>,
+             rows: usize,
+             width: usize,
+             out: &mut [f32],
+             stride: usize,
+             done: &mut bool| {
+                *done = finish::run(epilogue, (rows, width), out, stride);
             },
-            finish::run::<true>(epilogue, (rows, width), out, stride)
+            *done = finish::run(epilogue, (rows, width), out, stride)
+        );
+        if !*done {
+            (0..rows).for_each(|i| self.map(epilogue.function, &mut out[i * stride..][..width]));
+        }
+    }
+
+    /// `x = op(x, y)` for each element, or `op(y, x)` over the right operand; `y` as many times as `x` needs: a tensor as large, a row or a
+    /// single number.
+    ///
+    /// # Panics
+    /// If `x` is not a whole number of `y`s.
+    pub fn arithmetic(self, op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
+        assert!(x.len().is_multiple_of(y.len()), "{} elements with {}", x.len(), y.len());
+        compiled!(
+            self,
+            |op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]| binary::run(op, over, x, y),
+            binary::run(op, over, x, y)
         );
     }
 
-    /// `a = op(a, b)` for each element, `b` as many times as `a` needs: a tensor as large, a row or a single number.
-    ///
-    /// # Panics
-    /// If `a` is not a whole number of `b`s.
-    pub fn arithmetic(self, op: Arithmetic, a: &mut [f32], b: &[f32]) {
-        assert!(a.len().is_multiple_of(b.len()), "{} elements with {}", a.len(), b.len());
+    /// `x = (x - mean) * factor + offset`, where the three are rows of one length or single numbers and `x` is a whole number of them.
+    pub(crate) fn normalize(self, mean: &[f32], factor: &[f32], offset: &[f32], x: &mut [f32]) {
         compiled!(
             self,
-            |op: Arithmetic, a: &mut [f32], b: &[f32]| binary::run(op, a, b),
-            binary::run(op, a, b)
+            |mean: &[f32], factor: &[f32], offset: &[f32], x: &mut [f32]| {
+                binary::normalize::<FUSED>((mean, factor, offset), x);
+            },
+            binary::normalize::<true>((mean, factor, offset), x)
         );
     }
 
@@ -274,6 +298,26 @@ impl Isa {
                 x.chunks_exact_mut(n).for_each(|row| rows::run::<FUSED>(function, row));
             },
             x.chunks_exact_mut(n).for_each(|row| rows::run::<true>(function, row))
+        );
+    }
+
+    /// What becomes of a row's numbers.
+    pub(crate) fn gather_row(self, gather: Gather, x: &[f32]) -> f64 {
+        let acc = &mut 0.0;
+        compiled!(
+            self,
+            |gather: Gather, x: &[f32], acc: &mut f64| *acc = reduce::row(gather, x),
+            *acc = reduce::row(gather, x)
+        );
+        *acc
+    }
+
+    /// `acc` with the numbers of each column of a matrix whose rows lie `stride` apart.
+    pub(crate) fn gather_rows(self, gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
+        compiled!(
+            self,
+            |gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(gather, x, stride, acc),
+            reduce::rows(gather, x, stride, acc)
         );
     }
 

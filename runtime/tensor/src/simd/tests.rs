@@ -1,6 +1,6 @@
 //! Every set of instructions against `f64`, over the whole range.
 
-use super::{Arithmetic, Function, Isa};
+use super::{Arithmetic, Function, Isa, Over};
 
 /// The largest error in units of the last place of the exact result, over numbers spread by bit pattern.
 fn worst_ulp(isa: Isa, function: Function, exact: impl Fn(f64) -> f64) -> f64 {
@@ -43,6 +43,15 @@ fn functions_are_as_accurate_as_they_say() {
         check(Function::Log, 2.0, f64::ln);
         check(Function::Erf, 2.0, libm::erf);
         check(Function::Sigmoid, 4.0, |x| 1.0 / (1.0 + (-x).exp()));
+        check(Function::Elu, 2.0, |x| if x < 0.0 { x.exp_m1() } else { x });
+        check(Function::Selu, 3.0, |x| {
+            if x < 0.0 { 1.758_099_340_847_376_8 * x.exp_m1() } else { 1.050_700_987_355_480_5 * x }
+        });
+        check(Function::Softplus, 4.0, |x| if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() });
+        check(Function::Rsqrt, 1.5, |x| 1.0 / x.sqrt());
+        check(Function::Square, 0.5, |x| x * x);
+        check(Function::Reciprocal, 0.5, |x| 1.0 / x);
+        check(Function::Sqrt, 0.5, f64::sqrt);
     }
 }
 
@@ -77,33 +86,33 @@ fn logarithms_of_what_has_none() {
 fn arithmetic_with_whole_tensors_rows_and_numbers() {
     use Arithmetic::*;
     type Scalar = fn(f32, f32) -> f32;
-    let scalar: [(Arithmetic, Scalar); 6] = [
+    let scalar: [(Arithmetic, Scalar); 9] = [
         (Add, |a, b| a + b),
         (Sub, |a, b| a - b),
         (Mul, |a, b| a * b),
         (Div, |a, b| a / b),
         (Max, |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.max(b) }),
         (Min, |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { a.min(b) }),
+        (SquaredDifference, |a, b| (a - b) * (a - b)),
+        (DivNoNan, |a, b| if b == 0.0 { 0.0 } else { a / b }),
+        (ReluGrad, |a, b| if b > 0.0 { a } else { 0.0 }),
     ];
     let a: Vec<f32> = (0..210).map(|i| if i % 13 == 0 { f32::NAN } else { (i % 17) as f32 - 8.0 }).collect();
     for (isa, n) in Isa::all().flat_map(|isa| [1usize, 7, 30, 210].map(|n| (isa, n))) {
         let b: Vec<f32> =
             (0..n).map(|i| if i % 11 == 3 { f32::NAN } else { (i % 19) as f32 - 9.0 }).collect();
         for (op, f) in scalar {
-            let mut got = a.clone();
-            isa.arithmetic(op, &mut got, &b);
-            for (i, got) in got.iter().enumerate() {
-                let want = f(a[i], b[i % n]);
-                assert!(
-                    *got == want || (got.is_nan() && want.is_nan()),
-                    "{op:?} of {} and {}",
-                    a[i],
-                    b[i % n]
-                );
+            let (mut left, mut right) = (a.clone(), a.clone());
+            isa.arithmetic(op, Over::Left, &mut left, &b);
+            isa.arithmetic(op, Over::Right, &mut right, &b);
+            let same = |got: f32, want: f32| got == want || (got.is_nan() && want.is_nan());
+            for (i, (&left, &right)) in left.iter().zip(&right).enumerate() {
+                let (a, b) = (a[i], b[i % n]);
+                assert!(same(left, f(a, b)) && same(right, f(b, a)), "{op:?} of {a} and {b}");
             }
         }
     }
-    Isa::detect().arithmetic(Add, &mut [], &[]);
+    Isa::detect().arithmetic(Add, Over::Left, &mut [], &[]);
 }
 
 #[test]

@@ -39,20 +39,25 @@ impl Default for Conv2d {
 }
 
 /// The shapes of a convolution, checked against each other.
-struct Geometry {
-    image: Layout,
-    result: Layout,
-    result_shape: Shape,
-    windows: Windows,
+pub(super) struct Geometry {
+    pub(super) image: Layout,
+    pub(super) result: Layout,
+    pub(super) result_shape: Shape,
+    pub(super) windows: Windows,
     /// Columns of a filter.
     width: usize,
     /// Channels of a group, before and after.
-    from: usize,
-    to: usize,
+    pub(super) from: usize,
+    pub(super) to: usize,
 }
 
 impl Geometry {
-    fn new(op: &'static str, image: &Shape, filter: &Shape, attrs: &Conv2d) -> Result<Geometry, TensorError> {
+    pub(super) fn new(
+        op: &'static str,
+        image: &Shape,
+        filter: &Shape,
+        attrs: &Conv2d,
+    ) -> Result<Geometry, TensorError> {
         let layout = Layout::new(op, image, attrs.format)?;
         let &[height, width, from, channels] = filter.dims() else {
             return Err(TensorError::Rank { what: "filter", want: 4, got: filter.clone() });
@@ -240,7 +245,7 @@ pub fn conv2d_backprop_filter(
 }
 
 /// Depthwise filters (height, width, channels, multiplier) as those of a convolution with a group per channel: the same bytes.
-fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<Shape, TensorError> {
+pub(super) fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<Shape, TensorError> {
     let op = "DepthwiseConv2dNative";
     let channels = Layout::new(op, image, format)?.channels;
     match filter.dims() {

@@ -14,8 +14,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::movement::transpose;
 use super::numeric::Number;
-use super::product::{contract, multiply};
+use super::product::{Sums, contract, multiply};
 use super::walk::{Axis, repeating, strides};
 use crate::element::with_element;
 use crate::mem::Allocator;
@@ -59,6 +60,34 @@ fn parse_part(equation: &str, text: &str) -> Result<Part, TensorError> {
     Ok(part)
 }
 
+/// What equations are made of.
+pub(super) trait Steps {
+    /// Sums of products of two tensors.
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError>;
+
+    /// The axes in another order.
+    fn transpose(&self, x: &HostTensor, perm: &[i64]) -> Result<HostTensor, TensorError>;
+
+    /// For all else.
+    fn allocator(&self) -> &Arc<dyn Allocator>;
+}
+
+struct Plain<'a>(&'a Arc<dyn Allocator>);
+
+impl Steps for Plain<'_> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+        multiply(OP, (a, false), (b, false), sums, self.0)
+    }
+
+    fn transpose(&self, x: &HostTensor, perm: &[i64]) -> Result<HostTensor, TensorError> {
+        transpose(x, perm, self.0)
+    }
+
+    fn allocator(&self) -> &Arc<dyn Allocator> {
+        self.0
+    }
+}
+
 /// A tensor with a label for each of its axes.
 struct Term {
     x: HostTensor,
@@ -96,16 +125,21 @@ impl Term {
     }
 
     /// The sum over all labels but these, which are its axes then. Nothing is done where nothing changes.
-    fn reduced(self, keep: &[Label], allocator: &Arc<dyn Allocator>) -> Result<Term, TensorError> {
+    fn reduced(self, keep: &[Label], steps: &dyn Steps) -> Result<Term, TensorError> {
         if self.labels == keep {
             return Ok(self);
+        }
+        let place = |label: &Label| self.labels.iter().position(|l| l == label).map(|at| at as i64);
+        let perm: Option<Vec<i64>> = keep.iter().map(place).collect();
+        if let Some(perm) = perm.filter(|_| keep.len() == self.labels.len()) {
+            return Ok(Term { x: steps.transpose(&self.x, &perm)?, labels: keep.to_vec() });
         }
         let axis = |&label: &Label| Axis { len: self.dim(label).unwrap_or(1), a: self.step(label), b: 0 };
         let free: Vec<Axis> = keep.iter().map(axis).collect();
         let summed: Vec<Axis> =
             distinct(&self.labels).iter().filter(|l| !keep.contains(l)).map(axis).collect();
         let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
-        let out = HostTensor::allocate(self.x.dtype(), shape, allocator)?;
+        let out = HostTensor::allocate(self.x.dtype(), shape, steps.allocator())?;
         with_element!(self.x.dtype(), T => {
             let from = self.x.read::<T>()?;
             let from: &[T] = &from;
@@ -115,12 +149,7 @@ impl Term {
     }
 
     /// The sum of products with another term over all labels but these.
-    fn times(
-        &self,
-        other: &Term,
-        keep: &[Label],
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Term, TensorError> {
+    fn times(&self, other: &Term, keep: &[Label], steps: &dyn Steps) -> Result<Term, TensorError> {
         let axis = |&label: &Label| {
             let len = match (self.dim(label), other.dim(label)) {
                 (Some(1) | None, len) => len.unwrap_or(1),
@@ -132,7 +161,7 @@ impl Term {
         let free: Vec<Axis> = keep.iter().map(axis).collect();
         let summed: Vec<Axis> = all.iter().filter(|l| !keep.contains(l)).map(axis).collect();
         let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
-        let x = multiply(OP, (&self.x, false), (&other.x, false), shape, (&free, &summed), allocator)?;
+        let x = steps.multiply(&self.x, &other.x, Sums { shape, free, summed })?;
         Ok(Term { x, labels: keep.to_vec() })
     }
 }
@@ -163,6 +192,15 @@ pub fn einsum(
     equation: &str,
     inputs: &[&HostTensor],
     allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    einsum_by(equation, inputs, &Plain(allocator))
+}
+
+/// The same by these steps.
+pub(super) fn einsum_by(
+    equation: &str,
+    inputs: &[&HostTensor],
+    steps: &dyn Steps,
 ) -> Result<HostTensor, TensorError> {
     let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match text.split_once("->") {
@@ -196,15 +234,15 @@ pub fn einsum(
             distinct(&own.labels).iter().filter(needed).copied().collect()
         };
         let (keep_left, keep_right) = (keep(&product, &term), keep(&term, &product));
-        let (a, b) = (product.reduced(&keep_left, allocator)?, term.reduced(&keep_right, allocator)?);
+        let (a, b) = (product.reduced(&keep_left, steps)?, term.reduced(&keep_right, steps)?);
         let mut kept = distinct(&[&a.labels[..], &b.labels].concat());
         kept.retain(|label| needed_by(&rest, label));
         if rest.is_empty() {
             kept.clone_from(&result);
         }
-        product = a.times(&b, &kept, allocator)?;
+        product = a.times(&b, &kept, steps)?;
     }
-    Ok(product.reduced(&result, allocator)?.x)
+    Ok(product.reduced(&result, steps)?.x)
 }
 
 /// The labels of the result, which the operands must have; checks that axes of one letter agree and those of the dots broadcast.

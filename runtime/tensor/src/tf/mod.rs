@@ -25,6 +25,7 @@ mod conv;
 mod create;
 mod diagonal;
 mod einsum;
+pub mod fast;
 #[cfg(test)]
 mod formula_tests;
 #[cfg(test)]
@@ -45,6 +46,7 @@ mod product;
 mod real;
 mod reduce;
 mod segment;
+mod serial;
 mod shapes;
 mod slices;
 mod softmax;
@@ -57,42 +59,57 @@ mod unary;
 mod walk;
 mod window;
 
-pub use binary::{
-    Binary, Compare, add_n, binary, clip_by_value, compare, leaky_relu_grad, next_after, select,
-    select_slices,
+/// The plain operators: the oracle of the fast ones.
+pub mod reference {
+    pub use super::binary::{
+        Binary, Compare, add_n, binary, clip_by_value, compare, leaky_relu_grad, next_after, select,
+        select_slices,
+    };
+    pub use super::complex::{Part, complex, part};
+    pub use super::conv::{
+        Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
+        depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
+    };
+    pub use super::create::{eye, fill, lin_space, ones_like, range, zeros_like};
+    pub use super::diagonal::{
+        diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag,
+    };
+    pub use super::einsum::einsum;
+    pub use super::index::{
+        Scatter, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true,
+    };
+    pub use super::joins::{concat, pack, split, split_v, unpack};
+    pub use super::list::{PartialShape, TensorList};
+    pub use super::movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
+    pub use super::norm::{
+        BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
+    };
+    pub use super::order::{arg_extreme, in_top_k, sort, top_k};
+    pub use super::pads::{PadMode, mirror_pad_grad, pad};
+    pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
+    pub use super::product::{Turn, batch_matmul, matmul};
+    pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
+    pub use super::segment::{Segment, dynamic_stitch, unsorted_segment};
+    pub use super::shapes::{
+        broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape,
+        shape_from, shape_of, size_of, squeeze,
+    };
+    pub use super::slices::{
+        SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad, tensor_strided_slice_update,
+    };
+    pub use super::softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
+    pub use super::train::{
+        Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
+        apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
+    };
+    pub use super::unary::{Test, Unary, bitcast, cast, leaky_relu, population_count, test, unary};
+    pub use super::window::{Format, Padding};
+}
+
+pub use reference::*;
+// These stand in for the reference's of the same names.
+pub use serial::{
+    batch_matmul, batch_norm, bias_add, binary, cast, compare, conv2d, conv2d_backprop_filter,
+    conv2d_backprop_input, depthwise_conv2d, einsum, leaky_relu, log_softmax, matmul, pool, reduce, select,
+    softmax, transpose, unary,
 };
-pub use complex::{Part, complex, part};
-pub use conv::{
-    Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
-    depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
-};
-pub use create::{eye, fill, lin_space, ones_like, range, zeros_like};
-pub use diagonal::{diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag};
-pub use einsum::einsum;
-pub use index::{Scatter, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true};
-pub use joins::{concat, pack, split, split_v, unpack};
-pub use list::{PartialShape, TensorList};
-pub use movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
-pub use norm::{
-    BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
-};
-pub use order::{arg_extreme, in_top_k, sort, top_k};
-pub use pads::{PadMode, mirror_pad_grad, pad};
-pub use pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
-pub use product::{Turn, batch_matmul, matmul};
-pub use reduce::{Reduce, Scan, l2_loss, reduce, scan};
-pub use segment::{Segment, dynamic_stitch, unsorted_segment};
-pub use shapes::{
-    broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape, shape_from,
-    shape_of, size_of, squeeze,
-};
-pub use slices::{
-    SliceMasks, SliceRange, slice, strided_slice, strided_slice_grad, tensor_strided_slice_update,
-};
-pub use softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
-pub use train::{
-    Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
-    apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
-};
-pub use unary::{Test, Unary, bitcast, cast, leaky_relu, population_count, test, unary};
-pub use window::{Format, Padding};

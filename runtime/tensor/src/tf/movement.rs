@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::shapes::axis_set;
+use super::shapes::{axis_set, permutation};
 use super::walk::{AxisMap, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -14,14 +14,7 @@ pub fn transpose(
     perm: &[i64],
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let set = axis_set("Transpose", x.shape(), perm)?;
-    if set.contains(&false) {
-        return invalid(
-            "Transpose",
-            format!("{perm:?} is no permutation of the axes of shape {}", x.shape()),
-        );
-    }
-    let axes = perm.iter().map(|&axis| resolve_axis(x.shape(), axis)).collect::<Result<Vec<_>, _>>()?;
+    let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
     gather_offsets(x, shape, &[], allocator, || {

@@ -92,13 +92,22 @@ struct Channels {
     n: f64,
 }
 
+/// How many channels images of rank 4 or 5 have, and from channel to channel.
+pub(super) fn channels_of(
+    op: &'static str,
+    x: &HostTensor,
+    format: Format,
+) -> Result<(usize, usize), TensorError> {
+    if !matches!(x.shape().rank(), 4 | 5) {
+        let problem = format!("shape {} is not of rank 4 or 5, {format:?}", x.shape());
+        return Err(TensorError::Invalid { op, problem });
+    }
+    format.channels(op, x)
+}
+
 impl Channels {
     fn new(op: &'static str, x: &HostTensor, format: Format) -> Result<Channels, TensorError> {
-        if !matches!(x.shape().rank(), 4 | 5) {
-            let problem = format!("shape {} is not of rank 4 or 5, {format:?}", x.shape());
-            return Err(TensorError::Invalid { op, problem });
-        }
-        let (count, step) = format.channels(op, x)?;
+        let (count, step) = channels_of(op, x, format)?;
         Ok(Channels { count, step, n: x.num_elements().checked_div(count).unwrap_or(0) as f64 })
     }
 

@@ -37,15 +37,15 @@ pub struct Pool2d {
 }
 
 /// The shapes of a pooling.
-struct Geometry {
-    image: Layout,
+pub(super) struct Geometry {
+    pub(super) image: Layout,
     result: Layout,
     result_shape: Shape,
-    windows: Windows,
+    pub(super) windows: Windows,
 }
 
 impl Geometry {
-    fn new(op: &'static str, shape: &Shape, attrs: &Pool2d) -> Result<Geometry, TensorError> {
+    pub(super) fn new(op: &'static str, shape: &Shape, attrs: &Pool2d) -> Result<Geometry, TensorError> {
         let Pool2d { window, strides, padding, format } = *attrs;
         let image = Layout::new(op, shape, format)?;
         let windows = Windows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;

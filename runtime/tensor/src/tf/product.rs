@@ -48,15 +48,22 @@ pub(super) fn contract<T: Number>(
     Ok(())
 }
 
+/// Which products become one sum: the axes of the result, and those that are summed over.
+pub(super) struct Sums {
+    pub(super) shape: Shape,
+    pub(super) free: Vec<Axis>,
+    pub(super) summed: Vec<Axis>,
+}
+
 /// A new tensor of sums of products of two tensors of one dtype.
 pub(super) fn multiply(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
     (b, conjugate_b): (&HostTensor, bool),
-    shape: Shape,
-    (free, summed): (&[Axis], &[Axis]),
+    Sums { shape, free, summed }: Sums,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    let (free, summed) = (&free[..], &summed[..]);
     b.expect_dtype("b", a.dtype())?;
     if a.dtype() == DType::I1 {
         return Err(TensorError::Unsupported { op, dtype: DType::I1 });
@@ -120,6 +127,16 @@ impl Matrices {
     }
 }
 
+/// Complains unless both have rank 2.
+pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), TensorError> {
+    for (what, x) in [("a", a), ("b", b)] {
+        if x.shape().rank() != 2 {
+            return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
+        }
+    }
+    Ok(())
+}
+
 /// `MatMul` of two matrices.
 pub fn matmul(
     a: &HostTensor,
@@ -128,12 +145,14 @@ pub fn matmul(
     turn_b: Turn,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    for (what, x) in [("a", a), ("b", b)] {
-        if x.shape().rank() != 2 {
-            return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
-        }
-    }
-    product("MatMul", (a, turn_a), (b, turn_b), allocator)
+    expect_matrices(a, b)?;
+    let sums = sums_of("MatMul", (a, turn_a), (b, turn_b))?;
+    multiply("MatMul", (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
+}
+
+/// Whether an operand's elements are conjugated.
+pub(super) fn conjugates(turn: Turn) -> bool {
+    turn == Turn::Adjoint
 }
 
 /// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails below rank 2.
@@ -144,15 +163,16 @@ pub fn batch_matmul(
     turn_b: Turn,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    product("BatchMatMulV2", (a, turn_a), (b, turn_b), allocator)
+    let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, turn_a), (b, turn_b))?);
+    multiply(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
 }
 
-fn product(
+/// The sums that the matrices in the last two axes make; the axes before them broadcast.
+pub(super) fn sums_of(
     op: &'static str,
     (a, turn_a): (&HostTensor, Turn),
     (b, turn_b): (&HostTensor, Turn),
-    allocator: &Arc<dyn Allocator>,
-) -> Result<HostTensor, TensorError> {
+) -> Result<Sums, TensorError> {
     let (left, right) = (Matrices::new("a", a, turn_a)?, Matrices::new("b", b, turn_b)?);
     if left.cols.0 != right.rows.0 {
         let problem = format!(
@@ -175,7 +195,6 @@ fn product(
         .collect();
     free.push(Axis { len: left.rows.0, a: left.rows.1, b: 0 });
     free.push(Axis { len: right.cols.0, a: 0, b: right.cols.1 });
-    let summed = [Axis { len: left.cols.0, a: left.cols.1, b: right.rows.1 }];
-    let conjugate = |turn| turn == Turn::Adjoint;
-    multiply(op, (a, conjugate(turn_a)), (b, conjugate(turn_b)), shape, (&free, &summed), allocator)
+    let summed = vec![Axis { len: left.cols.0, a: left.cols.1, b: right.rows.1 }];
+    Ok(Sums { shape, free, summed })
 }

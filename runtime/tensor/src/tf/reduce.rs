@@ -36,24 +36,19 @@ pub fn reduce(
     keep_dims: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let set = axis_set(op.name(), x.shape(), axes)?;
+    let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
     let on_truth = matches!(op, Reduce::All | Reduce::Any);
     let complex = matches!(x.dtype(), DType::Complex64 | DType::Complex128);
     if on_truth != (x.dtype() == DType::I1) || (complex && matches!(op, Reduce::Min | Reduce::Max)) {
         return Err(TensorError::Unsupported { op: op.name(), dtype: x.dtype() });
     }
     let dims = x.shape().dims();
-    let (mut perm, mut reduced, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-    for (i, &dim) in dims.iter().enumerate() {
-        if set[i] {
+    let (mut perm, mut reduced) = (Vec::new(), Vec::new());
+    for (i, &is_reduced) in set.iter().enumerate() {
+        if is_reduced {
             reduced.push(i as i64);
         } else {
             perm.push(i as i64);
-        }
-        match (set[i], keep_dims) {
-            (false, _) => kept.push(dim),
-            (true, true) => kept.push(1),
-            (true, false) => {}
         }
     }
     let row: usize = reduced.iter().map(|&i| dims[i as usize]).product();
@@ -68,6 +63,23 @@ pub fn reduce(
         }
     });
     Ok(out)
+}
+
+/// Which axes are reduced, and the dimensions of the result.
+pub(super) fn kept_dims(
+    op: Reduce,
+    shape: &Shape,
+    axes: &[i64],
+    keep_dims: bool,
+) -> Result<(Vec<bool>, Vec<usize>), TensorError> {
+    let set = axis_set(op.name(), shape, axes)?;
+    let kept = shape.dims().iter().zip(&set).filter_map(|(&dim, &reduced)| match (reduced, keep_dims) {
+        (false, _) => Some(dim),
+        (true, true) => Some(1),
+        (true, false) => None,
+    });
+    let kept = kept.collect();
+    Ok((set, kept))
 }
 
 /// `L2Loss`: half the sum of the squares of a float tensor, a scalar.

@@ -21,6 +21,14 @@ pub(super) fn axis_set(op: &'static str, shape: &Shape, axes: &[i64]) -> Result<
     Ok(set)
 }
 
+/// All axes by position, in another order.
+pub(super) fn permutation(op: &'static str, shape: &Shape, perm: &[i64]) -> Result<Vec<usize>, TensorError> {
+    if axis_set(op, shape, perm)?.contains(&false) {
+        return invalid(op, format!("{perm:?} is no permutation of the axes of shape {shape}"));
+    }
+    perm.iter().map(|&axis| resolve_axis(shape, axis)).collect()
+}
+
 /// `Reshape`: the same elements in another shape, of which one dimension may be -1. The bytes are shared.
 pub fn reshape(x: &HostTensor, dims: &[i64]) -> Result<HostTensor, TensorError> {
     let mut known: Vec<i64> = dims.to_vec();

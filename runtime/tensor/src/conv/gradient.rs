@@ -1,0 +1,83 @@
+//! What the gradients of a convolution need: windows laid out, and windows added back to the image they came from.
+
+use super::{Conv2d, Windows};
+use crate::TensorError;
+use crate::gemm::Matrix;
+use crate::matmul::{Epilogue, Parallel, expect_len, matmul};
+
+/// Numbers that are laid out at a time, unless one window has more.
+const LAID_OUT: usize = 1 << 17;
+
+impl Conv2d {
+    /// How many windows are laid out at a time.
+    fn block(&self) -> usize {
+        (LAID_OUT / self.k.max(1)).clamp(1, self.rows.max(1))
+    }
+
+    /// Lays out all windows of an image, some at a time, and calls `f(first, count, their numbers)`.
+    pub(crate) fn each_windows(
+        &self,
+        image: &[f32],
+        mut f: impl FnMut(usize, usize, &[f32]),
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        let windows = Windows { conv: self, image };
+        let mut space = space(self.block(), self.k)?;
+        for first in (0..self.rows).step_by(self.block()) {
+            let count = self.block().min(self.rows - first);
+            let space = &mut space[..count * self.k];
+            for (row, out) in (first..).zip(space.chunks_exact_mut(self.k.max(1))) {
+                windows.copy_row(row, 0, out);
+            }
+            f(first, count, space);
+        }
+        Ok(())
+    }
+
+    /// Adds `dy * filter` to the image's pixels: each window's `outs` gradients times the filters, outs by numbers in a window.
+    pub(crate) fn spread(
+        &self,
+        dy: &[f32],
+        filter: Matrix<'_, f32>,
+        image: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        let outs = filter.rows();
+        expect_len(self.rows, outs, dy.len())?;
+        let mut space = space(self.block(), self.k)?;
+        for first in (0..self.rows).step_by(self.block()) {
+            let count = self.block().min(self.rows - first);
+            let space = &mut space[..count * self.k];
+            let dy = Matrix::new(&dy[first * outs..][..count * outs], count, outs);
+            matmul(dy, filter, &Epilogue::default(), space, parallel)?;
+            for (row, products) in (first..).zip(space.chunks_exact(self.k.max(1))) {
+                self.add_window(row, products, image);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_window(&self, row: usize, products: &[f32], image: &mut [f32]) {
+        let Conv2d { channels, height, width, out, .. } = *self;
+        let (n, place) = (row / (out.0 * out.1), row % (out.0 * out.1));
+        let (y, x) = (place / out.1, place % out.1);
+        for i in height.inside(y) {
+            let line = n * height.input + y * height.stride + i * height.dilation - height.pad.0;
+            for j in width.inside(x) {
+                let pixel = line * width.input + x * width.stride + j * width.dilation - width.pad.0;
+                let products = &products[(i * width.filter + j) * channels..][..channels];
+                let pixel = &mut image[pixel * channels..][..channels];
+                pixel.iter_mut().zip(products).for_each(|(pixel, product)| *pixel += product);
+            }
+        }
+    }
+}
+
+fn space(rows: usize, k: usize) -> Result<Vec<f32>, TensorError> {
+    let len = rows.checked_mul(k).ok_or(TensorError::TooLarge)?;
+    let mut space = Vec::new();
+    space.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
+    space.resize(len, 0.0);
+    Ok(space)
+}

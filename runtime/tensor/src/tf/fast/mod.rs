@@ -1,0 +1,88 @@
+//! TensorFlow's operators at the machine's speed.
+//!
+//! ```text
+//! tf::name(&x, .., allocator) ─▶ fast::name(x, .., cx) ─┬─▶ a loop of simd, matmul, conv     for the dtypes and shapes that have one
+//!                                                        └─▶ reference::name(&x, ..)         for all others
+//! ```
+//!
+//! A [`Cx`] says where results come from and who computes them. Operands that may become the result are taken by value: a tensor with no other
+//! owner is overwritten, so whoever needs it afterwards passes a clone. Errors are the reference's, found before anything is written.
+//!
+//! What differs from the reference is rounding: functions of f32 are as accurate as [`Function`](crate::simd::Function) says, sums of f32 products are
+//! made in f32. Sums and means of f32 are made in f64. NaN and infinities are kept where the reference has them, and everything is the same
+//! for any number of workers.
+//!
+//! ```text
+//! elementwise (unary, binary, compare, select, cast) ──▶ rows (how operands of one result are walked)
+//! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
+//! norm (biases, batch normalization)        movement (transposes)
+//! ```
+
+mod elementwise;
+mod images;
+mod movement;
+mod norm;
+mod product;
+mod reduce;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use elementwise::{binary, cast, compare, leaky_relu, map, select, unary};
+pub use images::{conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, pool};
+pub use movement::transpose;
+pub use norm::{batch_norm, bias_add};
+pub use product::{batch_matmul, einsum, matmul};
+pub use reduce::{log_softmax, reduce, softmax};
+
+use crate::matmul::{Parallel, Serial, each_part};
+use crate::mem::Allocator;
+
+/// The fewest elements that are worth a block of their own on another thread.
+const PART: usize = 1 << 16;
+
+/// Elements that are worked on at a time, so that they stay in the first cache.
+const BLOCK: usize = 2048;
+
+/// Where results come from, and who computes them.
+#[derive(Clone, Copy)]
+pub struct Cx<'a> {
+    /// For results and scratch tensors.
+    pub allocator: &'a Arc<dyn Allocator>,
+    /// The caller's threads.
+    pub parallel: &'a dyn Parallel,
+}
+
+impl fmt::Debug for Cx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cx({} workers)", self.parallel.workers())
+    }
+}
+
+impl<'a> Cx<'a> {
+    /// On the calling thread.
+    pub fn serial(allocator: &'a Arc<dyn Allocator>) -> Cx<'a> {
+        Cx { allocator, parallel: &Serial }
+    }
+
+    /// Cuts `out` into parts of whole units and calls `block(first, part)` for each, `first` being the position of the part's first element.
+    /// An element is taken to cost as much as `cost` additions.
+    fn parts<T: Send>(
+        &self,
+        out: &mut [T],
+        (unit, cost): (usize, usize),
+        block: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let workers = self.parallel.workers().max(1);
+        let least = PART.div_ceil(cost.max(1)).max(out.len().div_ceil(workers.saturating_mul(4)));
+        let len =
+            if workers == 1 { out.len() } else { least.div_ceil(unit.max(1)).saturating_mul(unit.max(1)) };
+        if out.len() <= len {
+            return block(0, out);
+        }
+        each_part(out.chunks_mut(len), self.parallel, |i, part| block(i * len, part));
+    }
+}

@@ -1,0 +1,247 @@
+//! Sums of products of f32 and f64 as products of matrices that lie where they are.
+//!
+//! ```text
+//! axes of the result  in a only: rows     in b only: columns     in both: a product for each position
+//! axes summed over    in both: the inner dimension
+//! ```
+//!
+//! Axes that go on evenly in all operands are one. Of each kind the longest makes the matrix, the others are walked. So `MatMul`, `BatchMatMul` and
+//! nearly every `Einsum` are products of matrices with any distances between rows and columns, and nothing is transposed.
+//!
+//! f32 goes by `crate::matmul` where there is work enough to pack for, else by the gemm crate.
+
+use std::sync::Arc;
+
+use super::super::einsum::{Steps, einsum_by};
+use super::super::product::{Sums, conjugates, expect_matrices, multiply, sums_of};
+use super::super::{Turn, walk};
+use super::Cx;
+use crate::gemm::{Float, Matrix, product_into};
+use crate::matmul::{Epilogue, Serial, multiply_strided};
+use crate::mem::Allocator;
+use crate::simd::Isa;
+use crate::{DType, HostTensor, TensorError};
+
+/// See [`reference::matmul`](super::super::reference::matmul).
+pub fn matmul(
+    a: &HostTensor,
+    turn_a: Turn,
+    b: &HostTensor,
+    turn_b: Turn,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    expect_matrices(a, b)?;
+    product("MatMul", (a, turn_a), (b, turn_b), cx)
+}
+
+/// See [`reference::batch_matmul`](super::super::reference::batch_matmul).
+pub fn batch_matmul(
+    a: &HostTensor,
+    turn_a: Turn,
+    b: &HostTensor,
+    turn_b: Turn,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    product("BatchMatMulV2", (a, turn_a), (b, turn_b), cx)
+}
+
+fn product(
+    op: &'static str,
+    (a, turn_a): (&HostTensor, Turn),
+    (b, turn_b): (&HostTensor, Turn),
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let sums = sums_of(op, (a, turn_a), (b, turn_b))?;
+    sum_products(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, cx)
+}
+
+/// See [`reference::einsum`](super::super::reference::einsum).
+pub fn einsum(equation: &str, inputs: &[&HostTensor], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    einsum_by(equation, inputs, cx)
+}
+
+impl Steps for Cx<'_> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+        sum_products("Einsum", (a, false), (b, false), sums, self)
+    }
+
+    fn transpose(&self, x: &HostTensor, perm: &[i64]) -> Result<HostTensor, TensorError> {
+        super::transpose(x, perm, self)
+    }
+
+    fn allocator(&self) -> &Arc<dyn Allocator> {
+        self.allocator
+    }
+}
+
+fn sum_products(
+    op: &'static str,
+    (a, conjugate_a): (&HostTensor, bool),
+    (b, conjugate_b): (&HostTensor, bool),
+    sums: Sums,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    b.expect_dtype("b", a.dtype())?;
+    if let (DType::F32 | DType::F64, Some(nest)) = (a.dtype(), Nest::new(&sums)) {
+        let out = HostTensor::allocate(a.dtype(), sums.shape, cx.allocator)?;
+        if a.dtype() == DType::F32 {
+            let (a, b, mut out) = (a.read::<f32>()?, b.read::<f32>()?, out.write::<f32>()?);
+            nest.run(&a, &b, &mut out, cx, one_f32);
+        } else {
+            let (a, b, mut out) = (a.read::<f64>()?, b.read::<f64>()?, out.write::<f64>()?);
+            nest.run(&a, &b, &mut out, cx, product_into);
+        }
+        return Ok(out);
+    }
+    multiply(op, (a, conjugate_a), (b, conjugate_b), sums, cx.allocator)
+}
+
+/// A product or its addition to what is there.
+type Product<T> = fn(Matrix<'_, T>, Matrix<'_, T>, (&mut [T], (usize, usize)), bool);
+
+fn one_f32(a: Matrix<'_, f32>, b: Matrix<'_, f32>, (out, steps): (&mut [f32], (usize, usize)), add: bool) {
+    /// The fewest rows that are worth packing.
+    const ROWS: usize = 8;
+    let (down, across) = steps;
+    if across != 1 && down == 1 {
+        return one_f32(b.transposed(), a.transposed(), (out, (across, down)), add);
+    }
+    let (m, k, n) = (a.rows(), a.cols(), b.cols());
+    let packs = !add && across == 1 && m >= ROWS && n >= ROWS && k >= ROWS && down >= n;
+    if packs
+        && a.has_slices()
+        && b.has_slices()
+        && let Some(out) = out.get_mut(..(m - 1) * down + n)
+    {
+        let plain = Epilogue::default();
+        if multiply_strided(Isa::detect(), m, (&a, &b), &plain, (out, down), &Serial).is_ok() {
+            return;
+        }
+    }
+    product_into(a, b, (out, steps), add);
+}
+
+/// An axis of the result, or one that is summed over: its length, and from neighbour to neighbour in the operands and the result.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    len: usize,
+    a: usize,
+    b: usize,
+    out: usize,
+}
+
+/// An axis of length 1.
+const NONE: Axis = Axis { len: 1, a: 0, b: 0, out: 0 };
+
+/// How sums of products are products of matrices.
+struct Nest {
+    rows: Axis,
+    cols: Axis,
+    inner: Axis,
+    /// Of the result, without rows and columns.
+    walked: Vec<Axis>,
+    /// Also summed over.
+    added: Vec<Axis>,
+    is_empty: bool,
+}
+
+impl Nest {
+    /// `None` where an axis is summed over that one operand does not have, or the matrices are tiny.
+    fn new(sums: &Sums) -> Option<Nest> {
+        let Sums { shape, free, summed } = sums;
+        let is_empty = shape.num_elements() == 0 || summed.iter().any(|axis| axis.len == 0);
+        let mut nest =
+            Nest { rows: NONE, cols: NONE, inner: NONE, walked: Vec::new(), added: Vec::new(), is_empty };
+        if is_empty {
+            return Some(nest);
+        }
+        let steps = walk::strides(shape);
+        nest.walked = merged(free.iter().zip(steps).map(|(axis, out)| (axis, out)));
+        nest.added = merged(summed.iter().map(|axis| (axis, 0)));
+        if nest.added.iter().any(|axis| axis.a == 0 || axis.b == 0) {
+            return None;
+        }
+        nest.rows = take_longest(&mut nest.walked, |axis| axis.b == 0);
+        nest.cols = take_longest(&mut nest.walked, |axis| axis.a == 0);
+        nest.inner = take_longest(&mut nest.added, |_| true);
+        let work = nest.rows.len.saturating_mul(nest.cols.len).saturating_mul(nest.inner.len);
+        (work >= 64 || nest.walked.is_empty()).then_some(nest)
+    }
+
+    fn run<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], cx: &Cx<'_>, product: Product<T>) {
+        if self.is_empty {
+            return out.fill(T::ZERO);
+        }
+        // Parts of the result are made along its outermost axis.
+        let axes = self.walked.iter().chain([&self.rows, &self.cols]);
+        let outermost = axes.max_by_key(|axis| axis.out).copied().unwrap_or(NONE);
+        let unit = outermost.out.max(1);
+        let work = self.inner.len.saturating_mul(self.added.iter().map(|axis| axis.len).product());
+        cx.parts(out, (unit, work / 8), |first, out| {
+            let at = first / unit;
+            let shorten = |axis: Axis| {
+                let len = if axis.out == outermost.out { out.len() / unit } else { axis.len };
+                Axis { len, ..axis }
+            };
+            let part = Nest {
+                rows: shorten(self.rows),
+                cols: shorten(self.cols),
+                inner: self.inner,
+                walked: self.walked.iter().copied().map(shorten).collect(),
+                added: self.added.clone(),
+                is_empty: false,
+            };
+            part.walk(&a[at * outermost.a..], &b[at * outermost.b..], out, product);
+        });
+    }
+
+    fn walk<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], product: Product<T>) {
+        let Nest { rows, cols, inner, .. } = *self;
+        each_start(&self.walked, |from_a, from_b, to| {
+            let mut add = false;
+            each_start(&self.added, |more_a, more_b, _| {
+                let a = Matrix::strided(&a[from_a + more_a..], (rows.len, rows.a), (inner.len, inner.a));
+                let b = Matrix::strided(&b[from_b + more_b..], (inner.len, inner.b), (cols.len, cols.b));
+                if let (Some(a), Some(b)) = (a, b) {
+                    product(a, b, (&mut out[to..], (rows.out, cols.out)), add);
+                }
+                add = true;
+            });
+        });
+    }
+}
+
+/// The axes of more than one element; those that go on evenly everywhere are one.
+fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Axis> {
+    let mut merged: Vec<Axis> = Vec::new();
+    for (&walk::Axis { len, a, b }, out) in axes.filter(|(axis, _)| axis.len != 1) {
+        let axis = Axis { len, a, b, out };
+        match merged.last_mut() {
+            Some(outer) if outer.a == len * a && outer.b == len * b && outer.out == len * out => {
+                *outer = Axis { len: outer.len * len, ..axis };
+            }
+            _ => merged.push(axis),
+        }
+    }
+    merged
+}
+
+/// Takes the longest of these axes away.
+fn take_longest(axes: &mut Vec<Axis>, of: impl Fn(&Axis) -> bool) -> Axis {
+    let found = (0..axes.len()).filter(|&i| of(&axes[i])).max_by_key(|&i| axes[i].len);
+    found.map_or(NONE, |i| axes.remove(i))
+}
+
+/// Calls `f` with the offsets of each position along the axes.
+fn each_start(axes: &[Axis], mut f: impl FnMut(usize, usize, usize)) {
+    let count: usize = axes.iter().map(|axis| axis.len).product();
+    for mut i in 0..count {
+        let (mut a, mut b, mut out) = (0, 0, 0);
+        for axis in axes.iter().rev() {
+            let at = i % axis.len;
+            i /= axis.len;
+            (a, b, out) = (a + at * axis.a, b + at * axis.b, out + at * axis.out);
+        }
+        f(a, b, out);
+    }
+}

@@ -1,0 +1,168 @@
+//! Reductions and softmax of f32.
+//!
+//! The axes of a reduction become three: what is kept, what is reduced, what is kept. Where that takes more, what is reduced is brought to the
+//! end first.
+
+use super::super::reduce::kept_dims;
+use super::super::{Reduce, reference};
+use super::{BLOCK, Cx};
+use crate::math;
+use crate::simd::{Gather, Isa};
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// Elements of a long row that become one number before the row does, so that the result does not depend on the number of workers.
+const LONG: usize = 1 << 16;
+
+/// Columns that are reduced at a time.
+const COLUMNS: usize = 512;
+
+/// See [`reference::reduce`].
+pub fn reduce(
+    op: Reduce,
+    x: &HostTensor,
+    axes: &[i64],
+    keep_dims: bool,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let gather = match op {
+        Reduce::Sum | Reduce::Mean => Gather::Sum,
+        Reduce::Max => Gather::Max,
+        Reduce::Min => Gather::Min,
+        Reduce::EuclideanNorm => Gather::Squares,
+        Reduce::Prod | Reduce::All | Reduce::Any => {
+            return reference::reduce(op, x, axes, keep_dims, cx.allocator);
+        }
+    };
+    if x.dtype() != DType::F32 {
+        return reference::reduce(op, x, axes, keep_dims, cx.allocator);
+    }
+    let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
+    let out = HostTensor::allocate(DType::F32, Shape::new(&kept)?, cx.allocator)?;
+    let mut runs: Vec<(usize, bool)> = Vec::new();
+    for (&dim, &reduced) in x.shape().dims().iter().zip(&set).filter(|(dim, _)| **dim != 1) {
+        match runs.last_mut() {
+            Some((len, kind)) if *kind == reduced => *len *= dim, // fits: within the shape's invariant
+            _ => runs.push((dim, reduced)),
+        }
+    }
+    let count: usize = runs.iter().filter(|run| run.1).map(|run| run.0).product();
+    let (turned, extents) = match runs[..] {
+        [(inner, false)] => (x.clone(), (1, 1, inner)),
+        [(count, true), (inner, false)] => (x.clone(), (1, count, inner)),
+        [] => (x.clone(), (1, 1, 1)),
+        [(count, true)] => (x.clone(), (1, count, 1)),
+        [(outer, false), (count, true)] => (x.clone(), (outer, count, 1)),
+        [(outer, false), (count, true), (inner, false)] => (x.clone(), (outer, count, inner)),
+        _ => {
+            let perm: Vec<i64> = [false, true]
+                .iter()
+                .flat_map(|wanted| (0..set.len()).filter(|&i| set[i] == *wanted).map(|i| i as i64))
+                .collect();
+            (super::transpose(x, &perm, cx)?, (out.num_elements(), count, 1))
+        }
+    };
+    let finish = |acc: f64| match op {
+        Reduce::Mean => (acc / count as f64) as f32,
+        Reduce::EuclideanNorm => acc.sqrt() as f32,
+        _ => acc as f32,
+    };
+    let (from, mut to) = (turned.read::<f32>()?, out.write::<f32>()?);
+    if !to.is_empty() {
+        run(gather, &from, extents, &mut to, finish, cx);
+    }
+    drop(to);
+    Ok(out)
+}
+
+fn run(
+    gather: Gather,
+    x: &[f32],
+    (outer, count, inner): (usize, usize, usize),
+    out: &mut [f32],
+    finish: impl Fn(f64) -> f32 + Sync,
+    cx: &Cx<'_>,
+) {
+    let isa = Isa::detect();
+    if inner == 1 && count > LONG {
+        let mut parts = vec![0.0; count.div_ceil(LONG)];
+        for (out, row) in out.iter_mut().zip(x.chunks_exact(count)) {
+            cx.parts(&mut parts, (1, LONG), |first, parts| {
+                for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
+                    *part = isa.gather_row(gather, x);
+                }
+            });
+            *out = finish(parts.iter().fold(gather.start(), |acc, &part| gather.join(acc, part)));
+        }
+        return;
+    }
+    if inner == 1 {
+        return cx.parts(out, (1, count), |first, out| {
+            for (i, out) in (first..).zip(out) {
+                *out = finish(isa.gather_row(gather, &x[i * count..][..count]));
+            }
+        });
+    }
+    let unit = if outer == 1 { COLUMNS } else { inner };
+    cx.parts(out, (unit, count), |first, out| {
+        let mut acc = [0.0; COLUMNS];
+        for (i, out) in out.chunks_mut(inner).enumerate() {
+            // Whole rows of columns, or of a single one some columns.
+            let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
+            for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
+                let acc = &mut acc[..out.len()];
+                acc.fill(gather.start());
+                if count > 0 {
+                    let slab = &x[at * count * inner..][..count * inner];
+                    let to = slab.len() - inner + column + j * COLUMNS + out.len();
+                    isa.gather_rows(gather, &slab[column + j * COLUMNS..to], inner, acc);
+                }
+                for (out, &acc) in out.iter_mut().zip(&*acc) {
+                    *out = finish(acc);
+                }
+            }
+        }
+    });
+}
+
+/// See [`reference::softmax`]; in place.
+pub fn softmax(x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    by_rows(x, cx, reference::softmax, math::softmax_in_place)
+}
+
+/// See [`reference::log_softmax`]; in place.
+pub fn log_softmax(x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    by_rows(x, cx, reference::log_softmax, math::log_softmax_in_place)
+}
+
+/// The reference for one operator.
+type Plain = fn(&HostTensor, &std::sync::Arc<dyn crate::mem::Allocator>) -> Result<HostTensor, TensorError>;
+
+fn by_rows(
+    x: HostTensor,
+    cx: &Cx<'_>,
+    plain: Plain,
+    f: fn(usize, &mut [f32]),
+) -> Result<HostTensor, TensorError> {
+    const COST: usize = 8;
+    let n = match (x.dtype(), x.shape().dims().last()) {
+        (DType::F32, Some(&n)) if x.num_elements() > 0 => n,
+        _ => return plain(&x, cx.allocator),
+    };
+    if x.is_unique() {
+        cx.parts(&mut x.write::<f32>()?, (n, COST), |_, out| f(n, out));
+        return Ok(x);
+    }
+    let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
+    {
+        let from = x.read::<f32>()?;
+        let from: &[f32] = &from;
+        let piece = (BLOCK / n).max(1) * n;
+        cx.parts(&mut out.write::<f32>()?, (n, COST), |first, out| {
+            for (out, x) in out.chunks_mut(piece).zip(from[first..].chunks(piece)) {
+                out.copy_from_slice(&x[..out.len()]);
+                f(n, out);
+            }
+        });
+    }
+    Ok(out)
+}
