@@ -25,38 +25,10 @@ pub fn range(
     delta: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let op = "Range";
-    for (what, x) in [("start", start), ("limit", limit), ("delta", delta)] {
-        x.expect_dtype(what, start.dtype())?;
-        x.expect_shape(what, &Shape::scalar())?;
-    }
-    let dtype = start.dtype();
-    with_element!(dtype, T => {
-        let wide = |x: &HostTensor| -> Result<AnyWide, TensorError> { Ok(x.read::<T>()?[0].widen().any()) };
-        let refused = |problem: String| Err(TensorError::Invalid { op, problem });
-        let (start, limit, delta) = (wide(start)?, wide(limit)?, wide(delta)?);
-        let n = match (start, limit, delta) {
-            (AnyWide::Int(_), AnyWide::Int(_), AnyWide::Int(0)) => return refused("delta is 0".to_owned()),
-            (AnyWide::Int(a), AnyWide::Int(b), AnyWide::Int(d)) => {
-                let distance = if d > 0 { b - a } else { a - b };
-                if distance < 0 {
-                    return refused(format!("limit {b} is not reached from {a} in steps of {d}"));
-                }
-                (distance as u128).div_ceil(d.unsigned_abs()) as f64
-            }
-            (AnyWide::Real(a), AnyWide::Real(b), AnyWide::Real(d)) => {
-                let n = ((b - a) / d).ceil();
-                if d == 0.0 || n.is_nan() || n < 0.0 {
-                    return refused(format!("limit {b} is not reached from {a} in steps of {d}"));
-                }
-                n
-            }
-            _ => return Err(TensorError::Unsupported { op, dtype }),
-        };
-        if n >= 9e18 {
-            return Err(TensorError::TooLarge);
-        }
-        let out = HostTensor::allocate(dtype, Shape::new(&[n as usize])?, allocator)?;
+    let n = range_len(start, limit, delta)?;
+    let out = HostTensor::allocate(start.dtype(), Shape::new(&[n])?, allocator)?;
+    with_element!(start.dtype(), T => {
+        let (start, delta) = (number::<T>(start)?, number::<T>(delta)?);
         for (i, out) in out.write::<T>()?.iter_mut().enumerate() {
             *out = T::cast(match (start, delta) {
                 (AnyWide::Int(a), AnyWide::Int(d)) => AnyWide::Int(a + d * i as i128),
@@ -64,8 +36,49 @@ pub fn range(
                 (other, _) => other,
             });
         }
-        Ok(out)
-    })
+    });
+    Ok(out)
+}
+
+/// The number in a scalar.
+fn number<T: Number>(x: &HostTensor) -> Result<AnyWide, TensorError> {
+    Ok(x.read::<T>()?.first().map_or(AnyWide::Int(0), |x| x.widen().any()))
+}
+
+/// How many numbers [`range`] gives.
+pub(super) fn range_len(
+    start: &HostTensor,
+    limit: &HostTensor,
+    delta: &HostTensor,
+) -> Result<usize, TensorError> {
+    let op = "Range";
+    for (what, x) in [("start", start), ("limit", limit), ("delta", delta)] {
+        x.expect_dtype(what, start.dtype())?;
+        x.expect_shape(what, &Shape::scalar())?;
+    }
+    let dtype = start.dtype();
+    let (start, limit, delta) =
+        with_element!(dtype, T => (number::<T>(start)?, number::<T>(limit)?, number::<T>(delta)?));
+    let refused = |problem: String| Err(TensorError::Invalid { op, problem });
+    let n = match (start, limit, delta) {
+        (AnyWide::Int(_), AnyWide::Int(_), AnyWide::Int(0)) => return refused("delta is 0".to_owned()),
+        (AnyWide::Int(a), AnyWide::Int(b), AnyWide::Int(d)) => {
+            let distance = if d > 0 { b - a } else { a - b };
+            if distance < 0 {
+                return refused(format!("limit {b} is not reached from {a} in steps of {d}"));
+            }
+            (distance as u128).div_ceil(d.unsigned_abs()) as f64
+        }
+        (AnyWide::Real(a), AnyWide::Real(b), AnyWide::Real(d)) => {
+            let n = ((b - a) / d).ceil();
+            if d == 0.0 || n.is_nan() || n < 0.0 {
+                return refused(format!("limit {b} is not reached from {a} in steps of {d}"));
+            }
+            n
+        }
+        _ => return Err(TensorError::Unsupported { op, dtype }),
+    };
+    if n < 9e18 { Ok(n as usize) } else { Err(TensorError::TooLarge) }
 }
 
 /// `LinSpace`: `n` numbers from `start` to `stop`, both included; scalars of one float dtype, which is the result's.

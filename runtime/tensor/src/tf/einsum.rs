@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::movement::transpose;
 use super::numeric::Number;
+use super::partial::PartialShape;
 use super::product::{Sums, contract, multiply};
 use super::walk::{Axis, repeating, strides};
 use crate::element::with_element;
@@ -86,6 +87,40 @@ impl Steps for Plain<'_> {
     fn allocator(&self) -> &Arc<dyn Allocator> {
         self.0
     }
+}
+
+/// The text without blanks, a part for each of so many operands, and that of the result if it is written.
+fn parse(equation: &str, n_operands: usize) -> Result<(String, Vec<Part>, Option<Part>), TensorError> {
+    let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match text.split_once("->") {
+        Some((left, right)) => (left, Some(parse_part(&text, right)?)),
+        None => (&text[..], None),
+    };
+    let parts = left.split(',').map(|part| parse_part(&text, part)).collect::<Result<Vec<_>, _>>()?;
+    if parts.len() != n_operands {
+        return invalid(&text, &format!("{n_operands} operands for {} in", parts.len()));
+    }
+    Ok((text, parts, right))
+}
+
+/// The shape of the result for operands of these shapes.
+pub(super) fn einsum_shape(equation: &str, shapes: &[&PartialShape]) -> Result<PartialShape, TensorError> {
+    let (text, parts, right) = parse(equation, shapes.len())?;
+    let mut operands = Vec::with_capacity(parts.len());
+    for (part, shape) in parts.iter().zip(shapes) {
+        let letters = part.iter().flatten().count();
+        let dims = match shape.as_slice() {
+            Some(dims) => dims.to_vec(),
+            None if part.contains(&None) => return Ok(PartialShape::unknown()),
+            None => vec![None; letters],
+        };
+        if letters > dims.len() || (letters < dims.len() && !part.contains(&None)) {
+            return invalid(&text, &format!("an operand of shape {shape} has another rank in"));
+        }
+        operands.push(expand(part, dims.len() - letters).into_iter().zip(dims).collect());
+    }
+    let (result, lengths) = result_labels(&text, right, &parts, &operands)?;
+    Ok(PartialShape::new(result.iter().map(|label| lengths.get(label).copied().flatten()).collect()))
 }
 
 /// A tensor with a label for each of its axes.
@@ -202,16 +237,8 @@ pub(super) fn einsum_by(
     inputs: &[&HostTensor],
     steps: &dyn Steps,
 ) -> Result<HostTensor, TensorError> {
-    let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
-    let (left, right) = match text.split_once("->") {
-        Some((left, right)) => (left, Some(parse_part(&text, right)?)),
-        None => (&text[..], None),
-    };
-    let parts = left.split(',').map(|part| parse_part(&text, part)).collect::<Result<Vec<_>, _>>()?;
+    let (text, parts, right) = parse(equation, inputs.len())?;
     let Some(&first) = inputs.first() else { return invalid(&text, "no operands") };
-    if parts.len() != inputs.len() {
-        return invalid(&text, &format!("{} operands for {} in", inputs.len(), parts.len()));
-    }
     if first.dtype() == DType::I1 {
         return Err(TensorError::Unsupported { op: OP, dtype: DType::I1 });
     }
@@ -220,7 +247,10 @@ pub(super) fn einsum_by(
         x.expect_dtype("inputs", first.dtype())?;
         terms.push(Term::new(&text, part, x)?);
     }
-    let result = result_labels(&text, right, &parts, &terms)?;
+    let axes = terms.iter().map(|term| {
+        term.labels.iter().copied().zip(term.x.shape().dims().iter().copied().map(Some)).collect()
+    });
+    let (result, _) = result_labels(&text, right, &parts, &axes.collect::<Vec<_>>())?;
 
     let mut terms = terms.into_iter();
     let Some(mut product) = terms.next() else { return invalid(&text, "no operands") };
@@ -245,30 +275,28 @@ pub(super) fn einsum_by(
     Ok(product.reduced(&result, steps)?.x)
 }
 
-/// The labels of the result, which the operands must have; checks that axes of one letter agree and those of the dots broadcast.
+/// An axis of an operand: its label, and its length if that is known.
+type LabelledAxis = (Label, Option<usize>);
+
+/// The labels of the result, which the operands must have, and the lengths of all; checks that axes of one letter agree and those of the
+/// dots broadcast.
 fn result_labels(
     equation: &str,
     right: Option<Part>,
     parts: &[Part],
-    terms: &[Term],
-) -> Result<Vec<Label>, TensorError> {
-    let mut dims: BTreeMap<Label, usize> = BTreeMap::new();
-    for term in terms {
-        for (&label, &dim) in term.labels.iter().zip(term.x.shape().dims()) {
-            let known = dims.entry(label).or_insert(dim);
-            match label {
-                Label::Dots(_) if *known == 1 => *known = dim,
-                Label::Dots(_) if dim == 1 => {}
-                _ if *known != dim => {
-                    let shapes: Vec<_> = terms.iter().map(|term| term.x.shape()).collect();
-                    return invalid(
-                        equation,
-                        &format!("lengths {known} and {dim} of one label, shapes {shapes:?}"),
-                    );
-                }
-                _ => {}
+    operands: &[Vec<LabelledAxis>],
+) -> Result<(Vec<Label>, BTreeMap<Label, Option<usize>>), TensorError> {
+    let mut dims: BTreeMap<Label, Option<usize>> = BTreeMap::new();
+    for &(label, dim) in operands.iter().flatten() {
+        let known = dims.entry(label).or_insert(dim);
+        *known = match (label, *known, dim) {
+            (_, Some(a), Some(b)) if a == b => Some(a),
+            (Label::Dots(_), Some(1), other) | (Label::Dots(_), other, Some(1)) => other,
+            (_, Some(a), Some(b)) => {
+                return invalid(equation, &format!("lengths {a} and {b} of one label"));
             }
-        }
+            (_, a, b) => a.or(b),
+        };
     }
     let n_dots = dims.keys().filter(|label| matches!(label, Label::Dots(_))).count();
     let right = right.unwrap_or_else(|| {
@@ -290,5 +318,5 @@ fn result_labels(
     if result.iter().any(|label| !dims.contains_key(label)) {
         return invalid(equation, "the result has a label that no operand has in");
     }
-    Ok(result)
+    Ok((result, dims))
 }

@@ -9,72 +9,10 @@
 use std::sync::Arc;
 
 use super::joins::{concat, pack, unpack};
+use super::partial::PartialShape;
 use super::slices::slice;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
-
-/// A shape in which any dimension, or the rank, may be unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartialShape(Option<Vec<Option<usize>>>);
-
-impl PartialShape {
-    /// Of this rank; -1 is an unknown dimension.
-    pub fn from_i64(dims: &[i64]) -> Result<PartialShape, TensorError> {
-        let known: Vec<i64> = dims.iter().map(|&dim| if dim == -1 { 1 } else { dim }).collect();
-        let shape = Shape::from_i64(&known)?;
-        let open = dims.iter().zip(shape.dims()).map(|(&dim, &known)| (dim != -1).then_some(known));
-        Ok(PartialShape(Some(open.collect())))
-    }
-
-    /// Nothing is known.
-    pub fn unknown() -> PartialShape {
-        PartialShape(None)
-    }
-
-    /// As an `element_shape` operand: a vector of dimensions, or a scalar -1 for an unknown rank.
-    pub fn from_tensor(x: &HostTensor) -> Result<PartialShape, TensorError> {
-        let dims = super::index::indices_of("TensorList", x)?;
-        match x.shape().rank() {
-            0 if dims == [-1] => Ok(PartialShape::unknown()),
-            1 => PartialShape::from_i64(&dims),
-            _ => Err(TensorError::Rank { what: "element_shape", want: 1, got: x.shape().clone() }),
-        }
-    }
-
-    /// The dimensions with -1 for unknown ones; nothing if the rank is unknown.
-    pub fn dims(&self) -> Option<Vec<i64>> {
-        Some(self.0.as_ref()?.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect())
-    }
-
-    /// The shape, if all is known.
-    pub fn shape(&self) -> Option<Shape> {
-        let dims = self.0.as_ref()?.iter().copied().collect::<Option<Vec<usize>>>()?;
-        Shape::new(&dims).ok()
-    }
-
-    /// Whether a tensor of this shape may be an element.
-    pub fn allows(&self, shape: &Shape) -> bool {
-        self.0.as_ref().is_none_or(|dims| {
-            dims.len() == shape.rank()
-                && dims.iter().zip(shape.dims()).all(|(dim, d)| dim.is_none_or(|dim| dim == *d))
-        })
-    }
-
-    /// What both know.
-    pub fn merged(&self, other: &PartialShape) -> Option<PartialShape> {
-        let (Some(a), Some(b)) = (&self.0, &other.0) else {
-            return Some(if self.0.is_some() { self.clone() } else { other.clone() });
-        };
-        if a.len() != b.len() {
-            return None;
-        }
-        let dims = a.iter().zip(b).map(|(a, b)| match (a, b) {
-            (Some(a), Some(b)) if a != b => None,
-            (a, b) => Some(a.or(*b)),
-        });
-        Some(PartialShape(Some(dims.collect::<Option<Vec<_>>>()?)))
-    }
-}
 
 /// A list of tensors of one element type.
 #[derive(Clone, Debug)]
@@ -292,7 +230,8 @@ impl TensorList {
         let op = "TensorListConcatV2";
         let all = self.all(op, element, allocator)?;
         if all.is_empty() {
-            let rows = PartialShape(element.0.as_ref().and_then(|dims| Some(dims.get(1..)?.to_vec())));
+            let rows = element.as_slice().and_then(|dims| dims.get(1..));
+            let rows = rows.map_or(PartialShape::unknown(), |dims| PartialShape::new(dims.to_vec()));
             return Ok((self.nothing(op, &rows, &[0], allocator)?, Vec::new()));
         }
         let lengths = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();

@@ -8,7 +8,8 @@
 //! numeric (kinds of numbers) ──▶ unary, binary, complex (tables) walk (where elements come from) ──▶ movement, joins, slices, pads
 //!                           ├──▶ reduce, order, segment         shapes, create, diagonal, index (tensors of positions)
 //!                           └──▶ product ──▶ einsum             window (images) ──▶ conv, pool
-//! real (floats in f64) ──▶ softmax, norm, train                 list (lists of tensors)
+//! real (floats in f64) ──▶ softmax, norm, train                 list (lists of tensors), partial (shapes known in part)
+//!                    all of them by name, with attributes ──▶ op
 //! ```
 //!
 //! Rules for all: empty tensors give empty results, or the neutral element of a reduction; a negative axis counts from the end;
@@ -41,6 +42,7 @@ mod numeric;
 pub mod op;
 mod order;
 mod pads;
+mod partial;
 mod pool;
 mod product;
 mod real;
@@ -79,13 +81,14 @@ pub mod reference {
         Scatter, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true,
     };
     pub use super::joins::{concat, pack, split, split_v, unpack};
-    pub use super::list::{PartialShape, TensorList};
+    pub use super::list::TensorList;
     pub use super::movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
     pub use super::norm::{
         BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
     };
     pub use super::order::{arg_extreme, in_top_k, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
+    pub use super::partial::PartialShape;
     pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
     pub use super::product::{Turn, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};

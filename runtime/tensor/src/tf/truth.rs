@@ -112,6 +112,9 @@ impl<'a> Node<'a> {
 
     fn run(&self) -> Result<Vec<HostTensor>, TensorError> {
         let eval = op::prepare(self.op, &self.attrs)?.unwrap_or_else(|| panic!("no operator {}", self.op));
-        Ok(eval(&self.inputs, &malloc())?.into_vec())
+        let results = eval(&self.inputs, &malloc())?.into_vec();
+        let agrees = op::infer_tests::agrees(self.op, &self.attrs, &self.inputs, &results);
+        agrees.unwrap_or_else(|problem| panic!("{}: {problem}", self.op));
+        Ok(results)
     }
 }

@@ -3,6 +3,8 @@
 //! A [`Format`] says which axis is which; a [`Layout`] where a pixel's channel lies. Where windows lie along an axis is `crate::conv`'s
 //! [`Window`]; here the paddings of TensorFlow become its numbers.
 
+use std::fmt;
+
 use crate::conv::Window;
 use crate::{HostTensor, Shape, TensorError};
 
@@ -160,9 +162,10 @@ pub(super) fn window_of(window: &Window, count: usize, pixel: usize, tap: usize)
         .then_some(from_start / window.stride)
 }
 
-fn axis(
+/// The window along an axis, and how many there are.
+pub(super) fn axis(
     op: &'static str,
-    shape: &Shape,
+    shape: &dyn fmt::Display,
     input: usize,
     (filter, stride, dilation): (usize, usize, usize),
     same: bool,

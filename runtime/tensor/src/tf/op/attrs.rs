@@ -63,6 +63,11 @@ impl<'a> Attributes<'a> {
         self.signature
     }
 
+    /// Whether the node has the attribute itself.
+    pub fn has(&self, name: &str) -> bool {
+        self.attrs.has(name)
+    }
+
     fn value<T>(
         &self,
         name: &str,

@@ -151,12 +151,17 @@ pub(super) fn transposed(attrs: &Attributes<'_>, name: &str) -> Result<Turn, Ten
     Ok(if attrs.bool(name)? { Turn::Transpose } else { Turn::None })
 }
 
-fn format(attrs: &Attributes<'_>) -> Result<Format, TensorError> {
+pub(super) fn format(attrs: &Attributes<'_>) -> Result<Format, TensorError> {
     attrs.word("data_format", &[("NHWC", Format::Nhwc), ("NCHW", Format::Nchw)])
 }
 
 /// Height and width of a list with a number per axis; those of batch and channels are 1.
-fn plane(op: &'static str, what: &str, list: &[i64], format: Format) -> Result<(usize, usize), TensorError> {
+pub(super) fn plane(
+    op: &'static str,
+    what: &str,
+    list: &[i64],
+    format: Format,
+) -> Result<(usize, usize), TensorError> {
     let (rest, plane) = match (list, format) {
         (&[n, h, w, c], Format::Nhwc) | (&[n, c, h, w], Format::Nchw) => ((n, c), (h, w)),
         _ => return invalid(op, format!("`{what}` is {list:?}, expected four numbers")),
@@ -170,7 +175,7 @@ fn plane(op: &'static str, what: &str, list: &[i64], format: Format) -> Result<(
 }
 
 /// The padding, with `explicit_paddings` where the operator has some: a pair per axis.
-fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, TensorError> {
+pub(super) fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, TensorError> {
     let words = [("VALID", Some(Padding::Valid)), ("SAME", Some(Padding::Same)), ("EXPLICIT", None)];
     let can_be_explicit = attrs.signature().attr("explicit_paddings").is_some();
     let known = if can_be_explicit { &words[..] } else { &words[..2] };
@@ -219,7 +224,7 @@ fn image_shape(
     }
 }
 
-fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, TensorError> {
+pub(super) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, TensorError> {
     let format = format(attrs)?;
     Ok(Pool2d {
         window: plane(attrs.op(), "ksize", &attrs.ints("ksize")?, format)?,

@@ -10,12 +10,15 @@
 //! read when the closure runs, as i32 or i64. Wrong numbers, dtypes and shapes of operands are errors of the closure, wrong attributes errors
 //! of [`prepare`].
 //!
+//! [`infer`] says the types and, as far as they are known, the shapes of results before anything runs.
+//!
 //! Evaluated are pure functions of dense tensors. [`signature`] knows more: control flow, variables, lists, stacks, strings and random numbers,
 //! which others run.
 
 mod arrays;
 mod attrs;
 mod fused;
+mod infer;
 mod layers;
 mod shaping;
 mod signature;
@@ -27,6 +30,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 pub use attrs::{Attributes, Attrs};
+pub use infer::{Inferred, Operand, infer};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature, names, signature};
 pub use types::{RefusedType, Type};
 
@@ -158,6 +162,9 @@ fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i
 fn shape_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Shape, TensorError> {
     Shape::from_i64(&ints_in(op, what, x)?)
 }
+
+#[cfg(test)]
+pub(super) use infer::tests as infer_tests;
 
 #[cfg(test)]
 pub(super) mod tests;

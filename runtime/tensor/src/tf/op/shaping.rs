@@ -9,15 +9,13 @@ use crate::tf::{
 use crate::{DType, HostTensor, Shape, TensorError};
 
 pub(super) const OPS: &[Row] = &[
-    (&["Identity", "Snapshot", "StopGradient", "PreventGradient", "PlaceholderWithDefault"], |attrs| {
-        of(attrs, |[x], _| Ok(x.clone()))
-    }),
+    (&["Identity", "Snapshot", "StopGradient", "PreventGradient"], |attrs| of(attrs, |[x], _| Ok(x.clone()))),
     (&["IdentityN"], |attrs| of_many(attrs, 1, |xs, _| Ok(xs.iter().copied().cloned().collect::<Vec<_>>()))),
-    (&["EnsureShape"], |attrs| {
-        let shape = attrs.shape("shape")?;
+    (&["EnsureShape", "PlaceholderWithDefault"], |attrs| {
+        let (op, shape) = (attrs.op(), attrs.shape("shape")?);
         of(attrs, move |[x], _| match shape.allows(x.shape()) {
             true => Ok(x.clone()),
-            false => invalid("EnsureShape", format!("shape {}, expected {:?}", x.shape(), shape.dims())),
+            false => invalid(op, format!("shape {}, expected {shape}", x.shape())),
         })
     }),
     (&["Const", "HostConst"], |attrs| {
@@ -97,6 +95,9 @@ fn concat_offset(attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
         let axis = int_in(op, "concat_dim", axis)?;
         let mut offset = 0i64;
         let mut offsets = Vec::with_capacity(shapes.len());
+        if let Some(odd) = shapes.iter().find(|x| x.shape().rank() != 1) {
+            return invalid(op, format!("`shape` has shape {}, expected a vector", odd.shape()));
+        }
         let first = ints_in(op, "shape", shapes[0])?;
         let rank = first.len() as i64;
         let at = if axis < 0 { axis.saturating_add(rank) } else { axis };

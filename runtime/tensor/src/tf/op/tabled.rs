@@ -41,7 +41,10 @@ impl Tabled {
             Tabled::Binary(op) => of(attrs, move |[a, b], m| binary(op, a, b, m)),
             Tabled::Compare(op) => comparison(op, attrs),
             Tabled::Test(op) => of(attrs, move |[x], m| test(op, x, m)),
-            Tabled::Part(op) => of(attrs, move |[x], m| part(op, x, m)),
+            Tabled::Part(op) => {
+                let to = attrs.dtype("Tout")?;
+                of(attrs, move |[x], m| typed(part(op, x, m)?, to))
+            }
             Tabled::Reduce(op) => {
                 let keep_dims = attrs.bool("keep_dims")?;
                 of(attrs, move |[x, axes], m| {
@@ -57,6 +60,12 @@ impl Tabled {
             }),
         }
     }
+}
+
+/// A result whose dtype an attribute says once more.
+fn typed(result: HostTensor, want: DType) -> Result<HostTensor, TensorError> {
+    result.expect_dtype("Tout", want)?;
+    Ok(result)
 }
 
 /// `Equal` and `NotEqual` can be told to answer once for shapes that do not broadcast.
@@ -79,7 +88,10 @@ pub(super) const OPS: &[Row] = &[
     (&["SelectV2"], |attrs| of(attrs, |[c, a, b], m| select(c, a, b, m))),
     (&["ClipByValue"], |attrs| of(attrs, |[x, low, high], m| clip_by_value(x, low, high, m))),
     (&["NextAfter"], |attrs| of(attrs, |[a, b], m| next_after(a, b, m))),
-    (&["Complex"], |attrs| of(attrs, |[re, im], m| complex(re, im, m))),
+    (&["Complex"], |attrs| {
+        let to = attrs.dtype("Tout")?;
+        of(attrs, move |[re, im], m| typed(complex(re, im, m)?, to))
+    }),
     (&["PopulationCount"], |attrs| of(attrs, |[x], m| population_count(x, m))),
     (&["L2Loss"], |attrs| of(attrs, |[x], m| l2_loss(x, m))),
     (&["LeakyRelu"], |attrs| {

@@ -1,0 +1,296 @@
+//! Reductions, reshapes, and tensors made of shapes, positions and indices.
+
+use super::rules::{Row, same};
+use super::{Cx, Dim, PartialShape, broadcast, product, sum};
+use crate::TensorError;
+use crate::tf::broadcast_args;
+use crate::tf::create::range_len;
+
+pub(super) const OPS: &[Row] = &[
+    (&["ArgMax", "ArgMin"], |cx| {
+        let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
+        Ok(vec![match cx.int(1)? {
+            Some(axis) => without(dims, cx.axis(axis, dims.len())?),
+            None => PartialShape::of_rank(dims.len() - 1),
+        }])
+    }),
+    (&["Softmax", "LogSoftmax"], |cx| cx.at_least(0, 1).and_then(|_| same(cx))),
+    (
+        &["MatrixBandPart", "BatchMatrixBandPart", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"],
+        |cx| cx.at_least(0, 2).and_then(|_| same(cx)),
+    ),
+    (&["InvertPermutation"], |cx| Ok(vec![PartialShape::new(cx.dims::<1>(0)?.to_vec())])),
+    (&["ReverseV2"], |cx| {
+        if let (Some(axes), Some(rank)) = (cx.ints(1)?, cx.shape(0)?.rank()) {
+            axis_set(cx, &axes, rank)?;
+        }
+        same(cx)
+    }),
+    (&["Reverse"], |cx| {
+        let [n] = cx.dims::<1>(1)?;
+        Ok(vec![cx.merged(cx.shape(0)?, &cx.of_rank(n)?)?])
+    }),
+    (&["Roll", "TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMin"], same),
+    (&["TensorScatterMax", "ScatterNdNonAliasingAdd"], same),
+    (&["Shape"], |cx| Ok(vec![PartialShape::new(vec![cx.shape(0)?.rank()])])),
+    (&["ShapeN"], |cx| {
+        Ok(cx.operands.iter().map(|operand| PartialShape::new(vec![operand.shape.rank()])).collect())
+    }),
+    (&["Reshape"], reshape),
+    (&["ExpandDims"], |cx| {
+        let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+        let Some(axis) = cx.int(1)? else { return Ok(vec![PartialShape::of_rank(dims.len() + 1)]) };
+        Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(1))])
+    }),
+    (&["Squeeze"], squeeze),
+    (&["Fill", "Empty"], |cx| Ok(vec![cx.shape_in(0)?])),
+    (&["BroadcastTo"], |cx| {
+        let target = cx.shape_in(1)?;
+        match broadcast(cx.shape(0)?, &target) {
+            Some(shape) if shape.merged(&target).is_some() => Ok(vec![target]),
+            _ => cx.refuse(format!("no broadcast to shape {target}")),
+        }
+    }),
+    (&["BroadcastArgs"], |cx| {
+        if let (Some(a), Some(b)) = (cx.shape_in(0)?.shape(), cx.shape_in(1)?.shape()) {
+            broadcast_args(&a, &b)?;
+        }
+        let rank = cx.length(0)?.zip(cx.length(1)?).map(|(a, b)| a.max(b));
+        Ok(vec![PartialShape::new(vec![rank])])
+    }),
+    (&["BroadcastGradientArgs"], |_| Ok(vec![PartialShape::of_rank(1); 2])),
+    (&["Range"], |cx| {
+        let constants = (cx.operand(0)?.constant, cx.operand(1)?.constant, cx.operand(2)?.constant);
+        let (Some(start), Some(limit), Some(delta)) = constants else {
+            return Ok(vec![PartialShape::of_rank(1)]);
+        };
+        Ok(vec![PartialShape::new(vec![Some(range_len(start, limit, delta)?)])])
+    }),
+    (&["LinSpace"], |cx| Ok(vec![PartialShape::new(vec![cx.count(2)?])])),
+    (&["Where"], |cx| Ok(vec![PartialShape::new(vec![None, cx.shape(0)?.rank()])])),
+    (&["Unique"], |cx| {
+        let [n] = cx.dims::<1>(0)?;
+        Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n])])
+    }),
+    (&["UniqueWithCounts"], |cx| {
+        let [n] = cx.dims::<1>(0)?;
+        Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n]), PartialShape::of_rank(1)])
+    }),
+    (&["ConcatOffset"], |cx| Ok(cx.operands.iter().skip(1).map(|operand| operand.shape.clone()).collect())),
+    (&["VariableShape"], |_| Ok(vec![PartialShape::of_rank(1)])),
+    (&["Gather"], |cx| gather(cx, Some(0), 0)),
+    (&["GatherV2"], |cx| gather(cx, cx.int(2)?, cx.attrs.int("batch_dims")?)),
+    (&["GatherNd"], gather_nd),
+    (&["OneHot"], |cx| {
+        let depth = cx.count(1)?;
+        let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+        let axis = cx.attrs.int("axis")?;
+        let at = if axis == -1 { Some(dims.len()) } else { usize::try_from(axis).ok() };
+        match at {
+            Some(at) if at <= dims.len() => Ok(vec![with(dims, at, depth)]),
+            _ => cx.refuse(format!("there is no axis {axis}")),
+        }
+    }),
+    (&["ScatterNd"], |cx| Ok(vec![cx.shape_in(2)?])),
+    (&["TopK"], |cx| top_k(cx, Some(cx.attrs.count("k")?))),
+    (&["TopKV2"], |cx| top_k(cx, cx.count(1)?)),
+    (&["InTopK", "InTopKV2"], |cx| {
+        let ([rows, _], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+        Ok(vec![PartialShape::new(vec![cx.same(rows, n)?])])
+    }),
+    (&["Diag"], |cx| {
+        Ok(vec![
+            cx.shape(0)?
+                .as_slice()
+                .map_or(PartialShape::unknown(), |dims| PartialShape::new([dims, dims].concat())),
+        ])
+    }),
+    (&["DiagPart"], |cx| {
+        let Some(dims) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
+        let (left, right) = dims.split_at(dims.len() / 2);
+        Ok(vec![cx.merged(&PartialShape::new(left.to_vec()), &PartialShape::new(right.to_vec()))?])
+    }),
+    (&["MatrixDiag"], matrix_diag),
+    (&["MatrixDiagPart"], matrix_diag_part),
+    // Only the main diagonal is computed; for another one nothing is claimed.
+    (&["MatrixDiagV2", "MatrixDiagV3"], |cx| match cx.ints(1)?.as_deref() {
+        Some([0] | [0, 0]) => matrix_diag(cx),
+        _ => Ok(vec![PartialShape::unknown()]),
+    }),
+    (&["MatrixDiagPartV2", "MatrixDiagPartV3"], |cx| match cx.ints(1)?.as_deref() {
+        Some([0] | [0, 0]) => matrix_diag_part(cx),
+        _ => Ok(vec![PartialShape::unknown()]),
+    }),
+];
+
+/// The dimensions with one more at `at`.
+pub(super) fn with(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
+    let mut dims = dims.to_vec();
+    dims.insert(at.min(dims.len()), dim);
+    PartialShape::new(dims)
+}
+
+/// The dimensions without the one at `at`.
+pub(super) fn without(dims: &[Dim], at: usize) -> PartialShape {
+    PartialShape::new(dims.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect())
+}
+
+/// For each axis, whether it is named.
+fn axis_set(cx: &Cx<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorError> {
+    let mut set = vec![false; rank];
+    for &axis in axes {
+        if std::mem::replace(&mut set[cx.axis(axis, rank)?], true) {
+            return cx.refuse(format!("axis {axis} is named twice in {axes:?}"));
+        }
+    }
+    Ok(set)
+}
+
+pub(super) fn reduction(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let (axes, keep_dims) = (cx.ints(1)?, cx.attrs.bool("keep_dims")?);
+    let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let Some(axes) = axes else {
+        return Ok(vec![if keep_dims { PartialShape::of_rank(dims.len()) } else { PartialShape::unknown() }]);
+    };
+    let set = axis_set(cx, &axes, dims.len())?;
+    let kept = dims.iter().zip(set).filter_map(|(&dim, reduced)| match (reduced, keep_dims) {
+        (false, _) => Some(dim),
+        (true, true) => Some(Some(1)),
+        (true, false) => None,
+    });
+    Ok(vec![PartialShape::new(kept.collect())])
+}
+
+pub(super) fn scan(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    if let (Some(dims), Some(axis)) = (cx.at_least(0, 1)?, cx.int(1)?) {
+        cx.axis(axis, dims.len())?;
+    }
+    same(cx)
+}
+
+pub(super) fn segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let count = cx.count(2)?;
+    let (Some(dims), Some(ids)) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice()) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let Some((first, rest)) = dims.split_at_checked(ids.len()) else {
+        return cx.refuse("the ids have more axes than the data".to_owned());
+    };
+    cx.merged(&PartialShape::new(first.to_vec()), cx.shape(1)?)?;
+    Ok(vec![with(rest, 0, count)])
+}
+
+/// The number of all elements.
+fn count(dims: &[Dim]) -> Result<Dim, TensorError> {
+    dims.iter().try_fold(Some(1), |n, &dim| product(n, dim))
+}
+
+fn reshape(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let target = match (cx.ints(1)?, &cx.operand(1)?.dims) {
+        (Some(dims), _) if dims.iter().filter(|&&dim| dim == -1).count() > 1 => {
+            return cx.refuse(format!("more than one dimension of {dims:?} is open"));
+        }
+        (Some(dims), _) => PartialShape::from_i64(&dims)?,
+        (None, Some(dims)) => dims.clone(),
+        (None, None) => cx.of_rank(cx.length(1)?)?,
+    };
+    let total = match cx.shape(0)?.as_slice() {
+        Some(dims) => count(dims)?,
+        None => None,
+    };
+    let (Some(dims), Some(total)) = (target.as_slice(), total) else { return Ok(vec![target]) };
+    let open: Vec<usize> = (0..dims.len()).filter(|&i| dims[i].is_none()).collect();
+    let known: Vec<Dim> = dims.iter().copied().filter(Option::is_some).collect();
+    let mut dims = dims.to_vec();
+    match (&open[..], count(&known)?) {
+        ([], Some(n)) if n == total => {}
+        (&[at], Some(n)) if n > 0 && total.is_multiple_of(n) => dims[at] = Some(total / n),
+        ([_, _, ..], Some(n)) if n == 0 || total.is_multiple_of(n) => {}
+        _ => return cx.refuse(format!("{total} elements do not fit {target}")),
+    }
+    Ok(vec![PartialShape::new(dims)])
+}
+
+fn squeeze(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let axes = cx.attrs.ints("squeeze_dims")?;
+    let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let set = axis_set(cx, &axes, dims.len())?;
+    if axes.is_empty() {
+        if dims.contains(&None) {
+            return Ok(vec![PartialShape::unknown()]);
+        }
+        return Ok(vec![PartialShape::new(dims.iter().copied().filter(|dim| *dim != Some(1)).collect())]);
+    }
+    if let Some(at) = (0..dims.len()).find(|&i| set[i] && dims[i].is_some_and(|dim| dim != 1)) {
+        return cx.refuse(format!("axis {at} is not 1 long"));
+    }
+    Ok(vec![PartialShape::new(
+        dims.iter().zip(set).filter(|(_, named)| !named).map(|(dim, _)| *dim).collect(),
+    )])
+}
+
+fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Result<Vec<PartialShape>, TensorError> {
+    let (Some(dims), Some(rows)) = (cx.at_least(0, 1)?, cx.shape(1)?.as_slice()) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let n_batch = if batch_dims < 0 { batch_dims.saturating_add(rows.len() as i64) } else { batch_dims };
+    let n_batch = usize::try_from(n_batch).ok().filter(|&n| n <= rows.len() && n < dims.len());
+    let Some(n_batch) = n_batch else { return cx.refuse(format!("there are no {batch_dims} batch axes")) };
+    let Some(axis) = axis else {
+        return Ok(vec![PartialShape::of_rank(dims.len() - 1 + rows.len() - n_batch)]);
+    };
+    let at = cx.axis(axis, dims.len())?;
+    if n_batch > at {
+        return cx.refuse(format!("axis {axis} is one of the {n_batch} batch axes"));
+    }
+    let mut shape = Vec::with_capacity(dims.len() + rows.len());
+    for (a, b) in dims.iter().zip(rows).take(n_batch) {
+        shape.push(cx.same(*a, *b)?);
+    }
+    shape.extend(&dims[n_batch..at]);
+    shape.extend(&rows[n_batch..]);
+    shape.extend(&dims[at + 1..]);
+    Ok(vec![PartialShape::new(shape)])
+}
+
+fn gather_nd(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let (dims, indices) = (cx.shape(0)?.as_slice(), cx.at_least(1, 1)?);
+    let (Some(dims), Some((&Some(depth), outer))) = (dims, indices.and_then(|indices| indices.split_last()))
+    else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    match dims.get(depth..) {
+        Some(rest) if depth > 0 => Ok(vec![PartialShape::new([outer, rest].concat())]),
+        _ => cx.refuse(format!("indices of {depth} axes")),
+    }
+}
+
+fn top_k(cx: &Cx<'_>, k: Dim) -> Result<Vec<PartialShape>, TensorError> {
+    let dims = cx.at_least(0, 1)?;
+    let Some((&last, outer)) = dims.and_then(|dims| dims.split_last()) else {
+        return Ok(vec![PartialShape::unknown(); 2]);
+    };
+    if let (Some(k), Some(n)) = (k, last)
+        && k > n
+    {
+        return cx.refuse(format!("the {k} largest of {n}"));
+    }
+    Ok(vec![with(outer, outer.len(), k); 2])
+}
+
+fn matrix_diag(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let dims = cx.at_least(0, 1)?;
+    let last = dims.and_then(|dims| dims.last().map(|last| with(dims, dims.len(), *last)));
+    Ok(vec![last.unwrap_or(PartialShape::unknown())])
+}
+
+fn matrix_diag_part(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let Some([batch @ .., rows, cols]) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
+    let n = rows.zip(*cols).map(|(rows, cols)| rows.min(cols));
+    Ok(vec![with(batch, batch.len(), n)])
+}
+
+/// The sum of dimensions.
+pub(super) fn total(dims: impl Iterator<Item = Dim>) -> Result<Dim, TensorError> {
+    dims.into_iter().try_fold(Some(0), sum)
+}

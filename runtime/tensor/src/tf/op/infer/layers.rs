@@ -1,0 +1,255 @@
+//! Products, images and layers.
+
+use super::rules::{Row, same};
+use super::{Cx, Dim, PartialShape, broadcast, product};
+use crate::TensorError;
+use crate::tf::einsum::einsum_shape;
+use crate::tf::op::layers::{conv, format, padding, plane, pooling};
+use crate::tf::window::axis;
+use crate::tf::{Conv2d, Format, Padding};
+
+pub(super) const OPS: &[Row] = &[
+    (&["MatMul", "_FusedMatMul"], |cx| {
+        let (turn_a, turn_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
+        let (a, b) = (turned(cx.dims::<2>(0)?, turn_a), turned(cx.dims::<2>(1)?, turn_b));
+        cx.same(a[1], b[0])?;
+        finished(cx, PartialShape::new(vec![a[0], b[1]]), Format::Nhwc)
+    }),
+    (&["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], |cx| {
+        let (turn_a, turn_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
+        let (Some([batch_a @ .., a0, a1]), Some([batch_b @ .., b0, b1])) =
+            (cx.at_least(0, 2)?, cx.at_least(1, 2)?)
+        else {
+            return Ok(vec![PartialShape::unknown()]);
+        };
+        let (a, b) = (turned([*a0, *a1], turn_a), turned([*b0, *b1], turn_b));
+        cx.same(a[1], b[0])?;
+        let batch = broadcast(&PartialShape::new(batch_a.to_vec()), &PartialShape::new(batch_b.to_vec()));
+        let Some(batch) = batch else {
+            return cx.refuse("the batches cannot be broadcast together".to_owned());
+        };
+        Ok(vec![PartialShape::new([batch.as_slice().unwrap_or_default(), &[a[0], b[1]]].concat())])
+    }),
+    (&["Einsum"], |cx| {
+        let shapes: Vec<&PartialShape> = cx.operands.iter().map(|operand| &operand.shape).collect();
+        Ok(vec![einsum_shape(&cx.attrs.string("equation")?, &shapes)?])
+    }),
+    (&["SoftmaxCrossEntropyWithLogits"], |cx| {
+        let logits = PartialShape::new(cx.dims::<2>(0)?.to_vec());
+        match broadcast(&logits, cx.shape(1)?) {
+            Some(both) => Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both]),
+            None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+        }
+    }),
+    (&["SparseSoftmaxCrossEntropyWithLogits"], |cx| {
+        let ([rows, classes], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+        let rows = cx.same(rows, n)?;
+        Ok(vec![PartialShape::new(vec![rows]), PartialShape::new(vec![rows, classes])])
+    }),
+    (&["BiasAdd"], |cx| {
+        biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, format(&cx.attrs)?).map(|shape| vec![shape])
+    }),
+    (&["BiasAddV1"], |cx| biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, Format::Nhwc).map(|shape| vec![shape])),
+    (&["BiasAddGrad"], |cx| {
+        let channels = match (cx.at_least(0, 2)?, format(&cx.attrs)?) {
+            (Some([.., channels]), Format::Nhwc) | (Some([_, channels, ..]), Format::Nchw) => *channels,
+            _ => None,
+        };
+        Ok(vec![PartialShape::new(vec![channels])])
+    }),
+    (&["Conv2D", "_FusedConv2D"], |cx| {
+        let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
+        let [_, _, from, to] = filter;
+        let shape = convolved(cx, &attrs, filter, |cx, channels| {
+            // As many groups as the channels of a group fit.
+            if let (Some(channels), Some(from)) = (channels, from) {
+                let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
+                if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
+                    return cx.refuse(format!("{channels} channels for filters of {from}"));
+                }
+            }
+            Ok(to)
+        })?;
+        finished(cx, shape, attrs.format)
+    }),
+    (&["DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"], |cx| {
+        let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
+        let [_, _, from, multiplier] = filter;
+        let shape =
+            convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
+        finished(cx, shape, attrs.format)
+    }),
+    (&["Conv2DBackpropInput"], |cx| {
+        let attrs = conv(&cx.attrs)?;
+        let sizes = cx.shape_in(0)?;
+        let ([batch, ..], [_, _, channels, _]) = (cx.dims::<4>(2)?, cx.dims::<4>(1)?);
+        match sizes.as_slice() {
+            Some(&[height, width]) => Ok(vec![image(attrs.format, batch, [height, width], channels)]),
+            _ => Ok(vec![cx.merged(&sizes, &PartialShape::of_rank(4))?]),
+        }
+    }),
+    (&["DepthwiseConv2dNativeBackpropInput"], |cx| {
+        Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
+    }),
+    (&["Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter"], |cx| {
+        Ok(vec![cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(4))?])
+    }),
+    (&["AvgPoolGrad"], |cx| Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])),
+    (&["MaxPoolGrad", "MaxPoolGradV2"], |cx| cx.dims::<4>(0).and_then(|_| same(cx))),
+    (&["MaxPool", "AvgPool"], |cx| {
+        let pool = pooling(&cx.attrs)?;
+        pooled(cx, pool.format, pool.padding, Some((pool.window, pool.strides)))
+    }),
+    (&["MaxPoolV2"], |cx| {
+        let format = format(&cx.attrs)?;
+        let windows = match (cx.ints(1)?, cx.ints(2)?) {
+            (Some(window), Some(strides)) => Some((
+                plane(cx.op(), "ksize", &window, format)?,
+                plane(cx.op(), "strides", &strides, format)?,
+            )),
+            _ => None,
+        };
+        pooled(cx, format, padding(&cx.attrs, format)?, windows)
+    }),
+    (&["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"], |cx| {
+        let (shape, channels) = normalized(cx, 0, &[1, 2])?;
+        let mut shapes = vec![shape];
+        shapes.extend(vec![PartialShape::new(vec![channels]); cx.n_results.saturating_sub(1).min(4)]);
+        shapes.extend((cx.n_results > 5).then(|| PartialShape::of_rank(0)));
+        Ok(shapes)
+    }),
+    (&["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], |cx| {
+        cx.merged(cx.shape(0)?, cx.shape(1)?)?;
+        let (shape, channels) = normalized(cx, 1, &[2])?;
+        let vector = PartialShape::new(vec![channels]);
+        let empty = PartialShape::new(vec![Some(0)]);
+        Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
+    }),
+];
+
+fn turned([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
+    if turn { [cols, rows] } else { [rows, cols] }
+}
+
+/// The shape of images whose channels have biases.
+fn biased(
+    cx: &Cx<'_>,
+    x: &PartialShape,
+    [bias]: [Dim; 1],
+    format: Format,
+) -> Result<PartialShape, TensorError> {
+    let Some(dims) = x.as_slice() else { return Ok(PartialShape::unknown()) };
+    let mut dims = dims.to_vec();
+    let at = if format == Format::Nchw { 1 } else { dims.len().saturating_sub(1) };
+    match dims.get_mut(at) {
+        Some(channels) if at > 0 => *channels = cx.same(*channels, bias)?,
+        _ => return cx.refuse(format!("rank {}, expected 2 or more", dims.len())),
+    }
+    Ok(PartialShape::new(dims))
+}
+
+/// The shape of a product or convolution after what an operator that is a fusion does with it.
+fn finished(cx: &Cx<'_>, mut shape: PartialShape, format: Format) -> Result<Vec<PartialShape>, TensorError> {
+    if cx.attrs.signature().attr("fused_ops").is_none() {
+        return Ok(vec![shape]);
+    }
+    let mut operand = 2;
+    for name in cx.attrs.strings("fused_ops")? {
+        match &name[..] {
+            "BiasAdd" => shape = biased(cx, &shape, cx.dims::<1>(operand)?, format)?,
+            "Add" => match broadcast(&shape, cx.shape(operand)?) {
+                Some(both) => shape = both,
+                None => return cx.refuse("the shapes cannot be broadcast together".to_owned()),
+            },
+            _ => {}
+        }
+        operand += match &name[..] {
+            "BiasAdd" | "Add" => 1,
+            "FusedBatchNorm" => 4,
+            _ => 0,
+        };
+    }
+    Ok(vec![shape])
+}
+
+/// Batch, height, width and channels of operand 0.
+fn images(cx: &Cx<'_>, i: usize, format: Format) -> Result<(Dim, [Dim; 2], Dim), TensorError> {
+    let dims = cx.dims::<4>(i)?;
+    Ok(match format {
+        Format::Nhwc => (dims[0], [dims[1], dims[2]], dims[3]),
+        Format::Nchw => (dims[0], [dims[2], dims[3]], dims[1]),
+    })
+}
+
+fn image(format: Format, batch: Dim, [height, width]: [Dim; 2], channels: Dim) -> PartialShape {
+    PartialShape::new(match format {
+        Format::Nhwc => vec![batch, height, width, channels],
+        Format::Nchw => vec![batch, channels, height, width],
+    })
+}
+
+/// How many windows there are down and across.
+fn windows(
+    cx: &Cx<'_>,
+    plane: [Dim; 2],
+    size: [Dim; 2],
+    strides: (usize, usize),
+    dilations: (usize, usize),
+    padding: Padding,
+) -> Result<[Dim; 2], TensorError> {
+    let explicit = match padding {
+        Padding::Explicit([rows, cols]) => [Some(rows), Some(cols)],
+        _ => [None, None],
+    };
+    let (strides, dilations) = ([strides.0, strides.1], [dilations.0, dilations.1]);
+    let mut counts = [None, None];
+    for i in 0..2 {
+        // The size of a window does not matter for SAME.
+        let size = if padding == Padding::Same { size[i].or(Some(1)) } else { size[i] };
+        if let (Some(length), Some(size)) = (plane[i], size) {
+            let same = padding == Padding::Same;
+            let window = (size, strides[i], dilations[i]);
+            counts[i] = Some(axis(cx.op(), cx.shape(0)?, length, window, same, explicit[i])?.1);
+        }
+    }
+    Ok(counts)
+}
+
+fn convolved(
+    cx: &Cx<'_>,
+    attrs: &Conv2d,
+    [height, width, ..]: [Dim; 4],
+    channels: impl Fn(&Cx<'_>, Dim) -> Result<Dim, TensorError>,
+) -> Result<PartialShape, TensorError> {
+    let (batch, plane, from) = images(cx, 0, attrs.format)?;
+    let counts = windows(cx, plane, [height, width], attrs.strides, attrs.dilations, attrs.padding)?;
+    Ok(image(attrs.format, batch, counts, channels(cx, from)?))
+}
+
+/// Height and width of windows, and from window to window.
+type WindowsOf = ((usize, usize), (usize, usize));
+
+fn pooled(
+    cx: &Cx<'_>,
+    format: Format,
+    padding: Padding,
+    known: Option<WindowsOf>,
+) -> Result<Vec<PartialShape>, TensorError> {
+    let (batch, plane, channels) = images(cx, 0, format)?;
+    let counts = match known {
+        Some((size, strides)) => windows(cx, plane, [Some(size.0), Some(size.1)], strides, (1, 1), padding)?,
+        None => [None, None],
+    };
+    Ok(vec![image(format, batch, counts, channels)])
+}
+
+/// The shape of images and the length of vectors with a number per channel.
+fn normalized(cx: &Cx<'_>, x: usize, vectors: &[usize]) -> Result<(PartialShape, Dim), TensorError> {
+    let format = format(&cx.attrs)?;
+    let (batch, plane, mut channels) = images(cx, x, format)?;
+    for &vector in vectors {
+        let [n] = cx.dims::<1>(vector)?;
+        channels = cx.same(channels, n)?;
+    }
+    Ok((image(format, batch, plane, channels), channels))
+}

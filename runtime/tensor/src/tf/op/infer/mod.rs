@@ -1,0 +1,267 @@
+//! Shape inference: what is known of an operator's results before it runs.
+//!
+//! ```text
+//! operands: types, partial shapes, constants ──bind (signature)──▶ element types and number of the results
+//!                                            ──rule (a table of each family)──▶ their shapes
+//! ```
+//!
+//! Rules are TensorFlow's: a result is known as far as it follows from what is known, and a shape that no operand can have is refused, with the
+//! shapes in the message. What a rule says holds for what [`super::prepare`]'s function computes; where a rule refuses, that fails.
+//!
+//! An operator without a rule has results of unknown shapes.
+
+mod arrays;
+mod bind;
+mod joins;
+mod layers;
+mod rules;
+mod slices;
+
+use super::{Attributes, Attrs, Type, signature};
+use crate::error::invalid;
+use crate::tf::PartialShape;
+use crate::tf::index::indices_of;
+use crate::{HostTensor, MAX_RANK, Shape, TensorError};
+
+/// A dimension; nothing if it is unknown.
+type Dim = Option<usize>;
+
+/// What is known of an operand.
+#[derive(Clone, Debug)]
+pub struct Operand<'a> {
+    /// Its element type.
+    pub ty: Type,
+    /// Its shape.
+    pub shape: PartialShape,
+    /// Its value.
+    pub constant: Option<&'a HostTensor>,
+    /// If it is a vector of dimensions that is no constant: those that are known.
+    pub dims: Option<PartialShape>,
+}
+
+impl Operand<'_> {
+    /// An operand of which no value is known.
+    pub fn new(ty: Type, shape: PartialShape) -> Operand<'static> {
+        Operand { ty, shape, constant: None, dims: None }
+    }
+}
+
+/// What is known of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// Its element type.
+    pub ty: Type,
+    /// Its shape.
+    pub shape: PartialShape,
+}
+
+/// A node as rules see it.
+struct Cx<'a> {
+    attrs: Attributes<'a>,
+    operands: &'a [Operand<'a>],
+    n_results: usize,
+}
+
+/// The shapes of the results.
+type Rule = fn(&Cx<'_>) -> Result<Vec<PartialShape>, TensorError>;
+
+/// What is known of the results of the operator with this name. Fails for a name without a signature, and for operands and attributes that it refuses.
+pub fn infer(op: &str, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Vec<Inferred>, TensorError> {
+    let Some(signature) = signature(op) else {
+        let name: String = op.chars().take(64).collect();
+        return invalid("tf", format!("there is no operator `{name}`"));
+    };
+    let attrs = Attributes::new(&signature, attrs);
+    let types = bind::result_types(&attrs, operands)?;
+    let cx = Cx { attrs, operands, n_results: types.len() };
+    let shapes = match rules::rule(op) {
+        Some(rule) => rule(&cx)?,
+        None => vec![PartialShape::unknown(); types.len()],
+    };
+    if shapes.len() != types.len() {
+        return cx.refuse(format!("{} results, expected {}", shapes.len(), types.len()));
+    }
+    for shape in &shapes {
+        cx.check(shape)?;
+    }
+    Ok(types.into_iter().zip(shapes).map(|(ty, shape)| Inferred { ty, shape }).collect())
+}
+
+impl<'a> Cx<'a> {
+    fn op(&self) -> &'static str {
+        self.attrs.op()
+    }
+
+    /// The answer to operands that do not fit, with their shapes.
+    fn refuse<T>(&self, problem: String) -> Result<T, TensorError> {
+        let mut words = problem;
+        for (i, operand) in self.operands.iter().take(8).enumerate() {
+            words.push_str(if i == 0 { "; operands of shapes " } else { ", " });
+            words.push_str(&operand.shape.to_string());
+        }
+        invalid(self.op(), words)
+    }
+
+    /// Complains about a shape that no tensor has.
+    fn check(&self, shape: &PartialShape) -> Result<(), TensorError> {
+        match shape.as_slice() {
+            Some(dims) if dims.len() > MAX_RANK => Err(TensorError::TooManyDims { rank: dims.len() }),
+            Some(dims) => match dims.iter().copied().collect::<Option<Vec<usize>>>() {
+                Some(dims) => Shape::new(&dims).map(|_| ()),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    fn operand(&self, i: usize) -> Result<&'a Operand<'a>, TensorError> {
+        match self.operands.get(i) {
+            Some(operand) => Ok(operand),
+            None => self.refuse(format!("no operand {i}")),
+        }
+    }
+
+    fn shape(&self, i: usize) -> Result<&'a PartialShape, TensorError> {
+        Ok(&self.operand(i)?.shape)
+    }
+
+    /// The dimensions of an operand of this rank.
+    fn dims<const RANK: usize>(&self, i: usize) -> Result<[Dim; RANK], TensorError> {
+        match self.shape(i)?.as_slice() {
+            None => Ok([None; RANK]),
+            Some(dims) => match <[Dim; RANK]>::try_from(dims) {
+                Ok(dims) => Ok(dims),
+                Err(_) => self.refuse(format!("operand {i} has rank {}, expected {RANK}", dims.len())),
+            },
+        }
+    }
+
+    /// The dimensions of an operand of this rank or a higher one, if its rank is known.
+    fn at_least(&self, i: usize, rank: usize) -> Result<Option<&'a [Dim]>, TensorError> {
+        match self.shape(i)?.as_slice() {
+            Some(dims) if dims.len() < rank => {
+                self.refuse(format!("operand {i} has rank {}, expected {rank} or more", dims.len()))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// The integers of an operand that is a constant vector or number.
+    fn ints(&self, i: usize) -> Result<Option<Vec<i64>>, TensorError> {
+        match self.operand(i)?.constant {
+            Some(x) if x.shape().rank() < 2 => indices_of(self.op(), x).map(Some),
+            Some(x) => self.refuse(format!("operand {i} has rank {}, expected a vector", x.shape().rank())),
+            None => Ok(None),
+        }
+    }
+
+    /// The integer of an operand that is a constant of one element.
+    fn int(&self, i: usize) -> Result<Option<i64>, TensorError> {
+        let Some(x) = self.operand(i)?.constant else { return Ok(None) };
+        match &indices_of(self.op(), x)?[..] {
+            &[int] => Ok(Some(int)),
+            other => self.refuse(format!("operand {i} has {} numbers, expected one", other.len())),
+        }
+    }
+
+    /// The integer of an operand that is a constant count.
+    fn count(&self, i: usize) -> Result<Dim, TensorError> {
+        match self.int(i)? {
+            Some(int) => match usize::try_from(int) {
+                Ok(count) => Ok(Some(count)),
+                Err(_) => self.refuse(format!("operand {i} is {int}")),
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// How many elements an operand has that is a vector or a number.
+    fn length(&self, i: usize) -> Result<Dim, TensorError> {
+        let operand = self.operand(i)?;
+        if let Some(x) = operand.constant {
+            return Ok(Some(x.num_elements()));
+        }
+        match operand.shape.as_slice() {
+            Some([]) => Ok(Some(1)),
+            Some([n]) => Ok(*n),
+            Some(dims) => self.refuse(format!("operand {i} has rank {}, expected a vector", dims.len())),
+            None => Ok(None),
+        }
+    }
+
+    /// A shape of a rank that was read from somewhere.
+    fn of_rank(&self, rank: Dim) -> Result<PartialShape, TensorError> {
+        match rank {
+            Some(rank) if rank > MAX_RANK => Err(TensorError::TooManyDims { rank }),
+            Some(rank) => Ok(PartialShape::of_rank(rank)),
+            None => Ok(PartialShape::unknown()),
+        }
+    }
+
+    /// The shape that an operand has in it.
+    fn shape_in(&self, i: usize) -> Result<PartialShape, TensorError> {
+        if let Some(dims) = self.ints(i)? {
+            return Ok(PartialShape::from(&Shape::from_i64(&dims)?));
+        }
+        match &self.operand(i)?.dims {
+            Some(dims) => Ok(dims.clone()),
+            None => self.of_rank(self.length(i)?),
+        }
+    }
+
+    /// A dimension that is both.
+    fn same(&self, a: Dim, b: Dim) -> Result<Dim, TensorError> {
+        match (a, b) {
+            (Some(a), Some(b)) if a != b => self.refuse(format!("dimensions {a} and {b} differ")),
+            (a, b) => Ok(a.or(b)),
+        }
+    }
+
+    /// A shape that is both.
+    fn merged(&self, a: &PartialShape, b: &PartialShape) -> Result<PartialShape, TensorError> {
+        match a.merged(b) {
+            Some(merged) => Ok(merged),
+            None => self.refuse(format!("shapes {a} and {b} differ")),
+        }
+    }
+
+    /// An axis of a tensor of this rank; negative ones count from the end.
+    fn axis(&self, axis: i64, rank: usize) -> Result<usize, TensorError> {
+        let at = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+        match usize::try_from(at) {
+            Ok(at) if at < rank => Ok(at),
+            _ => self.refuse(format!("there is no axis {axis} of {rank}")),
+        }
+    }
+}
+
+/// The shape that two shapes broadcast to; nothing if they do not.
+fn broadcast(a: &PartialShape, b: &PartialShape) -> Option<PartialShape> {
+    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return Some(PartialShape::unknown()) };
+    let rank = a.len().max(b.len());
+    let dim = |dims: &[Dim], i: usize| (i + dims.len()).checked_sub(rank).map_or(Some(1), |i| dims[i]);
+    let dims = (0..rank).map(|i| match (dim(a, i), dim(b, i)) {
+        (Some(1), other) | (other, Some(1)) => Some(other),
+        (Some(x), Some(y)) => (x == y).then_some(Some(x)),
+        (a, b) => Some(a.or(b)), // what is unknown is 1 or the same
+    });
+    dims.collect::<Option<Vec<Dim>>>().map(PartialShape::new)
+}
+
+fn product(a: Dim, b: Dim) -> Result<Dim, TensorError> {
+    match (a, b) {
+        (Some(0), _) | (_, Some(0)) => Ok(Some(0)),
+        (Some(a), Some(b)) => a.checked_mul(b).map(Some).ok_or(TensorError::TooLarge),
+        _ => Ok(None),
+    }
+}
+
+fn sum(a: Dim, b: Dim) -> Result<Dim, TensorError> {
+    match (a, b) {
+        (Some(a), Some(b)) => a.checked_add(b).map(Some).ok_or(TensorError::TooLarge),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+pub(in crate::tf) mod tests;
