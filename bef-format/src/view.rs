@@ -5,6 +5,8 @@
 //!
 //! Not here: the pools of strings, types and names (`image`), execution plans (the runtime's).
 
+use std::collections::BTreeSet;
+
 use crate::dtype::DType;
 use crate::image::{Image, run, some, span, text};
 use crate::layout::{
@@ -544,6 +546,24 @@ impl<'a> Image<'a> {
             .filter(|&next| next < id);
         }
         name.unwrap_or("unknown").to_owned()
+    }
+
+    /// The first name in a location; of what was inlined, and of what was fused the first part that has one.
+    pub fn location_name(&self, id: LocationId) -> Option<&'a str> {
+        let (mut rest, mut seen) = (vec![id], BTreeSet::new());
+        while let Some(id) = rest.pop() {
+            // Parts may be shared.
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.location(id) {
+                LocationView::Name { name, child: _ } => return Some(name),
+                LocationView::CallSite { callee, caller: _ } => rest.push(callee),
+                LocationView::Fused { parts, metadata: _ } => rest.extend(parts.iter().rev()),
+                LocationView::Unknown | LocationView::File { .. } | LocationView::Text(_) => {}
+            }
+        }
+        None
     }
 }
 

@@ -15,6 +15,7 @@ const STRING: T = T::Is(K::String);
 const ATOMIC: T = T::Opaque("!test.atomic.i32");
 const VT: T = T::Opaque("!vt.value");
 const COORDINATE: T = T::Opaque("!my.coordinate");
+const TENSOR_TYPE: T = T::Opaque("!tfrt.tensor_type");
 const TEST_RESOURCE: T = T::Opaque("!tfrt.test.resource");
 
 /// Operands, results: types in order.
@@ -46,6 +47,7 @@ pub(super) fn ops(r: &mut Registry) {
     asynchronous(r);
     state(r);
     functions(r);
+    inspections(r);
     values(r);
 }
 
@@ -267,6 +269,46 @@ fn functions(r: &mut Registry) {
         benchmark("tfrt_test.sync_benchmark", "calls a function many times and prints how long it took")
             .attr("target_fn", A::FlatSymbol),
     );
+}
+
+/// What finds out about values, attributes and the request.
+fn inspections(r: &mut Registry) {
+    r.add(
+        many(
+            OpDef::new("tfrt_test.get_uniqueness", "for each operand whether nobody else uses it"),
+            "operands",
+        )
+        .result_with("results", I1, Arity::Variadic)
+        .kernel(),
+    );
+    r.add(test("tfrt_test.async_value_get", "a value seen as several types", &[], &[STRING]));
+    r.add(test("tfrt_test.async_value_ref", "a value seen in several states", &[], &[STRING]));
+    for name in ["tfrt_test.const_dense_attr", "tfrt_test.sync.const_dense_attr"] {
+        r.add(test(name, "a constant tensor", &[], &[TENSOR]).unnamed(1, 0).pure());
+    }
+    for name in ["tfrt_test.sync_sum", "tfrt_test.sync_sum2"] {
+        r.add(
+            OpDef::new(name, "the sum of one or more integers")
+                .operand("a", I32)
+                .operand_with("others", I32, Arity::Variadic, OperandMode::Required)
+                .result("sum", I32)
+                .pure()
+                .kernel(),
+        );
+    }
+    for (k, ty) in [("i32", I32), ("i64", I64)] {
+        let name = format!("tfrt_test.sum_array_attr.{k}");
+        r.add(test(&name, "the sum of a number, as a string, and an array", &[], &[ty]).unnamed(2, 0));
+    }
+    r.add(test("tfrt_test.get_request_context_data.i32", "a number of the request", &[], &[I32]));
+    r.add(prints(test("tfrt_test.print_debug_info", "prints the name of its location", &[], &[CHAIN])));
+    r.add(test("tfrt_test.quiesce", "waits until the queue has nothing to do", &[CHAIN], &[CHAIN]));
+    r.add(
+        test("tfrt_test.get_static_tensor_type", "the type of tensors of this name", &[], &[TENSOR_TYPE])
+            .unnamed(1, 0)
+            .pure(),
+    );
+    r.add(prints(test("tfrt_test.print_tensor_type", "prints its name", &[TENSOR_TYPE], &[CHAIN])));
 }
 
 fn values(r: &mut Registry) {

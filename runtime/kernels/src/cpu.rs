@@ -41,7 +41,7 @@ pub fn cpu(registry: &mut Registry) {
 }
 
 /// The tensor in the file, without a copy.
-fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {
+pub(crate) fn constant(value: DenseAttr<'_>, cx: &ExecContext) -> Result<Tensor, KernelError> {
     let dtype = DType::from_code(value.dtype as u8)
         .ok_or_else(|| KernelError::invalid(format!("tensors of {} are not supported", value.dtype)))?;
     let shape = Shape::from_i64(value.shape).map_err(refused)?;

@@ -479,6 +479,11 @@ impl Site {
         self.program.location_string(self.at)
     }
 
+    /// The name that the source gives to the place, as `loc("name")`.
+    pub fn name(&self) -> Option<&str> {
+        self.program.location_name(self.at)
+    }
+
     /// The error that happened here.
     pub fn error(&self, error: KernelError) -> Error {
         let trace = self.program.location_string(self.at).into_iter().collect();

@@ -69,6 +69,23 @@ impl<'p> KernelUse<'p> {
         (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
     }
 
+    /// For each operand: the kernel that makes it, if it is no argument, and how often it is used by kernels and as a result.
+    pub fn operand_sources(&self) -> impl Iterator<Item = (Option<&'p str>, usize)> {
+        let function = self.image().function(self.function);
+        let n_uses = |register: u32| {
+            let kernels = function.kernels().flat_map(|kernel| kernel.operands());
+            kernels.chain(function.results()).filter(|&&used| used == register).count()
+        };
+        let maker = |register: u32| {
+            let makes = |kernel: &KernelView<'_, '_>| {
+                register.checked_sub(kernel.first_result()).is_some_and(|i| i < kernel.n_results())
+            };
+            function.kernels().find(makes).map(|kernel| kernel.name())
+        };
+        let operands: &[u32] = self.kernel.operands();
+        operands.iter().map(|&register| (maker(register), n_uses(register))).collect::<Vec<_>>().into_iter()
+    }
+
     fn type_of(&self, register: u32) -> &'p str {
         self.image().type_name(self.image().function(self.function).register_type(register))
     }

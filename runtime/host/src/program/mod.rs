@@ -248,6 +248,11 @@ impl Program {
     pub(crate) fn location_string(&self, at: KernelRef) -> Option<String> {
         location_of(self.image(), &self.kernel_view(at))
     }
+
+    /// The name of the place where a kernel stands.
+    pub(crate) fn location_name(&self, at: KernelRef) -> Option<&str> {
+        self.image().location_name(self.kernel_view(at).location()?)
+    }
 }
 
 /// Where a kernel stands, if the file says so.

@@ -149,6 +149,7 @@ impl WorkQueue for SingleThreaded {
 
     fn quiesce(&self) {
         let _scope = Scope::enter(self.id());
+        let _nested = Nested::enter();
         while let Some(task) = self.next() {
             run(task);
         }

@@ -7,6 +7,7 @@ mod benchmark;
 mod state;
 mod strings;
 mod tasks;
+mod values;
 
 use bef_format::{AttrView, DType};
 use befrost_host::error::ErrorCode;
@@ -23,9 +24,7 @@ pub fn tfrt_test(registry: &mut Registry) {
     state::add(registry);
     strings::add(registry);
     tasks::add(registry);
-    registry.add(kernel!("tfrt_test.multi_arg_result", |values: Rest<'_, Value>| values.to_vec()));
-    registry.add(kernel!("tfrt_test.make_indirect", |values: Rest<'_, Value>| values.to_vec()));
-    registry.add(kernel!("tfrt_test.identity", |_: Chain, values: Rest<'_, Value>| values.to_vec()));
+    values::add(registry);
     registry.add(kernel!("tfrt_test.cancel", |_: Chain, cx: &ExecContext| {
         cx.request.cancellation.cancel();
         (0i32, Chain)

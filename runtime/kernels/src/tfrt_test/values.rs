@@ -1,0 +1,120 @@
+//! Values as they are passed, and what else a kernel can find out: attributes, its name, the request, whether a value is its own.
+
+use bef_format::{AttrView, DType};
+use befrost_host::async_value::AsyncRef;
+use befrost_host::error::ErrorCode;
+use befrost_host::kernel::{KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
+use befrost_host::object::Object;
+use befrost_host::queue::may_wait;
+use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+
+use crate::cpu::constant;
+use crate::objects::Text;
+
+pub(super) fn add(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.multi_arg_result", |values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!(MAKE_INDIRECT, |values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt_test.identity", |_: Chain, values: Rest<'_, Value>| values.to_vec()));
+    registry.add(kernel!("tfrt_test.get_uniqueness", |_: Rest<'_, Value>, unique: Prepared<'_, Unique>| {
+        unique.0.0.iter().copied().map(Value::I1).collect::<Vec<_>>()
+    }));
+    // TFRT's looks at a value through its base classes. There are no classes here.
+    registry.add(kernel!("tfrt_test.async_value_get", || Text("base1:base2:final_class:3".into())));
+    registry.add(kernel!("tfrt_test.async_value_ref", async_value_ref));
+    registry.add(kernel!("tfrt_test.const_dense_attr", constant));
+    registry.add(kernel!("tfrt_test.sync.const_dense_attr", constant));
+    registry.add(kernel!("tfrt_test.sync_sum", |first: i32, others: Rest<'_, i32>| sum(first, &others)));
+    registry.add(kernel!("tfrt_test.sync_sum2", |first: i32, others: Rest<'_, i32>| sum(first, &others)));
+    registry.add(kernel!("tfrt_test.sum_array_attr.i32", |start: StrAttr<'_>, terms: RawAttr<'_>| {
+        sum_attr(start.0, &terms).map(|sum| sum as i32)
+    }));
+    registry.add(kernel!("tfrt_test.sum_array_attr.i64", |start: StrAttr<'_>, terms: RawAttr<'_>| {
+        sum_attr(start.0, &terms)
+    }));
+    registry.add(kernel!("tfrt_test.get_request_context_data.i32", |cx: &ExecContext| {
+        cx.request.resources.or_insert_with("tfrt_test.request_context_data", || 0i32).map(|data| *data)
+    }));
+    registry.add(kernel!("tfrt_test.print_debug_info", |site: Site, cx: &ExecContext| {
+        let name = site.name().unwrap_or("Kernel has no debug info");
+        cx.print(&format!("{name}\n")).map(|()| Chain)
+    }));
+    registry.add(kernel!("tfrt_test.quiesce", |_: Chain, cx: &ExecContext| {
+        may_wait()?;
+        cx.queue().quiesce();
+        Ok::<_, KernelError>(Chain)
+    }));
+    registry.add(kernel!("tfrt_test.get_static_tensor_type", |name: StrAttr<'_>| TensorType(name.0.into())));
+    registry.add(kernel!("tfrt_test.print_tensor_type", |ty: &TensorType, cx: &ExecContext| {
+        cx.print(&format!("tensor_type = {}\n", ty.0)).map(|()| Chain)
+    }));
+}
+
+const MAKE_INDIRECT: &str = "tfrt_test.make_indirect";
+
+/// Of which operands nobody else has the value: it was made in this function for this use alone.
+struct Unique(Vec<bool>);
+
+impl Prepare for Unique {
+    fn prepare(site: &KernelUse<'_>) -> Result<Unique, String> {
+        let is_own = |(maker, n_uses): (Option<&str>, usize)| {
+            n_uses == 1 && maker.is_some_and(|it| it != MAKE_INDIRECT)
+        };
+        Ok(Unique(site.operand_sources().map(is_own).collect()))
+    }
+}
+
+/// What one sees of values in their states.
+fn async_value_ref() -> Text {
+    let number = |value: Option<&Value>| match value {
+        Some(Value::I32(value)) => format!("available:{value}"),
+        _ => "unavailable".to_owned(),
+    };
+    let (promise, there) = AsyncRef::pending();
+    promise.set(Value::I32(2));
+    let (promise, constructed) = AsyncRef::pending();
+    let payload = 3;
+    let mut seen = vec![number(there.value()), number(constructed.value()), format!("({payload})")];
+    promise.set(Value::I32(payload));
+    seen.push(number(constructed.value()));
+    let (promise, emplaced) = AsyncRef::pending();
+    seen.push(number(emplaced.value()));
+    promise.set(Value::I32(4));
+    seen.push(number(emplaced.value()));
+    Text(seen.join(";"))
+}
+
+fn sum(first: i32, others: &Rest<'_, i32>) -> Result<i32, Outcome> {
+    others.iter().try_fold(first, |sum, term| Ok(sum.wrapping_add(term?)))
+}
+
+/// The number that a text says and those of an array, added up.
+fn sum_attr(start: &str, terms: &RawAttr<'_>) -> Result<i64, KernelError> {
+    let start: i64 =
+        start.trim().parse().map_err(|_| KernelError::invalid(format!("'{start}' is not a number")))?;
+    let sum = |terms: &mut dyn Iterator<Item = i64>| terms.fold(start, i64::wrapping_add);
+    match terms.view {
+        AttrView::Scalars { dtype: DType::I32, bytes, .. } => {
+            Ok(sum(&mut bytes.as_chunks().0.iter().map(|&word| i64::from(i32::from_le_bytes(word)))))
+        }
+        AttrView::Scalars { dtype: DType::I64, bytes, .. } => {
+            Ok(sum(&mut bytes.as_chunks().0.iter().map(|&word| i64::from_le_bytes(word))))
+        }
+        AttrView::Array([]) => Ok(start),
+        other => {
+            let message = format!("expected an array of integers, got {other:?}");
+            Err(KernelError::new(ErrorCode::InvalidArgument, message))
+        }
+    }
+}
+
+/// A `!tfrt.tensor_type`: its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TensorType(String);
+
+impl Object for TensorType {
+    const TYPES: &'static [&'static str] = &["!tfrt.tensor_type"];
+
+    fn display(&self) -> String {
+        self.0.clone()
+    }
+}
