@@ -7,10 +7,10 @@
 // RUN: not bef-exec %t.bef 2>&1 | FileCheck %s --check-prefix=STRIPPED
 
 // CHECK-NOT: Running
-// CHECK: wrong-kernels.mlir:[[@LINE+5]]:8: error: unknown kernel 'tfrt.unheard_of' (in 'unknown')
-// CHECK-NEXT: wrong-kernels.mlir:[[@LINE+5]]:8: error: unknown kernel 'elsewhere.op': this runtime has no kernels of 'elsewhere' (in 'unknown')
-// STRIPPED: wrong-kernels.mlir.tmp.bef: error: unknown kernel 'tfrt.unheard_of' (in 'unknown')
-// STRIPPED: wrong-kernels.mlir.tmp.bef: error: unknown kernel 'elsewhere.op': this runtime has no kernels of 'elsewhere' (in 'unknown')
+// CHECK: wrong-kernels.mlir:[[@LINE+5]]:8: error: unknown kernel name 'tfrt.unheard_of' (in 'unknown')
+// CHECK-NEXT: wrong-kernels.mlir:[[@LINE+5]]:8: error: unknown kernel name 'elsewhere.op': this runtime has no kernels of 'elsewhere' (in 'unknown')
+// STRIPPED: wrong-kernels.mlir.tmp.bef: error: unknown kernel name 'tfrt.unheard_of' (in 'unknown')
+// STRIPPED: wrong-kernels.mlir.tmp.bef: error: unknown kernel name 'elsewhere.op': this runtime has no kernels of 'elsewhere' (in 'unknown')
 func.func @unknown() -> i32 {
   %a = "tfrt.unheard_of"() : () -> i32
   %b = "elsewhere.op"(%a) : (i32) -> i32

@@ -279,7 +279,8 @@ fn inspections(r: &mut Registry) {
             "operands",
         )
         .result_with("results", I1, Arity::Variadic)
-        .kernel(),
+        .kernel()
+        .asynchronous(),
     );
     r.add(test("tfrt_test.async_value_get", "a value seen as several types", &[], &[STRING]));
     r.add(test("tfrt_test.async_value_ref", "a value seen in several states", &[], &[STRING]));

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use befrost_compiler::diag::Source;
 use befrost_compiler::dialects::Registry;
 use befrost_compiler::pass::{Pass, passes};
-use befrost_compiler::print::PrintOptions;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use super::compile::Unit;
@@ -41,10 +40,6 @@ struct Args {
     /// Where to write; `-` is standard output
     #[arg(short, value_name = "OUTPUT", default_value = "-", value_parser = place())]
     output: Place,
-
-    /// Print locations
-    #[arg(long)]
-    print_debuginfo: bool,
 
     /// List the passes
     #[arg(long)]
@@ -132,8 +127,7 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
     let text = text(&args.input, args.input.read()?)?;
     let name = args.input.name();
     let parts = args.parts.parts(&name, text);
-    let TextArgs { generic, keep_names } = args.text;
-    let options = PrintOptions { generic, keep_names, locations: args.print_debuginfo };
+    let options = args.text.print_options();
     let mut units = Vec::new();
     let mut result = Ok(());
     for part in parts {

@@ -1,5 +1,6 @@
 //! Options that several tools have, each defined once.
 
+use befrost_compiler::print::PrintOptions;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -65,6 +66,17 @@ pub(super) struct TextArgs {
     /// Print the names that values have in the source; default: renumbered
     #[arg(long)]
     pub(super) keep_names: bool,
+
+    /// Print locations
+    #[arg(long)]
+    pub(super) print_debuginfo: bool,
+}
+
+impl TextArgs {
+    pub(super) fn print_options(self) -> PrintOptions {
+        let TextArgs { generic, keep_names, print_debuginfo } = self;
+        PrintOptions { generic, keep_names, locations: print_debuginfo }
+    }
 }
 
 /// Optimization.

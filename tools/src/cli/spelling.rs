@@ -12,8 +12,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Options of `bef_executor` with another name here.
-const NAMES: [(&str, &str); 4] = [
+/// Options with another name here.
+const NAMES: [(&str, &str); 6] = [
+    ("mlir-print-debuginfo", "print-debuginfo"),
+    ("mlir-print-op-generic", "generic"),
     ("work-queue-type", "work-queue"),
     ("test-init-function", "init-function"),
     ("host-allocator-type", "host-allocator"),
@@ -27,8 +29,13 @@ const ALLOCATORS: [(&str, &str); 3] = [
     ("test_fixed_size_1k", "fixed-1k"),
 ];
 
+/// TFRT's dialects have ops that nobody declares. All of its tools take them.
+const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
+
 /// What `bef_executor` does unless told otherwise: the option, and all of it.
-const DEFAULTS: [(&str, &str); 4] = [
+const DEFAULTS: [(&str, &str); 6] = [
+    ("--tfrt-output", "--tfrt-output"),
+    (ALLOW_UNREGISTERED, ALLOW_UNREGISTERED),
     ("--work-queue=", "--work-queue=s"),
     ("--host-allocator=", "--host-allocator=leak-check"),
     ("--leak-check", "--leak-check"),
@@ -73,17 +80,20 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     }
     arguments =
         arguments.into_iter().enumerate().map(|(i, it)| if i == 0 { it } else { respelled(it) }).collect();
+    let given = arguments.split_off(1);
+    let has = |option: &str| given.iter().any(|it| it.to_str().is_some_and(|it| it.starts_with(option)));
+    let is_of_all = |option: &str| option == ALLOW_UNREGISTERED;
+    let defaults = DEFAULTS.iter().filter(|(option, _)| (is_executor || is_of_all(option)) && !has(option));
+    arguments.extend(defaults.map(|(_, whole)| OsString::from(whole)));
     if is_executor {
-        let given = arguments.split_off(1);
-        let has = |option: &str| given.iter().any(|it| it.to_str().is_some_and(|it| it.starts_with(option)));
-        let defaults = DEFAULTS.iter().filter(|(option, _)| !has(option));
-        arguments.extend(defaults.map(|(_, whole)| OsString::from(whole)));
         let is_file = |it: &OsString| it.to_str().is_none_or(|it| it == "-" || !it.starts_with('-'));
         let names_file = given.iter().any(is_file);
         arguments.extend(given);
         if !names_file {
             arguments.push("-".into());
         }
+    } else {
+        arguments.extend(given);
     }
     arguments
 }
@@ -108,17 +118,20 @@ mod tests {
     fn tfrt_s_become_ours() {
         check(
             "tfrt_translate -mlir-to-bef a_b.mlir -o x.bef -O0",
-            "tfrt_translate --mlir-to-bef a_b.mlir -o x.bef -O0",
+            "tfrt_translate --allow-unregistered-dialect --mlir-to-bef a_b.mlir -o x.bef -O0",
         );
-        check("bin/tfrt_opt -tfrt-print-stream -", "bin/tfrt_opt --print-stream -");
+        check(
+            "bin/tfrt_opt -tfrt-print-stream -allow-unregistered-dialect -",
+            "bin/tfrt_opt --print-stream --allow-unregistered-dialect -",
+        );
         check(
             "bef_executor -work_queue_type=mstd:2 --host_allocator_type=test_fixed_size_1k x.bef",
-            "bef_executor --leak-check --verify-diagnostics --work-queue=mstd:2 --host-allocator=fixed-1k x.bef",
+            "bef_executor --tfrt-output --allow-unregistered-dialect --leak-check --verify-diagnostics --work-queue=mstd:2 --host-allocator=fixed-1k x.bef",
         );
         check(
             "bef_executor_lite --test_init_function=f -functions=a_b",
-            "bef_executor_lite --work-queue=s --host-allocator=leak-check --leak-check --verify-diagnostics \
-             --init-function=f --functions=a_b -",
+            "bef_executor_lite --tfrt-output --allow-unregistered-dialect --work-queue=s --host-allocator=leak-check \
+             --leak-check --verify-diagnostics --init-function=f --functions=a_b -",
         );
     }
 }

@@ -6,7 +6,6 @@ use bef_format::AlignedBytes;
 use bef_format::write::Parts;
 use befrost_compiler::diag::Source;
 use befrost_compiler::emit::EmitOptions;
-use befrost_compiler::print::PrintOptions;
 use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -139,14 +138,17 @@ impl Args {
 
     /// What is needed of a BEF file. Text has no locations and, unless it is asked for, names of its own; but passes may be watched.
     fn raise_options(&self, to: Target) -> RaiseOptions {
-        let only_text = to == Target::Mlir && self.passes.pass_pipeline.is_none();
+        let only_text =
+            to == Target::Mlir && self.passes.pass_pipeline.is_none() && !self.text.print_debuginfo;
         let names = !only_text || self.text.keep_names;
         RaiseOptions { names, locations: !only_text, ..RaiseOptions::default() }
     }
 
     /// Refuses options that would do nothing.
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
-        let text_only = [("--generic", self.text.generic), ("--keep-names", self.text.keep_names)];
+        let TextArgs { generic, keep_names, print_debuginfo } = self.text;
+        let text_only =
+            [("--generic", generic), ("--keep-names", keep_names), ("--print-debuginfo", print_debuginfo)];
         let useless = match to {
             Target::Bef | Target::Dump => {
                 text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
@@ -207,8 +209,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     if result.is_ok() && to == Target::Mlir {
-        let TextArgs { generic, keep_names } = args.text;
-        let options = PrintOptions { generic, keep_names, locations: false };
+        let options = args.text.print_options();
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
     passes.report();

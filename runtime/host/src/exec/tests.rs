@@ -635,7 +635,7 @@ mod plain {
             let error = Program::from_bytes(&bytes, &Registry::new().with(kernels)).unwrap_err();
             assert_eq!(error.to_string(), format!("t:1:1: {message}"));
         };
-        check("unknown kernel 'x.y': this runtime has no kernels of 'x'", &|s| _ = s.kernel("x.y", &[]));
+        check("unknown kernel name 'x.y': this runtime has no kernels of 'x'", &|s| _ = s.kernel("x.y", &[]));
         check("'add' takes 2 operands, got 1", &|s| _ = s.kernel("add", &[0]));
         check("'sum' gives 1 result, used with 2", &|s| _ = s.on_stream(0, "sum", &[], &["i32", "i32"], &[]));
         check("result #0 of 'add' has type f32, expected i32 or si32", &|s| {

@@ -118,9 +118,9 @@ fn unknown(name: &str, registry: &Registry) -> String {
     let dialect = name.split('.').next().unwrap_or(name);
     let in_dialect = registry.iter().any(|kernel| kernel.name.split('.').next() == Some(dialect));
     if in_dialect {
-        format!("unknown kernel '{name}'")
+        format!("unknown kernel name '{name}'")
     } else {
-        format!("unknown kernel '{name}': this runtime has no kernels of '{dialect}'")
+        format!("unknown kernel name '{name}': this runtime has no kernels of '{dialect}'")
     }
 }
 

@@ -5,15 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use bef_format::AttrView;
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{
-    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, Signature, control,
+    Async, Attr, Completion, Kernel, KernelFrame, Later, One, Outcome, RawAttr, Signature, control,
 };
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.async_add.i32", |a: i32, b: i32| Later::new(move |_| a.wrapping_add(b))));
-    registry.add(kernel!("tfrt_test.async_constant.i1", |value: Attr<bool>| Later::new(move |_| value.0)));
+    registry.add(kernel!("tfrt_test.async_constant.i1", |value: RawAttr<'_>| {
+        let value = truth(&value.view)?;
+        Ok::<_, KernelError>(Later::new(move |_| value))
+    }));
     registry.add(kernel!("tfrt_test.async_constant.i32", |value: Attr<i32>| Later::new(move |_| value.0)));
     registry.add(kernel!("tfrt_test.async_copy.i32", |value: i32| Later::new(move |_| value)));
     registry.add(kernel!("tfrt_test.async_copy_2.i32", |value: i32| Later::new(move |_| value)));
@@ -49,6 +53,15 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("native_sink", |_: i32| ()));
     registry.add(kernel!("native_async_sink", |_: i32| Later::new(|_| ())));
     registry.add(control::task("tfrt_test.do.async"));
+}
+
+/// A truth value, which TFRT's programs write as a number of any type.
+fn truth(attr: &AttrView<'_>) -> Result<bool, KernelError> {
+    match *attr {
+        AttrView::Bool(value) => Ok(value),
+        AttrView::Int { value, .. } => Ok(value != 0),
+        other => Err(KernelError::invalid(format!("expected an integer attribute, got {other:?}"))),
+    }
 }
 
 fn bad_later() -> KernelError {

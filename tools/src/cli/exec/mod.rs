@@ -18,19 +18,21 @@ mod raised;
 mod session;
 mod timing;
 
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use befrost::{Function, LoadError, Program, Runtime};
+use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
 use befrost_host::live::live_objects;
+use befrost_host::program::KernelUseError;
 use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile;
-use super::failure::{Failure, conclude, parse, tell};
+use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, PassArgs, ReadArgs, place};
 use ports::Named;
@@ -132,6 +134,10 @@ pub(super) struct Args {
     #[arg(long)]
     print_error_code: bool,
 
+    /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64, f32 and f64 as `TYPE value`
+    #[arg(long)]
+    tfrt_output: bool,
+
     /// Run this function first; the others see what it left in the resource context
     #[arg(long, value_name = "NAME")]
     init_function: Option<String>,
@@ -223,6 +229,9 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     let counted = Arc::new(LeakCheck::new(base.clone()));
     let checks = args.leak_check || std::env::var_os("BEFROST_LEAK_CHECK").is_some_and(|value| value == "1");
     let counts = checks || args.host_allocator == AllocatorKind::LeakCheck;
+    if args.tfrt_output {
+        print(&args.chosen())?;
+    }
     let result = execute(args, map, if counts { counted.clone() } else { base });
     if !counts {
         return result;
@@ -242,7 +251,7 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
             let Live { blocks, bytes } = live;
             if blocks > 0 {
                 tell(&format!(
-                    "error: memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"
+                    "error: Memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"
                 ));
             }
             return Err(Failure::Told);
@@ -255,6 +264,21 @@ impl Args {
     /// Whether somebody asked for values, not merely for a run.
     fn wants_values(&self) -> bool {
         !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+    }
+
+    /// The allocator and the queue in TFRT's words.
+    fn chosen(&self) -> String {
+        let allocator = match self.host_allocator {
+            AllocatorKind::Malloc => "malloc",
+            AllocatorKind::Pooled => "pooled allocator",
+            AllocatorKind::LeakCheck => "memory leak check allocator",
+            AllocatorKind::Fixed1k => "fixed size allocator",
+        };
+        let queue = match self.work_queue.as_deref() {
+            Some("s") => "single-threaded",
+            _ => "multi-threaded",
+        };
+        format!("Choosing {allocator}.\nChoosing {queue} work queue.\n")
     }
 
     /// Whether standard output is to hold arrays, and nothing that would spoil them.
@@ -279,7 +303,11 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let read = |named: &[Named]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
-    let program = load(args, &runtime, map)?;
+    let program = match load(args, &runtime, map)? {
+        Ok(program) => program,
+        Err(LoadError::Kernels(uses)) if args.verify_diagnostics => return verify_uses(&uses),
+        Err(error) => return Err(refused(&args.file, &error)),
+    };
     let session = Session::new(args, &allocator);
     let mut resources = None;
     if let Some(name) = &args.init_function {
@@ -298,8 +326,22 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     if args.verify_diagnostics { session.verify(&program).and(result) } else { result }
 }
 
+/// Compares what is wrong with a program with what its text expects.
+fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
+    let error = |wrong: &KernelUseError| {
+        Error::new(ErrorCode::InvalidArgument, &*wrong.message, wrong.location.iter().cloned().collect())
+    };
+    let (with_place, without): (Vec<Error>, Vec<Error>) =
+        uses.iter().map(error).partition(|error| error.location().is_some());
+    let problems = raised::verify(BTreeSet::new(), &with_place);
+    let others = without.iter().map(|error| format!("error: {}", error.message()));
+    let problems: Vec<String> = problems.into_iter().chain(others).collect();
+    problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
+    if problems.is_empty() { Ok(()) } else { Err(Failure::Told) }
+}
+
 /// The program in the file.
-fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
+fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
     let place = &args.file;
     let (format, bytes) = match place {
         Place::Std => {
@@ -322,7 +364,7 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
             true => program.verify_checksums().map(|()| program),
             false => Ok(program),
         });
-        return verified.map_err(|error| refused(place, &error));
+        return Ok(verified);
     }
     let bytes = match bytes {
         Some(bytes) => bytes,
@@ -330,7 +372,7 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Program, Failure> {
     };
     let compiled =
         compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
-    runtime.load_bytes(&compiled).map_err(|error| refused(place, &error))
+    Ok(runtime.load_bytes(&compiled))
 }
 
 /// An open file under a shared lock, which it keeps as long as it is open: who would write it in place and asks first waits, or goes another way.

@@ -220,17 +220,22 @@ impl<'a> Session<'a> {
             self.to_verify.borrow_mut().extend(told.into_iter().cloned());
         }
         let shown = results.iter().enumerate().filter(|(at, result)| is_printed(*at) || result.ok().is_err());
-        let shown: Vec<String> = shown.map(|(_, result)| self.shown(result)).collect();
+        let ports = function.results();
+        let shown: Vec<String> =
+            shown.map(|(at, result)| self.shown(result, ports.get(at).map_or("", |port| &port.ty))).collect();
         if !shown.is_empty() {
             print(&format!("'{}' returned {}\n", function.name(), shown.join(",")))?;
         }
         std::io::stdout().flush().map_err(not_written)
     }
 
-    fn shown(&self, result: &Datum) -> String {
+    fn shown(&self, result: &Datum, ty: &str) -> String {
         match result.error() {
             Some(error) if self.args.print_error_code => {
                 format!("<<error: {}, code: {}>>", error.message(), error.code())
+            }
+            None if self.args.tfrt_output && !matches!(ty, "i1" | "i32" | "i64" | "f32" | "f64") => {
+                format!("{ty} value")
             }
             _ => result.to_string(),
         }
