@@ -99,7 +99,6 @@ fn what_is_to_come_is_refused_in_so_many_words() {
     for option in ["--trace", "--profile"] {
         check(EXEC, &[&one, option], 2, &format!("'{option}' is not built yet"));
     }
-    check(OPT, &[&one, "--print-stream"], 2, "'--print-stream' is not built yet");
 }
 
 #[test]
