@@ -105,7 +105,8 @@ fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
         Arithmetic::DivNoNan => select(b != 0.0, a / b),
         Arithmetic::ReluGrad => select(b > 0.0, a),
         Arithmetic::Relu6Grad => select(b > 0.0 && b < 6.0, a),
-        Arithmetic::TanhGrad => b * (1.0 - a * a),
+        // Not `1 - a * a`, which loses its digits where `a` is near 1.
+        Arithmetic::TanhGrad => b * ((1.0 - a) * (1.0 + a)),
         Arithmetic::SigmoidGrad => b * a * (1.0 - a),
     }
 }

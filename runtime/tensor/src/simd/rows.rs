@@ -47,10 +47,10 @@ pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
         RowFunction::LogSoftmax => {
             let max = largest(row);
             let sum = fold(row, |x, sum| sum + exp::<FMA>(*x - max));
-            let shift = max + sum.ln();
-            // Where all is infinite, `max - max` has made the sum NaN.
+            let log_sum = sum.ln();
+            // Where all is infinite, `max - max` has made the sum NaN. Not `max + log_sum`, which a large maximum would swallow.
             for x in row {
-                *x -= shift;
+                *x = (*x - max) - log_sum;
             }
         }
         RowFunction::LayerNorm { scale, offset, epsilon } => {

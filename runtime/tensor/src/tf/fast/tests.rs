@@ -1,1 +1,406 @@
-//! Tests.
+//! Against the reference: random shapes, dtypes and values, with NaN, infinities and zeros among them, on one thread and on two, apart and
+//! in place.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::Cx;
+use crate::element::with_element;
+use crate::matmul::tests::Threads;
+use crate::mem::{Allocator, Malloc};
+use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
+
+fn malloc() -> Arc<dyn Allocator> {
+    Malloc::shared()
+}
+
+/// Numbers that look random.
+pub(crate) struct Numbers(pub(crate) u32);
+
+impl Numbers {
+    fn next(&mut self) -> u32 {
+        self.0 = (self.0 | 1).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.0 ^ (self.0 >> 15)
+    }
+
+    /// From -2 to 2.
+    pub(crate) fn f32(&mut self) -> f32 {
+        (self.next() % 4001) as f32 / 1000.0 - 2.0
+    }
+
+    /// One of many is NaN, infinite, zero, tiny or large, but not so large that products of three of them were too large for f32.
+    pub(crate) fn special(&mut self) -> f32 {
+        const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, 1e12, -7.25];
+        match self.next() % 40 {
+            i @ 0..8 => SPECIAL[i as usize],
+            8..20 => self.f32() * 20.0,
+            _ => self.f32(),
+        }
+    }
+
+    fn int(&mut self) -> i64 {
+        match self.next() % 20 {
+            0 => 0,
+            1 => i64::from(i32::MIN),
+            2 => i64::MAX,
+            _ => i64::from(self.next() % 13) - 6,
+        }
+    }
+
+    fn tensor(&mut self, dtype: DType, dims: &[usize], specials: bool) -> HostTensor {
+        let n = dims.iter().product();
+        let x: Vec<f32> = (0..n).map(|_| if specials { self.special() } else { self.f32() }).collect();
+        let ints: Vec<i64> = (0..n).map(|_| self.int()).collect();
+        match dtype {
+            DType::F32 => tensor(dims, &x),
+            DType::F64 => tensor(dims, &x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>()),
+            DType::I1 => tensor(dims, &ints.iter().map(|i| I1::from(i % 2 == 0)).collect::<Vec<_>>()),
+            DType::I32 => tensor(dims, &ints.iter().map(|&i| i as i32).collect::<Vec<_>>()),
+            DType::I64 => tensor(dims, &ints),
+            DType::UI8 => tensor(dims, &ints.iter().map(|&i| i as u8).collect::<Vec<_>>()),
+            other => panic!("no numbers of {other}"),
+        }
+    }
+}
+
+pub(crate) fn tensor<T: Element>(dims: &[usize], values: &[T]) -> HostTensor {
+    HostTensor::from_slice(Shape::new(dims).unwrap(), values, &malloc()).unwrap()
+}
+
+fn numbers_of(x: &HostTensor) -> Vec<f64> {
+    let wide = reference::cast(x, DType::F64, &malloc()).unwrap();
+    wide.read::<f64>().unwrap().to_vec()
+}
+
+/// Equal up to `relative` of a number plus `absolute`; NaN like NaN, and errors like errors.
+#[track_caller]
+pub(crate) fn near(
+    what: &str,
+    got: &Result<HostTensor, TensorError>,
+    want: &Result<HostTensor, TensorError>,
+    (relative, absolute): (f64, f64),
+) {
+    let (got, want) = match (got, want) {
+        (Ok(got), Ok(want)) => (got, want),
+        (got, want) => return assert_eq!(got.as_ref().err(), want.as_ref().err(), "{what}"),
+    };
+    assert_eq!((got.dtype(), got.shape()), (want.dtype(), want.shape()), "{what}");
+    for (i, (got, want)) in numbers_of(got).into_iter().zip(numbers_of(want)).enumerate() {
+        let same = got == want || (got.is_nan() && want.is_nan());
+        let limit = relative * want.abs() + absolute;
+        assert!(same || (got - want).abs() <= limit, "{what}: element {i} is {got:e}, not {want:e}");
+    }
+}
+
+/// Bit by bit the same.
+#[track_caller]
+fn same(what: &str, got: &Result<HostTensor, TensorError>, want: &Result<HostTensor, TensorError>) {
+    near(what, got, want, (0.0, 0.0));
+}
+
+/// `f` on one thread and on two: the results are the same.
+#[track_caller]
+pub(crate) fn with_threads(
+    what: &str,
+    f: impl Fn(&Cx<'_>) -> Result<HostTensor, TensorError>,
+) -> Result<HostTensor, TensorError> {
+    let allocator = malloc();
+    let one = f(&Cx::serial(&allocator));
+    let two = f(&Cx { allocator: &allocator, parallel: &Threads });
+    same(what, &two, &one);
+    one
+}
+
+/// A copy with no other owner.
+pub(crate) fn own(x: &HostTensor) -> HostTensor {
+    let copy = HostTensor::allocate(x.dtype(), x.shape().clone(), &malloc()).unwrap();
+    crate::ops::copy(x, &copy).unwrap();
+    assert!(copy.is_unique());
+    copy
+}
+
+fn dims() -> impl Strategy<Value = Vec<usize>> {
+    prop_oneof![
+        8 => prop::collection::vec(0usize..7, 0..5),
+        1 => prop::collection::vec(1usize..90, 1..3),
+        1 => Just(vec![5000]),
+        1 => Just(vec![3, 2500]),
+    ]
+}
+
+/// Two shapes that mostly broadcast: axes of either are left out or made 1 long.
+fn pair() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
+    (dims(), any::<[u8; 2]>(), 0usize..6, 0usize..6).prop_map(|(dims, ones, cut_a, cut_b)| {
+        let side = |ones: u8, cut: usize| {
+            let of = |(i, &d): (usize, &usize)| if ones >> i & 3 == 1 { 1 } else { d };
+            let dims: Vec<usize> = dims.iter().enumerate().map(of).collect();
+            dims[cut.saturating_sub(2).min(dims.len())..].to_vec()
+        };
+        (side(ones[0], cut_a), side(ones[1], cut_b))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn functions_of_one_tensor(dims in dims(), seed: u32) {
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            let x = Numbers(seed).tensor(dtype, &dims, true);
+            for &op in Unary::ALL {
+                let want = reference::unary(op, &x, &malloc());
+                let apart = with_threads(op.name(), |cx| fast::unary(op, x.clone(), cx));
+                near(op.name(), &apart, &want, (6e-7, 1e-37));
+                same(op.name(), &with_threads(op.name(), |cx| fast::unary(op, own(&x), cx)), &apart);
+            }
+            let want = reference::leaky_relu(&x, 0.3, &malloc());
+            same("LeakyRelu", &with_threads("LeakyRelu", |cx| fast::leaky_relu(own(&x), 0.3, cx)), &want);
+            for to in [DType::F32, DType::F64, DType::I32, DType::I64, DType::I1, DType::UI8, DType::F16] {
+                let want = reference::cast(&x, to, &malloc());
+                same("Cast", &with_threads("Cast", |cx| fast::cast(&x, to, cx)), &want);
+            }
+        }
+    }
+
+    #[test]
+    fn functions_of_two_tensors((a, b) in pair(), seed: u32) {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::I64, DType::UI8] {
+            let mut numbers = Numbers(seed);
+            let (a, b) = (numbers.tensor(dtype, &a, true), numbers.tensor(dtype, &b, true));
+            for &op in Binary::ALL {
+                let want = reference::binary(op, &a, &b, &malloc());
+                let apart = with_threads(op.name(), |cx| fast::binary(op, a.clone(), b.clone(), cx));
+                near(op.name(), &apart, &want, (3e-7, 1e-37));
+                for (keep_a, keep_b) in [(false, false), (false, true), (true, false)] {
+                    let of = |x: &HostTensor, keep| if keep { x.clone() } else { own(x) };
+                    let in_place =
+                        with_threads(op.name(), |cx| fast::binary(op, of(&a, keep_a), of(&b, keep_b), cx));
+                    same(op.name(), &in_place, &apart);
+                }
+            }
+            for &op in Compare::ALL {
+                let want = reference::compare(op, &a, &b, &malloc());
+                same(op.name(), &with_threads(op.name(), |cx| fast::compare(op, &a, &b, cx)), &want);
+            }
+        }
+    }
+
+    #[test]
+    fn selections((c, a) in pair(), (_, b) in pair(), seed: u32, of_c: bool) {
+        let mut numbers = Numbers(seed);
+        let b = if of_c { &c } else { &b };
+        for dtype in [DType::F32, DType::I64, DType::UI8] {
+            let condition = numbers.tensor(DType::I1, &c, true);
+            let (a, b) = (numbers.tensor(dtype, &a, true), numbers.tensor(dtype, b, true));
+            let want = reference::select(&condition, &a, &b, &malloc());
+            same("SelectV2", &with_threads("SelectV2", |cx| fast::select(&condition, &a, &b, cx)), &want);
+        }
+    }
+
+    #[test]
+    fn reductions(dims in dims(), chosen: u8, keep: bool, seed: u32) {
+        let axes: Vec<i64> = (0..dims.len() as i64).filter(|i| chosen >> i & 1 == 1).collect();
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::I1] {
+            let x = Numbers(seed).tensor(dtype, &dims, seed % 2 == 0);
+            for &op in Reduce::ALL {
+                let want = reference::reduce(op, &x, &axes, keep, &malloc());
+                let got = with_threads(op.name(), |cx| fast::reduce(op, &x, &axes, keep, cx));
+                near(op.name(), &got, &want, (2e-7, 1e-37));
+            }
+        }
+        let x = Numbers(seed).tensor(DType::F32, &dims, seed % 2 == 0);
+        let limits = (1e-5, 1e-37);
+        let want = reference::softmax(&x, &malloc());
+        near("Softmax", &with_threads("Softmax", |cx| fast::softmax(own(&x), cx)), &want, limits);
+        near("Softmax", &with_threads("Softmax", |cx| fast::softmax(x.clone(), cx)), &want, limits);
+        let want = reference::log_softmax(&x, &malloc());
+        near("LogSoftmax", &with_threads("LogSoftmax", |cx| fast::log_softmax(own(&x), cx)), &want, (2e-6, 5e-6));
+    }
+
+    #[test]
+    fn transposes(dims in prop::collection::vec(0usize..40, 0..4), small in prop::collection::vec(1usize..4, 0..3), seed: u32) {
+        let dims = [small, dims].concat();
+        let mut perm: Vec<i64> = (0..dims.len() as i64).collect();
+        let mut numbers = Numbers(seed);
+        for i in (1..perm.len()).rev() {
+            perm.swap(i, numbers.next() as usize % (i + 1));
+        }
+        for dtype in [DType::F32, DType::I64, DType::UI8] {
+            let x = numbers.tensor(dtype, &dims, false);
+            let want = reference::transpose(&x, &perm, &malloc());
+            same("Transpose", &with_threads("Transpose", |cx| fast::transpose(&x, &perm, cx)), &want);
+        }
+    }
+
+    #[test]
+    fn norms_and_biases(outer in 0usize..4, plane in (0usize..9, 0usize..9), channels in 0usize..40, nchw: bool, seed: u32) {
+        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let shape = format.shape(outer, plane, channels).unwrap();
+        let mut numbers = Numbers(seed);
+        let x = numbers.tensor(DType::F32, shape.dims(), true);
+        let [scale, offset, mean] = [0, 1, 2].map(|_| numbers.tensor(DType::F32, &[channels], false));
+        let variance = reference::unary(Unary::Square, &numbers.tensor(DType::F32, &[channels], false), &malloc());
+        let variance = variance.unwrap();
+        let by = BatchNorm { scale: &scale, offset: &offset, mean: &mean, variance: &variance };
+        let attrs = BatchNormAttrs { epsilon: 0.01, format, ..BatchNormAttrs::default() };
+        let want = reference::batch_norm(&x, &by, &attrs, &malloc());
+        for x in [&x, &own(&x)] {
+            let got = with_threads("FusedBatchNorm", |cx| fast::batch_norm(own(x), &by, &attrs, cx));
+            near("FusedBatchNorm", &got, &want, (1e-5, 1e-5));
+            let got = with_threads("FusedBatchNorm", |cx| fast::batch_norm(x.clone(), &by, &attrs, cx));
+            near("FusedBatchNorm", &got, &want, (1e-5, 1e-5));
+        }
+        let want = reference::bias_add(&x, &scale, format, &malloc());
+        same("BiasAdd", &with_threads("BiasAdd", |cx| fast::bias_add(own(&x), &scale, format, cx)), &want);
+    }
+
+    #[test]
+    fn products(batch in pair(), (m, k, n) in (0usize..20, 0usize..40, 0usize..50), turns: [bool; 2], seed: u32) {
+        let turn = |turned| if turned { Turn::Transpose } else { Turn::None };
+        let dims = |batch: &[usize], turned: bool, rows: usize, cols: usize| {
+            let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+            let batch: Vec<usize> = batch.iter().rev().take(2).rev().map(|&d| d.min(4)).collect();
+            [&batch[..], &[rows, cols]].concat()
+        };
+        let mut numbers = Numbers(seed);
+        for dtype in [DType::F32, DType::F64, DType::I32] {
+            let a = numbers.tensor(dtype, &dims(&batch.0, turns[0], m, k), seed % 4 == 0);
+            let b = numbers.tensor(dtype, &dims(&batch.1, turns[1], k, n), false);
+            let (left, right) = (turn(turns[0]), turn(turns[1]));
+            let want = reference::batch_matmul(&a, left, &b, right, &malloc());
+            let got = with_threads("BatchMatMul", |cx| fast::batch_matmul(&a, left, &b, right, cx));
+            near("BatchMatMul", &got, &want, (1e-5, 1e-4));
+            let want = reference::matmul(&a, left, &b, right, &malloc());
+            near("MatMul", &with_threads("MatMul", |cx| fast::matmul(&a, left, &b, right, cx)), &want, (1e-5, 1e-4));
+        }
+    }
+
+    #[test]
+    fn equations(lengths in prop::collection::vec(0usize..7, 6), seed: u32) {
+        for equation in [
+            "ij,jk->ik", "ij,jk->ki", "bij,bkj->bik", "abc,cd->abd", "abcd,aecd->aceb", "abc,abd->cd", "ab,cd->acbd", "i,i->", "ii,ij->j",
+            "ab,ab->ab", "abcd,cde->abe", "abe,cde->abcd", "ab->ba", "ab,b", "ace,bdf->fa", "abc,bad->cd",
+        ] {
+            let (left, _) = equation.split_once("->").unwrap_or((equation, ""));
+            let mut numbers = Numbers(seed);
+            let inputs: Vec<HostTensor> = left
+                .split(',')
+                .map(|part| {
+                    let dims: Vec<usize> = part.bytes().map(|c| lengths[usize::from(c - b'a') % 6]).collect();
+                    numbers.tensor(DType::F32, &dims, false)
+                })
+                .collect();
+            let inputs: Vec<&HostTensor> = inputs.iter().collect();
+            let want = reference::einsum(equation, &inputs, &malloc());
+            near(equation, &with_threads(equation, |cx| fast::einsum(equation, &inputs, cx)), &want, (1e-5, 1e-4));
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    batch: usize,
+    plane: (usize, usize),
+    filter: (usize, usize),
+    /// Groups, channels of one, out channels of one.
+    channels: (usize, usize, usize),
+    attrs: Conv2d,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let format = prop_oneof![Just(Format::Nhwc), Just(Format::Nchw)];
+    let padding =
+        prop_oneof![Just(Padding::Valid), Just(Padding::Same), Just(Padding::Explicit([(1, 2), (0, 3)])),];
+    let groups = prop_oneof![3 => Just(1usize), 1 => 2usize..5];
+    (
+        (0usize..3, (1usize..9, 1usize..9)),
+        ((1usize..4, 1usize..4), (groups, 1usize..5, 1usize..5)),
+        ((1usize..4, 1usize..3), (1usize..3, 1usize..3)),
+        (padding, format),
+    )
+        .prop_map(|((batch, plane), (filter, channels), (strides, dilations), (padding, format))| Case {
+            batch,
+            plane,
+            filter,
+            channels,
+            attrs: Conv2d { strides, dilations, padding, format },
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn images(case in case(), seed: u32, special: bool) {
+        let Case { batch, plane, filter: (fh, fw), channels: (groups, from, to), attrs } = case;
+        let mut numbers = Numbers(seed);
+        let shape = attrs.format.shape(batch, plane, groups * from).unwrap();
+        let x = numbers.tensor(DType::F32, shape.dims(), special);
+        let filter = numbers.tensor(DType::F32, &[fh, fw, from, groups * to], false);
+        let limits = (1e-5, 1e-4);
+        let want = reference::conv2d(&x, &filter, &attrs, &malloc());
+        near("Conv2D", &with_threads("Conv2D", |cx| fast::conv2d(&x, &filter, &attrs, cx)), &want, limits);
+        let window = Pool2d { window: (fh, fw), strides: attrs.strides, padding: attrs.padding, format: attrs.format };
+        for kind in [Pool::Max, Pool::Avg] {
+            let want = reference::pool(kind, &x, &window, &malloc());
+            near("pool", &with_threads("pool", |cx| fast::pool(kind, &x, &window, cx)), &want, (1e-6, 1e-6));
+        }
+        let depthwise = numbers.tensor(DType::F32, &[fh, fw, groups * from, to], false);
+        let wanted = reference::depthwise_conv2d(&x, &depthwise, &attrs, &malloc());
+        let got = with_threads("Depthwise", |cx| fast::depthwise_conv2d(&x, &depthwise, &attrs, cx));
+        near("Depthwise", &got, &wanted, limits);
+        if let Ok(y) = want {
+            let dy = numbers.tensor(DType::F32, y.shape().dims(), false);
+            let want = reference::conv2d_backprop_input(&shape, &filter, &dy, &attrs, &malloc());
+            let got = with_threads("by input", |cx| fast::conv2d_backprop_input(&shape, &filter, &dy, &attrs, cx));
+            near("by input", &got, &want, limits);
+            let want = reference::conv2d_backprop_filter(&x, filter.shape(), &dy, &attrs, &malloc());
+            let got =
+                with_threads("by filter", |cx| fast::conv2d_backprop_filter(&x, filter.shape(), &dy, &attrs, cx));
+            near("by filter", &got, &want, limits);
+        }
+    }
+}
+
+/// Rows longer than what is summed at a time, and shapes that several threads share.
+#[test]
+fn large_tensors() {
+    let x = Numbers(3).tensor(DType::F32, &[3, 70_001], false);
+    for (op, axes) in [(Reduce::Sum, vec![1]), (Reduce::Mean, vec![0, 1]), (Reduce::Max, vec![0])] {
+        let want = reference::reduce(op, &x, &axes, false, &malloc());
+        near(
+            op.name(),
+            &with_threads(op.name(), |cx| fast::reduce(op, &x, &axes, false, cx)),
+            &want,
+            (2e-7, 1e-7),
+        );
+    }
+    let row = Numbers(4).tensor(DType::F32, &[70_001], false);
+    let want = reference::binary(Binary::Sub, &row, &x, &malloc());
+    same("Sub", &with_threads("Sub", |cx| fast::binary(Binary::Sub, own(&row), own(&x), cx)), &want);
+    let turned = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
+    same("Transpose", &turned, &reference::transpose(&x, &[1, 0], &malloc()));
+    let (a, b) = (
+        Numbers(5).tensor(DType::F32, &[2, 150, 130], false),
+        Numbers(6).tensor(DType::F32, &[150, 2, 130], false),
+    );
+    let want = reference::einsum("hij,khj->kih", &[&a, &b], &malloc());
+    let got = with_threads("Einsum", |cx| fast::einsum("hij,khj->kih", &[&a, &b], cx));
+    near("Einsum", &got, &want, (1e-5, 1e-3));
+}
+
+#[test]
+fn what_has_another_owner_is_not_overwritten() {
+    let allocator = malloc();
+    let cx = &Cx::serial(&allocator);
+    let x = tensor(&[3], &[1.0f32, -2.0, 3.0]);
+    let y = fast::unary(Unary::Neg, x.clone(), cx).unwrap();
+    assert!(!y.shares_buffer(&x) && *x.read::<f32>().unwrap() == [1.0, -2.0, 3.0]);
+    let before = y.buffer().address();
+    let z = fast::binary(Binary::Add, y, x.clone(), cx).unwrap();
+    assert_eq!(z.buffer().address(), before);
+    let square = fast::binary(Binary::Mul, x.clone(), x.clone(), cx).unwrap();
+    assert_eq!(*square.read::<f32>().unwrap(), [1.0, 4.0, 9.0]);
+}
