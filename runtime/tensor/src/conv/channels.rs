@@ -6,7 +6,7 @@
 use super::Conv2d;
 use crate::TensorError;
 use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
-use crate::simd::{Finish, Fold, Isa};
+use crate::simd::{Fold, Isa};
 
 impl Conv2d {
     /// `MaxPool`: NaN where a window has one, negative infinity where it has no pixel.
@@ -58,7 +58,6 @@ impl Conv2d {
         if out.is_empty() {
             return Ok(());
         }
-        let Epilogue { bias, residual, function } = *epilogue;
         let line = cols * channels;
         each_part(out.chunks_mut(line), parallel, |at, out| {
             let (batch, y) = (at / rows, at % rows);
@@ -76,8 +75,9 @@ impl Conv2d {
                 }
                 isa.fold(fold, &pixels, out);
             }
-            let residual = residual.map(|residual| &residual[at * line..]);
-            isa.finish(&Finish { bias, residual, function }, (cols, channels), out, channels);
+            if !epilogue.is_plain() {
+                isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
+            }
         });
         Ok(())
     }

@@ -72,7 +72,12 @@ fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
     let want = plain(&conv, o, &image, &filters);
     let largest = want.iter().fold(0.0f32, |max, x| max.max(x.abs()));
     let packed = winograd.pack(o, &filters).unwrap();
-    let epilogue = Epilogue { bias: Some(&bias), residual: Some(&residual), function: Function::Relu };
+    let epilogue = Epilogue {
+        bias: Some(&bias),
+        residual: Some(&residual),
+        function: Function::Relu,
+        ..Epilogue::default()
+    };
     for isa in Isa::all() {
         let (mut got, mut two) = (vec![f32::NAN; want.len()], vec![f32::NAN; want.len()]);
         winograd.run_with(isa, &image, &packed, &epilogue, &mut got, &Serial).unwrap();

@@ -24,7 +24,7 @@ use crate::gemm::Matrix;
 use crate::matmul::{
     AlignedStep, Columns, Epilogue, PackedMatrix, Parallel, Serial, each_part, expect_len, multiply,
 };
-use crate::simd::{Finish, Isa, Step};
+use crate::simd::{Isa, Step};
 
 /// How many pixels a patch yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,9 +209,9 @@ impl Band<'_> {
         }
         SPACE.set((v, m));
         let from = (self.image * rows + self.first) * cols * n;
-        let Epilogue { bias, residual, function } = *epilogue;
-        let residual = residual.map(|residual| &residual[from..]);
-        self.isa.finish(&Finish { bias, residual, function }, (self.rows * cols, n), out, n);
+        if !epilogue.is_plain() {
+            self.isa.finish(&epilogue.part(0, from), (self.rows * cols, n), out, n);
+        }
         Ok(())
     }
 

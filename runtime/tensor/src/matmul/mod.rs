@@ -1,7 +1,7 @@
 //! The product of matrices of f32: with a constant right matrix that was packed ahead of time, or packing as it goes.
 //!
 //! ```text
-//! out (m by n) = f(a (m by k) * b (k by n) + bias + residual)
+//! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
 //!
 //! for each part of the rows (parallel)
 //!   for each block of columns and of k ─ pack b, unless it is packed     (786 KB: second cache)
@@ -31,29 +31,19 @@ pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::simd::{Finish, Function, Isa, MAX_ROWS, MAX_STEPS, PANEL, Place, Step, TileRows};
+pub use crate::simd::Epilogue;
+use crate::simd::{Isa, MAX_ROWS, MAX_STEPS, PANEL, Place, Step, TileRows};
 
 /// Panels in a block of columns.
 const BLOCK: usize = 16;
 /// The fewest products that are worth a block of their own on another thread.
 const PART: usize = 1 << 20;
 
-/// What happens to the product on its way to memory: `f(product + bias + residual)`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Epilogue<'a> {
-    /// n numbers, one for each column.
-    pub bias: Option<&'a [f32]>,
-    /// m by n numbers.
-    pub residual: Option<&'a [f32]>,
-    /// The function applied last.
-    pub function: Function,
-}
-
 impl Epilogue<'_> {
     /// Whether it fits a result of n columns and `len` elements.
     pub(crate) fn check(&self, n: usize, len: usize) -> Result<(), TensorError> {
-        if let Some(bias) = self.bias {
-            expect_len(1, n, bias.len())?;
+        for x in [self.scale, self.bias].into_iter().flatten() {
+            expect_len(1, n, x.len())?;
         }
         if let Some(residual) = self.residual {
             expect_len(1, len, residual.len())?;
@@ -272,13 +262,10 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
 
     /// Applies the epilogue to a part of the whole from (row, column) on, which `out` begins with.
     fn finish(&self, (row, col): (usize, usize), size: (usize, usize), out: &mut [f32]) {
-        let Epilogue { bias, residual, function } = *self.epilogue;
-        if bias.is_none() && residual.is_none() && function == Function::Identity {
-            return;
+        if !self.epilogue.is_plain() {
+            let epilogue = self.epilogue.part(col, row * self.stride + col);
+            self.isa.finish(&epilogue, size, out, self.stride);
         }
-        let bias = bias.map(|bias| &bias[col..]);
-        let residual = residual.map(|residual| &residual[row * self.stride + col..]);
-        self.isa.finish(&Finish { bias, residual, function }, size, out, self.stride);
     }
 }
 

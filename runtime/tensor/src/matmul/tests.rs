@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::gemm::Matrix;
 use crate::reference;
+use crate::simd::Function;
 
 /// Two threads at a time.
 pub(crate) struct Threads;
@@ -36,11 +37,11 @@ fn numbers(n: usize, seed: u32) -> Vec<f32> {
 
 fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
     let (a, b) = (numbers(m * k, seed), numbers(k * n, seed ^ 77));
-    let (bias, residual) = (numbers(n, 5), numbers(m * n, 6));
+    let (scale, bias, residual) = (numbers(n, 4), numbers(n, 5), numbers(m * n, 6));
     let mut want = vec![0.0; m * n];
     reference::matmul((m, k, n), &a, &b, &mut want);
     for (i, want) in want.iter_mut().enumerate() {
-        let x = *want + bias[i % n] + residual[i];
+        let x = *want * scale[i % n] + bias[i % n] + residual[i];
         *want = match function {
             Function::Relu => x.max(0.0),
             Function::Relu6 => x.clamp(0.0, 6.0),
@@ -54,7 +55,7 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
     let packed = PackedMatrix::pack(k, n, &b).unwrap();
     assert_eq!(packed.panels(), PackedMatrix::pack_transposed(k, n, &transposed).unwrap().panels());
     let viewed = PackedMatrix::from_panels(k, n, packed.panels()).unwrap();
-    let epilogue = Epilogue { bias: Some(&bias), residual: Some(&residual), function };
+    let epilogue = Epilogue { scale: Some(&scale), bias: Some(&bias), residual: Some(&residual), function };
     for isa in Isa::all() {
         let (mut got, mut two) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
         multiply(isa, m, &Matrix::new(&a, m, k), &viewed, &epilogue, &mut got, &Serial).unwrap();

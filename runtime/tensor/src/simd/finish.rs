@@ -8,23 +8,46 @@
 )]
 
 use super::PANEL;
-use super::functions::Function;
+use super::functions::{Function, fma};
 
-/// `f(out + bias + residual)` for a part of a matrix.
-pub(crate) struct Finish<'a> {
-    /// A number for each column of the part.
-    pub(crate) bias: Option<&'a [f32]>,
-    /// From the part's first element on; rows as far apart as those of `out`.
-    pub(crate) residual: Option<&'a [f32]>,
+/// What happens to a product on its way to memory: `f(product * scale + bias + residual)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Epilogue<'a> {
+    /// A number for each column.
+    pub scale: Option<&'a [f32]>,
+    /// A number for each column.
+    pub bias: Option<&'a [f32]>,
+    /// A number for each element; rows as far apart as those of the product.
+    pub residual: Option<&'a [f32]>,
     /// The function applied last.
-    pub(crate) function: Function,
+    pub function: Function,
+}
+
+impl<'a> Epilogue<'a> {
+    /// That of a part that begins in this column, at this element.
+    pub(crate) fn part(&self, col: usize, at: usize) -> Epilogue<'a> {
+        let Epilogue { scale, bias, residual, function } = *self;
+        let columns = |x: Option<&'a [f32]>| x.map(|x| &x[col..]);
+        Epilogue {
+            scale: columns(scale),
+            bias: columns(bias),
+            residual: residual.map(|residual| &residual[at..]),
+            function,
+        }
+    }
+
+    /// Whether nothing happens.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Epilogue { scale, bias, residual, function } = self;
+        [scale, bias, residual].iter().all(|x| x.is_none()) && *function == Function::Identity
+    }
 }
 
 /// What is added, and the functions that cost next to nothing; whether the function has been applied. The others have loops of their own, which need
 /// not be here once more.
 #[inline(always)]
-pub(super) fn run(
-    epilogue: &Finish<'_>,
+pub(super) fn run<const FMA: bool>(
+    epilogue: &Epilogue<'_>,
     (rows, width): (usize, usize),
     out: &mut [f32],
     stride: usize,
@@ -34,25 +57,48 @@ pub(super) fn run(
         Function::Relu6 => (0.0, 6.0),
         _ => (f32::NEG_INFINITY, f32::INFINITY),
     };
+    let scale = epilogue.scale.map(|scale| &scale[..width]);
     let bias = epilogue.bias.map(|bias| &bias[..width]);
     for i in 0..rows {
         let out = &mut out[i * stride..][..width];
         let residual = epilogue.residual.map(|residual| &residual[i * stride..][..width]);
         if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
-            row((low, high), bias, residual, out);
+            row::<FMA>((low, high), scale, [bias, residual], out);
         } else {
-            row((low, high), bias, residual, out);
+            row::<FMA>((low, high), scale, [bias, residual], out);
         }
     }
     matches!(epilogue.function, Function::Identity | Function::Relu | Function::Relu6)
 }
 
 #[inline(always)]
-fn row((low, high): (f32, f32), bias: Option<&[f32]>, residual: Option<&[f32]>, out: &mut [f32]) {
-    for x in [bias, residual].into_iter().flatten() {
-        let x = &x[..out.len()];
+fn row<const FMA: bool>(
+    (low, high): (f32, f32),
+    scale: Option<&[f32]>,
+    [bias, residual]: [Option<&[f32]>; 2],
+    out: &mut [f32],
+) {
+    match (scale.map(|x| &x[..out.len()]), bias.map(|x| &x[..out.len()])) {
+        (Some(scale), Some(bias)) => {
+            for j in 0..out.len() {
+                out[j] = fma::<FMA>(out[j], scale[j], bias[j]);
+            }
+        }
+        (Some(scale), None) => {
+            for j in 0..out.len() {
+                out[j] *= scale[j];
+            }
+        }
+        (None, Some(bias)) => {
+            for j in 0..out.len() {
+                out[j] += bias[j];
+            }
+        }
+        (None, None) => {}
+    }
+    if let Some(residual) = residual.map(|x| &x[..out.len()]) {
         for j in 0..out.len() {
-            out[j] += x[j];
+            out[j] += residual[j];
         }
     }
     for j in 0..out.len() {

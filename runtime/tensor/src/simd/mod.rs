@@ -33,7 +33,7 @@ mod winograd;
 use std::sync::OnceLock;
 
 pub use binary::{Arithmetic, Over};
-pub(crate) use finish::Finish;
+pub use finish::Epilogue;
 pub use functions::Function;
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
@@ -242,7 +242,7 @@ impl Isa {
     /// Applies an epilogue to some rows of `out`, `stride` apart, `width` elements each.
     pub(crate) fn finish(
         self,
-        epilogue: &Finish<'_>,
+        epilogue: &Epilogue<'_>,
         (rows, width): (usize, usize),
         out: &mut [f32],
         stride: usize,
@@ -250,15 +250,15 @@ impl Isa {
         let done = &mut false;
         compiled!(
             self,
-            |epilogue: &Finish<'_>,
+            |epilogue: &Epilogue<'_>,
              rows: usize,
              width: usize,
              out: &mut [f32],
              stride: usize,
              done: &mut bool| {
-                *done = finish::run(epilogue, (rows, width), out, stride);
+                *done = finish::run::<FUSED>(epilogue, (rows, width), out, stride);
             },
-            *done = finish::run(epilogue, (rows, width), out, stride)
+            *done = finish::run::<true>(epilogue, (rows, width), out, stride)
         );
         if !*done {
             (0..rows).for_each(|i| self.map(epilogue.function, &mut out[i * stride..][..width]));

@@ -29,6 +29,7 @@ mod einsum;
 pub mod fast;
 #[cfg(test)]
 mod formula_tests;
+pub mod fused;
 #[cfg(test)]
 mod hostile_tests;
 mod index;

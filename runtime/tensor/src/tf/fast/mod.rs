@@ -26,7 +26,7 @@ mod product;
 mod reduce;
 mod rows;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +36,7 @@ pub use images::{conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwis
 pub use movement::transpose;
 pub use norm::{batch_norm, bias_add};
 pub use product::{batch_matmul, einsum, matmul};
+pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
 
 use crate::matmul::{Parallel, Serial, each_part};
@@ -70,7 +71,7 @@ impl<'a> Cx<'a> {
 
     /// Cuts `out` into parts of whole units and calls `block(first, part)` for each, `first` being the position of the part's first element.
     /// An element is taken to cost as much as `cost` additions.
-    fn parts<T: Send>(
+    pub(super) fn parts<T: Send>(
         &self,
         out: &mut [T],
         (unit, cost): (usize, usize),

@@ -143,11 +143,24 @@ fn by_rows(
     plain: Plain,
     f: fn(usize, &mut [f32]),
 ) -> Result<HostTensor, TensorError> {
+    match (x.dtype(), x.shape().dims().last()) {
+        (DType::F32, Some(&n)) => each_row(x, n, cx, f),
+        _ => plain(&x, cx.allocator),
+    }
+}
+
+/// `f(n, rows)` for some rows of `n` elements at a time; in place.
+pub(in crate::tf) fn each_row(
+    x: HostTensor,
+    n: usize,
+    cx: &Cx<'_>,
+    f: impl Fn(usize, &mut [f32]) + Sync,
+) -> Result<HostTensor, TensorError> {
     const COST: usize = 8;
-    let n = match (x.dtype(), x.shape().dims().last()) {
-        (DType::F32, Some(&n)) if x.num_elements() > 0 => n,
-        _ => return plain(&x, cx.allocator),
-    };
+    x.expect_dtype("x", DType::F32)?;
+    if x.num_elements() == 0 {
+        return Ok(x);
+    }
     if x.is_unique() {
         cx.parts(&mut x.write::<f32>()?, (n, COST), |_, out| f(n, out));
         return Ok(x);

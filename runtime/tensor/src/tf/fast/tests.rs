@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::Cx;
-use crate::element::with_element;
 use crate::matmul::tests::Threads;
 use crate::mem::{Allocator, Malloc};
 use crate::{DType, Element, HostTensor, I1, Shape, TensorError};

@@ -1,0 +1,188 @@
+//! What a compiler makes of several operators: one pass over memory.
+//!
+//! ```text
+//! MatMul | Conv2D | DepthwiseConv2dNative   with constant weights ──▶ Weights, packed once and kept in a file
+//!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the first cache
+//! any elementwise operators                  ──────────────────────▶ Program, a block of each operand at a time
+//! mean, variance, normalization of rows      ──────────────────────▶ layer_norm
+//! ```
+//!
+//! Everything is f32. Results come through the [`Cx`], whose threads do the work. An operand that is given by value is overwritten if it has no
+//! other owner. Bad operands are errors with the shapes in them.
+//!
+//! What is computed is what the operators one by one would give, up to the rounding that `tf::fast` describes; of Winograd's convolutions see
+//! [`Algorithm`].
+
+mod chain;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+pub use chain::{Program, Step, Value};
+pub use weights::{Algorithm, Kind, Weights};
+
+use super::conv::{Geometry, grouped};
+use super::fast::{self, Cx};
+use super::{Conv2d, Format};
+use crate::conv::Conv2d as Images;
+use crate::error::invalid;
+use crate::matmul::{Epilogue, matmul_packed};
+use crate::simd::Function;
+use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
+
+/// What is done with a product's result: `function(result * scale + bias + residual)`.
+///
+/// A `BatchNorm` of constants is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean * scale`; a compiler that can multiply the weights by
+/// the scale needs no scale here.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct After<'a> {
+    /// A vector, a number for each column or out channel.
+    pub scale: Option<&'a HostTensor>,
+    /// A vector, a number for each column or out channel.
+    pub bias: Option<&'a HostTensor>,
+    /// A tensor of the result's shape.
+    pub residual: Option<&'a HostTensor>,
+    /// Applied last.
+    pub function: Function,
+}
+
+type Numbers<'a> = Option<Ref<'a, f32>>;
+
+impl<'a> After<'a> {
+    /// The three borrowed; the vectors have `n` numbers.
+    fn read(&self, n: usize, result: &Shape) -> Result<[Numbers<'a>; 3], TensorError> {
+        let vector = Shape::new(&[n])?;
+        let read = |what: &'static str, x: Option<&'a HostTensor>, shape: &Shape| {
+            let read = |x: &'a HostTensor| {
+                x.expect_shape(what, shape)?;
+                x.read_as::<f32>(what)
+            };
+            x.map(read).transpose()
+        };
+        let residual = read("residual", self.residual, result)?;
+        Ok([read("scale", self.scale, &vector)?, read("bias", self.bias, &vector)?, residual])
+    }
+}
+
+fn epilogue<'a>([scale, bias, residual]: &'a [Numbers<'_>; 3], function: Function) -> Epilogue<'a> {
+    Epilogue { scale: scale.as_deref(), bias: bias.as_deref(), residual: residual.as_deref(), function }
+}
+
+/// `MatMul` of a tensor whose last axis is the inner dimension with packed weights: all axes but the last are rows.
+pub fn matmul(
+    a: &HostTensor,
+    weights: &Weights,
+    after: &After<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MatMul";
+    let [_, _, k, n] = weights.expect(op, &[Kind::Matrix])?;
+    let Some((&last, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
+        return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
+    };
+    let shape = Shape::new(&[rows, &[n]].concat())?;
+    let numbers = after.read(n, &shape)?;
+    let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
+    {
+        let (a, panels, mut out) = (a.read_as::<f32>("a")?, weights.numbers()?, out.write::<f32>()?);
+        let m = if n == 0 { 0 } else { out.len() / n };
+        if m > 0 && (last > 0 || a.is_empty()) {
+            let packed = weights.packed(&panels)?;
+            matmul_packed(m, &a, &packed, &epilogue(&numbers, after.function), &mut out, cx.parallel)?;
+        }
+    }
+    Ok(out)
+}
+
+/// `Conv2D` with packed filters. NCHW images, and the residual with them, are turned to NHWC and the result back.
+pub fn conv2d(
+    x: &HostTensor,
+    weights: &Weights,
+    attrs: &Conv2d,
+    after: &After<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "Conv2D";
+    let dims = weights.expect(op, &[Kind::Filters, Kind::Winograd2, Kind::Winograd4])?;
+    let geometry = Geometry::new(op, x.shape(), &Shape::new(&dims)?, attrs)?;
+    if geometry.from != geometry.image.channels {
+        return invalid(op, format!("packed filters of shape {dims:?} for groups of images {}", x.shape()));
+    }
+    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+        let panels = weights.numbers()?;
+        let packed = weights.packed(&panels)?;
+        let Some(patch) = weights.kind().patch() else {
+            return images.run(x, &packed, epilogue, out, cx.parallel);
+        };
+        match images.winograd(patch) {
+            Some(winograd) => winograd.run(x, &packed, epilogue, out, cx.parallel),
+            None => invalid(op, format!("filters packed for Winograd's convolution and {attrs:?}")),
+        }
+    })
+}
+
+/// `DepthwiseConv2dNative` with packed filters.
+pub fn depthwise_conv2d(
+    x: &HostTensor,
+    weights: &Weights,
+    attrs: &Conv2d,
+    after: &After<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "DepthwiseConv2dNative";
+    let dims = weights.expect(op, &[Kind::Depthwise])?;
+    let shape = grouped(x.shape(), &Shape::new(&dims)?, attrs.format)?;
+    let geometry = Geometry::new(op, x.shape(), &shape, attrs)?;
+    if dims[3] != 1 {
+        return invalid(op, format!("packed filters of shape {dims:?}: more than one for a channel"));
+    }
+    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+        images.depthwise(x, &weights.numbers()?, epilogue, out, cx.parallel)
+    })
+}
+
+/// A convolution of NHWC images into a new tensor, whatever their format.
+fn as_nhwc(
+    (x, geometry, format): (&HostTensor, &Geometry, Format),
+    after: &After<'_>,
+    cx: &Cx<'_>,
+    run: impl FnOnce(&Images, &[f32], &Epilogue<'_>, &mut [f32]) -> Result<(), TensorError>,
+) -> Result<HostTensor, TensorError> {
+    x.expect_dtype("input", DType::F32)?;
+    if let Some(residual) = after.residual {
+        residual.expect_shape("residual", &geometry.result_shape)?;
+    }
+    let turned = |x: &HostTensor, perm| match format {
+        Format::Nhwc => Ok(x.clone()),
+        Format::Nchw => fast::transpose(x, perm, cx),
+    };
+    let (image, windows, outs) = (&geometry.image, &geometry.windows, geometry.result.channels);
+    let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
+    let images = Images::new(image.batch, image.channels, windows.rows, windows.cols)?;
+    let x = turned(x, &[0, 2, 3, 1])?;
+    let residual = after.residual.map(|residual| turned(residual, &[0, 2, 3, 1])).transpose()?;
+    let after = After { residual: residual.as_ref(), ..*after };
+    let numbers = after.read(outs, &shape)?;
+    let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
+    run(&images, &*x.read::<f32>()?, &epilogue(&numbers, after.function), &mut out.write::<f32>()?)?;
+    turned(&out, &[0, 3, 1, 2])
+}
+
+/// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, which is as long as the two vectors; in place.
+pub fn layer_norm(
+    x: HostTensor,
+    scale: &HostTensor,
+    offset: &HostTensor,
+    epsilon: f32,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let Some(&n) = x.shape().dims().last() else {
+        return Err(TensorError::Axis { axis: -1, shape: x.shape().clone() });
+    };
+    let vector = Shape::new(&[n])?;
+    scale.expect_shape("scale", &vector)?;
+    offset.expect_shape("offset", &vector)?;
+    let (scale, offset) = (scale.read_as::<f32>("scale")?, offset.read_as::<f32>("offset")?);
+    let (scale, offset): (&[f32], &[f32]) = (&scale, &offset);
+    fast::each_row(x, n, cx, |_, rows| math::layer_norm_in_place(scale, offset, epsilon, rows))
+}

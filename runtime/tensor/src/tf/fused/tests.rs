@@ -1,0 +1,286 @@
+//! Against the operators one by one, of the reference.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::conv::Patch;
+use crate::mem::{Allocator, Malloc};
+use crate::simd::Arithmetic;
+use crate::tf::fast::tests::{Numbers, near, own, tensor, with_threads};
+use crate::tf::{Binary, Compare, Padding, Turn, Unary, reference};
+
+fn malloc() -> Arc<dyn Allocator> {
+    Malloc::shared()
+}
+
+fn numbers(seed: u32, dims: &[usize]) -> HostTensor {
+    let mut numbers = Numbers(seed);
+    tensor(dims, &(0..dims.iter().product()).map(|_| numbers.f32()).collect::<Vec<_>>())
+}
+
+/// The plain form of a function that epilogues have.
+fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> {
+    let unary = |op| reference::unary(op, x, &malloc());
+    let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc());
+    let number = |x: f32| tensor(&[], &[x]);
+    match function {
+        Function::Identity => Ok(x.clone()),
+        Function::Relu => unary(Unary::Relu),
+        Function::Relu6 => unary(Unary::Relu6),
+        Function::Elu => unary(Unary::Elu),
+        Function::Tanh => unary(Unary::Tanh),
+        Function::Sigmoid => unary(Unary::Sigmoid),
+        Function::LeakyRelu(alpha) => reference::leaky_relu(x, alpha, &malloc()),
+        Function::Gelu => {
+            let inner = binary(Binary::Mul, x, &number(std::f32::consts::FRAC_1_SQRT_2))?;
+            let erf = reference::unary(Unary::Erf, &inner, &malloc())?;
+            let sum = binary(Binary::Add, &erf, &number(1.0))?;
+            binary(Binary::Mul, &binary(Binary::Mul, x, &number(0.5))?, &sum)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const FUNCTIONS: [Function; 8] = [
+    Function::Identity,
+    Function::Relu,
+    Function::Relu6,
+    Function::Elu,
+    Function::Tanh,
+    Function::Sigmoid,
+    Function::LeakyRelu(0.2),
+    Function::Gelu,
+];
+
+/// The steps of an epilogue one by one; vectors of NHWC.
+fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, TensorError> {
+    let mut x = product;
+    for (op, y) in [(Binary::Mul, after.scale), (Binary::Add, after.bias), (Binary::Add, after.residual)] {
+        if let Some(y) = y {
+            x = reference::binary(op, &x, y, &malloc())?;
+        }
+    }
+    plain(after.function, &x)
+}
+
+/// Which parts an epilogue has.
+fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<'a> {
+    After {
+        scale: (which & 1 != 0).then_some(scale),
+        bias: (which & 2 != 0).then_some(bias),
+        residual: (which & 4 != 0).then_some(residual),
+        function: FUNCTIONS[usize::from(which >> 3) % FUNCTIONS.len()],
+    }
+}
+
+/// What a file would give back.
+fn kept(weights: &Weights) -> Weights {
+    let again = Weights::from_tensor(own(weights.tensor())).unwrap();
+    assert_eq!((again.kind(), again.dims()), (weights.kind(), weights.dims()));
+    again
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn products(rows in prop::collection::vec(0usize..6, 0..3), k in 0usize..40, n in 0usize..70, which: u8, turned: bool, seed: u32) {
+        let (a, b) = (numbers(seed, &[&rows[..], &[k]].concat()), numbers(seed ^ 1, &[k, n]));
+        let shape = [&rows[..], &[n]].concat();
+        let parts = [numbers(seed ^ 2, &[n]), numbers(seed ^ 3, &[n]), numbers(seed ^ 4, &shape)];
+        let after = chosen(which, parts.each_ref());
+        let m: usize = rows.iter().product();
+        let flat = a.reshaped(Shape::new(&[m, k]).unwrap()).unwrap();
+        let product = reference::matmul(&flat, Turn::None, &b, Turn::None, &malloc()).unwrap();
+        let want = after_plain(product.reshaped(Shape::new(&shape).unwrap()).unwrap(), &after);
+        let weights = if turned {
+            let b = reference::transpose(&b, &[1, 0], &malloc()).unwrap();
+            Weights::pack_matrix(&b, true, &malloc()).unwrap()
+        } else {
+            Weights::pack_matrix(&b, false, &malloc()).unwrap()
+        };
+        let weights = kept(&weights);
+        let got = with_threads("matmul", |cx| matmul(&a, &weights, &after, cx));
+        near("matmul", &got, &want, (1e-5, 1e-4));
+    }
+
+    #[test]
+    fn convolutions(
+        (batch, plane, channels) in (0usize..3, (3usize..12, 3usize..12), 1usize..40),
+        (outs, side, stride, nchw) in (1usize..40, 1usize..4, 1usize..3, any::<bool>()),
+        which: u8, algorithm in 0usize..3, seed: u32,
+    ) {
+        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let algorithm =
+            [Algorithm::Direct, Algorithm::Winograd(Patch::Two), Algorithm::Winograd(Patch::Four)][algorithm];
+        let (side, stride) = if algorithm == Algorithm::Direct { (side, stride) } else { (3, 1) };
+        let attrs = Conv2d { strides: (stride, stride), padding: Padding::Same, format, ..Conv2d::default() };
+        let x = numbers(seed, format.shape(batch, plane, channels).unwrap().dims());
+        let to_nhwc = |x: &HostTensor| match format {
+            Format::Nhwc => x.clone(),
+            Format::Nchw => reference::transpose(x, &[0, 2, 3, 1], &malloc()).unwrap(),
+        };
+        let check = |what: &str, result: HostTensor, run: &dyn Fn(&After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>| {
+            let outs = if nchw { result.shape().dims()[1] } else { result.shape().dims()[3] };
+            let parts = [numbers(seed ^ 2, &[outs]), numbers(seed ^ 3, &[outs]), numbers(seed ^ 4, result.shape().dims())];
+            let residual = to_nhwc(&parts[2]);
+            let want = after_plain(to_nhwc(&result), &chosen(which, [&parts[0], &parts[1], &residual]));
+            let after = chosen(which, parts.each_ref());
+            let got = with_threads(what, |cx| run(&after, cx)).map(|got| to_nhwc(&got));
+            near(what, &got, &want, (2e-4, 4e-3));
+        };
+        let filter = numbers(seed ^ 1, &[side, side, channels, outs]);
+        let weights = kept(&Weights::pack_filters(&filter, algorithm, &malloc()).unwrap());
+        check("conv2d", reference::conv2d(&x, &filter, &attrs, &malloc()).unwrap(), &|after, cx| {
+            conv2d(&x, &weights, &attrs, after, cx)
+        });
+        let filter = numbers(seed ^ 1, &[side, side, channels, 1]);
+        let weights = kept(&Weights::pack_depthwise(&filter, &malloc()).unwrap());
+        check("depthwise", reference::depthwise_conv2d(&x, &filter, &attrs, &malloc()).unwrap(), &|after, cx| {
+            depthwise_conv2d(&x, &weights, &attrs, after, cx)
+        });
+    }
+
+    #[test]
+    fn chains(
+        dims in prop::collection::vec(0usize..40, 0..4),
+        steps in prop::collection::vec((any::<u8>(), any::<u8>(), any::<u8>()), 1..12),
+        ones: [u8; 3], cut in 0usize..4, given: u8, seed: u32,
+    ) {
+        let side = |ones: u8, cut: usize| -> Vec<usize> {
+            let dims = dims.iter().enumerate().map(|(i, &d)| if ones >> i & 3 == 1 { 1 } else { d });
+            dims.skip(cut).collect()
+        };
+        let shapes = [side(0, 0), side(ones[1], 0), side(ones[2], cut)];
+        let operands: Vec<HostTensor> = (0..3).map(|i| numbers(seed ^ i as u32, &shapes[i])).collect();
+        let mut made = Vec::new();
+        for (i, &(op, a, b)) in steps.iter().enumerate() {
+            let value = |x: u8| match x % 8 {
+                0 => Value::Number(f32::from(x) / 64.0),
+                1..4 => Value::Operand(usize::from(x) % 3),
+                _ if i == 0 => Value::Operand(0),
+                _ => Value::Step(usize::from(x / 8) % i),
+            };
+            const UNARY: [Function; 4] = [Function::Tanh, Function::Relu, Function::Neg, Function::Abs];
+            const BINARY: [Arithmetic; 4] = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::Mul, Arithmetic::Max];
+            made.push(match op % 3 {
+                0 => Step::Map(UNARY[usize::from(op / 3) % 4], value(a)),
+                _ => Step::Arithmetic(BINARY[usize::from(op / 3) % 4], value(a), value(b)),
+            });
+        }
+        let program = Program::new(3, made.clone()).unwrap();
+        // The operators one by one, in the result's shape.
+        let number = |x: f32| tensor(&[], &[x]);
+        let mut results: Vec<HostTensor> = Vec::new();
+        for step in &made {
+            let value = |value: Value| match value {
+                Value::Operand(i) => operands[i].clone(),
+                Value::Step(i) => results[i].clone(),
+                Value::Number(x) => number(x),
+            };
+            let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc()).unwrap();
+            let result = match *step {
+                Step::Map(function, x) => {
+                    let op = match function {
+                        Function::Tanh => Unary::Tanh,
+                        Function::Relu => Unary::Relu,
+                        Function::Neg => Unary::Neg,
+                        _ => Unary::Abs,
+                    };
+                    reference::unary(op, &value(x), &malloc()).unwrap()
+                }
+                Step::Arithmetic(op, a, b) => {
+                    let op = match op {
+                        Arithmetic::Add => Binary::Add,
+                        Arithmetic::Sub => Binary::Sub,
+                        Arithmetic::Mul => Binary::Mul,
+                        _ => Binary::Maximum,
+                    };
+                    binary(op, &value(a), &value(b))
+                }
+            };
+            results.push(result);
+        }
+        let mut shape = Shape::scalar();
+        for x in &operands {
+            shape = crate::tf::broadcast_args(&shape, x.shape()).unwrap();
+        }
+        let last = results.last().unwrap();
+        let want = reference::broadcast_to(last, &shape, &malloc());
+        let scale = want.as_ref().unwrap().read::<f32>().unwrap().iter().fold(1.0f32, |m, x| m.max(x.abs()));
+        let got = with_threads("chain", |cx| {
+            let of = |(i, x): (usize, &HostTensor)| if given >> i & 1 == 1 { own(x) } else { x.clone() };
+            program.run(operands.iter().enumerate().map(of).collect(), cx)
+        });
+        if scale.is_finite() && scale < 1e20 {
+            near("chain", &got, &want, (1e-4, f64::from(scale) * 1e-4));
+        }
+    }
+
+    #[test]
+    fn layer_norms(rows in 0usize..5, n in 1usize..100, seed: u32) {
+        let (x, scale, offset) = (numbers(seed, &[rows, n]), numbers(seed ^ 1, &[n]), numbers(seed ^ 2, &[n]));
+        let got = with_threads("layer norm", |cx| layer_norm(own(&x), &scale, &offset, 0.1, cx)).unwrap();
+        assert!(with_threads("layer norm", |cx| layer_norm(x.clone(), &scale, &offset, 0.1, cx)).is_ok());
+        let (x, got) = (x.read::<f32>().unwrap(), got.read::<f32>().unwrap());
+        let (scale, offset) = (scale.read::<f32>().unwrap(), offset.read::<f32>().unwrap());
+        for (x, got) in x.chunks(n).zip(got.chunks(n)) {
+            let mean = x.iter().map(|&x| f64::from(x)).sum::<f64>() / n as f64;
+            let variance = x.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n as f64;
+            for i in 0..n {
+                let want = (f64::from(x[i]) - mean) / (variance + 0.1).sqrt() * f64::from(scale[i]) + f64::from(offset[i]);
+                assert!((f64::from(got[i]) - want).abs() < 1e-5 * (1.0 + want.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_weights(changes in prop::collection::vec((0usize..160, any::<u8>()), 0..6), len in 0usize..5000) {
+        let weights = Weights::pack_matrix(&numbers(1, &[3, 5]), false, &malloc()).unwrap();
+        let mut bytes = weights.tensor().read::<u8>().unwrap().to_vec();
+        for (at, byte) in changes {
+            bytes[at] = byte;
+        }
+        bytes.truncate(len);
+        let a = numbers(2, &[2, 3]);
+        let allocator = malloc();
+        if let Ok(weights) = Weights::from_tensor(tensor(&[bytes.len()], &bytes)) {
+            drop(matmul(&a, &weights, &After::default(), &Cx::serial(&allocator)));
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let allocator = malloc();
+    let cx = &Cx::serial(&allocator);
+    let weights = Weights::pack_matrix(&numbers(1, &[3, 5]), false, &allocator).unwrap();
+    let message = |result: Result<HostTensor, TensorError>| result.unwrap_err().to_string();
+    assert_eq!(
+        message(matmul(&numbers(2, &[2, 4]), &weights, &After::default(), cx)),
+        "`MatMul`: shape [2, 4] with weights of shape [3, 5]"
+    );
+    let bias = numbers(3, &[4]);
+    let after = After { bias: Some(&bias), ..After::default() };
+    assert_eq!(
+        message(matmul(&numbers(2, &[2, 3]), &weights, &after, cx)),
+        "`bias` has shape [4], expected [5]"
+    );
+    let x = numbers(4, &[1, 4, 4, 3]);
+    assert_eq!(
+        message(conv2d(&x, &weights, &Conv2d::default(), &After::default(), cx)),
+        "`Conv2D`: weights that were packed as Matrix"
+    );
+    let strided = Conv2d { strides: (2, 2), ..Conv2d::default() };
+    let filters = numbers(5, &[3, 3, 3, 2]);
+    let weights = Weights::pack_filters(&filters, Algorithm::Winograd(Patch::Two), &allocator).unwrap();
+    assert!(message(conv2d(&x, &weights, &strided, &After::default(), cx)).contains("Winograd"));
+    assert!(Program::new(1, Vec::new()).is_err());
+    assert!(Program::new(1, vec![Step::Map(Function::Relu, Value::Step(0))]).is_err());
+    assert!(Program::new(1, vec![Step::Map(Function::Relu, Value::Operand(1))]).is_err());
+    let compare = reference::compare(Compare::Less, &x, &x, &allocator).unwrap();
+    let program = Program::new(1, vec![Step::Map(Function::Relu, Value::Operand(0))]).unwrap();
+    assert!(program.run(vec![compare], cx).is_err() && program.run(Vec::new(), cx).is_err());
+}

@@ -1,0 +1,269 @@
+//! Constant weights as products read them: a tensor of bytes that a file can hold and a map can give back.
+//!
+//! ```text
+//! 0    "BFWT"  u32 version (1)  u32 kind  u32 0
+//! 16   u64 x 4 dimensions: of a matrix 1, 1, k, n; of filters height, width, channels, out channels (depthwise: channels, multiplier)
+//! 48   zeros
+//! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); of depthwise filters the filters
+//! ```
+//!
+//! Header and numbers are little-endian. A tensor of bytes begins at a multiple of 64, and so do the numbers: they are used where they lie. The
+//! layout is the same for every machine; which kernel reads it is decided when it runs.
+
+use crate::conv::{Conv2d as Images, Patch, Window};
+use crate::error::invalid;
+use crate::matmul::PackedMatrix;
+use crate::mem::{Allocator, ReadGuard};
+use crate::{DType, HostTensor, Shape, TensorError};
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+const OP: &str = "weights";
+const MAGIC: &[u8; 4] = b"BFWT";
+const VERSION: u32 = 1;
+/// The numbers begin here.
+const HEADER: usize = 128;
+
+/// What weights are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The right matrix of a product.
+    Matrix,
+    /// The filters of a convolution.
+    Filters,
+    /// Filters of 3 by 3, transformed for `F(2x2, 3x3)`.
+    Winograd2,
+    /// Filters of 3 by 3, transformed for `F(4x4, 3x3)`.
+    Winograd4,
+    /// A filter for each channel.
+    Depthwise,
+}
+
+const KINDS: [Kind; 5] = [Kind::Matrix, Kind::Filters, Kind::Winograd2, Kind::Winograd4, Kind::Depthwise];
+
+impl Kind {
+    /// The patches that transformed filters are for.
+    pub(super) fn patch(self) -> Option<Patch> {
+        match self {
+            Kind::Winograd2 => Some(Patch::Two),
+            Kind::Winograd4 => Some(Patch::Four),
+            Kind::Matrix | Kind::Filters | Kind::Depthwise => None,
+        }
+    }
+}
+
+/// How a convolution is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// As a product of windows and filters.
+    Direct,
+    /// Winograd's way: fewer multiplications, results up to 1e-4 of the largest one away from the direct ones, and infinities or NaN may reach
+    /// results whose patch they are in. Filters of 3 by 3 with stride and dilation 1 only; a compiler has an attribute to keep
+    /// away from it.
+    Winograd(Patch),
+}
+
+impl Algorithm {
+    /// The fastest for filters (height, width, channels, out channels) and results of `plane` pixels; measured on AVX-512.
+    pub fn fastest(
+        filter: [usize; 4],
+        strides: (usize, usize),
+        dilations: (usize, usize),
+        plane: (usize, usize),
+    ) -> Algorithm {
+        let [height, width, channels, outs] = filter;
+        let fits = (height, width) == (3, 3) && strides == (1, 1) && dilations == (1, 1);
+        // Narrow products and small images lose more by the transformations than they save.
+        if !fits || channels < 32 || outs < 32 {
+            return Algorithm::Direct;
+        }
+        match plane.0.min(plane.1) {
+            0..10 => Algorithm::Direct,
+            10..20 => Algorithm::Winograd(Patch::Two),
+            _ => Algorithm::Winograd(Patch::Four),
+        }
+    }
+}
+
+/// Packed weights.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    kind: Kind,
+    dims: [usize; 4],
+    bytes: HostTensor,
+}
+
+impl Weights {
+    /// The right matrix of a product, k by n, or n by k if it is transposed.
+    pub fn pack_matrix(
+        b: &HostTensor,
+        is_transposed: bool,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Weights, TensorError> {
+        let &[rows, cols] = b.shape().dims() else {
+            return Err(TensorError::Rank { what: "b", want: 2, got: b.shape().clone() });
+        };
+        let numbers = b.read_as::<f32>("b")?;
+        if is_transposed {
+            let packed = PackedMatrix::pack_transposed(cols, rows, &numbers)?;
+            return Weights::new(Kind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
+        }
+        let packed = PackedMatrix::pack(rows, cols, &numbers)?;
+        Weights::new(Kind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
+    }
+
+    /// The filters of a `Conv2D` without groups: height, width, channels, out channels.
+    pub fn pack_filters(
+        filter: &HostTensor,
+        algorithm: Algorithm,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Weights, TensorError> {
+        let &[height, width, channels, outs] = filter.shape().dims() else {
+            return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
+        };
+        let numbers = filter.read_as::<f32>("filter")?;
+        let side = |filter| Window { input: filter, filter, stride: 1, dilation: 1, pad: (0, 0) };
+        let images = Images::new(1, channels, side(height), side(width))?;
+        let dims = [height, width, channels, outs];
+        let (kind, packed) = match algorithm {
+            Algorithm::Direct => (Kind::Filters, images.pack(outs, &numbers)?),
+            Algorithm::Winograd(patch) => {
+                let Some(winograd) = images.winograd(patch) else {
+                    return invalid(OP, format!("filters of shape {} are not of 3 by 3", filter.shape()));
+                };
+                let kind = if patch == Patch::Two { Kind::Winograd2 } else { Kind::Winograd4 };
+                (kind, winograd.pack(outs, &numbers)?)
+            }
+        };
+        Weights::new(kind, dims, packed.panels(), allocator)
+    }
+
+    /// The filters of a `DepthwiseConv2dNative`: height, width, channels, multiplier.
+    pub fn pack_depthwise(
+        filter: &HostTensor,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Weights, TensorError> {
+        let &[height, width, channels, multiplier] = filter.shape().dims() else {
+            return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
+        };
+        let dims = [height, width, channels, multiplier];
+        Weights::new(Kind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
+    }
+
+    fn new(
+        kind: Kind,
+        dims: [usize; 4],
+        numbers: &[f32],
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Weights, TensorError> {
+        let len = size_of_val(numbers).checked_add(HEADER).ok_or(TensorError::TooLarge)?;
+        let bytes = HostTensor::zeros(DType::UI8, Shape::new(&[len])?, allocator)?;
+        {
+            let mut to = bytes.write::<u8>()?;
+            let (header, to) = to.split_at_mut(HEADER);
+            let code = KINDS.iter().position(|k| *k == kind).unwrap_or_default() as u32;
+            header[..4].copy_from_slice(MAGIC);
+            header[4..8].copy_from_slice(&VERSION.to_le_bytes());
+            header[8..12].copy_from_slice(&code.to_le_bytes());
+            for (to, dim) in header[16..48].as_chunks_mut::<8>().0.iter_mut().zip(dims) {
+                *to = (dim as u64).to_le_bytes();
+            }
+            for (to, x) in to.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+                *to = x.to_le_bytes();
+            }
+        }
+        Ok(Weights { kind, dims, bytes })
+    }
+
+    /// Weights that were packed before, such as a tensor in a mapped file. Fails if they are none.
+    pub fn from_tensor(bytes: HostTensor) -> Result<Weights, TensorError> {
+        let weights = {
+            let from = bytes.read_as::<u8>("weights")?;
+            let word = |at: usize| from.get(at..)?.first_chunk::<4>().map(|x| u32::from_le_bytes(*x));
+            let dim = |i: usize| {
+                let chunk = from.get(16 + 8 * i..)?.first_chunk::<8>()?;
+                usize::try_from(u64::from_le_bytes(*chunk)).ok()
+            };
+            let kind = word(8).and_then(|code| KINDS.get(code as usize)).copied();
+            let is_ours = from.starts_with(MAGIC) && word(4) == Some(VERSION) && word(12) == Some(0);
+            let (Some(kind), [Some(a), Some(b), Some(c), Some(d)], true) =
+                (kind, [0, 1, 2, 3].map(dim), is_ours && cfg!(target_endian = "little"))
+            else {
+                return invalid(OP, format!("{} bytes that are no packed weights", from.len()));
+            };
+            Weights { kind, dims: [a, b, c, d], bytes: bytes.clone() }
+        };
+        let want = weights.count()?.checked_mul(size_of::<f32>()).and_then(|len| len.checked_add(HEADER));
+        let dims = weights.dims;
+        if want != Some(bytes.num_elements()) || !bytes.buffer().address().is_multiple_of(align_of::<f32>()) {
+            let problem =
+                format!("{} bytes are not those of weights of shape {dims:?}", bytes.num_elements());
+            return invalid(OP, problem);
+        }
+        Ok(weights)
+    }
+
+    /// How many numbers there are.
+    fn count(&self) -> Result<usize, TensorError> {
+        let [height, width, channels, outs] = self.dims;
+        // A shape's invariant bounds every product of dimensions.
+        let rows = Shape::new(&[height, width, channels])?.num_elements();
+        Shape::new(&self.dims)?;
+        match (self.kind, self.kind.patch()) {
+            (Kind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
+            (_, Some(patch)) => {
+                let positions = patch.reads() * patch.reads();
+                PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
+            }
+            (_, None) => PackedMatrix::packed_len(rows, outs),
+        }
+    }
+
+    /// The bytes, to be kept.
+    pub fn tensor(&self) -> &HostTensor {
+        &self.bytes
+    }
+
+    /// What they are for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Height, width, channels and out channels of filters; 1, 1, rows and columns of a matrix.
+    pub fn dims(&self) -> [usize; 4] {
+        self.dims
+    }
+
+    /// The dimensions, if these are of one of the kinds.
+    pub(super) fn expect(&self, op: &'static str, kinds: &[Kind]) -> Result<[usize; 4], TensorError> {
+        if kinds.contains(&self.kind) {
+            return Ok(self.dims);
+        }
+        invalid(op, format!("weights that were packed as {:?}", self.kind))
+    }
+
+    /// The numbers behind the header.
+    pub(super) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
+        Ok(Stored(self.bytes.read_bytes()?))
+    }
+
+    /// The numbers as the panels that they are.
+    pub(super) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
+        let [height, width, channels, outs] = self.dims;
+        let positions = self.kind.patch().map_or(height * width, |patch| patch.reads() * patch.reads());
+        PackedMatrix::from_panels(positions * channels, outs, numbers) // within the count that was checked
+    }
+}
+
+/// Weights borrowed for reading.
+pub(super) struct Stored<'a>(ReadGuard<'a>);
+
+impl Deref for Stored<'_> {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        // The address was checked, and the length is a multiple of 4; nothing would be multiplied otherwise.
+        bytemuck::try_cast_slice(&self.0[HEADER..]).unwrap_or_default()
+    }
+}
