@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::stack::{Next, Room, Stack, Stop};
+use super::stack::{Room, Stack, Stop};
 use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error};
 use crate::context::ExecContext;
 use crate::error::{Error, KernelError};
@@ -119,9 +119,7 @@ impl LineExecutor<'_> {
     fn careful(&mut self) -> Careful {
         let step = self.stack.select_next();
         let cancellation = &self.context.request.cancellation;
-        if step.kind == StepKind::Registers
-            || step.kind == StepKind::End && !matches!(self.stack.next_time(), Next::Again(_))
-        {
+        if step.kind == StepKind::Registers || step.kind == StepKind::End && !self.stack.goes_on() {
             return Careful::Go;
         }
         cancellation.before_kernel();

@@ -430,38 +430,37 @@ impl<'x> Stack<'x> {
     }
 
     /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the call.
-    #[inline(never)]
+    #[inline(always)]
     fn iterate(&mut self) -> Option<&'x Step> {
-        match self.next_time() {
-            Next::None => self.back(),
-            Next::Again(again) => {
-                self.again = again;
-                self.carry();
-                Some(first_step(self.frame.plan()))
+        match (self.again.after(), self.condition()) {
+            (After::Iteration(again), _) => self.again = again,
+            (After::IfTrue, Value::I1(true)) => {}
+            (After::Nothing, _) | (After::IfTrue, Value::I1(false)) => return self.back(),
+            (After::IfTrue, condition) => {
+                let instead = instead_of_condition(condition);
+                return self.stop(Stop::Instead(instead));
             }
-            Next::Instead(value) => self.stop(Stop::Instead(value)),
         }
+        self.carry();
+        Some(first_step(self.frame.plan()))
     }
 
     /// Whether the top frame's function, which has ended, is run again.
-    #[inline(always)]
-    pub(super) fn next_time(&self) -> Next {
+    pub(super) fn goes_on(&self) -> bool {
         match self.again.after() {
-            After::Nothing => Next::None,
-            After::Iteration(again) => Next::Again(again),
-            After::IfTrue => match self.condition() {
-                Value::I1(true) => Next::Again(self.again),
-                Value::I1(false) => Next::None,
-                value => Next::instead(value),
-            },
+            After::Nothing => false,
+            After::Iteration(_) => true,
+            After::IfTrue => matches!(self.condition(), Value::I1(true)),
         }
     }
 
     /// The last result of the top frame.
     #[inline(always)]
     fn condition(&self) -> &Value {
-        let slot = self.frame.plan().line.returns.last().map_or(0, |result| result.from.index());
-        &self.frame.slots()[slot]
+        // SAFETY: it is a slot of the plan's frames: the top one is one.
+        let slot = unsafe { self.frame.first_slot().byte_add(self.frame.plan().line.condition.bytes()) };
+        // SAFETY: as above; it holds a value, which nobody changes while the stack is borrowed.
+        unsafe { slot.as_ref() }
     }
 
     /// Makes the top frame's results its arguments, for another run of its function.
@@ -481,11 +480,10 @@ impl<'x> Stack<'x> {
                 let from = unsafe { slots.byte_add(from.bytes()) };
                 // SAFETY: as above. It is not the one that is written.
                 let from = unsafe { from.as_ref() };
-                if matches!(from, Value::Empty) {
+                // SAFETY: as above. What is there owns nothing.
+                if !unsafe { from.copy_plain_to(to) } {
                     return self.carry_owned();
                 }
-                // SAFETY: as above. What is there owns nothing.
-                unsafe { from.copy_to(to) };
             } else if let Carry::Swap(a, b) = carry {
                 self.frame.slots_mut().swap(a.index(), b.index());
             }
@@ -614,23 +612,12 @@ impl<'x> Stack<'x> {
     }
 }
 
-/// What comes after a function has ended.
-pub(super) enum Next {
-    None,
-    /// Another iteration.
-    Again(Again),
-    /// Nothing; what the results are instead.
-    Instead(Value),
-}
-
-impl Next {
-    /// A condition is not one.
-    #[cold]
-    fn instead(condition: &Value) -> Next {
-        Next::Instead(match condition {
-            value @ (Value::Error(_) | Value::Dead) => value.clone(),
-            _ => Value::Error(operand_error().into()),
-        })
+/// What the results of a loop are whose condition is not one.
+#[cold]
+fn instead_of_condition(condition: &Value) -> Value {
+    match condition {
+        value @ (Value::Error(_) | Value::Dead) => value.clone(),
+        _ => Value::Error(operand_error().into()),
     }
 }
 

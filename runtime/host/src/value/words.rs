@@ -39,6 +39,16 @@ impl Value {
             // SAFETY: the caller's contract.
             return unsafe { to.write(self.clone()) };
         }
+        // SAFETY: the caller's contract; there may be two of a value that owns nothing.
+        unsafe { self.copy_words_to(to) };
+    }
+
+    /// Writes the same words to `to`.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing, and at most one of the two values may be used if it owns something.
+    #[inline(always)]
+    unsafe fn copy_words_to(&self, to: NonNull<Value>) {
         let words = NonNull::from(self).cast::<MaybeUninit<u64>>();
         // SAFETY: in bounds: a value is two words.
         let second = unsafe { words.add(1) };
@@ -46,8 +56,23 @@ impl Value {
         let first = unsafe { words.as_ptr().read_volatile() };
         // SAFETY: as above.
         let words: Words = [first, unsafe { second.as_ptr().read_volatile() }];
-        // SAFETY: the caller's contract. The bits are those of a value that owns nothing, so there may be two of it.
+        // SAFETY: the caller's contract.
         unsafe { to.cast::<Words>().write(words) };
+    }
+
+    /// Writes a copy to `to`, without dropping what is there, of a value that owns nothing: whether it is one, and not nothing.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) unsafe fn copy_plain_to(&self, to: NonNull<Value>) -> bool {
+        let copies = self.is_plain() && !matches!(self, Value::Empty);
+        if copies {
+            // SAFETY: the caller's contract; it owns nothing.
+            unsafe { self.copy_words_to(to) };
+        }
+        copies
     }
 
     /// Writes a copy to `to`, without dropping what is there, if the value is concrete and owns nothing: whether it does.

@@ -314,6 +314,8 @@ pub(crate) struct Line {
     /// The results.
     pub(crate) returns: Box<[Move]>,
     pub(crate) carries: Box<[Carry]>,
+    /// The last result, which may say whether there is a next iteration; if there is none, some slot.
+    pub(crate) condition: Slot,
     /// Whether every argument of the next iteration is a result of this one.
     pub(crate) carries_all: bool,
 }
@@ -328,6 +330,7 @@ impl Line {
             moves: Box::default(),
             returns: Box::default(),
             carries: Box::default(),
+            condition: Slot(0),
             carries_all: false,
         }
     }
@@ -426,6 +429,7 @@ pub(super) fn line(
         moves: moves.into(),
         returns: returns.collect(),
         carries: carries(&results[..n_carried]),
+        condition: Slot::new(results.last().map_or(n_slots - 1, |&register| register as usize)),
         carries_all: n_carried == plan.n_args as usize,
     }
 }
