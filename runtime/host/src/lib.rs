@@ -30,7 +30,7 @@ pub mod value;
 
 pub use context::{ExecContext, Request};
 pub use error::{Error, ErrorCode, KernelError};
-pub use exec::{Limits, Prepared, call, call_into};
+pub use exec::{Limits, PreparedCall, call, call_into};
 pub use program::{LoadError, Program};
 pub use registry::Registry;
 pub use value::{Chain, Value};

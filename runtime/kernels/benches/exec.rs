@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::{ExecContext, Limits, Prepared, Program, Request, Value, call, call_into, queue};
+use befrost_host::{ExecContext, Limits, PreparedCall, Program, Request, Value, call, call_into, queue};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -363,7 +363,7 @@ fn empty_call_prepared(bencher: Bencher, spec: &str) {
     let (program, context) = (Source::new().load(0), context(spec));
     let main = program.find("main").expect("there is a main");
     bencher.counter(ItemsCount::new(CALLS)).bench(|| {
-        let mut prepared = Prepared::new(&program, main, &context).expect("main can be called");
+        let mut prepared = PreparedCall::new(&program, main, &context).expect("main can be called");
         let (mut arguments, mut results) = (Vec::new(), Vec::new());
         for i in 0..CALLS {
             results.clear();

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crossbeam_queue::SegQueue;
 
-use super::{Prepared, call, cancelled};
+use super::{PreparedCall, call, cancelled};
 use crate::async_value::{AsyncRef, Promise};
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{
@@ -58,7 +58,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
     let index = |i: usize| Value::I32((i64::from(range.start) + i as i64) as i32);
     let share = |taken: Range<usize>| {
         let (first, mut own, mut results) = (taken.start, Vec::new(), Vec::new());
-        let mut prepared = Prepared::new(program, function, &context).map_err(|error| (first, error))?;
+        let mut prepared = PreparedCall::new(program, function, &context).map_err(|error| (first, error))?;
         for block in taken {
             before_block(cancellation).map_err(|error| (block, error))?;
             let start = block * size;

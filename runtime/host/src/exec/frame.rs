@@ -17,6 +17,7 @@
 
 #![allow(unsafe_code, reason = "registers shared between threads; the essay is the proof")]
 
+mod overlap;
 mod token;
 
 use std::cell::RefCell;
@@ -32,6 +33,7 @@ use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
 
+pub(super) use overlap::{Head, Turn, TurnEnd};
 use token::Caller;
 pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Running, Started, Then};
 
@@ -225,7 +227,9 @@ impl Frame {
                 }
             });
             match pending {
-                Some(value) => late.push((Later::new(self, register), value)),
+                // What nobody reads need not keep the frame.
+                Some(value) if self.has_users(register) => late.push((Later::new(self, register), value)),
+                Some(_) => {}
                 None => self.tell_users(register, is_dead, sink),
             }
             // An argument has no kernel that writes it, so nothing has to complete.
@@ -446,6 +450,17 @@ impl Frame {
         self.tell(self.general().users_of(kernel), sink);
     }
 
+    /// Whether somebody is to be told when a register is final.
+    fn has_users(&self, register: u32) -> bool {
+        let general = self.general();
+        !general.users(register).is_empty() || !general.any_users(register).is_empty()
+    }
+
+    /// [`has_users`](Frame::has_users) of one that is to be told later.
+    pub(super) fn wants(&self, later: &Later) -> bool {
+        self.has_users(later.register)
+    }
+
     /// Tells the users of a register whose value has become final.
     pub(super) fn release(&self, later: Later, is_dead: bool, sink: &mut Sink<'_>) {
         assert!(later.is_of(self), "a register of another frame");
@@ -482,6 +497,7 @@ impl Frame {
                 let (function, results) = (self.plan().index, self.results().collect());
                 End::Iteration { looping, function, results }
             }
+            Then::Turns(turn) => End::Turn(turn),
             Then::Completes(completing) => End::Call(completing),
             Then::Opens(latch) => {
                 self.free();

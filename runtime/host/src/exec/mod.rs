@@ -5,7 +5,7 @@
 //!                                                           └no──▶ frame, worker   ready counters, any number of threads
 //! ```
 //!
-//! [`call`] is the door from outside, [`Prepared`] one for many calls of one function. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
+//! [`call`] is the door from outside, [`PreparedCall`] one for many calls of one function. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
 //! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.
 
 pub(crate) mod calling;
@@ -19,7 +19,7 @@ mod worker;
 
 use std::sync::Arc;
 
-pub use self::prepared::{Prepared, call, call_into};
+pub use self::prepared::{PreparedCall, call, call_into};
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::Call;

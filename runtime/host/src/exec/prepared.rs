@@ -52,22 +52,22 @@ pub fn call_into(
     results: &mut Vec<Value>,
 ) -> Result<(), KernelError> {
     if context.limits == limits {
-        return Prepared::new(program, function, context)?.call_into(arguments, results);
+        return PreparedCall::new(program, function, context)?.call_into(arguments, results);
     }
     let context = context.clone().with_limits(limits);
-    Prepared::new(program, function, &context)?.call_into(arguments, results)
+    PreparedCall::new(program, function, &context)?.call_into(arguments, results)
 }
 
 /// A function that is ready to be called by this thread, again and again, as part of one execution.
 ///
 /// ```text
-/// let mut double = Prepared::new(&program, double, &context)?;
+/// let mut double = PreparedCall::new(&program, double, &context)?;
 /// for x in inputs {
 ///     arguments.push(x);
 ///     double.call_into(&mut arguments, &mut results)?;
 /// }
 /// ```
-pub struct Prepared<'p> {
+pub struct PreparedCall<'p> {
     program: &'p Arc<Program>,
     plan: &'p FunctionPlan,
     context: &'p ExecContext,
@@ -75,7 +75,7 @@ pub struct Prepared<'p> {
     line: Option<LineExecutor<'p>>,
 }
 
-impl<'p> Prepared<'p> {
+impl<'p> PreparedCall<'p> {
     /// Prepares a function of `program`; the limits of calls are the context's.
     ///
     /// # Errors
@@ -85,13 +85,13 @@ impl<'p> Prepared<'p> {
         program: &'p Arc<Program>,
         function: FunctionId,
         context: &'p ExecContext,
-    ) -> Result<Prepared<'p>, KernelError> {
+    ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
         let has_line = plan.has_line && !context.queue().is_seeded();
         let line = has_line
             .then(|| LineExecutor::new((program, context), plan, context.limits, &Vec::<String>::new));
-        Ok(Prepared { program, plan, context, line })
+        Ok(PreparedCall { program, plan, context, line })
     }
 
     /// Calls it, as [`call_into`].
@@ -116,9 +116,9 @@ impl<'p> Prepared<'p> {
     }
 }
 
-impl std::fmt::Debug for Prepared<'_> {
+impl std::fmt::Debug for PreparedCall<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Prepared").field(&self.program.image().function(self.plan.index).name()).finish()
+        f.debug_tuple("PreparedCall").field(&self.program.image().function(self.plan.index).name()).finish()
     }
 }
 

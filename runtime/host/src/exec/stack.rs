@@ -331,7 +331,7 @@ impl<'x> Stack<'x> {
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
-        let Request { call, again } = self.frame.take_request();
+        let Request { call, again, in_flight: _ } = self.frame.take_request();
         if let Err(error) = callee(call, kernel, &plan.lists) {
             return self.stop(Stop::Outcome(Outcome::Error(error)));
         }

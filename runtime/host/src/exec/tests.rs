@@ -261,6 +261,8 @@ mod flow;
 #[cfg(not(loom))]
 mod later;
 #[cfg(not(loom))]
+mod overlap;
+#[cfg(not(loom))]
 mod prepared;
 
 #[cfg(not(loom))]

@@ -14,12 +14,13 @@
 
 mod invoke;
 mod looping;
+mod overlapping;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::frame::{Completing, Done, End, Later, Ready, Running, Sink, Started};
+use super::frame::{Completing, Done, End, Head, Later, Ready, Running, Sink, Started, TurnEnd};
 use crate::async_value::AsyncRef;
 use crate::kernel::Job;
 use crate::queue::Task;
@@ -37,8 +38,15 @@ struct Visit {
     outline: usize,
     /// What the frame has not been told of.
     done: Option<Done>,
-    /// The kernel of the visit below that called; it gets the results.
-    caller: Option<Running>,
+    caller: Option<For>,
+}
+
+/// Who wants the results of a frame, in whatever state, when its first visit ends.
+enum For {
+    /// The kernel of the visit below, which has called.
+    Kernel(Running),
+    /// The next iteration.
+    Iteration(Box<Head>),
 }
 
 /// What a thread is to do.
@@ -104,7 +112,7 @@ impl Visit {
 
 impl Agenda {
     /// Begins a visit that has nothing to do so far.
-    fn visit(&mut self, frame: usize, stream: u32, caller: Option<Running>) {
+    fn visit(&mut self, frame: usize, stream: u32, caller: Option<For>) {
         let (inline, outline) = (self.inline.len(), self.outline.len());
         self.visits.push(Visit { frame, stream, inline, outline, done: None, caller });
     }
@@ -169,20 +177,35 @@ impl Agenda {
         self.late = late;
     }
 
-    /// Ends the top visit: the kernel that called gets its results. What is left to be counted.
-    fn close(&mut self) -> Option<Done> {
+    /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was an iteration, who starts the next one.
+    fn close(&mut self) -> Option<(Done, Option<Box<Head>>)> {
         let Visit { done, caller, .. } = self.visits.pop()?;
         let done = done?;
-        if let Some(running) = caller {
-            let stream = running.stream();
-            let completing = self.publish(running, done.frame().results());
-            for (later, value) in self.late.drain(..) {
+        match caller {
+            None => Some((done, None)),
+            Some(For::Kernel(running)) => {
+                let completing = self.hand_back(running, done.frame().results());
+                done.set_then(completing);
+                Some((done, None))
+            }
+            Some(For::Iteration(mut head)) => {
+                head.values.extend(done.frame().results());
+                Some((done, Some(head)))
+            }
+        }
+    }
+
+    /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete when somebody says so.
+    fn hand_back(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
+        let stream = running.stream();
+        let completing = self.publish(running, results);
+        for (later, value) in self.late.drain(..) {
+            if completing.frame().wants(&later) {
                 let keeps = Keeps::Frame(Done::hold(completing.frame()));
                 Waiting { later, stream, keeps }.wait(&value);
             }
-            done.set_then(completing);
         }
-        Some(done)
+        completing
     }
 
     /// Goes on with the first of the other streams, where the visit has nothing left in its own.
@@ -248,7 +271,7 @@ impl Worker {
     }
 
     /// Opens the first visit of a frame.
-    fn open(&mut self, started: Started, caller: Option<Running>) {
+    fn open(&mut self, started: Started, caller: Option<For>) {
         // The stream of whoever calls. If nothing in it is ready, another one is taken up.
         let stream = 0;
         let agenda = &mut self.agenda;
@@ -284,8 +307,11 @@ impl Worker {
                 if self.left.is_some() {
                     self.leave();
                 }
-                if let Some(done) = self.agenda.close() {
+                if let Some((done, head)) = self.agenda.close() {
                     self.finish(done);
+                    if let Some(head) = head {
+                        self.advance(head);
+                    }
                 }
             }
         }
@@ -312,18 +338,29 @@ impl Worker {
     /// Counts what is done; the end of a frame completes its caller's kernel, and so on.
     fn finish(&mut self, mut done: Done) {
         loop {
-            match done.finish() {
+            let completing = match done.finish() {
                 End::NotYet => return,
                 End::Iteration { looping, function, results } => {
                     return self.iterate(Iteration { looping, function, results });
                 }
-                End::Call(completing) if completing.frame().general().has_after => {
-                    self.agenda.visit(completing.frame().address(), completing.stream(), None);
-                    return self.agenda.tell(|sink| Some(completing.complete(sink)));
-                }
-                End::Call(completing) => done = completing.complete_alone(),
+                End::Turn(turn) => match turn.end() {
+                    TurnEnd::Nothing => return,
+                    TurnEnd::Next(head) => return self.go_on(head),
+                    TurnEnd::Last(completing) => completing,
+                },
+                End::Call(completing) => completing,
+            };
+            if completing.frame().general().has_after {
+                return self.complete(completing);
             }
+            done = completing.complete_alone();
         }
+    }
+
+    /// A kernel has completed: goes on with those that waited for that.
+    fn complete(&mut self, completing: Completing) {
+        self.agenda.visit(completing.frame().address(), completing.stream(), None);
+        self.agenda.tell(|sink| Some(completing.complete(sink)));
     }
 }
 

@@ -85,14 +85,19 @@ pub fn repeat(name: &'static str) -> Kernel {
 }
 
 /// A kernel that runs its function on its operands but the first, if that is true, and again on the results of the time before as long as
-/// one more result, the last, is true. Its attribute, the number of iterations that may be in flight at once, is a bound: there is one.
+/// one more result, the last, is true. Its attribute is the number of iterations that may be in flight at once: the next one begins when the condition is
+/// known, on whatever else there is by then; where nothing in the body has to wait, one after the other.
 pub fn while_loop(name: &'static str) -> Kernel {
     let signature = Signature {
         attrs: vec![AttrSpec::of::<i64>()],
         ..carrying(Form::While, bool::TYPES, CallResults::CarriedAndCondition)
     };
     Kernel::new(name, signature, |frame| match scalar::<bool>(frame, 0) {
-        Some(true) => frame.repeat_while(Call { function: 0, first_operand: 1 }),
+        Some(true) => {
+            let in_flight = frame.immediate(0).and_then(i64::from_value).unwrap_or(1);
+            let in_flight = u32::try_from(in_flight.max(1)).unwrap_or(u32::MAX);
+            frame.repeat_while(Call { function: 0, first_operand: 1 }, in_flight)
+        }
         Some(false) => frame.pass(1),
         None => Outcome::Operand,
     })

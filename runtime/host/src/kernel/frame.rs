@@ -45,12 +45,14 @@ const _: () = assert!(size_of::<Outcome>() == 16);
 pub(crate) struct Request {
     pub(crate) call: Call,
     pub(crate) again: Again,
+    /// How many times it may be running at once.
+    pub(crate) in_flight: u32,
 }
 
 impl Request {
     /// No kernel has such a function.
     const NONE: Request =
-        Request { call: Call { function: u32::MAX, first_operand: 0 }, again: Again::NEVER };
+        Request { call: Call { function: u32::MAX, first_operand: 0 }, again: Again::NEVER, in_flight: 1 };
 }
 
 /// Whether a function is run again, on the results of the time before. One word, as it is copied as soon as it is written.
@@ -368,9 +370,11 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then.
-    pub fn repeat_while(&mut self, call: Call) -> Outcome {
-        self.ask(call, Again::WHILE_TRUE)
+    /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then. At most
+    /// `in_flight` iterations are in flight: one may begin when the condition of the one before is known.
+    pub fn repeat_while(&mut self, call: Call, in_flight: u32) -> Outcome {
+        self.request = Request { call, again: Again::WHILE_TRUE, in_flight };
+        Outcome::Request
     }
 
     /// Gives the operands from `first` on as results, in whatever state.
@@ -384,7 +388,7 @@ impl<'f> KernelFrame<'f> {
 
     #[inline]
     fn ask(&mut self, call: Call, again: Again) -> Outcome {
-        self.request = Request { call, again };
+        self.request = Request { call, again, in_flight: 1 };
         Outcome::Request
     }
 

@@ -22,7 +22,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{Frame, Sink};
+use super::{Frame, Sink, Turn};
 use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::Again;
@@ -120,8 +120,10 @@ pub(in crate::exec) enum Then {
     Opens(Arc<Latch>),
     /// The kernel that called is complete.
     Completes(Completing),
-    /// It was an iteration.
+    /// It was an iteration, the only one in flight.
     Iterates(Looping),
+    /// It was one of several iterations in flight.
+    Turns(Turn),
 }
 
 /// Whether a frame has ended.
@@ -130,6 +132,8 @@ pub(in crate::exec) enum End {
     NotYet,
     /// Its caller's kernel is to be completed.
     Call(Completing),
+    /// It was one of several iterations in flight.
+    Turn(Turn),
     /// It was an iteration of a function, with these results.
     Iteration {
         looping: Looping,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::async_value::AsyncRef;
-use crate::exec::Prepared;
+use crate::exec::PreparedCall;
 use crate::queue::{Task, from_spec};
 
 fn context_of(spec: &str, limits: Limits) -> ExecContext {
@@ -22,7 +22,7 @@ fn one_call_leaves_nothing_for_the_next() {
     let main = FunctionId(program.image().n_functions() - 1);
     for spec in ["s", "seeded:1", "mstd:2"] {
         let context = context_of(spec, Limits::default());
-        let mut prepared = Prepared::new(&program, main, &context).unwrap();
+        let mut prepared = PreparedCall::new(&program, main, &context).unwrap();
         let (mut arguments, mut results) = (Vec::new(), Vec::new());
         for x in [2, 1, 3, 1, 1, 4] {
             let (promise, late) = AsyncRef::pending();
@@ -84,7 +84,7 @@ fn a_deep_call_and_a_refused_one_are_calls_like_any_other() {
     writer.define(id, main);
     let program = Program::from_bytes(&writer.finish().unwrap(), &Registry::new().with(kernels)).unwrap();
     let context = context_of("s", Limits { depth: 150_000, ..Limits::default() });
-    let mut prepared = Prepared::new(&program, id, &context).unwrap();
+    let mut prepared = PreparedCall::new(&program, id, &context).unwrap();
     let (mut arguments, mut results) = (Vec::new(), Vec::new());
     for n in [3, 70_000, 1, 100_000, 2, 70_000] {
         arguments.push(Value::I32(n));
@@ -100,6 +100,6 @@ fn a_deep_call_and_a_refused_one_are_calls_like_any_other() {
     let none = Limits { depth: 0, ..Limits::default() };
     let refusing = context_of("s", none);
     arguments.push(Value::I32(1));
-    Prepared::new(&program, id, &refusing).unwrap().call_into(&mut arguments, &mut results).unwrap();
+    PreparedCall::new(&program, id, &refusing).unwrap().call_into(&mut arguments, &mut results).unwrap();
     assert!(results[0].error().is_some());
 }

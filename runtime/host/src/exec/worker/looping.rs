@@ -1,9 +1,9 @@
 //! Kernels that have functions run: once, or again and again.
 
-use super::super::frame::{Frame, Looping, Running, Then};
+use super::super::frame::{Frame, Head, Looping, Running, Then};
 use super::super::line::LineExecutor;
 use super::super::{callee, cancelled, operand_error, resolved};
-use super::Worker;
+use super::{For, Worker};
 use crate::error::KernelError;
 use crate::kernel::{After, Again, Request};
 use crate::value::Value;
@@ -20,7 +20,7 @@ impl Worker {
     pub(super) fn request(
         &mut self,
         running: Running,
-        Request { call, again }: Request,
+        Request { call, again, in_flight }: Request,
     ) -> Result<(), (Running, KernelError)> {
         let frame = running.frame();
         let plan = &frame.plan().kernels[running.kernel() as usize];
@@ -33,44 +33,79 @@ impl Worker {
         let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
         self.arguments.extend(self.scratch[first..first + n_args].iter_mut().map(std::mem::take));
         self.clear(&running);
-        self.run_function(running, (function, again))
+        self.run_function(running, (function, again), in_flight)
     }
 
-    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to wait for, else in a frame of its own.
+    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to wait for, else in a frame of its own, or
+    /// in several, of which at most `in_flight` are left at any time.
     fn run_function(
         &mut self,
         running: Running,
         (function, again): (u32, Again),
+        in_flight: u32,
     ) -> Result<(), (Running, KernelError)> {
+        if self.run_line(&running, (function, again)) {
+            self.agenda.settle(running, self.results.drain(..));
+            return Ok(());
+        }
+        if in_flight > 1 {
+            let head = Head::new(running, function, in_flight, self.arguments.drain(..));
+            self.begin_overlapping(head);
+            return Ok(());
+        }
+        if let Err(error) = self.take_registers(&running, function) {
+            return Err((running, error));
+        }
+        let (execution, caller) = (running.frame().execution.clone(), Some(running.caller()));
+        let (waits, then) = match again {
+            Again::NEVER => (Some(For::Kernel(running)), Then::Nothing),
+            again => (None, Then::Iterates(Looping { running, again })),
+        };
+        let started = Frame::start(execution, function, self.arguments.drain(..), caller, then);
+        self.open(started, waits);
+        Ok(())
+    }
+
+    /// Runs a function on `arguments`, perhaps several times, if it has a line and nothing to wait for: whether it does. What it gives is in `results`
+    /// then.
+    pub(super) fn run_line(&mut self, running: &Running, (function, again): (u32, Again)) -> bool {
         let frame = running.frame();
         let execution = &frame.execution;
         let callee = execution.program.plan(function);
         let arguments = &mut self.arguments;
-        if callee.has_line
-            && !execution.is_seeded
-            && arguments.iter().all(|value| value.final_value().is_some())
+        if !callee.has_line
+            || execution.is_seeded
+            || !arguments.iter().all(|value| value.final_value().is_some())
         {
-            let (limits, outer) = (execution.left(frame.depth), || frame.trace(running.kernel()));
-            let (program, context) = (&execution.program, &execution.context);
-            let results = &mut self.results;
-            let mut line = LineExecutor::new((program, context), callee, limits, &outer);
-            line.call(again, arguments, results);
-            drop(line);
-            self.agenda.settle(running, self.results.drain(..));
-            return Ok(());
+            return false;
         }
-        if let Err(error) = execution.take(callee.n_registers as usize, frame.depth + 1) {
-            arguments.clear();
-            return Err((running, error));
+        let (limits, outer) = (execution.left(frame.depth), || frame.trace(running.kernel()));
+        let (program, context) = (&execution.program, &execution.context);
+        let mut line = LineExecutor::new((program, context), callee, limits, &outer);
+        line.call(again, arguments, &mut self.results);
+        true
+    }
+
+    /// Asks for the registers of a frame of a function that a kernel calls. If there are none, `arguments` are dropped.
+    pub(super) fn take_registers(&mut self, running: &Running, function: u32) -> Result<(), KernelError> {
+        let frame = running.frame();
+        let n_registers = frame.execution.program.plan(function).n_registers as usize;
+        let taken = frame.execution.take(n_registers, frame.depth + 1);
+        if taken.is_err() {
+            self.arguments.clear();
         }
-        let (execution, caller) = (execution.clone(), Some(running.caller()));
-        let (waits, then) = match again {
-            Again::NEVER => (Some(running), Then::Nothing),
-            again => (None, Then::Iterates(Looping { running, again })),
-        };
-        let started = Frame::start(execution, function, arguments.drain(..), caller, then);
-        self.open(started, waits);
-        Ok(())
+        taken
+    }
+
+    /// Comes back to the frame of a kernel, in whose loop something has happened: what this thread has left goes first, and what comes after the loop
+    /// is in order, if this is the thread that runs it.
+    pub(super) fn come_back(&mut self, running: &Running) {
+        if self.left.is_some() {
+            self.leave();
+        }
+        if !self.agenda.is_visiting(running) {
+            self.agenda.visit(running.frame().address(), running.stream(), None);
+        }
     }
 
     /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
@@ -83,30 +118,16 @@ impl Worker {
             let condition = condition.clone();
             return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
         }
-        if self.left.is_some() {
-            self.leave();
-        }
         let condition = if is_while { ended.results.pop().map(resolved) } else { None };
         let Iteration { looping: Looping { running, again }, function, results } = ended;
-        // In order, if this is the thread that runs what comes after the loop.
-        if !self.agenda.is_visiting(&running) {
-            self.agenda.visit(running.frame().address(), running.stream(), None);
-        }
+        self.come_back(&running);
         let next = match (again.after(), condition) {
             (After::Nothing, _) => Ok(None),
             (After::Iteration(again), _) => Ok(Some(again)),
-            (After::IfTrue, Some(Value::I1(more))) => Ok(more.then_some(again)),
-            (After::IfTrue, Some(value @ (Value::Dead | Value::Error(_)))) => Err(value),
-            (After::IfTrue, _) => Err(Value::Error(running.located(&operand_error()))),
-        };
-        let context = &running.frame().execution.context;
-        let cancellation = &context.request.cancellation;
-        let starts = || {
-            cancellation.before_kernel();
-            !cancellation.is_cancelled()
+            (After::IfTrue, condition) => is_true(&running, condition).map(|more| more.then_some(again)),
         };
         let next = match next {
-            Ok(Some(_)) if !starts() => Err(cancelled(context)),
+            Ok(Some(again)) => may_start(&running).map(|()| Some(again)),
             next => next,
         };
         match next {
@@ -114,11 +135,28 @@ impl Worker {
             Err(value) => self.settle_all(running, &value),
             Ok(Some(again)) => {
                 self.arguments.extend(results);
-                if let Err((running, error)) = self.run_function(running, (function, again)) {
+                if let Err((running, error)) = self.run_function(running, (function, again), 1) {
                     let value = Value::Error(running.located(&error));
                     self.settle_all(running, &value);
                 }
             }
         }
     }
+}
+
+/// What a condition says, or what the results of the loop are instead.
+pub(super) fn is_true(running: &Running, condition: Option<Value>) -> Result<bool, Value> {
+    match condition {
+        Some(Value::I1(more)) => Ok(more),
+        Some(value @ (Value::Dead | Value::Error(_))) => Err(value),
+        _ => Err(Value::Error(running.located(&operand_error()))),
+    }
+}
+
+/// Whether another iteration may start, or what the results of the loop are instead.
+pub(super) fn may_start(running: &Running) -> Result<(), Value> {
+    let context = &running.frame().execution.context;
+    let cancellation = &context.request.cancellation;
+    cancellation.before_kernel();
+    if cancellation.is_cancelled() { Err(cancelled(context)) } else { Ok(()) }
 }
