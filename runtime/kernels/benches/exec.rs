@@ -7,10 +7,16 @@
 mod calibration;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
-use befrost_host::{ExecContext, Limits, PreparedCall, Program, Request, Value, call, call_into, queue};
+use befrost_host::error::{ErrorCode, KernelError};
+use befrost_host::kernel::Async;
+use befrost_host::queue::timers::Timer;
+use befrost_host::{
+    ExecContext, Limits, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
+};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -79,7 +85,9 @@ impl Source {
         self.main.result(result, unnamed);
         self.writer.add(self.main);
         let bytes = self.writer.finish().expect("the program fits");
-        Program::from_bytes(&bytes, &befrost_kernels::registry()).expect("the program is valid")
+        let registry = befrost_kernels::registry()
+            .with(|registry: &mut Registry| registry.add(kernel!("bench.millisecond", millisecond)));
+        Program::from_bytes(&bytes, &registry).expect("the program is valid")
     }
 }
 
@@ -252,6 +260,38 @@ fn while_of_three_kernels(bencher: Bencher, spec: &str) {
         Extra { attrs: &[n], functions: &[body] },
     );
     bench(bencher, spec, N, source.load(last));
+}
+
+/// A loop whose body takes a millisecond, in which no thread waits: with two iterations in flight, half the time.
+#[divan::bench(args = ["s", "mstd:2"], consts = [1, 2], sample_count = 5, sample_size = 1)]
+fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str) {
+    const TIMES: i32 = 100;
+    let mut source = Source::new();
+    let writer = &mut source.writer;
+    let mut body = Callee::new(writer, "body", &["i32", "i32", "i32"]);
+    body.kernel(writer, "bench.millisecond", &[0], &["i32"], Extra::default());
+    let next = body.kernel(writer, "tfrt.add.i32", &[0, 2], &["i32"], Extra::default());
+    let more = body.kernel(writer, "tfrt.lessequal.i32", &[next, 1], &["i1"], Extra::default());
+    let body = body.end(writer, &[next, 1, 2, more]);
+    let (in_flight, last) = (int(writer, DType::I64, IN_FLIGHT), int(writer, DType::I32, TIMES));
+    let limit =
+        source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[last], functions: &[] });
+    let yes = source.any_kernel("tfrt.equal.i32", &[0, 0], &["i1"], Extra::default());
+    let last = source.any_kernel(
+        "tfrt.while",
+        &[yes, 0, limit, 0],
+        &["i32", "i32", "i32"],
+        Extra { attrs: &[in_flight], functions: &[body] },
+    );
+    bench(bencher, spec, TIMES as u32, source.load(last));
+}
+
+/// Its operand, a millisecond later.
+fn millisecond(x: i32) -> Result<Async<i32>, KernelError> {
+    let (promise, result) = Async::pending();
+    let timer = Timer::new(Instant::now() + Duration::from_millis(1), move || promise.set(Value::I32(x)));
+    timer.map_err(|error| KernelError::new(ErrorCode::Unavailable, error.to_string()))?.detach();
+    Ok(result)
 }
 
 /// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all of them, and a sum, use one value that comes out of a kernel.

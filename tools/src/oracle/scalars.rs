@@ -77,6 +77,7 @@ pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Resu
             I32(sum)
         }
         ("tfrt_test.async_add.i32", [I32(a), I32(b)]) => I32((i64::from(*a) + i64::from(*b)) as i32),
+        ("tfrt_test.async_constant.i1", []) => I1(attrs.bool("value")?),
         ("tfrt_test.async_constant.i32", []) => I32(attrs.int("value")? as i32),
         ("tfrt_test.async_copy.i32", [I32(value)]) => I32(*value),
         ("tfrt_test.select.i32", [I1(true), value, _] | [I1(false), _, value]) => value.clone(),

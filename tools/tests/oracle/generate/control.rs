@@ -47,8 +47,8 @@ impl Body<'_, '_> {
             }
             6 => {
                 let counted = [&passed[..], &[I32]].concat();
-                let attrs =
-                    format!(" {{body_fn = @{}, parallel_iterations = 1 : i64}}", self.countdown(&passed));
+                let (body, in_flight) = (self.countdown(&passed), self.tape.pick(4) + 1);
+                let attrs = format!(" {{body_fn = @{body}, parallel_iterations = {in_flight} : i64}}");
                 let condition = (self.value(I1), I1);
                 let n = (self.small(&["2", "1", "3", "0", "-1"]), I32);
                 self.run("tfrt.while", &[condition], &passed, &[n], &counted, &attrs);

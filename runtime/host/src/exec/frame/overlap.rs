@@ -172,48 +172,52 @@ fn last(shared: Arc<Overlap>) -> Option<Completing> {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
+    use crate::sync::{Mutex, lock};
     use loom::thread;
-
-    /// Iterations that end on threads of their own.
-    struct Loop {
-        gate: Gate<Vec<thread::JoinHandle<()>>>,
-        in_flight: AtomicUsize,
-        started: AtomicUsize,
-        /// What iterations do, for loom to watch.
-        effects: UnsafeCell<usize>,
-    }
 
     const ITERATIONS: usize = 3;
 
-    fn go_on(shared: &Arc<Loop>, mut threads: Vec<thread::JoinHandle<()>>) {
-        while shared.started.fetch_add(1, Ordering::Relaxed) < ITERATIONS {
-            // SAFETY: the list of threads is the only one.
-            match unsafe { shared.gate.enter(threads) } {
-                Some(the_one) => threads = the_one,
-                None => return,
-            }
-            threads = start(shared, threads);
-        }
-        // Those that have not ended are not waited for.
-        drop(threads);
+    /// Who starts iterations, and how many it has started.
+    struct TheOne(usize);
+
+    /// Iterations that end on threads of their own.
+    struct Loop {
+        gate: Gate<TheOne>,
+        in_flight: AtomicUsize,
+        threads: Mutex<Vec<thread::JoinHandle<()>>>,
+        /// What iterations do, for loom to watch.
+        effects: UnsafeCell<()>,
     }
 
-    fn start(shared: &Arc<Loop>, mut threads: Vec<thread::JoinHandle<()>>) -> Vec<thread::JoinHandle<()>> {
-        let before = shared.in_flight.fetch_add(1, Ordering::Relaxed);
-        assert!(before < shared.gate.limit, "too many in flight");
-        let iteration = shared.clone();
-        threads.push(thread::spawn(move || {
-            if iteration.gate.limit == 1 {
-                // Nothing else orders them.
-                iteration.effects.with_mut(|_| ());
+    impl Loop {
+        fn go_on(self: &Arc<Loop>, mut the_one: TheOne) {
+            while the_one.0 < ITERATIONS {
+                // SAFETY: there is one.
+                match unsafe { self.gate.enter(the_one) } {
+                    Some(one) => the_one = self.start(one),
+                    None => return,
+                }
             }
-            iteration.in_flight.fetch_sub(1, Ordering::Relaxed);
-            if let Some(the_one) = iteration.gate.leave() {
-                let threads = start(&iteration, the_one);
-                go_on(&iteration, threads);
-            }
-        }));
-        threads
+        }
+
+        /// Starts an iteration, which has a place.
+        fn start(self: &Arc<Loop>, TheOne(started): TheOne) -> TheOne {
+            assert!(self.in_flight.fetch_add(1, Ordering::Relaxed) < self.gate.limit, "too many in flight");
+            let shared = self.clone();
+            let end = move || {
+                if shared.gate.limit == 1 {
+                    // Nothing else orders them.
+                    shared.effects.with_mut(|_| ());
+                }
+                shared.in_flight.fetch_sub(1, Ordering::Relaxed);
+                if let Some(the_one) = shared.gate.leave() {
+                    let the_one = shared.start(the_one);
+                    shared.go_on(the_one);
+                }
+            };
+            lock(&self.threads).push(thread::spawn(end));
+            TheOne(started + 1)
+        }
     }
 
     #[test]
@@ -225,14 +229,18 @@ mod loom_tests {
                 let shared = Arc::new(Loop {
                     gate: Gate::new(limit),
                     in_flight: AtomicUsize::new(0),
-                    started: AtomicUsize::new(0),
-                    effects: UnsafeCell::new(0),
+                    threads: Mutex::new(Vec::new()),
+                    effects: UnsafeCell::new(()),
                 });
-                go_on(&shared, Vec::new());
-                while Arc::strong_count(&shared) > 1 {
-                    thread::yield_now();
+                shared.go_on(TheOne(0));
+                let mut ended = 0;
+                loop {
+                    let thread = lock(&shared.threads).pop();
+                    let Some(thread) = thread else { break };
+                    thread.join().unwrap();
+                    ended += 1;
                 }
-                assert!(shared.started.load(Ordering::Relaxed) > ITERATIONS, "the head was lost");
+                assert_eq!(ended, ITERATIONS, "the one was lost");
             });
         }
     }

@@ -87,3 +87,23 @@ fn loom_a_called_frame_ends_before_its_caller() {
         assert_eq!(Arc::strong_count(&program), 1);
     });
 }
+
+#[test]
+fn loom_iterations_overlap_and_the_loop_ends_after_them() {
+    let mut source = Source::new();
+    source.kernel("later", &[0]);
+    let next = source.kernel("add", &[0, 0]);
+    let again = source.on_stream(0, "is_one", &[(0, Required)], &["i1"], &[]);
+    let body = source.next("outer", &[next, again]);
+    let yes = source.on_stream(0, "is_one", &[(0, Required)], &["i1"], &[]);
+    let ty = source.writer.ty("i64");
+    let two = source.writer.attr_int(ty, Some(bef_format::DType::I64), 2);
+    let last = source.push(0, "while", &[(yes, Required), (0, Required)], &["i32"], &[body], &[two]);
+    let bytes = source.bytes(&[last]);
+    bounded().check(move || {
+        let program = load(&bytes);
+        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        assert_eq!(results, ["4"]);
+        assert_eq!(Arc::strong_count(&program), 1);
+    });
+}

@@ -28,7 +28,7 @@ impl Worker {
         self.come_back(&head.running);
         match may_start(&head.running) {
             Ok(()) => self.start_iteration(head),
-            Err(instead) => self.not_started(head, instead),
+            Err(instead) => self.not_started(*head, instead),
         }
     }
 
@@ -40,12 +40,12 @@ impl Worker {
             // And all that follow.
             let turn = head.turn();
             head.values.append(&mut self.results);
-            self.end_loop(head);
+            self.end_loop(*head);
             return self.end_turn(turn);
         }
         if let Err(error) = self.take_registers(&head.running, function) {
             let error = Value::Error(head.running.located(&error));
-            return self.not_started(head, error);
+            return self.not_started(*head, error);
         }
         let (execution, caller) = (head.running.frame().execution.clone(), Some(head.running.caller()));
         let then = Then::Turns(head.turn());
@@ -54,7 +54,7 @@ impl Worker {
     }
 
     /// An iteration that has a place does not start: the results of the loop are all `instead`.
-    fn not_started(&mut self, mut head: Box<Head>, instead: Value) {
+    fn not_started(&mut self, mut head: Head, instead: Value) {
         let turn = head.turn();
         head.set_results(&instead);
         self.end_loop(head);
@@ -81,11 +81,11 @@ impl Worker {
             Err(instead) => head.set_results(&instead),
         }
         self.come_back(&head.running);
-        self.end_loop(head);
+        self.end_loop(*head);
     }
 
     /// Gives the kernel, whose frame the top visit is of, the values of the head.
-    fn end_loop(&mut self, mut head: Box<Head>) {
+    fn end_loop(&mut self, mut head: Head) {
         let values = std::mem::take(&mut head.values);
         if let Some(completing) = head.end(|running| self.agenda.hand_back(running, values.into_iter())) {
             self.agenda.tell(|sink| Some(completing.complete(sink)));
