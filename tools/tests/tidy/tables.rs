@@ -17,6 +17,10 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/queue/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (
+        "runtime/host/src/exec/frame/overlap.rs",
+        "a cell that is handed from the thread that waits for a place to the one that frees it, by a count",
+    ),
+    (
         "runtime/host/src/exec/frame/token.rs",
         "refers to frames that the count of what is unfinished keeps alive",
     ),
