@@ -235,6 +235,8 @@ pub struct OpDef {
     /// How many attributes, and how many references to functions, the kernel takes besides: whatever they are called, in the order of their
     /// names. For kernels of TFRT that no op was ever declared for.
     pub unnamed: (u32, u32),
+    /// Whether chains behind the other operands are control edges: it waits for them and does not get them.
+    pub control_edges: bool,
     /// Regions in order.
     pub regions: Vec<RegionDef>,
     /// Successors in order. At most one is variadic.
@@ -286,6 +288,7 @@ impl OpDef {
             results: Vec::new(),
             attrs: Vec::new(),
             unnamed: (0, 0),
+            control_edges: false,
             regions: Vec::new(),
             successors: Vec::new(),
             parents: Vec::new(),
@@ -378,6 +381,13 @@ impl OpDef {
     #[must_use]
     pub fn unnamed(mut self, attrs: u32, functions: u32) -> Self {
         self.unnamed = (attrs, functions);
+        self
+    }
+
+    /// Chains behind the other operands are control edges.
+    #[must_use]
+    pub fn control_edges(mut self) -> Self {
+        self.control_edges = true;
         self
     }
 

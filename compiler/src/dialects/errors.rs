@@ -139,3 +139,7 @@ pub(super) fn module_attr(m: &Module, op: OpId, attr: &str) -> Diagnostic {
     at_op(m, op, "E0712", format!("{} has the attribute `{attr}`, which names no dialect", name(m, op)))
         .help(format!("modules have `sym_name`, `sym_visibility` and others like `dialect.{attr}`"))
 }
+
+pub(super) fn tf_signature(m: &Module, op: OpId, why: &str) -> Diagnostic {
+    at_op(m, op, "E0713", format!("{}: {why}", name(m, op)))
+}

@@ -10,7 +10,7 @@
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are made with
 //! [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example of the README. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
-//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`. Passes read the parts of an op through its typed [`view`].
+//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `tf`. Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -33,6 +33,7 @@ pub mod tfrt;
 pub mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
+pub mod tf;
 mod ts;
 pub mod types;
 pub mod view;
@@ -203,6 +204,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["ts", "ts_sync"], ts::ops);
     r.add_lazily(&["coo"], coo::ops);
     r.add_lazily(&["cpu"], cpu::ops);
+    r.add_lazily(&["tf"], tf::ops);
 }
 
 /// Short names for the tables.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::constants::is;
 use super::{ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, errors};
-use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits};
+use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
 impl Emitter<'_> {
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         let mut spec = KernelSpec { code, cost, stream, ..KernelSpec::default() };
         let def = m.def(op);
         if let (Some(def), false) = (def, has_usual_operands) {
-            operand_info(def, operands.len(), info);
+            operand_info(def, operands.len(), control_edges(m, op, def), info);
         }
 
         // Declared attributes first, in their order, then the others; both sorted by name.
@@ -530,15 +530,23 @@ pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
     let is_usual = |operand: &dialects::OperandDef| {
         operand.mode == dialects::OperandMode::Required && operand.space == MemorySpace::Host
     };
-    def.operands.iter().all(is_usual)
+    !def.control_edges && def.operands.iter().all(is_usual)
 }
 
-/// Mode and space of each operand by the op's definition; nothing if all are the usual.
-pub(crate) fn operand_info(def: &OpDef, n: usize, info: &mut Vec<OperandInfo>) {
+/// How many of an op's operands, the last ones, are control edges.
+fn control_edges(m: &Module, op: OpId, def: &OpDef) -> usize {
+    if def.control_edges { m.n_operands(op) - tf::n_data_operands(m, op) } else { 0 }
+}
+
+/// Mode and space of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.
+pub(crate) fn operand_info(def: &OpDef, n: usize, n_edges: usize, info: &mut Vec<OperandInfo>) {
     if has_usual_operands(def) {
         return;
     }
     info.extend((0..n).map(|i| {
+        if i + n_edges >= n {
+            return OperandInfo::new(OperandMode::Order, 0);
+        }
         let space = match def.operand_def(i, n).map(|operand| operand.space) {
             Some(MemorySpace::Device) => 1,
             Some(MemorySpace::Host) | None => 0,

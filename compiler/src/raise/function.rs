@@ -166,7 +166,7 @@ impl<'a> Raiser<'_, 'a> {
             }
         }
         let regions = self.functions(k, listed, attrs, &mut properties)?;
-        self.fields(k, attrs);
+        self.fields(k, operands, attrs);
 
         attrs.sort_by(|a, b| self.m.cx.str(a.0).cmp(self.m.cx.str(b.0)));
         if let Some(pair) = attrs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -282,7 +282,9 @@ impl<'a> Raiser<'_, 'a> {
     }
 
     /// Adds the attributes that have fields of their own in a kernel's record.
-    fn fields(&mut self, k: KernelView<'_, 'a>, attrs: &mut Vec<(StrId, AttrId)>) {
+    fn fields(&mut self, k: KernelView<'_, 'a>, operands: &[ValueId], attrs: &mut Vec<(StrId, AttrId)>) {
+        let is_chain = |value: &&ValueId| self.m.value_type(**value) == KnownType::Chain.id();
+        let n_chains = operands.iter().rev().take_while(is_chain).count();
         let cx = &mut self.m.cx;
         let Code { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
             &self.codes[k.code().index()];
@@ -305,7 +307,7 @@ impl<'a> Raiser<'_, 'a> {
         let n = k.operands().len();
         let mut usual: Vec<OperandInfo> = Vec::new();
         if let Some(def) = def {
-            emit::operand_info(def, n, &mut usual);
+            emit::operand_info(def, n, if def.control_edges { n_chains } else { 0 }, &mut usual);
         }
         usual.resize(n, OperandInfo::default());
         if (0..n).any(|i| k.operand_mode(i as u32) as u8 != usual[i].mode) {

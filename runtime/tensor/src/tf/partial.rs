@@ -27,6 +27,16 @@ impl PartialShape {
         Ok(PartialShape(Some(open.collect())))
     }
 
+    /// As in `2x?`, `*`, or nothing for a scalar.
+    pub fn from_text(text: &str) -> Option<PartialShape> {
+        if text == "*" {
+            return Some(PartialShape::unknown());
+        }
+        let dim = |dim: &str| if dim == "?" { Some(-1) } else { dim.parse().ok().filter(|&dim: &i64| dim >= 0) };
+        let dims = text.split('x').filter(|_| !text.is_empty()).map(dim);
+        PartialShape::from_i64(&dims.collect::<Option<Vec<i64>>>()?).ok()
+    }
+
     /// Nothing is known.
     pub fn unknown() -> PartialShape {
         PartialShape(None)

@@ -17,6 +17,7 @@
 
 mod arrays;
 mod attrs;
+mod derive;
 mod fused;
 mod infer;
 mod layers;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub use derive::Derived;
 pub use attrs::{Attributes, Attrs};
 pub use infer::{Inferred, Operand, infer};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature, names, signature};

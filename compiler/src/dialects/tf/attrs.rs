@@ -1,0 +1,180 @@
+//! The attributes of `tf` ops, as the tensor library reads them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attrs, Derived, Signature, Type};
+use befrost_tensor::{HostTensor, Shape};
+
+use super::{element, n_data_operands, n_data_results, tensor, type_of};
+use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeKind, ValueId};
+
+/// `#tf_type.shape<2x?>`, of which this stands before the dimensions.
+const SHAPE: &str = "tf_type.shape<";
+
+/// A shape as an attribute; -1 is an unknown dimension, nothing an unknown rank.
+pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
+    let dims = match dims {
+        None => "*".to_owned(),
+        Some(dims) => {
+            let dim = |&dim: &i64| if dim < 0 { "?".to_owned() } else { dim.to_string() };
+            dims.iter().map(dim).collect::<Vec<_>>().join("x")
+        }
+    };
+    let text = cx.str_id(&format!("{SHAPE}{dims}>"));
+    cx.attr_id(AttrKind::Opaque { text, ty: None })
+}
+
+/// A constant as a tensor, if its elements are numbers.
+pub fn dense_tensor(cx: &Context, attr: AttrId, allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
+    let AttrKind::Dense { ty, splat, data } = cx.attr(attr) else { return None };
+    let (Some(dims), _) = cx.ty(*ty).shaped()? else { return None };
+    let (Type::Dense(dtype), false) = type_of(cx, *ty)? else { return None };
+    let shape = Shape::from_i64(dims).ok()?;
+    if *splat {
+        return HostTensor::splat(dtype, shape, &data.0, allocator).ok();
+    }
+    let tensor = HostTensor::allocate(dtype, shape, allocator).ok()?;
+    let mut bytes = tensor.write_bytes().ok()?;
+    (bytes.len() == data.0.len()).then(|| bytes.copy_from_slice(&data.0))?;
+    drop(bytes);
+    Some(tensor)
+}
+
+/// A tensor as a constant.
+pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
+    let elem = element(cx, Type::Dense(x.dtype()), false);
+    let dims: Vec<i64> = x.shape().dims().iter().map(|&dim| dim as i64).collect();
+    let ty = tensor(cx, Some(&dims), elem);
+    let bytes = x.read_bytes().ok()?;
+    let size = x.dtype().size();
+    let splat = x.num_elements() > 1 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
+    let data = if splat { bytes[..size].into() } else { bytes[..].into() };
+    Some(cx.attr_id(AttrKind::Dense { ty, splat, data: Blob(data) }))
+}
+
+/// The attributes of an op that are written.
+pub struct IrAttrs<'m> {
+    m: &'m Module,
+    op: OpId,
+}
+
+/// The attributes of an op, with those that follow from types.
+pub fn attrs_of<'m>(m: &'m Module, op: OpId, signature: &'m Signature) -> Derived<'m, IrAttrs<'m>> {
+    let ty = |value: ValueId| type_of(&m.cx, m.value_type(value)).map(|(ty, _)| ty);
+    let inputs = m.operands(op).take(n_data_operands(m, op)).map(ty).collect();
+    let outputs = m.results(op).take(n_data_results(m, op)).map(ty).collect();
+    Derived::new(signature, IrAttrs { m, op }, inputs, outputs)
+}
+
+impl IrAttrs<'_> {
+    fn attr(&self, name: &str) -> Option<&AttrKind> {
+        Some(self.m.cx.attr(self.m.attr_named(self.op, name)?))
+    }
+
+    fn list<T>(&self, name: &str, item: impl Fn(AttrId) -> Option<T>) -> Option<Vec<T>> {
+        match self.attr(name)? {
+            AttrKind::Array(items) => items.iter().map(|&attr| item(attr)).collect(),
+            _ => None,
+        }
+    }
+
+    fn float_of(&self, attr: &AttrKind) -> Option<f64> {
+        match attr {
+            AttrKind::Float { ty, bits } => match self.m.cx.ty(*ty) {
+                TypeKind::Float(kind) if kind.bits() == 32 => Some(f64::from(f32::from_bits(*bits as u32))),
+                TypeKind::Float(kind) if kind.bits() == 64 => Some(f64::from_bits(*bits)),
+                _ => None,
+            },
+            AttrKind::Int { value, .. } => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    fn text(&self, text: StrId) -> &str {
+        self.m.cx.str(text)
+    }
+
+    fn type_of(&self, attr: AttrId) -> Option<Type> {
+        type_of(&self.m.cx, self.m.cx.as_type(attr)?).map(|(ty, _)| ty)
+    }
+}
+
+impl Attrs for IrAttrs<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.attr(name).is_some()
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        self.m.cx.as_int(self.m.attr_named(self.op, name)?)
+    }
+
+    fn float(&self, name: &str) -> Option<f64> {
+        self.float_of(self.attr(name)?)
+    }
+
+    fn bool(&self, name: &str) -> Option<bool> {
+        match self.attr(name)? {
+            AttrKind::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        match self.attr(name)? {
+            AttrKind::Str { text, .. } => Some(Cow::Borrowed(self.text(*text).as_bytes())),
+            AttrKind::Bytes { bytes, .. } => Some(Cow::Borrowed(bytes)),
+            _ => None,
+        }
+    }
+
+    fn ty(&self, name: &str) -> Option<Type> {
+        self.type_of(self.m.attr_named(self.op, name)?)
+    }
+
+    fn shape(&self, name: &str) -> Option<PartialShape> {
+        match self.attr(name)? {
+            AttrKind::Opaque { text, .. } => PartialShape::from_text(self.text(*text).strip_prefix(SHAPE)?.strip_suffix('>')?),
+            AttrKind::Array(_) => PartialShape::from_i64(&self.ints(name)?).ok(),
+            _ => None,
+        }
+    }
+
+    fn tensor(&self, name: &str) -> Option<HostTensor> {
+        dense_tensor(&self.m.cx, self.m.attr_named(self.op, name)?, &Malloc::shared())
+    }
+
+    fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        if let AttrKind::DenseArray { elem, data } = self.attr(name)? {
+            let size = match self.m.cx.ty(*elem) {
+                TypeKind::Integer { width: 64, .. } => 8,
+                TypeKind::Integer { width: 32, .. } => 4,
+                _ => return None,
+            };
+            let extended = |bytes: &[u8]| match *bytes {
+                [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+                _ => bytes.try_into().map_or(0, i64::from_le_bytes),
+            };
+            return Some(data.0.chunks_exact(size).map(extended).collect());
+        }
+        self.list(name, |attr| self.m.cx.as_int(attr))
+    }
+
+    fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        self.list(name, |attr| self.float_of(self.m.cx.attr(attr)))
+    }
+
+    fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        self.list(name, |attr| match self.m.cx.attr(attr) {
+            AttrKind::Str { text, .. } => Some(self.text(*text).as_bytes().to_vec()),
+            AttrKind::Bytes { bytes, .. } => Some(bytes.to_vec()),
+            _ => None,
+        })
+    }
+
+    fn types(&self, name: &str) -> Option<Vec<Type>> {
+        self.list(name, |attr| self.type_of(attr))
+    }
+}

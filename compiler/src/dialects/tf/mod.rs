@@ -1,0 +1,146 @@
+//! `tf`: the op graph. TensorFlow's operators on values of type `tensor<...>`, with TensorFlow's names, attributes and order of operands.
+//!
+//! ```text
+//! %2 = "tf.Conv2D"(%0, %1) {strides = [1, 2, 2, 1], padding = "SAME"} : (tensor<?x8x8x1xf32>, tensor<3x3x1x16xf32>) -> tensor<?x4x4x16xf32>
+//! %3, %done = "tf.ReadVariableOp"(%v, %after) : (tensor<!tf_type.resource>, !tfrt.chain) -> (tensor<4xf32>, !tfrt.chain)
+//! ```
+//!
+//! The table is made of TensorFlow's signatures, which the tensor library has, since folding and kernels need them too. Attributes that types say
+//! already (`T`, `N`, `Tin`) are not written; those that are not written have TensorFlow's defaults.
+//!
+//! Any op may have control edges: operands of type `!tfrt.chain` behind the others, for which it waits, and one more result of that type, which is
+//! there when the op has completed. An error crosses them.
+//!
+//! Types: `tensor<2x?xf32>`, `tensor<*x!tf_type.string>`, `!tf_type.resource`, `!tf_type.variant`; `tensor<4x!tf_type.f32ref>` is a reference to a
+//! variable that holds f32.
+
+mod attrs;
+mod types;
+
+pub use attrs::{IrAttrs, attrs_of, dense_tensor, shape_attr, tensor_attr};
+pub use types::{element, tensor, type_of, with_element};
+
+use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, is_pure, names, signature};
+
+use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, TypeConstraint as T};
+use crate::diag::Diagnostic;
+use crate::ir::{KnownType, Module, OpId, ValueId};
+
+/// Reads what a reference to a variable refers to.
+pub const READ_REF: &str = "tf._ReadRef";
+
+/// Operators that are none of the tensor library's and have kernels.
+const WITH_KERNELS: &[&str] = &[];
+
+/// Those that give their operands on, whatever these are.
+pub const PASSING: &[&str] = &["Identity", "IdentityN", "PreventGradient", "Snapshot", "StopGradient"];
+
+/// Those that become something else before they run.
+const LOWERED: &[&str] = &[
+    "Case",
+    "If",
+    "NoOp",
+    "PartitionedCall",
+    "PlaceholderWithDefault",
+    "StatefulPartitionedCall",
+    "StatelessCase",
+    "StatelessIf",
+    "StatelessWhile",
+    "While",
+];
+
+/// Those among them that have no effects of their own.
+const STATELESS: &[&str] =
+    &["Const", "PartitionedCall", "PlaceholderWithDefault", "StatelessCase", "StatelessIf", "StatelessWhile"];
+
+/// Whether an operator of TensorFlow's can be compiled and run.
+pub fn is_supported(op: &str) -> bool {
+    has_kernel(op) || LOWERED.contains(&op)
+}
+
+fn has_kernel(op: &str) -> bool {
+    op == "Const" || PASSING.contains(&op) || is_pure(op) || WITH_KERNELS.contains(&op)
+}
+
+/// TensorFlow's name of an op of this dialect.
+pub fn op_of(name: &str) -> Option<&str> {
+    name.strip_prefix("tf.")
+}
+
+/// Whether an attribute follows from the types of operands and results, so that it need not be written.
+pub fn is_derived(signature: &Signature, attr: &str) -> bool {
+    signature.inputs.iter().chain(&signature.outputs).any(|arg| {
+        let of_type = match arg.ty {
+            ArgType::Attr(name) | ArgType::List(name) => name == attr,
+            ArgType::Is(_) => false,
+        };
+        of_type || arg.number == Some(attr)
+    })
+}
+
+/// How many of an op's operands are data; behind them stand control edges.
+pub fn n_data_operands(m: &Module, op: OpId) -> usize {
+    data(m, m.operands(op))
+}
+
+/// How many of an op's results are data; behind them stands its completion, if somebody wants it.
+pub fn n_data_results(m: &Module, op: OpId) -> usize {
+    data(m, m.results(op))
+}
+
+fn data(m: &Module, values: impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator) -> usize {
+    let n = values.len();
+    n - values.rev().take_while(|&value| m.value_type(value) == KnownType::Chain.id()).count()
+}
+
+pub(super) fn ops(r: &mut Registry) {
+    for name in names() {
+        if let Some(signature) = signature(name) {
+            r.add(def(&signature));
+        }
+    }
+    r.add(
+        blank(READ_REF, "what a reference to a variable refers to")
+            .result_with("outputs", T::Any, Arity::Variadic)
+    );
+}
+
+/// An op of any operands.
+fn blank(name: &str, summary: &'static str) -> OpDef {
+    OpDef::new(name, summary)
+        .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
+        .control_edges()
+}
+
+fn def(signature: &Signature) -> OpDef {
+    let name = signature.name;
+    let def = blank(&format!("tf.{name}"), "TensorFlow's operator of this name")
+        .result_with("outputs", T::Any, Arity::Variadic)
+        .verifier(verify);
+    let def = signature.attrs.iter().fold(def, |def, attr| {
+        use befrost_tensor::tf::op::AttrKind;
+        let kind = match attr.kind {
+            AttrKind::Func => A::FlatSymbol,
+            AttrKind::List(AttrKind::Func) => A::SymbolArray,
+            _ => A::Any,
+        };
+        def.optional_attr(attr.name, kind)
+    });
+    let def = if is_pure(name) || PASSING.contains(&name) || STATELESS.contains(&name) { def.pure() } else { def };
+    if has_kernel(name) { def.kernel() } else { def }
+}
+
+/// The numbers and types of operands and results are those of the signature.
+fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let Some(signature) = op_of(m.op_name_str(op)).and_then(signature) else { return };
+    let attrs = attrs_of(m, op, &signature);
+    if let Err(why) = attrs.check() {
+        diags.push(super::errors::tf_signature(m, op, &why));
+        return;
+    }
+    for attr in &signature.attrs {
+        if attr.default.is_none() && !is_derived(&signature, attr.name) && !attrs.has(attr.name) {
+            diags.push(super::errors::tf_signature(m, op, &format!("attribute '{}' is missing", attr.name)));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! TensorFlow's types and the IR's.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Type;
+
+use crate::ir::{Context, DYNAMIC, KnownType, Signedness, TypeId, TypeKind};
+
+/// The prefix of types that only TensorFlow has.
+const PREFIX: &str = "tf_type.";
+/// The suffix of references to variables.
+const REF: &str = "ref";
+
+/// The numbers: the name in types of references, and the type.
+const NUMBERS: [(DType, &str); 15] = [
+    (DType::I1, "bool"),
+    (DType::I8, "int8"),
+    (DType::I16, "int16"),
+    (DType::I32, "int32"),
+    (DType::I64, "int64"),
+    (DType::UI8, "uint8"),
+    (DType::UI16, "uint16"),
+    (DType::UI32, "uint32"),
+    (DType::UI64, "uint64"),
+    (DType::F16, "half"),
+    (DType::BF16, "bfloat16"),
+    (DType::F32, "f32"),
+    (DType::F64, "f64"),
+    (DType::Complex64, "complex64"),
+    (DType::Complex128, "complex128"),
+];
+
+/// The type of an element, or of a reference to a variable of such elements.
+pub fn element(cx: &mut Context, ty: Type, is_ref: bool) -> TypeId {
+    let suffix = if is_ref { REF } else { "" };
+    let name = match ty {
+        Type::Dense(dtype) if !is_ref => return number(cx, dtype),
+        Type::Dense(dtype) => NUMBERS.iter().find(|(known, _)| *known == dtype).map_or("", |(_, name)| name),
+        Type::String => "string",
+        Type::Resource => "resource",
+        Type::Variant => "variant",
+    };
+    cx.opaque_type(&format!("{PREFIX}{name}{suffix}"))
+}
+
+fn number(cx: &mut Context, dtype: DType) -> TypeId {
+    let unsigned = |cx: &mut Context, width| cx.integer(width, Signedness::Unsigned);
+    let known = match dtype {
+        DType::UI8 => KnownType::UI8,
+        DType::UI16 => return unsigned(cx, 16),
+        DType::UI32 => KnownType::UI32,
+        DType::UI64 => KnownType::UI64,
+        DType::I1 => KnownType::I1,
+        DType::I8 => KnownType::I8,
+        DType::I16 => KnownType::I16,
+        DType::I32 => KnownType::I32,
+        DType::I64 => KnownType::I64,
+        DType::F16 => KnownType::F16,
+        DType::BF16 => KnownType::BF16,
+        DType::F32 => KnownType::F32,
+        DType::F64 => KnownType::F64,
+        DType::Complex64 => KnownType::Complex64,
+        DType::Complex128 => KnownType::Complex128,
+    };
+    known.id()
+}
+
+/// What the elements of a type are, and whether it is a reference to a variable of such elements; nothing if TensorFlow has no such type.
+pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
+    let ty = cx.element(ty);
+    let plain = |dtype| Some((Type::Dense(dtype), false));
+    match cx.ty(ty) {
+        TypeKind::Opaque(name) => {
+            let name = cx.str(*name).strip_prefix(PREFIX)?;
+            let named = |name: &str| match name {
+                "string" => Some(Type::String),
+                "resource" => Some(Type::Resource),
+                "variant" => Some(Type::Variant),
+                _ => NUMBERS.iter().find(|(_, known)| *known == name).map(|(dtype, _)| Type::Dense(*dtype)),
+            };
+            match name.strip_suffix(REF) {
+                Some(referred) => named(referred).map(|ty| (ty, true)),
+                None => named(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
+            }
+        }
+        TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_) => {
+            DType::ALL.iter().copied().find(|&dtype| crate::print::type_text(cx, ty) == dtype.name()).and_then(plain)
+        }
+        _ => None,
+    }
+}
+
+/// A tensor type; -1 is an unknown dimension, no shape an unknown rank.
+pub fn tensor(cx: &mut Context, shape: Option<&[i64]>, elem: TypeId) -> TypeId {
+    let shape = shape.map(|dims| dims.iter().map(|&dim| if dim < 0 { DYNAMIC } else { dim }).collect());
+    cx.type_id(TypeKind::Tensor { shape, elem, encoding: None })
+}
+
+/// A tensor type of the same shape with other elements.
+pub fn with_element(cx: &mut Context, ty: TypeId, elem: TypeId) -> TypeId {
+    let shape = match cx.ty(ty) {
+        TypeKind::Tensor { shape, .. } => shape.clone(),
+        _ => None,
+    };
+    cx.type_id(TypeKind::Tensor { shape, elem, encoding: None })
+}

@@ -1,0 +1,67 @@
+//! Why a model cannot be imported: one function per code, `E08xx`.
+
+use crate::diag::Diagnostic;
+
+/// A diagnostic on the heap: most functions succeed.
+pub(super) type Refusal = Box<Diagnostic>;
+
+/// No more than this of a text from the file is shown.
+const MAX_SHOWN: usize = 120;
+
+/// A name from the file, made short.
+pub(super) fn shown(text: &str) -> String {
+    if text.chars().count() <= MAX_SHOWN {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_SHOWN).chain("...".chars()).collect()
+}
+
+fn error(code: &'static str, message: String) -> Refusal {
+    Box::new(Diagnostic::error(code, message))
+}
+
+/// E0801: the bytes are no such message.
+pub(super) fn not_a_graph(why: &str) -> Refusal {
+    error("E0801", format!("this is no binary GraphDef: {why}"))
+}
+
+/// E0802: something is wrong with a node.
+pub(super) fn node(name: &str, op: &str, why: &str) -> Refusal {
+    error("E0802", format!("node '{}' ({}): {why}", shown(name), shown(op)))
+}
+
+/// E0803: a feed or fetch that the graph does not have.
+pub(super) fn no_such_tensor(what: &str, name: &str, why: &str) -> Refusal {
+    error("E0803", format!("cannot {what} '{}': {why}", shown(name)))
+}
+
+/// E0804: nodes that depend on themselves.
+pub(super) fn cycle(names: &[&str]) -> Refusal {
+    let path: Vec<String> = names.iter().map(|name| format!("'{}'", shown(name))).collect();
+    error("E0804", format!("the graph has a cycle: {}", path.join(" -> ")))
+}
+
+/// E0805: operations that cannot be run, with how often and in which nodes.
+pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
+    const NODES: usize = 4;
+    let list = ops.iter().map(|(op, nodes)| {
+        let named: Vec<String> = nodes.iter().take(NODES).map(|name| format!("'{}'", shown(name))).collect();
+        let more = if nodes.len() > NODES { ", ..." } else { "" };
+        format!("{} ({} node{}: {}{more})", shown(op), nodes.len(), if nodes.len() == 1 { "" } else { "s" }, named.join(", "))
+    });
+    let list: Vec<String> = list.collect();
+    Box::new(
+        Diagnostic::error("E0805", format!("the graph has operations that are not supported: {}", list.join("; ")))
+            .help("fetch tensors that do not need these nodes, or feed their results"),
+    )
+}
+
+/// E0806: something is wrong with a function of the library.
+pub(super) fn function(name: &str, why: &str) -> Refusal {
+    error("E0806", format!("function '{}': {why}", shown(name)))
+}
+
+/// E0807: nothing to do.
+pub(super) fn empty() -> Refusal {
+    Box::new(Diagnostic::error("E0807", "the graph has no nodes").help("is this a frozen graph or a SavedModel? Befrost reads GraphDefs"))
+}

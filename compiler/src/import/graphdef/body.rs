@@ -1,0 +1,229 @@
+//! Bodies: the nodes of a graph or a function, which of them are needed, and in which order.
+//!
+//! References between nodes are texts. In a graph `name:2` is output 2 of a node, in a function `name:out:2` is number 2 of its output `out`, and
+//! a name alone is an argument; `^name` is a control edge in both.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use super::{Feed, ImportOptions, Refusal, errors};
+use crate::import::proto::attr_value::Value;
+use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
+
+/// The nodes of a graph or a function.
+pub(super) struct Body<'g> {
+    pub(super) nodes: &'g [NodeDef],
+    index: HashMap<&'g str, usize>,
+    /// The name of the function; nothing for the graph.
+    pub(super) function: Option<&'g str>,
+    /// Names of the arguments of a function, and where they are: the first, and how many.
+    pub(super) args: HashMap<&'g str, (usize, usize)>,
+    /// The tensors of a graph that are arguments.
+    pub(super) feeds: HashMap<(usize, usize), usize>,
+    /// What attributes are that refer to those of the function.
+    pub(super) attrs: BTreeMap<String, AttrValue>,
+}
+
+/// Nodes, and for each the nodes that it needs.
+pub(super) type Needed = BTreeMap<usize, Vec<usize>>;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference<'g> {
+    /// An output of a node, by number.
+    Output(usize, usize),
+    /// An output of a node, by name: one of it, or all.
+    Named(usize, &'g str, Option<usize>),
+    /// An argument.
+    Arg(&'g str, Option<usize>),
+    /// The completion of a node.
+    Control(usize),
+}
+
+impl Reference<'_> {
+    /// The node, if it is one.
+    pub(super) fn node(self) -> Option<usize> {
+        match self {
+            Reference::Output(node, _) | Reference::Named(node, ..) | Reference::Control(node) => Some(node),
+            Reference::Arg(..) => None,
+        }
+    }
+}
+
+/// The value of an attribute, which may be one of the function around.
+pub(super) fn resolved<'v>(value: &'v AttrValue, outer: &'v BTreeMap<String, AttrValue>) -> &'v AttrValue {
+    match &value.value {
+        Some(Value::Placeholder(name)) => outer.get(name).unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// A name as `x` and `0` of `x:0`.
+pub(super) fn split_port(name: &str) -> (&str, Option<&str>) {
+    match name.split_once(':') {
+        Some((node, port)) => (node, Some(port)),
+        None => (name, None),
+    }
+}
+
+impl<'g> Body<'g> {
+    fn new(nodes: &'g [NodeDef], function: Option<&'g str>) -> Result<Body<'g>, Refusal> {
+        let mut index = HashMap::with_capacity(nodes.len());
+        for (i, node) in nodes.iter().enumerate() {
+            if index.insert(node.name.as_str(), i).is_some() {
+                return Err(errors::node(&node.name, &node.op, "there is another node of this name"));
+            }
+        }
+        let (args, feeds, attrs) = (HashMap::new(), HashMap::new(), BTreeMap::new());
+        Ok(Body { nodes, index, function, args, feeds, attrs })
+    }
+
+    /// The nodes of a graph. The feeds must be there.
+    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<Body<'g>, Refusal> {
+        let mut body = Body::new(nodes, None)?;
+        for (i, Feed { name, .. }) in options.feeds.iter().enumerate() {
+            let key = body.tensor("feed", name)?;
+            if body.feeds.insert(key, i).is_some() {
+                return Err(errors::no_such_tensor("feed", name, "it is fed twice"));
+            }
+        }
+        Ok(body)
+    }
+
+    /// The nodes of a function.
+    pub(super) fn of_function(
+        name: &'g str,
+        function: &'g FunctionDef,
+        attrs: BTreeMap<String, AttrValue>,
+    ) -> Result<Body<'g>, Refusal> {
+        Ok(Body { attrs, ..Body::new(&function.node_def, Some(name))? })
+    }
+
+    /// A tensor of the graph that the user names.
+    pub(super) fn tensor(&self, what: &str, name: &str) -> Result<(usize, usize), Refusal> {
+        let (node, port) = split_port(name);
+        let missing = || errors::no_such_tensor(what, name, "the graph has no such node");
+        let node = *self.index.get(node).ok_or_else(missing)?;
+        let port = port.map_or(Ok(0), str::parse);
+        let port = port.map_err(|_| errors::no_such_tensor(what, name, "expected NODE or NODE:NUMBER"))?;
+        Ok((node, port))
+    }
+
+    /// What an input of a node refers to.
+    pub(super) fn reference(&self, input: &'g str) -> Result<Reference<'g>, String> {
+        let node = |name: &str| {
+            self.index.get(name).copied().ok_or_else(|| format!("there is no node '{}'", errors::shown(name)))
+        };
+        if let Some(name) = input.strip_prefix('^') {
+            return Ok(Reference::Control(node(name)?));
+        }
+        let (name, port) = split_port(input);
+        let number = |text: &str| {
+            text.parse::<usize>().map_err(|_| format!("'{}' is no reference", errors::shown(input)))
+        };
+        if self.function.is_none() {
+            return Ok(Reference::Output(node(name)?, port.map_or(Ok(0), number)?));
+        }
+        if self.args.contains_key(name) {
+            return Ok(Reference::Arg(name, port.map(number).transpose()?));
+        }
+        let node = node(name)?;
+        match port.map(split_port) {
+            // As in a graph: functions of old versions.
+            None => Ok(Reference::Output(node, 0)),
+            Some((out, port)) => Ok(Reference::Named(node, out, port.map(number).transpose()?)),
+        }
+    }
+
+    fn wrong(&self, node: usize, why: &str) -> Refusal {
+        let node = &self.nodes[node];
+        match self.function {
+            None => errors::node(&node.name, &node.op, why),
+            Some(function) => errors::function(
+                function,
+                &format!("node '{}' ({}): {why}", errors::shown(&node.name), errors::shown(&node.op)),
+            ),
+        }
+    }
+
+    /// What the inputs of a node refer to.
+    pub(super) fn inputs(&self, node: usize) -> Result<Vec<Reference<'g>>, Refusal> {
+        let inputs = self.nodes[node].input.iter();
+        inputs.map(|input| self.reference(input).map_err(|why| self.wrong(node, &why))).collect()
+    }
+
+    /// The error of a node.
+    pub(super) fn refuse<T>(&self, node: usize, result: Result<T, String>) -> Result<T, Refusal> {
+        result.map_err(|why| self.wrong(node, &why))
+    }
+
+    /// Whether a reference is to a tensor that is fed.
+    fn is_fed(&self, reference: Reference<'_>) -> bool {
+        matches!(reference, Reference::Output(node, port) if self.feeds.contains_key(&(node, port)))
+    }
+
+    /// The nodes that these need, with them: for each the nodes that it needs itself.
+    pub(super) fn needed(&self, wanted: impl Iterator<Item = usize>) -> Result<Needed, Refusal> {
+        let mut todo: Vec<usize> = wanted.collect();
+        let mut inputs = Needed::new();
+        while let Some(node) = todo.pop() {
+            if inputs.contains_key(&node) {
+                continue;
+            }
+            let references = self.inputs(node)?.into_iter().filter(|&reference| !self.is_fed(reference));
+            let from: Vec<usize> = references.filter_map(Reference::node).collect();
+            todo.extend(&from);
+            inputs.insert(node, from);
+        }
+        Ok(inputs)
+    }
+
+    /// These nodes, inputs first; else in the order of the file.
+    pub(super) fn order(&self, inputs: &Needed) -> Result<Vec<usize>, Refusal> {
+        let mut missing: HashMap<usize, usize> = inputs.iter().map(|(&node, from)| (node, from.len())).collect();
+        let mut users: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (&node, from) in inputs {
+            from.iter().for_each(|&from| users.entry(from).or_default().push(node));
+        }
+        let ready = missing.iter().filter(|(_, n)| **n == 0).map(|(&node, _)| Reverse(node));
+        let mut ready: BinaryHeap<Reverse<usize>> = ready.collect();
+        let mut order = Vec::with_capacity(inputs.len());
+        while let Some(Reverse(node)) = ready.pop() {
+            order.push(node);
+            missing.remove(&node);
+            for user in users.get(&node).into_iter().flatten() {
+                if let Some(n) = missing.get_mut(user) {
+                    *n -= 1;
+                    if *n == 0 {
+                        ready.push(Reverse(*user));
+                    }
+                }
+            }
+        }
+        match missing.keys().min() {
+            None => Ok(order),
+            Some(&first) => Err(self.cycle(first, inputs, &missing)),
+        }
+    }
+
+    /// The error that says which nodes are on a cycle: every node that is left has an input that is left.
+    fn cycle(
+        &self,
+        first: usize,
+        inputs: &Needed,
+        left: &HashMap<usize, usize>,
+    ) -> Refusal {
+        let (mut path, mut node) = (Vec::new(), first);
+        while !path.contains(&node) && path.len() < 64 {
+            path.push(node);
+            let next = inputs.get(&node).into_iter().flatten().find(|from| left.contains_key(from));
+            node = next.copied().unwrap_or(first);
+        }
+        let from = path.iter().position(|&on| on == node).unwrap_or(0);
+        path.drain(..from);
+        path.push(node);
+        path.reverse();
+        let names: Vec<&str> = path.iter().map(|&node| self.nodes[node].name.as_str()).collect();
+        errors::cycle(&names)
+    }
+}

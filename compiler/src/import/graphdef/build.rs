@@ -1,0 +1,575 @@
+//! From nodes to ops.
+
+use std::collections::{BTreeSet, HashMap};
+
+use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, Signature, Type, signature};
+
+use super::body::{Body, Needed, Reference, resolved, split_port};
+use super::{Importer, Instance, Refusal, attr, entry, errors};
+use crate::dialects::tf;
+use crate::import::proto::attr_value::Value;
+use crate::import::proto::op_def::ArgDef;
+use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
+use crate::import::{Feed, ImportOptions};
+use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
+
+/// More outputs than this no node has.
+const MAX_OUTPUTS: usize = 1 << 16;
+
+/// An element type, and whether it is a reference to a variable.
+type Element = (Type, bool);
+
+/// What became of a node.
+#[derive(Default)]
+struct Made {
+    outputs: Vec<ValueId>,
+    /// The names of the outputs: the first, and how many.
+    ranges: Vec<(String, usize, usize)>,
+    control: Option<ValueId>,
+}
+
+/// What is known of a node before it is an op.
+struct Plan {
+    /// `tf.Conv2D`.
+    name: String,
+    attrs: Vec<(StrId, AttrId)>,
+    /// For each input whether a reference is passed.
+    takes: Vec<bool>,
+    outputs: Vec<TypeId>,
+    ranges: Vec<(String, usize, usize)>,
+}
+
+/// A body that is becoming a block.
+struct Block<'b, 'g> {
+    body: &'b Body<'g>,
+    block: BlockId,
+    args: Vec<ValueId>,
+    made: HashMap<usize, Made>,
+    /// The nodes whose completion somebody waits for.
+    watched: BTreeSet<usize>,
+}
+
+impl<'g> Importer<'g> {
+    /// Imports the graph as the entry function.
+    pub(super) fn main(&mut self, mut body: Body<'g>, options: &ImportOptions) -> Result<(), Refusal> {
+        let fetches = fetches(&body, options)?;
+        let needed = body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
+        if !self.supports(&body, &needed) {
+            return Ok(());
+        }
+        let mut feeds: Vec<Feed> = options.feeds.clone();
+        if feeds.is_empty() {
+            for &node in needed.keys().filter(|&&node| is_placeholder(&body.nodes[node].op)) {
+                body.feeds.insert((node, 0), feeds.len());
+                feeds.push(Feed::named(body.nodes[node].name.clone()));
+            }
+        }
+        let order = body.order(&needed)?;
+        let mut arg_types = vec![TypeId(0); feeds.len()];
+        for (&(node, port), &arg) in &body.feeds {
+            arg_types[arg] = self.fed_type(&body, node, port, &feeds[arg])?;
+        }
+        let names: Vec<&str> = feeds.iter().map(|feed| canonical(&feed.name)).collect();
+        let (op, block) = self.open(entry(options), &arg_types, &names);
+        let mut block = Block { body: &body, block, args: self.m.args(block).to_vec(), made: HashMap::new(), watched: BTreeSet::new() };
+        self.nodes(&mut block, &order)?;
+        let (mut results, mut result_names) = (Vec::new(), Vec::new());
+        for (i, &(node, port)) in fetches.iter().enumerate() {
+            let outputs = block.made.get(&node).map_or(0, |made| made.outputs.len());
+            let name = options.fetches.get(i).map_or(body.nodes[node].name.as_str(), |name| canonical(name));
+            if outputs == 0 && port == 0 && !body.feeds.contains_key(&(node, 0)) {
+                // It has effects only, and they are there.
+                continue;
+            }
+            let found = block.get(Reference::Output(node, port));
+            let found = found.map_err(|why| errors::no_such_tensor("fetch", name, &why))?;
+            results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
+            result_names.push(name);
+        }
+        self.close(op, block.block, &results, &result_names);
+        Ok(())
+    }
+
+    /// Imports a function of the library.
+    pub(super) fn function(&mut self, instance: &Instance<'g>) -> Result<(), Refusal> {
+        let Instance { symbol, function, attrs } = instance;
+        let signature = function.signature.as_ref();
+        let name = signature.map_or("", |signature| signature.name.as_str());
+        let mut body = Body::of_function(name, function, attrs.clone())?;
+        let mut arg_types = Vec::new();
+        for arg in signature.iter().flat_map(|signature| &signature.input_arg) {
+            let elements = self.declared(arg, &body).map_err(|why| errors::function(name, &why))?;
+            if body.args.insert(&arg.name, (arg_types.len(), elements.len())).is_some() {
+                return Err(errors::function(name, &format!("two arguments are called '{}'", errors::shown(&arg.name))));
+            }
+            arg_types.extend(elements);
+        }
+        // All of them: a function's effects do not depend on what it returns.
+        let needed = body.needed(0..body.nodes.len())?;
+        if !self.supports(&body, &needed) {
+            return Ok(());
+        }
+        let order = body.order(&needed)?;
+        let (op, block) = self.open(symbol, &arg_types, &[]);
+        let private = self.m.cx.str_attr("private");
+        self.m.set_attr(op, names::SYM_VISIBILITY, private);
+        let mut block = Block { body: &body, block, args: self.m.args(block).to_vec(), made: HashMap::new(), watched: BTreeSet::new() };
+        self.nodes(&mut block, &order)?;
+        let mut results = Vec::new();
+        for arg in signature.iter().flat_map(|signature| &signature.output_arg) {
+            let refuse = |why: String| errors::function(name, &format!("result '{}': {why}", errors::shown(&arg.name)));
+            let source = function.ret.get(&arg.name).ok_or_else(|| refuse("it is not said what it is".into()))?;
+            let found = body.reference(source).and_then(|reference| block.get(reference)).map_err(refuse)?;
+            let elements = self.declared(arg, &body).map_err(refuse)?;
+            if found.len() != elements.len() {
+                return Err(refuse(format!("{} values, {} declared", found.len(), elements.len())));
+            }
+            for (value, declared) in found.into_iter().zip(elements) {
+                let value = self.read(&block, value, &[], LocId::UNKNOWN);
+                let cx = &self.m.cx;
+                if cx.element(self.m.value_type(value)) != cx.element(declared) {
+                    return Err(refuse("its type is not the declared one".into()));
+                }
+                results.push(value);
+            }
+        }
+        self.close(op, block.block, &results, &[]);
+        Ok(())
+    }
+
+    /// The types of an argument or result of a function.
+    fn declared(&mut self, arg: &ArgDef, body: &Body<'_>) -> Result<Vec<TypeId>, String> {
+        let attr = |name: &str| body.attrs.get(name).and_then(|value| value.value.as_ref());
+        let missing = |name: &str| format!("argument '{}' depends on attribute '{name}', which is not given", arg.name);
+        let codes = if !arg.type_list_attr.is_empty() {
+            match attr(&arg.type_list_attr) {
+                Some(Value::List(list)) => list.r#type.clone(),
+                _ => return Err(missing(&arg.type_list_attr)),
+            }
+        } else {
+            let code = match attr(&arg.type_attr) {
+                _ if arg.type_attr.is_empty() => arg.r#type,
+                Some(Value::Type(code)) => *code,
+                _ => return Err(missing(&arg.type_attr)),
+            };
+            let n = match attr(&arg.number_attr) {
+                _ if arg.number_attr.is_empty() => 1,
+                Some(Value::I(n)) => usize::try_from(*n).ok().filter(|&n| n <= MAX_OUTPUTS).ok_or("a wrong number")?,
+                _ => return Err(missing(&arg.number_attr)),
+            };
+            vec![code; n]
+        };
+        let cx = &mut self.m.cx;
+        codes
+            .into_iter()
+            .map(|code| {
+                let (ty, is_ref) = Type::from_code(code).map_err(|error| error.to_string())?;
+                let element = tf::element(cx, ty, is_ref || arg.is_ref);
+                Ok(tf::tensor(cx, None, element))
+            })
+            .collect()
+    }
+
+    /// Whether all of these can be run; notes those that cannot.
+    fn supports(&mut self, body: &Body<'_>, needed: &Needed) -> bool {
+        let mut all = true;
+        for (&node, _) in needed {
+            let NodeDef { name, op, .. } = &body.nodes[node];
+            if !tf::is_supported(op) && !self.library.contains_key(op.as_str()) {
+                self.unsupported(op, name);
+                all = false;
+            }
+        }
+        all
+    }
+
+    /// The type of a tensor that is given from outside.
+    fn fed_type(&mut self, body: &Body<'g>, node: usize, port: usize, feed: &Feed) -> Result<TypeId, Refusal> {
+        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
+        let plan = self.plan(body, node).map_err(refuse)?;
+        let ty = *plan.outputs.get(port).ok_or_else(|| refuse(format!("the node has {} outputs", plan.outputs.len())))?;
+        let element = self.m.cx.element(ty);
+        if let Some(wanted) = &feed.element {
+            let found = crate::print::type_text(&self.m.cx, element);
+            if *wanted != found {
+                return Err(refuse(format!("its elements are {found}, not {wanted}")));
+            }
+        }
+        Ok(match &feed.shape {
+            Some(shape) => tf::tensor(&mut self.m.cx, Some(shape), element),
+            None => ty,
+        })
+    }
+
+    /// A function without ops.
+    fn open(&mut self, name: &str, args: &[TypeId], arg_names: &[&str]) -> (OpId, BlockId) {
+        let sym_name = self.m.cx.str_attr(name);
+        let func = self.m.cx.op_name(names::FUNC_FUNC);
+        let op = self.m.create(NewOp { attrs: &[(names::SYM_NAME, sym_name)], ..NewOp::new(func) });
+        if !arg_names.is_empty() {
+            let attrs = self.names(arg_names);
+            self.m.set_attr(op, names::ARG_ATTRS, attrs);
+        }
+        let region = self.m.add_region(op);
+        let block = self.m.add_block(region);
+        args.iter().for_each(|&ty| {
+            self.m.add_arg(block, ty);
+        });
+        let body = self.m.body();
+        self.m.append(body, op);
+        (op, block)
+    }
+
+    /// Names of arguments or results.
+    fn names(&mut self, names: &[&str]) -> AttrId {
+        let cx = &mut self.m.cx;
+        let dicts: Vec<AttrId> = names
+            .iter()
+            .map(|name| {
+                let name = cx.str_attr(name);
+                cx.dict_attr(&[(names::BEF_NAME, name)])
+            })
+            .collect();
+        cx.array_attr(&dicts)
+    }
+
+    /// Ends a function.
+    fn close(&mut self, op: OpId, block: BlockId, results: &[ValueId], result_names: &[&str]) {
+        let m = &mut self.m;
+        let end = m.create_named("func.return", results, &[], &[]);
+        m.append(block, end);
+        let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
+        let outputs: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
+        let ty = m.cx.function_type(&inputs, &outputs);
+        let ty = m.cx.type_attr(ty);
+        m.set_attr(op, names::FUNCTION_TYPE, ty);
+        if !result_names.is_empty() {
+            let attrs = self.names(result_names);
+            self.m.set_attr(op, names::RES_ATTRS, attrs);
+        }
+    }
+
+    /// Makes ops of nodes.
+    fn nodes(&mut self, block: &mut Block<'_, 'g>, order: &[usize]) -> Result<(), Refusal> {
+        for &node in order {
+            for reference in block.body.inputs(node)? {
+                if let Reference::Control(from) = reference {
+                    block.watched.insert(from);
+                }
+            }
+        }
+        for &node in order {
+            let made = self.node(block, node);
+            let made = block.body.refuse(node, made)?;
+            block.made.insert(node, made);
+        }
+        Ok(())
+    }
+
+    /// Makes an op of a node.
+    fn node(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<Made, String> {
+        let body = block.body;
+        let NodeDef { name, op, .. } = &body.nodes[node];
+        if is_placeholder(op) {
+            // One that is fed is an argument.
+            if body.feeds.contains_key(&(node, 0)) {
+                return Ok(Made::default());
+            }
+            return Err("it is needed, so it must be fed".into());
+        }
+        let Plan { name: op_name, attrs, takes, outputs, ranges } = self.plan(body, node)?;
+        let name = self.m.cx.str_id(name);
+        let loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
+        let (mut operands, mut controls) = (Vec::new(), Vec::new());
+        let mut ended = false;
+        for reference in body.inputs(node).map_err(|error| error.message)? {
+            match reference {
+                Reference::Control(from) => {
+                    ended = true;
+                    controls.extend(block.made.get(&from).and_then(|made| made.control));
+                }
+                _ if ended => return Err("an input behind a control input".into()),
+                _ => operands.extend(block.get(reference)?),
+            }
+        }
+        if operands.len() != takes.len() {
+            return Err(format!("{} inputs, {} expected", operands.len(), takes.len()));
+        }
+        controls.sort_by_key(|value| value.0);
+        controls.dedup();
+        for (operand, takes_reference) in operands.iter_mut().zip(takes) {
+            let element = self.m.cx.element(self.m.value_type(*operand));
+            let is_ref = tf::type_of(&self.m.cx, element).is_some_and(|(_, is_ref)| is_ref);
+            match (is_ref, takes_reference) {
+                (true, false) => *operand = self.read(block, *operand, &controls, loc),
+                (false, true) => return Err("a tensor where a reference to a variable is expected".into()),
+                _ => {}
+            }
+        }
+        self.check_elements(node, body, &operands)?;
+        operands.extend(&controls);
+        let n_outputs = outputs.len();
+        let mut results = outputs;
+        let watched = block.watched.contains(&node);
+        if watched {
+            results.push(KnownType::Chain.id());
+        }
+        let op_name = self.m.cx.str_id(&op_name);
+        let op_name = self.m.cx.op_name(op_name);
+        let op = self.m.create(NewOp {
+            operands: &operands,
+            results: &results,
+            attrs: &attrs,
+            loc,
+            ..NewOp::new(op_name)
+        });
+        self.m.append(block.block, op);
+        let mut outputs: Vec<ValueId> = self.m.results(op).collect();
+        let control = if watched { outputs.pop() } else { None };
+        debug_assert_eq!(outputs.len(), n_outputs);
+        Ok(Made { outputs, ranges, control })
+    }
+
+    /// Complains about an operand whose element type is not the one that the node says.
+    fn check_elements(&mut self, node: usize, body: &Body<'g>, operands: &[ValueId]) -> Result<(), String> {
+        let Some(signature) = signature(&body.nodes[node].op) else { return Ok(()) };
+        let wanted = elements(&signature.inputs, &signature, &body.nodes[node], body)?;
+        for (i, (&operand, (want, _, _))) in operands.iter().zip(&wanted).enumerate() {
+            let element = self.m.cx.element(self.m.value_type(operand));
+            let found = tf::type_of(&self.m.cx, element).map(|(ty, _)| ty);
+            if found != Some(want.0) {
+                let found = crate::print::type_text(&self.m.cx, element);
+                return Err(format!("input {i} has elements of type {found}, expected {}", want.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that is no reference: what the variable holds here.
+    fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
+        let ty = self.m.value_type(value);
+        let element = self.m.cx.element(ty);
+        let Some((ty, true)) = tf::type_of(&self.m.cx, element) else { return value };
+        let element = tf::element(&mut self.m.cx, ty, false);
+        let result = tf::tensor(&mut self.m.cx, None, element);
+        let operands: Vec<ValueId> = std::iter::once(value).chain(controls.iter().copied()).collect();
+        let name = self.m.cx.str_id(tf::READ_REF);
+        let name = self.m.cx.op_name(name);
+        let op = self.m.create(NewOp { operands: &operands, results: &[result], loc, ..NewOp::new(name) });
+        self.m.append(block.block, op);
+        self.m.result(op, 0)
+    }
+
+    /// What is known of a node.
+    fn plan(&mut self, body: &Body<'g>, node: usize) -> Result<Plan, String> {
+        let def = &body.nodes[node];
+        match signature(&def.op) {
+            Some(signature) => self.plan_op(body, def, &signature),
+            None => self.plan_call(body, def),
+        }
+    }
+
+    fn plan_op(&mut self, body: &Body<'g>, def: &'g NodeDef, signature: &Signature) -> Result<Plan, String> {
+        let takes = elements(&signature.inputs, signature, def, body)?.into_iter().map(|(_, is_ref, _)| is_ref);
+        let takes = takes.collect();
+        let (mut outputs, mut ranges) = (Vec::new(), Vec::<(String, usize, usize)>::new());
+        let shape = match attr_of(body, def, "shape") {
+            Some(Value::Shape(shape)) if is_placeholder(&def.op) => attr::dims(shape)?,
+            _ => None,
+        };
+        for (element, is_ref, name) in elements(&signature.outputs, signature, def, body)? {
+            match ranges.last_mut() {
+                Some((last, _, n)) if last == name => *n += 1,
+                _ => ranges.push((name.to_owned(), outputs.len(), 1)),
+            }
+            let cx = &mut self.m.cx;
+            let element = tf::element(cx, element.0, is_ref || element.1);
+            outputs.push(tf::tensor(cx, shape.as_deref(), element));
+        }
+        let mut attrs = Vec::new();
+        for declared in &signature.attrs {
+            if tf::is_derived(signature, declared.name) {
+                continue;
+            }
+            let value = match (def.attr.get(declared.name), &declared.default) {
+                (Some(value), _) => value,
+                (None, Some(_)) => continue,
+                (None, None) => return Err(format!("it has no attribute '{}'", declared.name)),
+            };
+            let value = self.attr(body, resolved(value, &body.attrs))?;
+            let default = declared.default.as_ref().map(|default| attr::default(&mut self.m.cx, declared.kind, default));
+            if default != Some(value) {
+                attrs.push((self.m.cx.str_id(declared.name), value));
+            }
+        }
+        if def.op == "Const" {
+            outputs = attrs.iter().filter_map(|&(_, value)| self.m.cx.attr_type(value)).collect();
+        }
+        Ok(Plan { name: format!("tf.{}", def.op), attrs, takes, outputs, ranges })
+    }
+
+    /// A call of a function of the library by its name.
+    fn plan_call(&mut self, body: &Body<'g>, def: &'g NodeDef) -> Result<Plan, String> {
+        let called = NameAttrList { name: def.op.clone(), attr: def.attr.clone() };
+        let function = self.library.get(def.op.as_str()).copied();
+        let function = function.ok_or_else(|| format!("there is no operation or function '{}'", errors::shown(&def.op)))?;
+        let symbol = self.symbol(&called, &body.attrs)?;
+        let attrs = def.attr.iter().map(|(name, value)| (name.clone(), resolved(value, &body.attrs).clone())).collect();
+        let callee = Body::of_function(&def.op, function, attrs).map_err(|error| error.message)?;
+        let signature = function.signature.as_ref().ok_or("the function has no signature")?;
+        let mut takes = Vec::new();
+        for arg in &signature.input_arg {
+            takes.extend(self.declared(arg, &callee)?.iter().map(|_| arg.is_ref));
+        }
+        let (mut outputs, mut ranges) = (Vec::new(), Vec::new());
+        for arg in &signature.output_arg {
+            let types = self.declared(arg, &callee)?;
+            ranges.push((arg.name.clone(), outputs.len(), types.len()));
+            outputs.extend(types);
+        }
+        let symbol = self.m.cx.symbol_attr(&symbol);
+        let attrs = vec![(self.m.cx.str_id("f"), symbol)];
+        Ok(Plan { name: "tf.StatefulPartitionedCall".into(), attrs, takes, outputs, ranges })
+    }
+
+    fn attr(&mut self, body: &Body<'g>, value: &AttrValue) -> Result<AttrId, String> {
+        // Functions first: the context is lent while attributes are made.
+        let mut called = Vec::new();
+        match &value.value {
+            Some(Value::Func(function)) => called.push(function),
+            Some(Value::List(list)) => called.extend(&list.func),
+            _ => {}
+        }
+        let symbols: Vec<String> =
+            called.into_iter().map(|function| self.symbol(function, &body.attrs)).collect::<Result<_, _>>()?;
+        let mut symbols = symbols.into_iter();
+        attr::attr(&mut self.m.cx, value, &mut |_| symbols.next().ok_or_else(|| "a function inside of a list".into()))
+    }
+}
+
+impl<'g> Block<'_, 'g> {
+    /// The values of a reference: one, or those of a list.
+    fn get(&self, reference: Reference<'g>) -> Result<Vec<ValueId>, String> {
+        let part = |values: &[ValueId], i: usize| {
+            let value = values.get(i).copied();
+            value.map(|value| vec![value]).ok_or_else(|| format!("output {i} of {} outputs", values.len()))
+        };
+        let made = |node: usize| {
+            let name = &self.body.nodes[node].name;
+            self.made.get(&node).ok_or_else(|| format!("'{}' is not there yet", errors::shown(name)))
+        };
+        match reference {
+            Reference::Control(_) => Err("a control edge is no value".into()),
+            Reference::Output(node, port) => match self.body.feeds.get(&(node, port)) {
+                Some(&arg) => part(&self.args, arg),
+                None => part(&made(node)?.outputs, port),
+            },
+            Reference::Named(node, out, port) => {
+                let made = made(node)?;
+                let range = made.ranges.iter().find(|(name, ..)| name == out);
+                let &(_, first, n) = range.ok_or_else(|| format!("there is no output '{}'", errors::shown(out)))?;
+                let values = made.outputs.get(first..first + n).unwrap_or_default();
+                port.map_or_else(|| Ok(values.to_vec()), |port| part(values, port))
+            }
+            Reference::Arg(name, port) => {
+                let &(first, n) = self.body.args.get(name).ok_or("no such argument")?;
+                let values = self.args.get(first..first + n).unwrap_or_default();
+                port.map_or_else(|| Ok(values.to_vec()), |port| part(values, port))
+            }
+        }
+    }
+}
+
+/// What the operands or results are: the type, whether it is a reference, the name in the signature.
+fn elements<'s>(
+    args: &'s [befrost_tensor::tf::op::Arg],
+    signature: &Signature,
+    def: &NodeDef,
+    body: &Body<'_>,
+) -> Result<Vec<(Element, bool, &'s str)>, String> {
+    let mut elements = Vec::new();
+    for arg in args {
+        let n = match arg.number {
+            None => 1,
+            Some(name) => match attr_of(body, def, name) {
+                Some(Value::I(n)) => {
+                    usize::try_from(*n).ok().filter(|&n| n <= MAX_OUTPUTS).ok_or_else(|| format!("attribute '{name}' is {n}"))?
+                }
+                _ => return Err(format!("it has no attribute '{name}'")),
+            },
+        };
+        match arg.ty {
+            ArgType::Is(ty) => elements.extend((0..n).map(|_| ((ty, false), arg.is_ref, arg.name))),
+            ArgType::Attr(name) => {
+                let ty = type_attr(signature, def, body, name)?;
+                elements.extend((0..n).map(|_| (ty, arg.is_ref, arg.name)));
+            }
+            ArgType::List(name) => {
+                let list = match attr_of(body, def, name) {
+                    Some(Value::List(list)) => list.r#type.as_slice(),
+                    None if default_of(signature, name).is_some() => &[],
+                    _ => return Err(format!("it has no attribute '{name}'")),
+                };
+                for &code in list {
+                    elements.push((Type::from_code(code).map_err(|error| error.to_string())?, arg.is_ref, arg.name));
+                }
+            }
+        }
+        if elements.len() > MAX_OUTPUTS {
+            return Err(format!("more than {MAX_OUTPUTS} inputs or outputs"));
+        }
+    }
+    Ok(elements)
+}
+
+fn type_attr(signature: &Signature, def: &NodeDef, body: &Body<'_>, name: &str) -> Result<Element, String> {
+    match (attr_of(body, def, name), default_of(signature, name)) {
+        (Some(Value::Type(code)), _) => Type::from_code(*code).map_err(|error| error.to_string()),
+        (None, Some(DefaultValue::Type(ty))) => Ok((*ty, false)),
+        _ => Err(format!("it has no attribute '{name}'")),
+    }
+}
+
+fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultValue> {
+    debug_assert!(signature.attr(name).is_none_or(|attr| matches!(attr.kind, Kind::Type | Kind::Int | Kind::List(_))));
+    signature.attr(name)?.default.as_ref()
+}
+
+fn attr_of<'v>(body: &'v Body<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
+    resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
+}
+
+/// Whether nodes of this operation are given from outside.
+fn is_placeholder(op: &str) -> bool {
+    matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
+}
+
+/// A tensor's name without the number of a first output.
+fn canonical(name: &str) -> &str {
+    match split_port(name) {
+        (node, Some("0")) => node,
+        _ => name,
+    }
+}
+
+/// The results that are wanted: node and output.
+fn fetches(body: &Body<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize)>, Refusal> {
+    if !options.fetches.is_empty() {
+        return options.fetches.iter().map(|name| body.tensor("fetch", name)).collect();
+    }
+    let mut is_used = vec![false; body.nodes.len()];
+    for node in 0..body.nodes.len() {
+        for from in body.inputs(node)?.into_iter().filter_map(Reference::node) {
+            is_used[from] = true;
+        }
+    }
+    let gives = |node: &NodeDef| {
+        !is_placeholder(&node.op) && signature(&node.op).is_none_or(|signature| !signature.outputs.is_empty())
+    };
+    let ends = (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node]));
+    let ends: Vec<(usize, usize)> = ends.map(|node| (node, 0)).collect();
+    if ends.is_empty() {
+        return Err(errors::no_such_tensor("fetch", "", "no node has results that nobody consumes; name what to fetch"));
+    }
+    Ok(ends)
+}

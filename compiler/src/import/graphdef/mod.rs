@@ -1,0 +1,139 @@
+//! TensorFlow's GraphDef.
+//!
+//! ```text
+//! GraphDef ──▶ names ──▶ needed: from the fetches back, cut at the feeds ──▶ order: inputs first ──▶ one op per node
+//!              │                                       (body)                                        (build)
+//! library ─────┴▶ one func.func per function and attributes that it is called with
+//! ```
+//!
+//! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from gets one more result. Where a
+//! reference variable is used as a tensor, a `tf._ReadRef` reads it at that place. Types of elements follow from TensorFlow's signatures, shapes
+//! are found later (`tf-shape-inference`).
+//!
+//! `attr` and `tensor` translate values, `body` knows which nodes there are and which come first, `build` makes ops.
+
+mod attr;
+mod body;
+mod build;
+mod tensor;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use prost::Message;
+use prost::bytes::Bytes;
+
+use self::body::Body;
+use super::errors::{self, Refusal};
+use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
+use super::{Feed, ImportOptions};
+use crate::diag::Diagnostic;
+use crate::ir::Module;
+
+/// Imports a binary GraphDef.
+///
+/// # Errors
+/// If the bytes are no GraphDef, the graph is not well-formed, has operations that are not supported, or lacks what the options name.
+pub fn graphdef(bytes: Vec<u8>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+    let graph = GraphDef::decode(Bytes::from(bytes))
+        .map_err(|error| vec![*errors::not_a_graph(&error.to_string())])?;
+    import(&graph, options).map_err(|error| vec![*error])
+}
+
+fn import(graph: &GraphDef, options: &ImportOptions) -> Result<Module, Refusal> {
+    if graph.node.is_empty() {
+        return Err(errors::empty());
+    }
+    let mut importer = Importer::new(graph, options)?;
+    let main = Body::of_graph(&graph.node, options)?;
+    importer.main(main, options)?;
+    while let Some(instance) = importer.queue.pop() {
+        importer.function(&instance)?;
+    }
+    if importer.unsupported.is_empty() {
+        return Ok(importer.m);
+    }
+    let ops: Vec<_> = importer.unsupported.into_iter().collect();
+    Err(errors::unsupported(&ops))
+}
+
+/// More functions than any program has: what multiplies them without end is refused.
+const MAX_INSTANCES: usize = 1 << 14;
+
+/// The work in progress.
+struct Importer<'g> {
+    m: Module,
+    library: HashMap<&'g str, &'g FunctionDef>,
+    /// Functions with the attributes that they are called with: what they are called here.
+    symbols: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+    /// What is still to be imported.
+    queue: Vec<Instance<'g>>,
+    /// By operation: the nodes.
+    unsupported: BTreeMap<String, Vec<String>>,
+}
+
+/// A function with the attributes that it is called with.
+struct Instance<'g> {
+    symbol: String,
+    function: &'g FunctionDef,
+    attrs: BTreeMap<String, AttrValue>,
+}
+
+impl<'g> Importer<'g> {
+    fn new(graph: &'g GraphDef, options: &ImportOptions) -> Result<Importer<'g>, Refusal> {
+        let mut library = HashMap::new();
+        for function in graph.library.iter().flat_map(|library| &library.function) {
+            let name = function.signature.as_ref().map_or("", |signature| signature.name.as_str());
+            if library.insert(name, function).is_some() {
+                return Err(errors::function(name, "it is defined twice"));
+            }
+        }
+        let taken = BTreeSet::from([entry(options).to_owned()]);
+        let (symbols, unsupported) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Importer { m: Module::new(), library, symbols, taken, queue: Vec::new(), unsupported })
+    }
+
+    /// What a function is called, which is imported later if it is new.
+    fn symbol(
+        &mut self,
+        called: &NameAttrList,
+        outer: &BTreeMap<String, AttrValue>,
+    ) -> Result<String, String> {
+        let function = self.library.get(called.name.as_str()).copied();
+        let function = function.ok_or_else(|| format!("there is no function '{}'", errors::shown(&called.name)))?;
+        let signature = function.signature.iter().flat_map(|signature| &signature.attr);
+        let mut attrs = BTreeMap::new();
+        for declared in signature {
+            let given = called.attr.get(&declared.name).map(|value| body::resolved(value, outer));
+            if let Some(value) = given.or(declared.default_value.as_ref()) {
+                attrs.insert(declared.name.clone(), value.clone());
+            }
+        }
+        let key = format!("{} {attrs:?}", called.name);
+        if let Some(symbol) = self.symbols.get(&key) {
+            return Ok(symbol.clone());
+        }
+        if self.symbols.len() == MAX_INSTANCES {
+            return Err(format!("the functions multiply to more than {MAX_INSTANCES}"));
+        }
+        let mut symbol = called.name.clone();
+        let mut n = 0;
+        while !self.taken.insert(symbol.clone()) {
+            n += 1;
+            symbol = format!("{}_{n}", called.name);
+        }
+        self.symbols.insert(key, symbol.clone());
+        self.queue.push(Instance { symbol: symbol.clone(), function, attrs });
+        Ok(symbol)
+    }
+
+    /// Notes a node that cannot be run.
+    fn unsupported(&mut self, op: &str, node: &str) {
+        self.unsupported.entry(op.to_owned()).or_default().push(node.to_owned());
+    }
+}
+
+/// The name of the entry function.
+fn entry(options: &ImportOptions) -> &str {
+    if options.function.is_empty() { "main" } else { &options.function }
+}

@@ -1,0 +1,141 @@
+//! Attributes that need not be written, since the types of operands and results say them: `T`, `N`, `Tin`.
+//!
+//! ```text
+//! ConcatV2 values:N*T axis:Tidx      (f32, f32, f32, i32) ──▶ N = 3, T = f32, Tidx = i32
+//! ```
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::attrs::Attrs;
+use super::signature::{Arg, ArgType, Signature};
+use super::types::Type;
+use crate::HostTensor;
+use crate::tf::PartialShape;
+
+/// Attributes that are given, and those that follow from the types of operands and results.
+pub struct Derived<'s, A> {
+    signature: &'s Signature,
+    given: A,
+    inputs: Vec<Option<Type>>,
+    outputs: Vec<Option<Type>>,
+}
+
+/// Which of `n` operands or results each declared one stands for, if that is known.
+fn spans(args: &[Arg], n: usize) -> Option<Vec<Range<usize>>> {
+    let is_open = |arg: &Arg| arg.number.is_some() || matches!(arg.ty, ArgType::List(_));
+    let n_open = args.iter().filter(|arg| is_open(arg)).count();
+    let rest = n.checked_sub(args.len() - n_open)?;
+    // Several that are open are equally many: no operator has two numbers.
+    if (n_open == 0 && rest > 0) || (n_open > 1 && rest % n_open > 0) {
+        return None;
+    }
+    let mut at = 0;
+    let spans = args.iter().map(|arg| {
+        let first = at;
+        at += if is_open(arg) { rest / n_open } else { 1 };
+        first..at
+    });
+    Some(spans.collect())
+}
+
+impl<'s, A: Attrs> Derived<'s, A> {
+    /// For an operator with operands and results of these types, of which some may not be known.
+    pub fn new(
+        signature: &'s Signature,
+        given: A,
+        inputs: Vec<Option<Type>>,
+        outputs: Vec<Option<Type>>,
+    ) -> Derived<'s, A> {
+        Derived { signature, given, inputs, outputs }
+    }
+
+    /// Whether numbers and types of operands and results agree with the signature and one another.
+    ///
+    /// # Errors
+    /// What does not.
+    pub fn check(&self) -> Result<(), String> {
+        let sides = [("operand", &self.signature.inputs, &self.inputs), ("result", &self.signature.outputs, &self.outputs)];
+        for (what, args, types) in sides {
+            let n = types.len();
+            let spans = spans(args, n).ok_or_else(|| format!("{n} {what}s, {} declared", args.len()))?;
+            for (arg, span) in args.iter().zip(spans) {
+                let want = match arg.ty {
+                    ArgType::Is(ty) => Some(ty),
+                    ArgType::Attr(name) => self.ty(name),
+                    ArgType::List(_) => None,
+                };
+                for (i, found) in span.clone().zip(&types[span]) {
+                    if let (Some(want), Some(found)) = (want, found)
+                        && want != *found
+                    {
+                        return Err(format!("{what} #{i} '{}' has elements of type {found}, expected {want}", arg.name));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The types of the operands or results for which `of` holds.
+    fn found(&self, of: impl Fn(&Arg) -> bool) -> Option<&[Option<Type>]> {
+        let sides = [(&self.signature.inputs, &self.inputs), (&self.signature.outputs, &self.outputs)];
+        sides.into_iter().find_map(|(args, types)| {
+            let i = args.iter().position(&of)?;
+            types.get(spans(args, types.len())?.get(i)?.clone())
+        })
+    }
+}
+
+impl<A: Attrs> Attrs for Derived<'_, A> {
+    fn has(&self, name: &str) -> bool {
+        self.given.has(name)
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        let number = || self.found(|arg| arg.number == Some(name)).map(|types| types.len() as i64);
+        self.given.int(name).or_else(number)
+    }
+
+    fn float(&self, name: &str) -> Option<f64> {
+        self.given.float(name)
+    }
+
+    fn bool(&self, name: &str) -> Option<bool> {
+        self.given.bool(name)
+    }
+
+    fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        self.given.string(name)
+    }
+
+    fn ty(&self, name: &str) -> Option<Type> {
+        let found = || self.found(|arg| matches!(arg.ty, ArgType::Attr(ty) if ty == name))?.first().copied()?;
+        self.given.ty(name).or_else(found)
+    }
+
+    fn shape(&self, name: &str) -> Option<PartialShape> {
+        self.given.shape(name)
+    }
+
+    fn tensor(&self, name: &str) -> Option<HostTensor> {
+        self.given.tensor(name)
+    }
+
+    fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.given.ints(name)
+    }
+
+    fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        self.given.floats(name)
+    }
+
+    fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        self.given.strings(name)
+    }
+
+    fn types(&self, name: &str) -> Option<Vec<Type>> {
+        let found = || self.found(|arg| matches!(arg.ty, ArgType::List(ty) if ty == name))?.iter().copied().collect();
+        self.given.types(name).or_else(found)
+    }
+}
