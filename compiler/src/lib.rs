@@ -14,6 +14,7 @@ pub mod diag;
 pub mod dialects;
 pub mod emit;
 pub mod fold;
+pub mod graph;
 pub mod import;
 pub mod ir;
 pub mod pass;

@@ -29,11 +29,11 @@ pub mod func;
 pub mod scf;
 #[cfg(test)]
 mod tests;
+pub mod tf;
 pub mod tfrt;
 pub mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
-pub mod tf;
 mod ts;
 pub mod types;
 pub mod view;

@@ -47,12 +47,21 @@ pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
     let list = ops.iter().map(|(op, nodes)| {
         let named: Vec<String> = nodes.iter().take(NODES).map(|name| format!("'{}'", shown(name))).collect();
         let more = if nodes.len() > NODES { ", ..." } else { "" };
-        format!("{} ({} node{}: {}{more})", shown(op), nodes.len(), if nodes.len() == 1 { "" } else { "s" }, named.join(", "))
+        format!(
+            "{} ({} node{}: {}{more})",
+            shown(op),
+            nodes.len(),
+            if nodes.len() == 1 { "" } else { "s" },
+            named.join(", ")
+        )
     });
     let list: Vec<String> = list.collect();
     Box::new(
-        Diagnostic::error("E0805", format!("the graph has operations that are not supported: {}", list.join("; ")))
-            .help("fetch tensors that do not need these nodes, or feed their results"),
+        Diagnostic::error(
+            "E0805",
+            format!("the graph has operations that are not supported: {}", list.join("; ")),
+        )
+        .help("fetch tensors that do not need these nodes, or feed their results"),
     )
 }
 
@@ -63,5 +72,8 @@ pub(super) fn function(name: &str, why: &str) -> Refusal {
 
 /// E0807: nothing to do.
 pub(super) fn empty() -> Refusal {
-    Box::new(Diagnostic::error("E0807", "the graph has no nodes").help("is this a frozen graph or a SavedModel? Befrost reads GraphDefs"))
+    Box::new(
+        Diagnostic::error("E0807", "the graph has no nodes")
+            .help("is this a frozen graph or a SavedModel? Befrost reads GraphDefs"),
+    )
 }

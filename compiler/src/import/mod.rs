@@ -11,7 +11,13 @@
 
 mod errors;
 pub mod graphdef;
-#[allow(missing_docs, clippy::all, unreachable_pub, clippy::pedantic, reason = "generated, see tensorflow.proto")]
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    clippy::pedantic,
+    reason = "generated, see tensorflow.proto"
+)]
 #[path = "proto/tensorflow.rs"]
 mod proto;
 #[cfg(test)]

@@ -100,6 +100,8 @@ pub fn passes() -> &'static [Pass] {
         sccp::PASS,
         strip::PASS,
         symbol_dce::PASS,
+        crate::graph::fold::PASS,
+        crate::graph::lower::PASS,
     ];
     PASSES
 }

@@ -8,7 +8,7 @@
 
 use super::constants::{Constants, constant_value};
 use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
-use crate::dialects::{Folded, Traits};
+use crate::dialects::{Folded, OpDef, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use rustc_hash::FxHashSet;
 
@@ -32,6 +32,8 @@ pub struct Greedy {
     pub fold: Fold,
     /// Makes constants of what was folded.
     pub materialize: Materialize,
+    /// The patterns of an op.
+    pub patterns: fn(&'static OpDef) -> &'static [Pattern],
     /// Which patterns may be used.
     pub allowed: fn(&Pattern) -> bool,
 }
@@ -45,6 +47,7 @@ impl Default for Greedy {
             simplify_regions: true,
             fold: fold_with_table,
             materialize: |_, _, _, _, _| None,
+            patterns: |def| &def.patterns,
             allowed: |_| true,
         }
     }
@@ -253,7 +256,7 @@ impl Driver<'_, '_> {
 
     fn rewrite(&mut self, op: OpId) -> Change {
         let Some(def) = self.r.module.def(op) else { return Change::Unchanged };
-        for pattern in def.patterns.iter().filter(|p| (self.config.allowed)(p)) {
+        for pattern in (self.config.patterns)(def).iter().filter(|p| (self.config.allowed)(p)) {
             if (pattern.rewrite)(self.r, op) == Change::Changed {
                 return Change::Changed;
             }

@@ -7,6 +7,7 @@
 mod coo;
 mod cpu;
 mod objects;
+mod tf;
 mod tfrt;
 mod tfrt_dht;
 mod tfrt_test;
@@ -17,6 +18,7 @@ use befrost_host::Registry;
 pub use coo::coo;
 pub use cpu::cpu;
 pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
+pub use tf::tf;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
 pub use tfrt_test::tfrt_test;
@@ -24,5 +26,5 @@ pub use ts::ts;
 
 /// All standard kernels.
 pub fn registry() -> Registry {
-    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(coo).with(cpu)
+    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(coo).with(cpu).with(tf)
 }

@@ -12,6 +12,7 @@ use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
+use befrost_compiler::import::{ImportOptions, graphdef};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
@@ -58,6 +59,15 @@ impl Unit {
             Err(said) => (None, said),
         };
         Ok(Unit { source: Source::new(name, ""), said, module }.verified(clock))
+    }
+
+    /// Imports a model.
+    pub(super) fn import(name: &str, bytes: Vec<u8>, model: &ImportOptions, clock: &mut Clock) -> Unit {
+        let (module, said) = match timed(&mut clock.parser, || graphdef(bytes, model)) {
+            Ok(module) => (Some(module), Vec::new()),
+            Err(said) => (None, said),
+        };
+        Unit { source: Source::new(name, ""), said, module }.verified(clock)
     }
 
     fn verified(mut self, clock: &mut Clock) -> Unit {
@@ -156,16 +166,26 @@ pub(super) fn checked(bytes: &AlignedBytes, verify_checksums: bool) -> Result<Im
     Ok(image)
 }
 
-/// Compiles text in memory.
+/// What is compiled in memory.
+pub(super) enum Input<'a> {
+    /// Text.
+    Text(String, &'a ReadArgs),
+    /// A model.
+    Model(Vec<u8>, ImportOptions),
+}
+
+/// Compiles in memory.
 pub(super) fn to_bef(
     name: &str,
-    text: &str,
-    read: &ReadArgs,
+    input: Input<'_>,
     level: &LevelArgs,
     passes: &PassArgs,
 ) -> Result<Vec<u8>, Failure> {
     let mut passes = pipeline(level, passes)?;
-    let mut unit = Unit::parse(Source::new(name, text), read, &mut passes.clock);
+    let mut unit = match input {
+        Input::Text(text, read) => Unit::parse(Source::new(name, &text), read, &mut passes.clock),
+        Input::Model(bytes, options) => Unit::import(name, bytes, &options, &mut passes.clock),
+    };
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();

@@ -64,12 +64,17 @@ impl Format {
 
     /// Refuses the formats whose importers are still to come.
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
-        let what = match self {
-            Format::Mlir | Format::Bef => return Ok(()),
-            Format::GraphDef => "a TensorFlow graph",
-            Format::Onnx => "an ONNX model",
-        };
-        Err(Failure::Refused(format!("{}: importing {what} is not built yet", place.name())))
+        match self {
+            Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
+            Format::Onnx => {
+                Err(Failure::Refused(format!("{}: importing an ONNX model is not built yet", place.name())))
+            }
+        }
+    }
+
+    /// Whether it is a model, of which feeds and fetches can be named.
+    pub(super) fn is_model(self) -> bool {
+        matches!(self, Format::GraphDef | Format::Onnx)
     }
 }
 

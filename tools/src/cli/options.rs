@@ -1,5 +1,6 @@
 //! Options that several tools have, each defined once.
 
+use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_compiler::print::PrintOptions;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -77,6 +78,62 @@ impl TextArgs {
         let TextArgs { generic, keep_names, print_debuginfo } = self;
         PrintOptions { generic, keep_names, locations: print_debuginfo }
     }
+}
+
+/// What of a model is wanted.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct ModelArgs {
+    /// (models) A graph input by its name in the model (x or x:0), with its element type and shape if they matter: x=f32[?x64]; default: the
+    /// placeholders that the results need
+    #[arg(long, value_name = "NAME[=DTYPE[SHAPE]]", value_parser = feed)]
+    pub(super) feed: Vec<Feed>,
+
+    /// (models) A graph output by its name in the model; default: the nodes that nobody consumes
+    #[arg(long, value_name = "NAME")]
+    pub(super) fetch: Vec<String>,
+
+    /// (models) Name of the entry function
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub(super) function: String,
+}
+
+impl ModelArgs {
+    /// The same for an importer.
+    pub(super) fn options(&self) -> ImportOptions {
+        let ModelArgs { feed, fetch, function } = self.clone();
+        ImportOptions { feeds: feed, fetches: fetch, function }
+    }
+
+    /// The option that was given, though the input is no model.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        match self {
+            ModelArgs { feed, .. } if !feed.is_empty() => Some("--feed"),
+            ModelArgs { fetch, .. } if !fetch.is_empty() => Some("--fetch"),
+            ModelArgs { function, .. } if function != "main" => Some("--function"),
+            _ => None,
+        }
+    }
+}
+
+/// `x`, `x=f32`, `x=f32[?x64]`.
+fn feed(text: &str) -> Result<Feed, String> {
+    let (name, ty) = text.split_once('=').map_or((text, None), |(name, ty)| (name, Some(ty)));
+    if name.is_empty() {
+        return Err("expected the name of a graph input".to_owned());
+    }
+    let Some(ty) = ty else { return Ok(Feed::named(name)) };
+    let (element, shape) = match ty.split_once('[') {
+        None => (ty, None),
+        Some((element, rest)) => (element, Some(rest.strip_suffix(']').ok_or("expected a `]` at the end")?)),
+    };
+    let size = |size: &str| match size {
+        "?" => Ok(-1),
+        _ => size.parse().ok().filter(|&size: &i64| size >= 0).ok_or_else(|| format!("'{size}' is no size")),
+    };
+    let sizes = |text: &str| text.split('x').filter(|_| !text.is_empty()).map(size).collect();
+    let shape: Option<Vec<i64>> = shape.map(sizes).transpose()?;
+    let element = Some(element.to_owned()).filter(|element| !element.is_empty());
+    Ok(Feed { name: name.to_owned(), element, shape })
 }
 
 /// Optimization.

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use befrost_compiler::diag::{Diagnostic, Source};
+use befrost_compiler::graph;
 use befrost_compiler::ir::{Module, OpId};
 use befrost_compiler::pass::{
     Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, passes, timing_report,
@@ -20,6 +21,8 @@ use super::report;
 /// A pipeline, and how it is watched.
 pub(super) struct Passes {
     manager: PassManager,
+    /// The level of op graphs, if the passes are not named.
+    level: Option<u8>,
     args: PassArgs,
     pub(super) clock: Clock,
 }
@@ -34,8 +37,8 @@ pub(super) struct Clock {
 
 /// The passes that the command line asks for. A kernel graph is compiled as written at every level.
 pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
-    let LevelArgs { level: _ } = level;
-    Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)
+    let level = Some(level.level).filter(|_| args.pass_pipeline.is_none());
+    Ok(Passes { level, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
 }
 
 /// A pipeline from its text; shows what is wrong with it.
@@ -55,18 +58,25 @@ impl Passes {
         }
         let zero = Duration::ZERO;
         let clock = Clock { start: Instant::now(), parser: zero, verifier: zero, output: zero };
-        Ok(Passes { manager: manager(pipeline)?, args: args.clone(), clock })
+        Ok(Passes { manager: manager(pipeline)?, level: None, args: args.clone(), clock })
     }
 
     /// Runs what a reproducer says instead.
     pub(super) fn reproduce(&mut self, reproducer: &Reproducer) -> Result<(), Failure> {
         self.manager = manager(&reproducer.pipeline)?;
+        self.level = None;
         self.args.verify_each |= reproducer.verify_each;
         Ok(())
     }
 
     /// Runs the passes; false after an error. Says what they said.
     pub(super) fn run(&mut self, module: &mut Module) -> (bool, Vec<Diagnostic>) {
+        if let Some(level) = self.level.filter(|_| graph::is_op_graph(module)) {
+            match PassManager::parse(graph::pipeline(level)) {
+                Ok(manager) => self.manager = manager,
+                Err(error) => return (false, vec![*error]),
+            }
+        }
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
         let mut observe = |event: Event<'_>, module: &Module, op: OpId| match event {
             Event::Text(text) => tell(text),
@@ -101,7 +111,7 @@ impl Passes {
 
     /// What was asked for about the passes, on standard error: statistics, and where time went.
     pub(super) fn report(&self) {
-        let Passes { manager, args, clock } = self;
+        let Passes { manager, args, clock, level: _ } = self;
         if args.pass_statistics {
             tell(&manager.statistics());
         }

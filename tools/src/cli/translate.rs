@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use super::compile::{self, Unit};
 use super::failure::{Failure, conclude, parse, tell};
 use super::files::{Format, Place, text};
-use super::options::{LevelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
+use super::options::{LevelArgs, ModelArgs, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::pipeline;
 
 const EXAMPLES: &str = "\
@@ -67,6 +67,8 @@ struct Args {
     verify_checksums: bool,
 
     #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
     level: LevelArgs,
     #[command(flatten)]
     passes: PassArgs,
@@ -87,12 +89,9 @@ enum Target {
     Dump,
 }
 
-/// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] = &["--feed", "--fetch", "--function"];
-
 /// The program `ir-translate`.
 pub fn main() -> ExitCode {
-    let matches = match parse(Args::command(), PLANNED) {
+    let matches = match parse(Args::command(), &[]) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
@@ -166,7 +165,8 @@ impl Args {
         let useless = useless
             .or((self.verify_checksums && from != Format::Bef)
                 .then_some(("--verify-checksums", "BEF as input")));
-        match useless {
+        let no_model = self.model.given().filter(|_| !from.is_model()).map(|name| (name, "a model as input"));
+        match useless.or(no_model) {
             Some((option, need)) => Err(Failure::Usage(format!("'{option}' needs {need}"))),
             None => Ok(()),
         }
@@ -190,6 +190,8 @@ fn run(args: &Args) -> Result<(), Failure> {
             return dump(args, &name, &bytes);
         }
         vec![Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?]
+    } else if from.is_model() {
+        vec![Unit::import(&name, args.input.read()?, &args.model.options(), &mut passes.clock)]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);

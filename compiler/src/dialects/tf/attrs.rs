@@ -136,7 +136,9 @@ impl Attrs for IrAttrs<'_> {
 
     fn shape(&self, name: &str) -> Option<PartialShape> {
         match self.attr(name)? {
-            AttrKind::Opaque { text, .. } => PartialShape::from_text(self.text(*text).strip_prefix(SHAPE)?.strip_suffix('>')?),
+            AttrKind::Opaque { text, .. } => {
+                PartialShape::from_text(self.text(*text).strip_prefix(SHAPE)?.strip_suffix('>')?)
+            }
             AttrKind::Array(_) => PartialShape::from_i64(&self.ints(name)?).ok(),
             _ => None,
         }

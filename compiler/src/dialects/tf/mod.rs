@@ -20,9 +20,9 @@ mod types;
 pub use attrs::{IrAttrs, attrs_of, dense_tensor, shape_attr, tensor_attr};
 pub use types::{element, tensor, type_of, with_element};
 
-use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, is_pure, names, signature};
+use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pure, names, signature};
 
-use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, TypeConstraint as T};
+use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, ValueId};
 
@@ -55,11 +55,16 @@ const STATELESS: &[&str] =
 
 /// Whether an operator of TensorFlow's can be compiled and run.
 pub fn is_supported(op: &str) -> bool {
-    has_kernel(op) || LOWERED.contains(&op)
+    has_kernel(op) || is_lowered(op)
+}
+
+/// Whether an operator becomes something else before it runs.
+pub fn is_lowered(op: &str) -> bool {
+    LOWERED.contains(&op)
 }
 
 fn has_kernel(op: &str) -> bool {
-    op == "Const" || PASSING.contains(&op) || is_pure(op) || WITH_KERNELS.contains(&op)
+    op == "Const" || PASSING.contains(&op) || has_function(op) || WITH_KERNELS.contains(&op)
 }
 
 /// TensorFlow's name of an op of this dialect.
@@ -100,9 +105,31 @@ pub(super) fn ops(r: &mut Registry) {
         }
     }
     r.add(
-        blank(READ_REF, "what a reference to a variable refers to")
-            .result_with("outputs", T::Any, Arity::Variadic)
+        OpDef::new(
+            "tf._Predicate",
+            "whether a tensor is true: a number that is not 0, or a tensor of other ranks that is not empty",
+        )
+        .operand("x", T::Any)
+        .result("is_true", T::Is(KnownType::I1))
+        .pure()
+        .kernel(),
     );
+    r.add(
+        OpDef::new(
+            "tf._BranchIndex",
+            "the number of a branch; that of the last one if there is no such branch",
+        )
+        .operand("index", T::Any)
+        .attr("branches", A::Int(KnownType::I64))
+        .result("number", T::Is(KnownType::I32))
+        .pure()
+        .kernel(),
+    );
+    r.add(blank(READ_REF, "what a reference to a variable refers to").result_with(
+        "outputs",
+        T::Any,
+        Arity::Variadic,
+    ));
 }
 
 /// An op of any operands.
@@ -126,7 +153,9 @@ fn def(signature: &Signature) -> OpDef {
         };
         def.optional_attr(attr.name, kind)
     });
-    let def = if is_pure(name) || PASSING.contains(&name) || STATELESS.contains(&name) { def.pure() } else { def };
+    let def =
+        if is_pure(name) || PASSING.contains(&name) || STATELESS.contains(&name) { def.pure() } else { def };
+    let def = if name == "Const" { def.traits(Traits::CONSTANT) } else { def };
     if has_kernel(name) { def.kernel() } else { def }
 }
 

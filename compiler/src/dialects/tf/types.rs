@@ -82,9 +82,11 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
                 None => named(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
             }
         }
-        TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_) => {
-            DType::ALL.iter().copied().find(|&dtype| crate::print::type_text(cx, ty) == dtype.name()).and_then(plain)
-        }
+        TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_) => DType::ALL
+            .iter()
+            .copied()
+            .find(|&dtype| crate::print::type_text(cx, ty) == dtype.name())
+            .and_then(plain),
         _ => None,
     }
 }

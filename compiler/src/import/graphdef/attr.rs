@@ -11,11 +11,7 @@ use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type};
 pub(super) type Symbol<'a> = &'a mut dyn FnMut(&NameAttrList) -> Result<String, String>;
 
 /// A value as an attribute. Functions are not values of this kind: `symbol` says what they are called here.
-pub(super) fn attr(
-    cx: &mut Context,
-    value: &AttrValue,
-    symbol: Symbol<'_>,
-) -> Result<AttrId, String> {
+pub(super) fn attr(cx: &mut Context, value: &AttrValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     Ok(match value.value.as_ref().ok_or("an attribute without a value")? {
         Value::S(bytes) => string(cx, bytes),
         Value::I(int) => cx.int_attr(KnownType::I64.id(), *int),
@@ -29,15 +25,13 @@ pub(super) fn attr(
         Value::Tensor(tensor) => tensor::attr(cx, tensor)?,
         Value::List(list) => self::list(cx, list, symbol)?,
         Value::Func(function) => named(cx, function, symbol)?,
-        Value::Placeholder(name) => return Err(format!("the attribute refers to '{name}', which the function is not given")),
+        Value::Placeholder(name) => {
+            return Err(format!("the attribute refers to '{name}', which the function is not given"));
+        }
     })
 }
 
-fn named(
-    cx: &mut Context,
-    function: &NameAttrList,
-    symbol: Symbol<'_>,
-) -> Result<AttrId, String> {
+fn named(cx: &mut Context, function: &NameAttrList, symbol: Symbol<'_>) -> Result<AttrId, String> {
     let symbol = symbol(function)?;
     Ok(cx.symbol_attr(&symbol))
 }
@@ -76,11 +70,7 @@ pub(super) fn dims(shape: &TensorShapeProto) -> Result<Option<Vec<i64>>, String>
     }
 }
 
-fn list(
-    cx: &mut Context,
-    list: &ListValue,
-    symbol: Symbol<'_>,
-) -> Result<AttrId, String> {
+fn list(cx: &mut Context, list: &ListValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     let ListValue { s, i, f, b, r#type, shape, tensor, func } = list;
     let mut elements = Vec::new();
     elements.extend(s.iter().map(|bytes| string(cx, bytes)));

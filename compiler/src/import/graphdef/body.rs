@@ -180,7 +180,8 @@ impl<'g> Body<'g> {
 
     /// These nodes, inputs first; else in the order of the file.
     pub(super) fn order(&self, inputs: &Needed) -> Result<Vec<usize>, Refusal> {
-        let mut missing: HashMap<usize, usize> = inputs.iter().map(|(&node, from)| (node, from.len())).collect();
+        let mut missing: HashMap<usize, usize> =
+            inputs.iter().map(|(&node, from)| (node, from.len())).collect();
         let mut users: HashMap<usize, Vec<usize>> = HashMap::new();
         for (&node, from) in inputs {
             from.iter().for_each(|&from| users.entry(from).or_default().push(node));
@@ -207,12 +208,7 @@ impl<'g> Body<'g> {
     }
 
     /// The error that says which nodes are on a cycle: every node that is left has an input that is left.
-    fn cycle(
-        &self,
-        first: usize,
-        inputs: &Needed,
-        left: &HashMap<usize, usize>,
-    ) -> Refusal {
+    fn cycle(&self, first: usize, inputs: &Needed, left: &HashMap<usize, usize>) -> Refusal {
         let (mut path, mut node) = (Vec::new(), first);
         while !path.contains(&node) && path.len() < 64 {
             path.push(node);

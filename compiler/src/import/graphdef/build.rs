@@ -53,7 +53,8 @@ impl<'g> Importer<'g> {
     /// Imports the graph as the entry function.
     pub(super) fn main(&mut self, mut body: Body<'g>, options: &ImportOptions) -> Result<(), Refusal> {
         let fetches = fetches(&body, options)?;
-        let needed = body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
+        let needed =
+            body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
         if !self.supports(&body, &needed) {
             return Ok(());
         }
@@ -71,7 +72,13 @@ impl<'g> Importer<'g> {
         }
         let names: Vec<&str> = feeds.iter().map(|feed| canonical(&feed.name)).collect();
         let (op, block) = self.open(entry(options), &arg_types, &names);
-        let mut block = Block { body: &body, block, args: self.m.args(block).to_vec(), made: HashMap::new(), watched: BTreeSet::new() };
+        let mut block = Block {
+            body: &body,
+            block,
+            args: self.m.args(block).to_vec(),
+            made: HashMap::new(),
+            watched: BTreeSet::new(),
+        };
         self.nodes(&mut block, &order)?;
         let (mut results, mut result_names) = (Vec::new(), Vec::new());
         for (i, &(node, port)) in fetches.iter().enumerate() {
@@ -100,7 +107,10 @@ impl<'g> Importer<'g> {
         for arg in signature.iter().flat_map(|signature| &signature.input_arg) {
             let elements = self.declared(arg, &body).map_err(|why| errors::function(name, &why))?;
             if body.args.insert(&arg.name, (arg_types.len(), elements.len())).is_some() {
-                return Err(errors::function(name, &format!("two arguments are called '{}'", errors::shown(&arg.name))));
+                return Err(errors::function(
+                    name,
+                    &format!("two arguments are called '{}'", errors::shown(&arg.name)),
+                ));
             }
             arg_types.extend(elements);
         }
@@ -113,12 +123,21 @@ impl<'g> Importer<'g> {
         let (op, block) = self.open(symbol, &arg_types, &[]);
         let private = self.m.cx.str_attr("private");
         self.m.set_attr(op, names::SYM_VISIBILITY, private);
-        let mut block = Block { body: &body, block, args: self.m.args(block).to_vec(), made: HashMap::new(), watched: BTreeSet::new() };
+        let mut block = Block {
+            body: &body,
+            block,
+            args: self.m.args(block).to_vec(),
+            made: HashMap::new(),
+            watched: BTreeSet::new(),
+        };
         self.nodes(&mut block, &order)?;
         let mut results = Vec::new();
         for arg in signature.iter().flat_map(|signature| &signature.output_arg) {
-            let refuse = |why: String| errors::function(name, &format!("result '{}': {why}", errors::shown(&arg.name)));
-            let source = function.ret.get(&arg.name).ok_or_else(|| refuse("it is not said what it is".into()))?;
+            let refuse = |why: String| {
+                errors::function(name, &format!("result '{}': {why}", errors::shown(&arg.name)))
+            };
+            let source =
+                function.ret.get(&arg.name).ok_or_else(|| refuse("it is not said what it is".into()))?;
             let found = body.reference(source).and_then(|reference| block.get(reference)).map_err(refuse)?;
             let elements = self.declared(arg, &body).map_err(refuse)?;
             if found.len() != elements.len() {
@@ -140,7 +159,8 @@ impl<'g> Importer<'g> {
     /// The types of an argument or result of a function.
     fn declared(&mut self, arg: &ArgDef, body: &Body<'_>) -> Result<Vec<TypeId>, String> {
         let attr = |name: &str| body.attrs.get(name).and_then(|value| value.value.as_ref());
-        let missing = |name: &str| format!("argument '{}' depends on attribute '{name}', which is not given", arg.name);
+        let missing =
+            |name: &str| format!("argument '{}' depends on attribute '{name}', which is not given", arg.name);
         let codes = if !arg.type_list_attr.is_empty() {
             match attr(&arg.type_list_attr) {
                 Some(Value::List(list)) => list.r#type.clone(),
@@ -154,7 +174,9 @@ impl<'g> Importer<'g> {
             };
             let n = match attr(&arg.number_attr) {
                 _ if arg.number_attr.is_empty() => 1,
-                Some(Value::I(n)) => usize::try_from(*n).ok().filter(|&n| n <= MAX_OUTPUTS).ok_or("a wrong number")?,
+                Some(Value::I(n)) => {
+                    usize::try_from(*n).ok().filter(|&n| n <= MAX_OUTPUTS).ok_or("a wrong number")?
+                }
                 _ => return Err(missing(&arg.number_attr)),
             };
             vec![code; n]
@@ -184,10 +206,19 @@ impl<'g> Importer<'g> {
     }
 
     /// The type of a tensor that is given from outside.
-    fn fed_type(&mut self, body: &Body<'g>, node: usize, port: usize, feed: &Feed) -> Result<TypeId, Refusal> {
+    fn fed_type(
+        &mut self,
+        body: &Body<'g>,
+        node: usize,
+        port: usize,
+        feed: &Feed,
+    ) -> Result<TypeId, Refusal> {
         let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
         let plan = self.plan(body, node).map_err(refuse)?;
-        let ty = *plan.outputs.get(port).ok_or_else(|| refuse(format!("the node has {} outputs", plan.outputs.len())))?;
+        let ty = *plan
+            .outputs
+            .get(port)
+            .ok_or_else(|| refuse(format!("the node has {} outputs", plan.outputs.len())))?;
         let element = self.m.cx.element(ty);
         if let Some(wanted) = &feed.element {
             let found = crate::print::type_text(&self.m.cx, element);
@@ -370,7 +401,8 @@ impl<'g> Importer<'g> {
     }
 
     fn plan_op(&mut self, body: &Body<'g>, def: &'g NodeDef, signature: &Signature) -> Result<Plan, String> {
-        let takes = elements(&signature.inputs, signature, def, body)?.into_iter().map(|(_, is_ref, _)| is_ref);
+        let takes =
+            elements(&signature.inputs, signature, def, body)?.into_iter().map(|(_, is_ref, _)| is_ref);
         let takes = takes.collect();
         let (mut outputs, mut ranges) = (Vec::new(), Vec::<(String, usize, usize)>::new());
         let shape = match attr_of(body, def, "shape") {
@@ -397,7 +429,10 @@ impl<'g> Importer<'g> {
                 (None, None) => return Err(format!("it has no attribute '{}'", declared.name)),
             };
             let value = self.attr(body, resolved(value, &body.attrs))?;
-            let default = declared.default.as_ref().map(|default| attr::default(&mut self.m.cx, declared.kind, default));
+            let default = declared
+                .default
+                .as_ref()
+                .map(|default| attr::default(&mut self.m.cx, declared.kind, default));
             if default != Some(value) {
                 attrs.push((self.m.cx.str_id(declared.name), value));
             }
@@ -412,9 +447,14 @@ impl<'g> Importer<'g> {
     fn plan_call(&mut self, body: &Body<'g>, def: &'g NodeDef) -> Result<Plan, String> {
         let called = NameAttrList { name: def.op.clone(), attr: def.attr.clone() };
         let function = self.library.get(def.op.as_str()).copied();
-        let function = function.ok_or_else(|| format!("there is no operation or function '{}'", errors::shown(&def.op)))?;
+        let function = function
+            .ok_or_else(|| format!("there is no operation or function '{}'", errors::shown(&def.op)))?;
         let symbol = self.symbol(&called, &body.attrs)?;
-        let attrs = def.attr.iter().map(|(name, value)| (name.clone(), resolved(value, &body.attrs).clone())).collect();
+        let attrs = def
+            .attr
+            .iter()
+            .map(|(name, value)| (name.clone(), resolved(value, &body.attrs).clone()))
+            .collect();
         let callee = Body::of_function(&def.op, function, attrs).map_err(|error| error.message)?;
         let signature = function.signature.as_ref().ok_or("the function has no signature")?;
         let mut takes = Vec::new();
@@ -440,10 +480,14 @@ impl<'g> Importer<'g> {
             Some(Value::List(list)) => called.extend(&list.func),
             _ => {}
         }
-        let symbols: Vec<String> =
-            called.into_iter().map(|function| self.symbol(function, &body.attrs)).collect::<Result<_, _>>()?;
+        let symbols: Vec<String> = called
+            .into_iter()
+            .map(|function| self.symbol(function, &body.attrs))
+            .collect::<Result<_, _>>()?;
         let mut symbols = symbols.into_iter();
-        attr::attr(&mut self.m.cx, value, &mut |_| symbols.next().ok_or_else(|| "a function inside of a list".into()))
+        attr::attr(&mut self.m.cx, value, &mut |_| {
+            symbols.next().ok_or_else(|| "a function inside of a list".into())
+        })
     }
 }
 
@@ -467,7 +511,8 @@ impl<'g> Block<'_, 'g> {
             Reference::Named(node, out, port) => {
                 let made = made(node)?;
                 let range = made.ranges.iter().find(|(name, ..)| name == out);
-                let &(_, first, n) = range.ok_or_else(|| format!("there is no output '{}'", errors::shown(out)))?;
+                let &(_, first, n) =
+                    range.ok_or_else(|| format!("there is no output '{}'", errors::shown(out)))?;
                 let values = made.outputs.get(first..first + n).unwrap_or_default();
                 port.map_or_else(|| Ok(values.to_vec()), |port| part(values, port))
             }
@@ -492,9 +537,10 @@ fn elements<'s>(
         let n = match arg.number {
             None => 1,
             Some(name) => match attr_of(body, def, name) {
-                Some(Value::I(n)) => {
-                    usize::try_from(*n).ok().filter(|&n| n <= MAX_OUTPUTS).ok_or_else(|| format!("attribute '{name}' is {n}"))?
-                }
+                Some(Value::I(n)) => usize::try_from(*n)
+                    .ok()
+                    .filter(|&n| n <= MAX_OUTPUTS)
+                    .ok_or_else(|| format!("attribute '{name}' is {n}"))?,
                 _ => return Err(format!("it has no attribute '{name}'")),
             },
         };
@@ -511,7 +557,11 @@ fn elements<'s>(
                     _ => return Err(format!("it has no attribute '{name}'")),
                 };
                 for &code in list {
-                    elements.push((Type::from_code(code).map_err(|error| error.to_string())?, arg.is_ref, arg.name));
+                    elements.push((
+                        Type::from_code(code).map_err(|error| error.to_string())?,
+                        arg.is_ref,
+                        arg.name,
+                    ));
                 }
             }
         }
@@ -531,7 +581,9 @@ fn type_attr(signature: &Signature, def: &NodeDef, body: &Body<'_>, name: &str) 
 }
 
 fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultValue> {
-    debug_assert!(signature.attr(name).is_none_or(|attr| matches!(attr.kind, Kind::Type | Kind::Int | Kind::List(_))));
+    debug_assert!(
+        signature.attr(name).is_none_or(|attr| matches!(attr.kind, Kind::Type | Kind::Int | Kind::List(_)))
+    );
     signature.attr(name)?.default.as_ref()
 }
 
@@ -569,7 +621,11 @@ fn fetches(body: &Body<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize
     let ends = (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node]));
     let ends: Vec<(usize, usize)> = ends.map(|node| (node, 0)).collect();
     if ends.is_empty() {
-        return Err(errors::no_such_tensor("fetch", "", "no node has results that nobody consumes; name what to fetch"));
+        return Err(errors::no_such_tensor(
+            "fetch",
+            "",
+            "no node has results that nobody consumes; name what to fetch",
+        ));
     }
     Ok(ends)
 }

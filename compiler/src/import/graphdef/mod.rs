@@ -100,7 +100,8 @@ impl<'g> Importer<'g> {
         outer: &BTreeMap<String, AttrValue>,
     ) -> Result<String, String> {
         let function = self.library.get(called.name.as_str()).copied();
-        let function = function.ok_or_else(|| format!("there is no function '{}'", errors::shown(&called.name)))?;
+        let function =
+            function.ok_or_else(|| format!("there is no function '{}'", errors::shown(&called.name)))?;
         let signature = function.signature.iter().flat_map(|signature| &signature.attr);
         let mut attrs = BTreeMap::new();
         for declared in signature {

@@ -26,7 +26,9 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
         }
         Type::String if !is_ref => {
             let strings = tensor.string_val.iter().map(|bytes| {
-                std::str::from_utf8(bytes).map(|text| cx.str_id(text)).map_err(|_| "a string that is not UTF-8")
+                std::str::from_utf8(bytes)
+                    .map(|text| cx.str_id(text))
+                    .map_err(|_| "a string that is not UTF-8")
             });
             let strings: Vec<StrId> = strings.collect::<Result<_, _>>()?;
             let empty = cx.str_id("");
@@ -54,7 +56,9 @@ fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, V
     match dtype {
         DType::F32 => list(tensor.float_val.iter().map(|value| value.to_le_bytes()), count),
         DType::F64 => list(tensor.double_val.iter().map(|value| value.to_le_bytes()), count),
-        DType::F16 | DType::BF16 => list(tensor.half_val.iter().map(|&bits| (bits as u16).to_le_bytes()), count),
+        DType::F16 | DType::BF16 => {
+            list(tensor.half_val.iter().map(|&bits| (bits as u16).to_le_bytes()), count)
+        }
         DType::I32 => list(tensor.int_val.iter().map(|value| value.to_le_bytes()), count),
         DType::I16 | DType::UI16 => list(ints().map(|value| (value as u16).to_le_bytes()), count),
         DType::I8 | DType::UI8 => list(ints().map(|value| [value as u8]), count),
@@ -64,11 +68,21 @@ fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, V
         DType::I1 => list(tensor.bool_val.iter().map(|&value| [u8::from(value)]), count),
         DType::Complex64 => {
             let pairs = tensor.scomplex_val.chunks_exact(2);
-            list(pairs.map(|pair| [pair[0].to_bits(), pair[1].to_bits()].map(u32::to_le_bytes)).map(joined::<4, 8>), count)
+            list(
+                pairs
+                    .map(|pair| [pair[0].to_bits(), pair[1].to_bits()].map(u32::to_le_bytes))
+                    .map(joined::<4, 8>),
+                count,
+            )
         }
         DType::Complex128 => {
             let pairs = tensor.dcomplex_val.chunks_exact(2);
-            list(pairs.map(|pair| [pair[0].to_bits(), pair[1].to_bits()].map(u64::to_le_bytes)).map(joined::<8, 16>), count)
+            list(
+                pairs
+                    .map(|pair| [pair[0].to_bits(), pair[1].to_bits()].map(u64::to_le_bytes))
+                    .map(joined::<8, 16>),
+                count,
+            )
         }
     }
 }
@@ -77,7 +91,10 @@ fn joined<const HALF: usize, const WHOLE: usize>(parts: [[u8; HALF]; 2]) -> [u8;
     std::array::from_fn(|i| parts[i / HALF][i % HALF])
 }
 
-fn list<const N: usize>(values: impl Iterator<Item = [u8; N]>, count: usize) -> Result<(bool, Vec<u8>), String> {
+fn list<const N: usize>(
+    values: impl Iterator<Item = [u8; N]>,
+    count: usize,
+) -> Result<(bool, Vec<u8>), String> {
     let (splat, values) = repeated(values.collect(), count, N, || [0; N])?;
     Ok((splat, values.into_flattened()))
 }

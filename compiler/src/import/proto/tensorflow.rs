@@ -17,10 +17,7 @@ pub struct NodeDef {
     #[prost(string, tag = "4")]
     pub device: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub attr: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        AttrValue,
-    >,
+    pub attr: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, AttrValue>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AttrValue {
@@ -77,10 +74,7 @@ pub struct NameAttrList {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub attr: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        AttrValue,
-    >,
+    pub attr: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, AttrValue>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TensorShapeProto {
@@ -138,22 +132,15 @@ pub struct FunctionDef {
     #[prost(message, optional, tag = "1")]
     pub signature: ::core::option::Option<OpDef>,
     #[prost(btree_map = "string, message", tag = "5")]
-    pub attr: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        AttrValue,
-    >,
+    pub attr: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, AttrValue>,
     #[prost(message, repeated, tag = "3")]
     pub node_def: ::prost::alloc::vec::Vec<NodeDef>,
     #[prost(btree_map = "string, string", tag = "4")]
-    pub ret: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub ret:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
     #[prost(btree_map = "string, string", tag = "6")]
-    pub control_ret: ::prost::alloc::collections::BTreeMap<
-        ::prost::alloc::string::String,
-        ::prost::alloc::string::String,
-    >,
+    pub control_ret:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpDef {

@@ -146,10 +146,16 @@ impl<T: Scalar> Param for Rest<'_, T> {
     }
 }
 
-impl Rest<'_, Value> {
+impl<'f> Rest<'f, Value> {
     /// The operands, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'f Value> + use<'f> {
+        let slots = self.slots;
+        self.operands.iter().filter_map(move |&slot| slots.get(slot as usize))
+    }
+
+    /// Copies of the operands, in order.
     pub fn to_vec(&self) -> Vec<Value> {
-        self.operands.iter().filter_map(|&slot| self.slots.get(slot as usize)).cloned().collect()
+        self.iter().cloned().collect()
     }
 }
 

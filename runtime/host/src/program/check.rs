@@ -296,7 +296,7 @@ impl Use<'_, '_> {
         }
         for (i, found) in arguments.iter().enumerate().take(n_args) {
             let want = callee.arg_type(i as u32);
-            if *found != want {
+            if !is_passed(found, want) {
                 return Err(format!("argument #{i} of '{callee_name}' has type {found}, expected {want}"));
             }
         }
@@ -321,7 +321,7 @@ impl Use<'_, '_> {
         }
         for i in 0..n_results {
             let (found, want) = (self.type_of(self.kernel.first_result() + i), callee.result_type(i));
-            if found != want {
+            if !is_passed(want, found) {
                 return Err(format!("result #{i} of '{callee_name}' has type {want}, used as {found}"));
             }
         }
@@ -340,7 +340,7 @@ impl Use<'_, '_> {
         }
         for i in 0..n_results {
             let (want, found) = (callee.arg_type(i), callee.result_type(i));
-            if found != want {
+            if !is_passed(found, want) {
                 return Err(format!(
                     "result #{i} of '{callee_name}' has type {found}, but the next time is an argument of type {want}"
                 ));
@@ -378,6 +378,12 @@ pub(super) fn n_passed<'t>(
         n -= 1;
     }
     n
+}
+
+/// Whether a value of one type may be passed as one of another. A tensor is represented alike whatever is known of its shape.
+fn is_passed(found: &str, want: &str) -> bool {
+    let is_tensor = |ty: &str| ty.starts_with("tensor<");
+    found == want || is_tensor(found) && is_tensor(want)
 }
 
 fn accepts(types: Types, found: &str) -> bool {

@@ -26,16 +26,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
+use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::live::live_objects;
 use befrost_host::program::KernelUseError;
 use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::compile;
+use super::compile::{self, Input};
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
-use super::options::{LevelArgs, PassArgs, ReadArgs, place};
-use ports::Named;
+use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
+use ports::{Named, same_tensor};
 use session::{Files, Session};
 
 /// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
@@ -146,6 +147,9 @@ pub(super) struct Args {
     read: ReadArgs,
 
     #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
     level: LevelArgs,
 
     #[command(flatten)]
@@ -153,7 +157,7 @@ pub(super) struct Args {
 }
 
 /// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] = &["--trace", "--profile", "--feed", "--fetch", "--function"];
+const PLANNED: &[&str] = &["--trace", "--profile"];
 
 /// The allocators by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -286,6 +290,27 @@ impl Args {
         self.output.iter().any(|output| output.place() == Place::Std)
     }
 
+    /// Whether the program is a model, by its name.
+    fn is_model(&self) -> bool {
+        self.file.format().is_some_and(Format::is_model)
+    }
+
+    /// What of a model is wanted: what the command line names as inputs and results, unless it says so itself.
+    fn import_options(&self) -> ImportOptions {
+        let mut options = self.model.options();
+        if options.feeds.is_empty() && self.input.iter().all(|input| input.name().is_some()) {
+            options.feeds = self.input.iter().filter_map(Named::name).map(Feed::named).collect();
+        }
+        if options.fetches.is_empty() {
+            for name in self.output.iter().chain(&self.expect).filter_map(Named::name) {
+                if !options.fetches.iter().any(|known| same_tensor(known, name)) {
+                    options.fetches.push(name.to_owned());
+                }
+            }
+        }
+        options
+    }
+
     /// How often standard input is asked for.
     fn reads_of_stdin(&self) -> usize {
         let files = self.input.iter().chain(&self.expect).map(Named::place);
@@ -354,6 +379,9 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, Load
         },
     };
     format.expect_built(place)?;
+    if let Some(option) = args.model.given().filter(|_| !format.is_model()) {
+        return Err(Failure::Usage(format!("'{option}' needs a model as input")));
+    }
     if format == Format::Bef {
         let loaded = match (place, bytes) {
             (Place::File(path), None) => map(runtime, locked(path)?),
@@ -370,8 +398,11 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, Load
         Some(bytes) => bytes,
         None => place.read()?,
     };
-    let compiled =
-        compile::to_bef(&place.name(), &text(place, bytes)?, &args.read, &args.level, &args.passes)?;
+    let input = match format.is_model() {
+        true => Input::Model(bytes, args.import_options()),
+        false => Input::Text(text(place, bytes)?, &args.read),
+    };
+    let compiled = compile::to_bef(&place.name(), input, &args.level, &args.passes)?;
     Ok(runtime.load_bytes(&compiled))
 }
 
@@ -420,11 +451,11 @@ fn choose(args: &Args, program: &Program) -> Result<Vec<Function>, Failure> {
     }
     let is_init = |function: &Function| args.init_function.as_deref() == Some(function.name());
     let all = program.functions().filter(|function| !is_init(function));
-    if !args.wants_values() {
+    if !args.wants_values() && !args.is_model() {
         return Ok(all.collect());
     }
     let all: Vec<Function> = all.collect();
-    if let Some(main) = all.iter().find(|function| function.name() == "main") {
+    if let Some(main) = all.iter().find(|function| function.name() == args.model.function) {
         return Ok(vec![main.clone()]);
     }
     let mut with_arguments = all.iter().filter(|function| !function.arguments().is_empty());

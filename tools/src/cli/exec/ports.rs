@@ -43,6 +43,11 @@ impl FromStr for Named {
 }
 
 impl Named {
+    /// The name of the argument or result.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// The file that it names.
     pub(super) fn place(&self) -> Place {
         Place::from(OsString::from(&self.text))
@@ -61,6 +66,12 @@ impl Named {
         }
         .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", excerpt(&place.name()))))
     }
+}
+
+/// Whether two names are the same tensor's of a model: the first result of `x` is `x` and `x:0`.
+pub(super) fn same_tensor(a: &str, b: &str) -> bool {
+    let first = |name: &str| name.strip_suffix(":0").map_or(name.len(), str::len);
+    a[..first(a)] == b[..first(b)]
 }
 
 /// As much of the user's text as fits a message.
@@ -84,6 +95,7 @@ pub(super) fn bind(
     for (slot, Named { name, .. }) in bound.iter_mut().zip(given) {
         let Some(name) = name else { continue };
         let by_name = ports.iter().position(|port| port.name == *name);
+        let by_name = by_name.or_else(|| ports.iter().position(|port| same_tensor(&port.name, name)));
         let Some(at) = by_name.or_else(|| name.parse().ok().filter(|&at| at < ports.len())) else {
             return refuse(format!("there is no {role} '{name}'"));
         };
@@ -128,6 +140,12 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
     let unreadable = |error: befrost_tensor::TensorError| Failure::Refused(error.to_string());
     match port.ty.as_str() {
         "!t.tensor" => Ok(Datum::from(tensor.clone())),
+        ty if ty.starts_with("tensor<") => {
+            if !is_tensor_type(ty, tensor) {
+                return refuse("expected such a tensor");
+            }
+            Ok(Datum::from(tensor.clone()))
+        }
         "!ts.shape" => {
             if tensor.dtype() != DType::I64 || tensor.shape().rank() != 1 {
                 return refuse("expected the sizes as a vector of i64");
@@ -149,6 +167,17 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
             Ok(Datum::from(value))
         }
     }
+}
+
+/// Whether a tensor is of a type `tensor<...>`.
+fn is_tensor_type(ty: &str, tensor: &HostTensor) -> bool {
+    let Some(body) = ty.strip_prefix("tensor<").and_then(|body| body.strip_suffix('>')) else { return false };
+    let Some(dims) = body.strip_suffix(tensor.dtype().name()) else { return false };
+    let sizes = tensor.shape().dims();
+    let mut dims = dims.split_terminator('x');
+    dims.clone().eq(["*"])
+        || dims.clone().count() == sizes.len()
+            && sizes.iter().all(|size| dims.next().is_some_and(|dim| dim == "?" || dim.parse() == Ok(*size)))
 }
 
 /// The value of a tensor without dimensions.

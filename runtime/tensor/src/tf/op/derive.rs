@@ -55,7 +55,10 @@ impl<'s, A: Attrs> Derived<'s, A> {
     /// # Errors
     /// What does not.
     pub fn check(&self) -> Result<(), String> {
-        let sides = [("operand", &self.signature.inputs, &self.inputs), ("result", &self.signature.outputs, &self.outputs)];
+        let sides = [
+            ("operand", &self.signature.inputs, &self.inputs),
+            ("result", &self.signature.outputs, &self.outputs),
+        ];
         for (what, args, types) in sides {
             let n = types.len();
             let spans = spans(args, n).ok_or_else(|| format!("{n} {what}s, {} declared", args.len()))?;
@@ -69,7 +72,10 @@ impl<'s, A: Attrs> Derived<'s, A> {
                     if let (Some(want), Some(found)) = (want, found)
                         && want != *found
                     {
-                        return Err(format!("{what} #{i} '{}' has elements of type {found}, expected {want}", arg.name));
+                        return Err(format!(
+                            "{what} #{i} '{}' has elements of type {found}, expected {want}",
+                            arg.name
+                        ));
                     }
                 }
             }
@@ -110,7 +116,8 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
     }
 
     fn ty(&self, name: &str) -> Option<Type> {
-        let found = || self.found(|arg| matches!(arg.ty, ArgType::Attr(ty) if ty == name))?.first().copied()?;
+        let found =
+            || self.found(|arg| matches!(arg.ty, ArgType::Attr(ty) if ty == name))?.first().copied()?;
         self.given.ty(name).or_else(found)
     }
 
@@ -135,7 +142,8 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
     }
 
     fn types(&self, name: &str) -> Option<Vec<Type>> {
-        let found = || self.found(|arg| matches!(arg.ty, ArgType::List(ty) if ty == name))?.iter().copied().collect();
+        let found =
+            || self.found(|arg| matches!(arg.ty, ArgType::List(ty) if ty == name))?.iter().copied().collect();
         self.given.types(name).or_else(found)
     }
 }

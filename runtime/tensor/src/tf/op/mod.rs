@@ -30,9 +30,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-pub use derive::Derived;
 pub use attrs::{Attributes, Attrs};
 pub use infer::{Inferred, Operand, infer};
+pub use derive::Derived;
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature, names, signature};
 pub use types::{RefusedType, Type};
 
@@ -71,6 +71,11 @@ pub fn prepare(op: &str, attrs: &dyn Attrs) -> Result<Option<Eval>, TensorError>
 /// Whether [`prepare`] knows the operator and it has no effect: nodes of it may go away, and equal ones be one. `CheckNumerics` has one: it fails.
 pub fn is_pure(op: &str) -> bool {
     Known::named(op).is_some() && signature(op).is_some_and(|signature| !signature.is_stateful)
+}
+
+/// Whether [`prepare`] knows the operator.
+pub fn has_function(op: &str) -> bool {
+    Known::named(op).is_some()
 }
 
 /// An operator that has a function.

@@ -1,0 +1,172 @@
+//! `tf-constant-fold`: what does not depend on the graph's inputs is computed here.
+//!
+//! ```text
+//! operator of constants   ──tensor library──▶ constant       (the functions that the kernels call)
+//! Shape, Size, Rank of a value whose type is known ──▶ constant
+//! ```
+//!
+//! An operator that fails is left, to fail when it runs. So is one with control edges, and one whose result is large and larger than what it is
+//! made of: files should not grow.
+
+use std::sync::Arc;
+
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::tf::op::{Attrs as _, is_pure, prepare, signature};
+use befrost_tensor::{DType, HostTensor};
+
+use super::patterns::{self, Family};
+use super::signatures;
+use crate::dialects::{Folded, tf};
+use crate::fold;
+use crate::ir::{AttrId, AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId, names};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::{At, Greedy, greedy};
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-constant-fold",
+    title: "TFConstantFold",
+    summary: "computes what depends on constants only, and simplifies what depends on some",
+    options: &[],
+    statistics: &[("num-rewrites", "Number of folds and rewrites")],
+    run,
+};
+
+/// Results of up to this many bytes may be larger than what they are made of.
+const MAX_GROWN: usize = 100 << 10;
+
+/// No operator of constants may use more than this beyond what it is given.
+const MAX_USED: usize = 64 << 20;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let config = Greedy {
+        fold,
+        materialize,
+        patterns: |def| patterns::of(Family::Constant, def),
+        ..Greedy::default()
+    };
+    let outcome = greedy(r, &config);
+    cx.count("num-rewrites", outcome.n_rewrites);
+    signatures::refresh(r);
+    r.change()
+}
+
+/// Folds an op of the `tf` dialect, or another one as ever.
+pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    let name = tf::op_of(m.op_name_str(op)).map(str::to_owned);
+    let Some(name) = name else { return fold::fold(m, op) };
+    if tf::n_data_operands(m, op) != m.n_operands(op) || tf::n_data_results(m, op) != m.n_results(op) {
+        return None;
+    }
+    if let Some(folded) = of_type(m, op, &name) {
+        return Some(folded);
+    }
+    if m.n_operands(op) == 0 && name == "Const" || !is_pure(&name) || tf::PASSING.contains(&name.as_str()) {
+        return None;
+    }
+    let constants: Vec<AttrId> =
+        m.operands(op).map(|value| fold::constant_of(m, value)).collect::<Option<_>>()?;
+    let size = |attr: &AttrId| match m.cx.attr(*attr) {
+        AttrKind::Dense { data, .. } => data.0.len(),
+        _ => 0,
+    };
+    let given: usize = constants.iter().map(size).sum();
+    let spread: usize = constants.iter().filter_map(|&attr| bytes_of(m, m.cx.attr_type(attr)?)).sum();
+    if spread > MAX_USED {
+        return None;
+    }
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let tensors: Vec<HostTensor> =
+        constants.iter().map(|&attr| tf::dense_tensor(&m.cx, attr, &plain)).collect::<Option<_>>()?;
+    let limited: Arc<dyn Allocator> = Arc::new(Limited::new(plain, MAX_USED));
+    let signature = signature(&name)?;
+    let eval = prepare(&name, &tf::attrs_of(m, op, &signature)).ok()??;
+    let operands: Vec<&HostTensor> = tensors.iter().collect();
+    let results = eval(&operands, &limited).ok()?;
+    let mut folded = Vec::with_capacity(results.len());
+    for tensor in &results {
+        let attr = tf::tensor_attr(&mut m.cx, tensor)?;
+        let AttrKind::Dense { data, .. } = m.cx.attr(attr) else { return None };
+        if data.0.len() > MAX_GROWN.max(given) {
+            return None;
+        }
+        folded.push(Folded::Attr(attr));
+    }
+    (folded.len() == m.n_results(op)).then_some(folded)
+}
+
+/// How many bytes a tensor of a static type has.
+pub(super) fn bytes_of(m: &Module, ty: TypeId) -> Option<usize> {
+    let dims = static_dims(m, ty)?;
+    let size = tf::type_of(&m.cx, ty)?.0.dtype()?.size();
+    dims.iter().try_fold(size, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?))
+}
+
+/// The dimensions of a tensor type that are all known.
+pub(super) fn static_dims(m: &Module, ty: TypeId) -> Option<Vec<i64>> {
+    match m.cx.ty(ty) {
+        TypeKind::Tensor { shape: Some(dims), .. } if !dims.contains(&DYNAMIC) => Some(dims.to_vec()),
+        _ => None,
+    }
+}
+
+/// What follows from the type of the operand.
+fn of_type(m: &mut Module, op: OpId, name: &str) -> Option<Vec<Folded>> {
+    if !matches!(name, "Shape" | "Size" | "Rank" | "ShapeN") {
+        return None;
+    }
+    let signature = signature(name)?;
+    let out = tf::attrs_of(m, op, &signature).ty("out_type").and_then(|ty| ty.dtype()).unwrap_or(DType::I32);
+    let types: Vec<TypeId> = m.operands(op).map(|value| m.value_type(value)).collect();
+    let mut folded = Vec::new();
+    for ty in types {
+        let numbers = match (name, m.cx.ty(ty)) {
+            ("Rank", TypeKind::Tensor { shape: Some(dims), .. }) => vec![dims.len() as i64],
+            ("Size", _) => vec![static_dims(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
+            _ => static_dims(m, ty)?,
+        };
+        let shape: &[i64] = if name == "Rank" || name == "Size" { &[] } else { &[numbers.len() as i64] };
+        folded.push(Folded::Attr(ints(m, &numbers, shape, out)?));
+    }
+    Some(folded)
+}
+
+/// A constant of integers.
+pub(super) fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
+    let shape = befrost_tensor::Shape::from_i64(shape).ok()?;
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let tensor = match dtype {
+        DType::I64 => HostTensor::from_slice(shape, numbers, &plain),
+        _ => {
+            let small: Vec<i32> = numbers.iter().map(|&n| i32::try_from(n).ok()).collect::<Option<_>>()?;
+            HostTensor::from_slice(shape, &small, &plain)
+        }
+    };
+    tf::tensor_attr(&mut m.cx, &tensor.ok()?)
+}
+
+/// Makes a constant in front of an op.
+pub(super) fn materialize(
+    r: &mut Rewriter<'_>,
+    before: OpId,
+    dialect: &str,
+    attr: AttrId,
+    ty: TypeId,
+) -> Option<ValueId> {
+    if dialect != "tf" {
+        return fold::materialize(r, before, dialect, attr, ty);
+    }
+    Some(constant(r, before, attr))
+}
+
+/// A `tf.Const` in front of an op.
+pub(super) fn constant(r: &mut Rewriter<'_>, before: OpId, attr: AttrId) -> ValueId {
+    let ty = r.ir().cx.attr_type(attr).unwrap_or(TypeId(0));
+    let loc = r.ir().loc(before);
+    let value = names::VALUE;
+    let name = r.cx().str_id("tf.Const");
+    let name = r.cx().op_name(name);
+    let new =
+        crate::ir::NewOp { loc, results: &[ty], attrs: &[(value, attr)], ..crate::ir::NewOp::new(name) };
+    let op = r.create(At::Before(before), new);
+    r.ir().result(op, 0)
+}

@@ -1,0 +1,689 @@
+//! `tf-to-kernels`: what runs.
+//!
+//! Operators that are kernels stay as they are. Control flow becomes calls of functions, effects become chains:
+//!
+//! ```text
+//! tf.If(p, x)      tfrt.cond(tf._Predicate(p), x)
+//! tf.While(x)      tfrt.while @w(x), where @w does the body and then asks the condition
+//! tf.Case(i, x)    tfrt.case(tf._BranchIndex(i), x)
+//! tf.NoOp          tfrt.merge.chains
+//! ```
+//!
+//! **Effects.** In a block, what reads state waits for what has written before, what writes waits for what has read or written before. A function
+//! with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called from outside keeps its
+//! signature: all of its results wait for its effects, so that an error among these is not lost.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::effects::{Order, body, callees, effectful, functions, order};
+use crate::diag::Diagnostic;
+use crate::dialects::tf;
+use crate::ir::{
+    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
+};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::At;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-to-kernels",
+    title: "TFToKernels",
+    summary: "lowers operation graphs of TensorFlow's operators to graphs of kernels",
+    options: &[],
+    statistics: &[("num-loops", "Number of loops lowered")],
+    run,
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let m = r.ir();
+    let functions = functions(m);
+    let is_tf = |op: OpId| tf::op_of(m.op_name_str(op)).is_some();
+    let mut ours: Vec<OpId> =
+        functions.values().copied().filter(|&function| body(m, function).into_iter().any(is_tf)).collect();
+    if ours.is_empty() {
+        return Change::Unchanged;
+    }
+    ours.sort_by_key(|op| op.0);
+    let effectful = effectful(m, &functions);
+    let called: FxHashSet<StrId> =
+        functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
+    let mut lowering = Lowering { r, cx, functions, effectful, n_loops: 0 };
+    for (name, function) in lowering.wrapped(&called) {
+        lowering.wrap(name, function);
+    }
+    let mut signed: Vec<(StrId, OpId)> = lowering.functions.iter().map(|(&name, &op)| (name, op)).collect();
+    signed.sort_by_key(|&(_, op)| op.0);
+    for &(name, function) in &signed {
+        if lowering.effectful.contains(&name) && lowering.is_private(function) {
+            lowering.add_chain(function);
+        }
+    }
+    for (_, function) in signed {
+        lowering.function(function);
+    }
+    let n_loops = lowering.n_loops;
+    cx.count("num-loops", n_loops);
+    r.change()
+}
+
+struct Lowering<'a, 'm, 'c> {
+    r: &'a mut Rewriter<'m>,
+    cx: &'a PassCx<'c>,
+    functions: FxHashMap<StrId, OpId>,
+    effectful: FxHashSet<StrId>,
+    n_loops: u64,
+}
+
+/// What the effects of a block so far wait for.
+#[derive(Default)]
+struct State {
+    /// The last write.
+    written: Option<ValueId>,
+    /// The reads since then.
+    read: Vec<ValueId>,
+}
+
+/// A use of a function: its results, and the completion of its effects.
+struct Called {
+    results: Vec<ValueId>,
+    chain: Option<ValueId>,
+}
+
+const CHAIN: TypeId = KnownType::Chain.id();
+
+impl Lowering<'_, '_, '_> {
+    fn m(&self) -> &Module {
+        self.r.ir()
+    }
+
+    fn is_private(&self, function: OpId) -> bool {
+        let visibility = self.m().attr(function, names::SYM_VISIBILITY);
+        visibility.and_then(|attr| self.m().cx.as_str(attr)).is_some_and(|text| text == "private")
+    }
+
+    /// Functions with effects that are called from here and from outside.
+    fn wrapped(&self, called: &FxHashSet<StrId>) -> Vec<(StrId, OpId)> {
+        let both = |name: &StrId, op: OpId| {
+            called.contains(name) && self.effectful.contains(name) && !self.is_private(op)
+        };
+        let mut found: Vec<(StrId, OpId)> = self
+            .functions
+            .iter()
+            .map(|(&name, &op)| (name, op))
+            .filter(|(name, op)| both(name, *op))
+            .collect();
+        found.sort_by_key(|&(_, op)| op.0);
+        found
+    }
+
+    /// Makes a function private, and one of its name that calls it, for those outside.
+    fn wrap(&mut self, name: StrId, function: OpId) {
+        let text = self.m().cx.str(name).to_owned();
+        let inner = self.unused(&format!("{text}_effects"));
+        let attrs = self.m().attrs(function).to_vec();
+        let (loc, func) = (self.m().loc(function), self.m().op_name(function));
+        let outer = self.r.create(At::Before(function), NewOp { loc, attrs: &attrs, ..NewOp::new(func) });
+        let (inputs, results) = self.signature(function);
+        let region = self.r.add_region(outer);
+        let block = self.r.add_block(region);
+        let args: Vec<ValueId> = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
+        let symbol = self.r.cx().symbol_attr(&text);
+        let call = self.r.create_named(
+            At::End(block),
+            loc,
+            "tf.StatefulPartitionedCall",
+            &args,
+            &results,
+            &[("f", symbol)],
+        );
+        let values: Vec<ValueId> = self.m().results(call).collect();
+        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        let inner_text = self.m().cx.str(inner).to_owned();
+        let (inner_name, private) = (self.r.cx().str_attr(&inner_text), self.r.cx().str_attr("private"));
+        self.r.set_attr(function, names::SYM_NAME, inner_name);
+        self.r.set_attr(function, names::SYM_VISIBILITY, private);
+        self.r.remove_attr(function, names::ARG_ATTRS);
+        self.r.remove_attr(function, names::RES_ATTRS);
+        self.functions.insert(inner, function);
+        self.functions.insert(name, outer);
+        self.effectful.insert(inner);
+        let all: Vec<OpId> = self.functions.values().flat_map(|&function| body(self.m(), function)).collect();
+        for op in all {
+            self.rename(op, name, inner);
+        }
+    }
+
+    /// Makes an op refer to another function.
+    fn rename(&mut self, op: OpId, old: StrId, new: StrId) {
+        for (attr_name, attr) in self.m().attrs(op).to_vec() {
+            let renamed = |cx: &mut crate::ir::Context, attr: AttrId| match cx.attr(attr) {
+                AttrKind::Symbol { root, nested } if *root == old && nested.is_empty() => {
+                    cx.attr_id(AttrKind::Symbol { root: new, nested: Box::default() })
+                }
+                _ => attr,
+            };
+            let cx = self.r.cx();
+            let changed = match cx.attr(attr).clone() {
+                AttrKind::Array(items) => {
+                    let items: Vec<AttrId> = items.iter().map(|&item| renamed(cx, item)).collect();
+                    cx.array_attr(&items)
+                }
+                _ => renamed(cx, attr),
+            };
+            self.r.set_attr(op, attr_name, changed);
+        }
+    }
+
+    /// A name that no function has: this one, or with a number.
+    fn unused(&mut self, text: &str) -> StrId {
+        let mut name = self.r.cx().str_id(text);
+        let mut n = 0;
+        while self.functions.contains_key(&name) {
+            n += 1;
+            name = self.r.cx().str_id(&format!("{text}_{n}"));
+        }
+        name
+    }
+
+    fn signature(&self, function: OpId) -> (Vec<TypeId>, Vec<TypeId>) {
+        let m = self.m();
+        let ty = m.attr(function, names::FUNCTION_TYPE).and_then(|attr| m.cx.as_type(attr));
+        let signature = ty.and_then(|ty| m.cx.function_signature(ty));
+        signature.map_or_else(Default::default, |(inputs, results)| (inputs.to_vec(), results.to_vec()))
+    }
+
+    fn set_signature(&mut self, function: OpId, inputs: &[TypeId], results: &[TypeId]) {
+        let ty = self.r.cx().function_type(inputs, results);
+        let ty = self.r.cx().type_attr(ty);
+        self.r.set_attr(function, names::FUNCTION_TYPE, ty);
+    }
+
+    fn block_of(&self, function: OpId) -> Option<BlockId> {
+        let m = self.m();
+        m.regions_of(function).first().and_then(|&region| m.entry(region))
+    }
+
+    /// A chain more as argument and result.
+    fn add_chain(&mut self, function: OpId) {
+        let Some(block) = self.block_of(function) else { return };
+        let (mut inputs, mut results) = self.signature(function);
+        inputs.push(CHAIN);
+        results.push(CHAIN);
+        self.set_signature(function, &inputs, &results);
+        self.r.add_arg(block, CHAIN);
+        for list in [names::ARG_ATTRS, names::RES_ATTRS] {
+            if let Some(attr) = self.m().attr(function, list)
+                && let AttrKind::Array(dicts) = self.m().cx.attr(attr)
+            {
+                let mut dicts = dicts.to_vec();
+                dicts.push(self.r.cx().dict_attr(&[]));
+                let dicts = self.r.cx().array_attr(&dicts);
+                self.r.set_attr(function, list, dicts);
+            }
+        }
+    }
+
+    /// Lowers the body of a function.
+    fn function(&mut self, function: OpId) {
+        let Some(block) = self.block_of(function) else { return };
+        let private = self.is_private(function);
+        let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
+        let mut state = State::default();
+        if has_effects && private {
+            state.written = self.m().args(block).last().copied();
+        }
+        for op in body(self.m(), function) {
+            let name = tf::op_of(self.m().op_name_str(op)).map(str::to_owned);
+            match name.as_deref() {
+                None if self.m().next_op(op).is_none() && has_effects => {
+                    self.returns(op, private, &mut state)
+                }
+                None => {}
+                Some("NoOp") => self.no_op(op),
+                Some("PlaceholderWithDefault") => self.default(op),
+                Some("If" | "StatelessIf") => self.branch(op, &mut state),
+                Some("Case" | "StatelessCase") => self.case(op, &mut state),
+                Some("While" | "StatelessWhile") => self.repeat(op, function, &mut state),
+                Some("PartitionedCall" | "StatefulPartitionedCall") => self.call(op, &mut state),
+                Some(_) => self.ordered(op, &mut state),
+            }
+        }
+    }
+
+    fn make(
+        &mut self,
+        before: OpId,
+        name: &str,
+        operands: &[ValueId],
+        results: &[TypeId],
+        attrs: &[(&str, AttrId)],
+    ) -> OpId {
+        let loc = self.m().loc(before);
+        self.r.create_named(At::Before(before), loc, name, operands, results, attrs)
+    }
+
+    /// One chain that is there when all of these are; nothing if there are none.
+    fn join(&mut self, before: OpId, values: &[ValueId]) -> Option<ValueId> {
+        match values {
+            [] => None,
+            [chain] if self.m().value_type(*chain) == CHAIN => Some(*chain),
+            _ => {
+                let merge = self.make(before, "tfrt.merge.chains", values, &[CHAIN], &[]);
+                Some(self.m().result(merge, 0))
+            }
+        }
+    }
+
+    /// The same, or a new one.
+    fn chain(&mut self, before: OpId, values: &[ValueId]) -> ValueId {
+        match self.join(before, values) {
+            Some(chain) => chain,
+            None => {
+                let new = self.make(before, "tfrt.new.chain", &[], &[CHAIN], &[]);
+                self.m().result(new, 0)
+            }
+        }
+    }
+
+    fn data(&self, op: OpId) -> Vec<ValueId> {
+        self.m().operands(op).take(tf::n_data_operands(self.m(), op)).collect()
+    }
+
+    fn edges(&self, op: OpId) -> Vec<ValueId> {
+        self.m().operands(op).skip(tf::n_data_operands(self.m(), op)).collect()
+    }
+
+    fn data_types(&self, op: OpId) -> Vec<TypeId> {
+        let m = self.m();
+        m.results(op).take(tf::n_data_results(m, op)).map(|value| m.value_type(value)).collect()
+    }
+
+    /// Makes users of an op's results use these, and those of its completion a chain.
+    fn replace(&mut self, op: OpId, called: Called) {
+        let Called { mut results, chain } = called;
+        let n = tf::n_data_results(self.m(), op);
+        let completion = self.m().results(op).nth(n);
+        if let Some(completion) = completion {
+            let chain = match chain {
+                Some(chain) => chain,
+                None if self.m().is_unused(completion) => completion,
+                None => self.chain(op, &results.clone()),
+            };
+            results.push(chain);
+        }
+        self.r.replace_op(op, &results);
+    }
+
+    fn no_op(&mut self, op: OpId) {
+        let operands: Vec<ValueId> = self.m().operands(op).collect();
+        if self.m().n_results(op) == 0 {
+            return self.r.erase(op);
+        }
+        let chain = self.chain(op, &operands);
+        self.r.replace_op(op, &[chain]);
+    }
+
+    fn default(&mut self, op: OpId) {
+        let (results, edges) = (self.data(op), self.edges(op));
+        let waits: Vec<ValueId> = results.iter().copied().chain(edges).collect();
+        let completion = self.m().n_results(op) > 1;
+        let chain = if completion { Some(self.chain(op, &waits)) } else { None };
+        self.replace(op, Called { results, chain });
+    }
+
+    /// An op that runs as it is, in its place among the effects.
+    fn ordered(&mut self, op: OpId, state: &mut State) {
+        let order = order(self.m(), op);
+        if order == Order::Free {
+            return;
+        }
+        let mut operands: Vec<ValueId> = self.m().operands(op).collect();
+        operands.extend(state.written);
+        if order == Order::Write {
+            operands.append(&mut state.read);
+        }
+        let n_data = tf::n_data_operands(self.m(), op);
+        let edges = operands.split_off(n_data);
+        for edge in edges {
+            if !operands[n_data..].contains(&edge) {
+                operands.push(edge);
+            }
+        }
+        let mut types = self.data_types(op);
+        let n = types.len();
+        types.push(CHAIN);
+        let new = self.r.rebuild(op, &operands, &types);
+        let mut results: Vec<ValueId> = self.m().results(new).collect();
+        let done = results[n];
+        results.truncate(self.m().n_results(op));
+        self.r.replace_op(op, &results);
+        match order {
+            Order::Write => *state = State { written: Some(done), read: Vec::new() },
+            _ => state.read.push(done),
+        }
+    }
+
+    /// What all effects so far wait for.
+    fn now(&mut self, before: OpId, state: &State) -> Vec<ValueId> {
+        if state.read.is_empty() {
+            return state.written.into_iter().collect();
+        }
+        self.join(before, &state.read.clone()).into_iter().collect()
+    }
+
+    /// The end of a function with effects.
+    fn returns(&mut self, op: OpId, private: bool, state: &mut State) {
+        let waits = self.now(op, state);
+        let values: Vec<ValueId> = self.m().operands(op).collect();
+        if private {
+            let chain = self.chain(op, &waits);
+            let values: Vec<ValueId> = values.into_iter().chain([chain]).collect();
+            return self.r.set_operands(op, &values);
+        }
+        let Some(chain) = self.join(op, &waits) else { return };
+        let mut guarded = Vec::new();
+        for value in values {
+            let ty = self.m().value_type(value);
+            let guard = self.make(op, "tf.Identity", &[value, chain], &[ty], &[]);
+            guarded.push(self.m().result(guard, 0));
+        }
+        self.r.set_operands(op, &guarded);
+    }
+
+    /// The functions that an op names, by attribute.
+    fn callee(&mut self, op: OpId, attr: &str) -> Option<StrId> {
+        let attr = self.m().attr_named(op, attr)?;
+        let AttrKind::Symbol { root, nested } = self.m().cx.attr(attr) else { return None };
+        if nested.is_empty() && self.functions.contains_key(root) { Some(*root) } else { None }
+    }
+
+    fn no_function(&mut self, op: OpId, attr: &str) {
+        let m = self.m();
+        let message = format!("`{}`: attribute '{attr}' names no function", m.op_name_str(op));
+        self.cx.say(Diagnostic::error("E0510", message).at(m.op_spans.at(op).copied()));
+    }
+
+    /// Whether one of these has effects.
+    fn have_effects(&self, callees: &[StrId]) -> bool {
+        callees.iter().any(|name| self.effectful.contains(name))
+    }
+
+    /// Calls of functions of which one has effects: those without take a chain too, and give it back.
+    fn alike(&mut self, callees: &[StrId]) -> Vec<StrId> {
+        if !self.have_effects(callees) {
+            return callees.to_vec();
+        }
+        callees
+            .iter()
+            .map(|&callee| if self.effectful.contains(&callee) { callee } else { self.with_chain(callee) })
+            .collect()
+    }
+
+    /// A function that calls one without effects, takes a chain and gives it back.
+    fn with_chain(&mut self, callee: StrId) -> StrId {
+        let function = self.functions[&callee];
+        let text = self.m().cx.str(callee).to_owned();
+        let name = self.unused(&format!("{text}_chained"));
+        let (inputs, results) = self.signature(function);
+        let (mut all_inputs, mut all_results) = (inputs.clone(), results.clone());
+        all_inputs.push(CHAIN);
+        all_results.push(CHAIN);
+        let loc = self.m().loc(function);
+        let (block, args) = self.new_function(name, function, loc, &all_inputs, &all_results);
+        let symbol = self.r.cx().symbol_attr(&text);
+        let call = self.r.create_named(
+            At::End(block),
+            loc,
+            "tfrt.call",
+            &args[..inputs.len()],
+            &results,
+            &[("callee", symbol)],
+        );
+        let mut values: Vec<ValueId> = self.m().results(call).collect();
+        values.extend(args.last());
+        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        name
+    }
+
+    /// A private function without ops, behind another.
+    fn new_function(
+        &mut self,
+        name: StrId,
+        behind: OpId,
+        loc: LocId,
+        inputs: &[TypeId],
+        results: &[TypeId],
+    ) -> (BlockId, Vec<ValueId>) {
+        let text = self.m().cx.str(name).to_owned();
+        let (sym_name, private) = (self.r.cx().str_attr(&text), self.r.cx().str_attr("private"));
+        let op = self.r.create_named(
+            At::After(behind),
+            loc,
+            "func.func",
+            &[],
+            &[],
+            &[("sym_name", sym_name), ("sym_visibility", private)],
+        );
+        self.set_signature(op, inputs, results);
+        let region = self.r.add_region(op);
+        let block = self.r.add_block(region);
+        let args = inputs.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
+        self.functions.insert(name, op);
+        (block, args)
+    }
+
+    /// Makes a call of a control-flow op: `before` stands in front of the arguments.
+    #[allow(clippy::too_many_arguments, reason = "what a call is made of")]
+    fn invoke(
+        &mut self,
+        op: OpId,
+        name: &str,
+        before: &[ValueId],
+        args: &[ValueId],
+        attrs: &[(&str, AttrId)],
+        results: &[TypeId],
+        effects: Option<&mut State>,
+    ) -> Called {
+        let mut operands: Vec<ValueId> = before.iter().chain(args).copied().collect();
+        let mut types = results.to_vec();
+        if let Some(state) = &effects {
+            let mut waits = self.now(op, state);
+            waits.extend(self.edges(op));
+            operands.push(self.chain(op, &waits));
+            types.push(CHAIN);
+        }
+        let call = self.make(op, name, &operands, &types, attrs);
+        let mut results: Vec<ValueId> = self.m().results(call).collect();
+        let chain = effects.and_then(|state| {
+            let chain = results.pop();
+            *state = State { written: chain, read: Vec::new() };
+            chain
+        });
+        Called { results, chain }
+    }
+
+    fn call(&mut self, op: OpId, state: &mut State) {
+        let Some(callee) = self.callee(op, "f") else { return self.no_function(op, "f") };
+        let has_effects = self.effectful.contains(&callee);
+        let mut args = self.data(op);
+        if !has_effects {
+            let edges = self.edges(op);
+            args.extend(self.join(op, &edges));
+        }
+        let text = self.m().cx.str(callee).to_owned();
+        let symbol = self.r.cx().symbol_attr(&text);
+        let types = self.data_types(op);
+        let called = self.invoke(
+            op,
+            "tfrt.call",
+            &[],
+            &args,
+            &[("callee", symbol)],
+            &types,
+            has_effects.then_some(state),
+        );
+        self.replace(op, called);
+    }
+
+    /// An op that makes a scalar of a tensor, when the control edges of `op` are there.
+    fn scalar(
+        &mut self,
+        op: OpId,
+        name: &str,
+        x: ValueId,
+        ty: KnownType,
+        attrs: &[(&str, AttrId)],
+    ) -> ValueId {
+        let edges = self.edges(op);
+        let operands: Vec<ValueId> = std::iter::once(x).chain(self.join(op, &edges)).collect();
+        let scalar = self.make(op, name, &operands, &[ty.id()], attrs);
+        self.m().result(scalar, 0)
+    }
+
+    fn branch(&mut self, op: OpId, state: &mut State) {
+        let (Some(then), Some(otherwise)) = (self.callee(op, "then_branch"), self.callee(op, "else_branch"))
+        else {
+            return self.no_function(op, "then_branch' or 'else_branch");
+        };
+        let data = self.data(op);
+        let Some((&cond, args)) = data.split_first() else { return };
+        let callees = self.alike(&[then, otherwise]);
+        let has_effects = self.have_effects(&[then, otherwise]);
+        let symbols: Vec<AttrId> = callees.into_iter().map(|name| self.symbol(name)).collect();
+        let predicate = self.scalar(op, "tf._Predicate", cond, KnownType::I1, &[]);
+        let types = self.data_types(op);
+        let attrs = [("a_true_fn", symbols[0]), ("b_false_fn", symbols[1])];
+        let called =
+            self.invoke(op, "tfrt.cond", &[predicate], args, &attrs, &types, has_effects.then_some(state));
+        self.replace(op, called);
+    }
+
+    fn symbol(&mut self, name: StrId) -> AttrId {
+        let text = self.m().cx.str(name).to_owned();
+        self.r.cx().symbol_attr(&text)
+    }
+
+    fn case(&mut self, op: OpId, state: &mut State) {
+        let branches = self.m().attr_named(op, "branches").map(|attr| self.m().cx.attr(attr).clone());
+        let Some(AttrKind::Array(items)) = branches else { return self.no_function(op, "branches") };
+        let named = items.iter().map(|&item| match self.m().cx.attr(item) {
+            AttrKind::Symbol { root, nested } if nested.is_empty() && self.functions.contains_key(root) => {
+                Some(*root)
+            }
+            _ => None,
+        });
+        let Some(callees) = named.collect::<Option<Vec<StrId>>>().filter(|all| !all.is_empty()) else {
+            return self.no_function(op, "branches");
+        };
+        let data = self.data(op);
+        let Some((&index, args)) = data.split_first() else { return };
+        let has_effects = self.have_effects(&callees);
+        let n = callees.len() as i64;
+        let symbols: Vec<AttrId> = self.alike(&callees).into_iter().map(|name| self.symbol(name)).collect();
+        let (n, symbols) = (self.r.cx().int_attr(KnownType::I64.id(), n), self.r.cx().array_attr(&symbols));
+        let number = self.scalar(op, "tf._BranchIndex", index, KnownType::I32, &[("branches", n)]);
+        let types = self.data_types(op);
+        let attrs = [("branches", symbols)];
+        let called =
+            self.invoke(op, "tfrt.case", &[number], args, &attrs, &types, has_effects.then_some(state));
+        self.replace(op, called);
+    }
+
+    fn repeat(&mut self, op: OpId, function: OpId, state: &mut State) {
+        let (Some(cond), Some(body)) = (self.callee(op, "cond"), self.callee(op, "body")) else {
+            return self.no_function(op, "cond' or 'body");
+        };
+        self.n_loops += 1;
+        let args = self.data(op);
+        let types = self.data_types(op);
+        let has_effects = self.have_effects(&[cond, body]);
+        let step = self.step(op, function, cond, body, &types, has_effects);
+        // The condition before the first iteration.
+        let loc = self.m().loc(op);
+        let mut chain = None;
+        if has_effects {
+            let mut waits = self.now(op, state);
+            waits.extend(self.edges(op));
+            chain = Some(self.chain(op, &waits));
+        }
+        let (answer, chain) = self.ask(At::Before(op), loc, cond, &args, chain);
+        let predicate = self.scalar(op, "tf._Predicate", answer, KnownType::I1, &[]);
+        let limit = self.m().attr_named(op, "parallel_iterations").and_then(|attr| self.m().cx.as_int(attr));
+        let limit = self.r.cx().int_attr(KnownType::I64.id(), limit.filter(|&n| n > 0).unwrap_or(10));
+        let symbol = self.symbol(step);
+        let attrs = [("body_fn", symbol), ("parallel_iterations", limit)];
+        let operands: Vec<ValueId> = std::iter::once(predicate).chain(args).chain(chain).collect();
+        let mut all = types;
+        all.extend(chain.map(|_| CHAIN));
+        let new = self.make(op, "tfrt.while", &operands, &all, &attrs);
+        let mut results: Vec<ValueId> = self.m().results(new).collect();
+        let chain = if has_effects { results.pop() } else { None };
+        if has_effects {
+            *state = State { written: chain, read: Vec::new() };
+        }
+        self.replace(op, Called { results, chain });
+    }
+
+    /// Calls a condition; its answer, and the chain behind its effects.
+    fn ask(
+        &mut self,
+        at: At,
+        loc: LocId,
+        cond: StrId,
+        args: &[ValueId],
+        chain: Option<ValueId>,
+    ) -> (ValueId, Option<ValueId>) {
+        let has_effects = self.effectful.contains(&cond);
+        let answer = self.signature(self.functions[&cond]).1.first().copied();
+        let answer = answer.unwrap_or_else(|| tf::tensor(self.r.cx(), None, KnownType::I1.id()));
+        let (mut operands, mut types) = (args.to_vec(), vec![answer]);
+        if has_effects {
+            operands.extend(chain);
+            types.push(CHAIN);
+        }
+        let symbol = self.symbol(cond);
+        let call = self.r.create_named(at, loc, "tfrt.call", &operands, &types, &[("callee", symbol)]);
+        (self.m().result(call, 0), if has_effects { Some(self.m().result(call, 1)) } else { chain })
+    }
+
+    /// The function that does one iteration, and asks whether there is another.
+    fn step(
+        &mut self,
+        op: OpId,
+        function: OpId,
+        cond: StrId,
+        body: StrId,
+        types: &[TypeId],
+        has_effects: bool,
+    ) -> StrId {
+        let text = self.m().cx.str(body).to_owned();
+        let name = self.unused(&format!("{text}_step"));
+        let loc = self.m().loc(op);
+        let mut inputs = types.to_vec();
+        inputs.extend(has_effects.then_some(CHAIN));
+        let mut outputs = inputs.clone();
+        outputs.push(KnownType::I1.id());
+        let (block, args) = self.new_function(name, function, loc, &inputs, &outputs);
+        let mut chain = if has_effects { args.last().copied() } else { None };
+        let mut operands = args[..types.len()].to_vec();
+        let mut results = types.to_vec();
+        let body_has_effects = self.effectful.contains(&body);
+        if body_has_effects {
+            operands.extend(chain);
+            results.push(CHAIN);
+        }
+        let symbol = self.symbol(body);
+        let call =
+            self.r.create_named(At::End(block), loc, "tfrt.call", &operands, &results, &[("callee", symbol)]);
+        let mut values: Vec<ValueId> = self.m().results(call).collect();
+        if body_has_effects {
+            chain = values.pop();
+        }
+        let (answer, chain) = self.ask(At::End(block), loc, cond, &values, chain);
+        let predicate =
+            self.r.create_named(At::End(block), loc, "tf._Predicate", &[answer], &[KnownType::I1.id()], &[]);
+        let predicate = self.m().result(predicate, 0);
+        let values: Vec<ValueId> = values.into_iter().chain(chain).chain([predicate]).collect();
+        self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
+        name
+    }
+}

@@ -1,0 +1,29 @@
+//! Passes over the op graph, the `tf` dialect, and its lowering to the kernel graph.
+//!
+//! ```text
+//! op graph ──(optimization, -O1 and -O2)──▶ op graph ──tf-to-kernels──▶ kernel graph ──emit──▶ BEF
+//! ```
+//!
+//! Modules without `tf` ops pass through unchanged.
+
+mod effects;
+pub(crate) mod fold;
+pub(crate) mod lower;
+mod patterns;
+mod signatures;
+
+use crate::dialects::tf;
+use crate::ir::Module;
+
+/// Whether there are ops of the `tf` dialect that must be lowered, or may be.
+pub fn is_op_graph(m: &Module) -> bool {
+    m.walk(m.top()).any(|op| tf::op_of(m.op_name_str(op)).is_some())
+}
+
+/// The passes of an optimization level, as a pipeline.
+pub fn pipeline(level: u8) -> &'static str {
+    match level {
+        0 => "builtin.module(tf-to-kernels)",
+        _ => "builtin.module(tf-to-kernels)",
+    }
+}

@@ -1,0 +1,179 @@
+//! Attributes in a file, as the tensor library reads them.
+
+use std::borrow::Cow;
+
+use bef_format::AttrView;
+use befrost_host::kernel::{KernelUse, RawAttr};
+use befrost_tensor::mem::Malloc;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{AttrKind, Attrs, Signature, Type};
+use befrost_tensor::{DType, HostTensor, Shape};
+
+/// The attributes of a use of an operator.
+pub(super) struct UseAttrs<'s> {
+    pub(super) site: &'s KernelUse<'s>,
+    pub(super) signature: &'s Signature,
+}
+
+/// The element type of an element or tensor type of the IR.
+pub(super) fn element_type(text: &str) -> Option<Type> {
+    let mut element = text;
+    if let Some(body) = text.strip_prefix("tensor<") {
+        element = body.strip_suffix('>')?;
+        while let Some((dim, rest)) = element.split_once('x') {
+            let is_dim = dim == "?"
+                || dim == "*"
+                || (!dim.is_empty() && dim.bytes().all(|byte| byte.is_ascii_digit()));
+            if !is_dim {
+                break;
+            }
+            element = rest;
+        }
+    }
+    match element {
+        "!tf_type.string" => Some(Type::String),
+        "!tf_type.resource" => Some(Type::Resource),
+        "!tf_type.variant" => Some(Type::Variant),
+        _ => element.parse::<DType>().ok().map(Type::Dense),
+    }
+}
+
+impl UseAttrs<'_> {
+    fn raw(&self, name: &str) -> Option<RawAttr<'_>> {
+        // References to functions lie elsewhere.
+        let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
+        let mut attrs = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind));
+        let attr = self.site.attr(attrs.position(|attr| attr.name == name)?)?;
+        Some(attr).filter(|attr| !matches!(attr.view, AttrView::Text(_)))
+    }
+
+    fn list<T>(&self, name: &str, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
+        let attr = self.raw(name)?;
+        match attr.view {
+            AttrView::Array(_) => attr.elements().map(|element| item(&element.view)).collect(),
+            AttrView::Scalars { dtype, bytes, n, .. } => {
+                let size = dtype.size();
+                bytes.chunks_exact(size).take(n).map(|bytes| item(&scalar(dtype, bytes)?)).collect()
+            }
+            _ => None,
+        }
+    }
+
+    /// A constant, which lies in the file.
+    pub(super) fn constant(&self, name: &str) -> Option<Result<HostTensor, String>> {
+        let AttrView::Dense { ty: _, dtype, shape, data, splat } = self.raw(name)?.view else { return None };
+        let dtype = DType::from_code(dtype as u8)?;
+        let view = || {
+            let shape = Shape::from_i64(shape).map_err(|error| error.to_string())?;
+            let data = self.site.mapped(data).map_err(|error| error.to_string())?;
+            if !splat {
+                return HostTensor::from_buffer(dtype, shape, data).map_err(|error| error.to_string());
+            }
+            let element = data.try_read().map_err(|error| error.to_string())?;
+            let tensor = HostTensor::splat(dtype, shape.clone(), &element, &Malloc::shared());
+            let tensor = tensor.map_err(|error| error.to_string())?;
+            // A view: nobody may write a constant, whether it lies in the file or not.
+            let whole = tensor.buffer().view(0..tensor.buffer().len()).map_err(|error| error.to_string())?;
+            HostTensor::from_buffer(dtype, shape, whole).map_err(|error| error.to_string())
+        };
+        Some(view())
+    }
+}
+
+/// One of a list of numbers.
+fn scalar<'v>(dtype: bef_format::DType, bytes: &[u8]) -> Option<AttrView<'v>> {
+    let int = |value: i64| AttrView::Int { ty: bef_format::TypeId(0), dtype: Some(dtype), value };
+    Some(match (dtype, bytes) {
+        (bef_format::DType::I1, &[byte]) => AttrView::Bool(byte != 0),
+        (bef_format::DType::I32, &[a, b, c, d]) => int(i64::from(i32::from_le_bytes([a, b, c, d]))),
+        (bef_format::DType::I64, _) => int(i64::from_le_bytes(bytes.try_into().ok()?)),
+        (bef_format::DType::F32, &[a, b, c, d]) => {
+            AttrView::Float { dtype, bits: u64::from(u32::from_le_bytes([a, b, c, d])) }
+        }
+        (bef_format::DType::F64, _) => {
+            AttrView::Float { dtype, bits: u64::from_le_bytes(bytes.try_into().ok()?) }
+        }
+        _ => return None,
+    })
+}
+
+fn int(attr: &AttrView<'_>) -> Option<i64> {
+    match *attr {
+        AttrView::Int { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+fn float(attr: &AttrView<'_>) -> Option<f64> {
+    attr.as_f64().or_else(|| int(attr).map(|value| value as f64))
+}
+
+fn ty(attr: &AttrView<'_>) -> Option<Type> {
+    match attr {
+        AttrView::Type(text) => element_type(text),
+        _ => None,
+    }
+}
+
+impl Attrs for UseAttrs<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.raw(name).is_some()
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        int(&self.raw(name)?.view)
+    }
+
+    fn float(&self, name: &str) -> Option<f64> {
+        float(&self.raw(name)?.view)
+    }
+
+    fn bool(&self, name: &str) -> Option<bool> {
+        match self.raw(name)?.view {
+            AttrView::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        match self.raw(name)?.view {
+            AttrView::Str(text) => Some(Cow::Borrowed(text.as_bytes())),
+            _ => None,
+        }
+    }
+
+    fn ty(&self, name: &str) -> Option<Type> {
+        ty(&self.raw(name)?.view)
+    }
+
+    fn shape(&self, name: &str) -> Option<PartialShape> {
+        match self.raw(name)?.view {
+            AttrView::Shape(dims) => PartialShape::from_i64(dims).ok(),
+            AttrView::UnrankedShape => Some(PartialShape::unknown()),
+            _ => PartialShape::from_i64(&self.ints(name)?).ok(),
+        }
+    }
+
+    fn tensor(&self, name: &str) -> Option<HostTensor> {
+        self.constant(name)?.ok()
+    }
+
+    fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.list(name, int)
+    }
+
+    fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        self.list(name, float)
+    }
+
+    fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        self.list(name, |attr| match attr {
+            AttrView::Str(text) => Some(text.as_bytes().to_vec()),
+            _ => None,
+        })
+    }
+
+    fn types(&self, name: &str) -> Option<Vec<Type>> {
+        self.list(name, ty)
+    }
+}

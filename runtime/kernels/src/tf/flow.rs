@@ -1,0 +1,44 @@
+//! What control flow needs of tensors: predicates and numbers of branches.
+
+use befrost_host::kernel::Attr;
+use befrost_host::{KernelError, Registry, kernel};
+use befrost_tensor::{DType, HostTensor};
+
+use crate::objects::{Tensor, refused};
+
+pub(super) fn add(registry: &mut Registry) {
+    registry.add(kernel!("tf._Predicate", |x: &Tensor| predicate(x)));
+    registry.add(kernel!("tf._BranchIndex", |x: &Tensor, branches: Attr<i64>| branch_index(x, branches.0)));
+}
+
+/// Whether a tensor is true, as TensorFlow has it: a number that is not 0, a tensor of other ranks that is not empty.
+fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
+    if x.shape().rank() > 0 {
+        return Ok(x.num_elements() > 0);
+    }
+    let bytes = x.read_bytes().map_err(|error| refused(error.into()))?;
+    Ok(match x.dtype() {
+        // -0.0 is 0.
+        DType::F16 | DType::BF16 => u16::from_le_bytes([bytes[0], bytes[1]]) << 1 != 0,
+        DType::F32 => x.read::<f32>().map_err(refused)?[0] != 0.0,
+        DType::F64 => x.read::<f64>().map_err(refused)?[0] != 0.0,
+        _ => bytes.iter().any(|&byte| byte != 0),
+    })
+}
+
+/// The number of the branch that an index names; the last one if there is none of that number, as TensorFlow has it.
+fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelError> {
+    let index = match (x.num_elements(), x.read::<i32>()) {
+        (1, Ok(index)) => i64::from(index[0]),
+        _ => {
+            return Err(KernelError::invalid(format!(
+                "a branch index of {} and shape {}",
+                x.dtype(),
+                x.shape()
+            )));
+        }
+    };
+    let last = branches.saturating_sub(1);
+    let index = if (0..branches).contains(&index) { index } else { last };
+    i32::try_from(index).map_err(|_| KernelError::invalid(format!("branch {index}")))
+}

@@ -1,0 +1,116 @@
+//! `tf`: TensorFlow's operators, one kernel each, all made in one way.
+//!
+//! ```text
+//! tf.Conv2D in a program ──load──▶ Op: the tensor library's function, with the attributes decoded ──call──▶ tensors
+//! ```
+//!
+//! Attributes lie in the order of TensorFlow's signature. A use may want one result more than the operator has, a chain: its completion.
+
+mod attrs;
+mod flow;
+
+use std::sync::LazyLock;
+
+use befrost_host::kernel::{KernelFrame, KernelUse, Outcome, Prepare, Prepared, Rest, Returns, Signature};
+use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_tensor::HostTensor;
+use befrost_tensor::tf::op::{self, Derived, Eval};
+use smallvec::SmallVec;
+
+use self::attrs::UseAttrs;
+use crate::objects::{Tensor, refused};
+
+/// The kernels of all operators that are functions of tensors.
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    op::names().filter(|name| op::has_function(name)).map(|name| format!("tf.{name}")).collect()
+});
+
+/// Those that give their operands on.
+const PASSING: [&str; 5] =
+    ["tf.Identity", "tf.IdentityN", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"];
+
+/// The one whose result lies in the file.
+const CONST: &str = "tf.Const";
+
+/// Adds the kernels of the `tf` dialect.
+pub fn tf(registry: &mut Registry) {
+    for name in NAMES.iter().filter(|name| *name != CONST && !PASSING.contains(&name.as_str())) {
+        registry.add(kernel!(name, evaluate));
+    }
+    for name in PASSING {
+        registry.add(kernel!(name, |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect())));
+    }
+    registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>| {
+        Results(SmallVec::from_iter([constant.0.0.clone()]))
+    }));
+    flow::add(registry);
+}
+
+/// The results of an operator, of which a chain may follow.
+struct Results(SmallVec<[Value; 2]>);
+
+impl Returns for Results {
+    fn declare(signature: &mut Signature) {
+        signature.rest_results = Some(&[]);
+        signature.stores_all = true;
+    }
+
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        let (n, wanted) = (self.0.len(), frame.n_results());
+        if wanted != n && wanted != n + 1 {
+            return Outcome::error(KernelError::invalid(format!("{n} results, used with {wanted}")));
+        }
+        self.0.into_iter().enumerate().for_each(|(i, value)| frame.set_result(i, value));
+        if wanted > n {
+            frame.set_result(n, Value::Chain);
+        }
+        Outcome::Done
+    }
+}
+
+/// An operator with its attributes.
+struct Op(Eval);
+
+impl Prepare for Op {
+    fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
+        let name = site.name().strip_prefix("tf.").unwrap_or_default();
+        let signature = op::signature(name).ok_or("TensorFlow has no such operator")?;
+        let types = |ty: &str| attrs::element_type(ty);
+        let data = |ty: &&str| *ty != "!tfrt.chain";
+        let inputs = site.operand_types().take_while(data).map(types).collect();
+        let outputs = site.result_types().take_while(data).map(types).collect();
+        let attrs = Derived::new(&signature, UseAttrs { site, signature: &signature }, inputs, outputs);
+        attrs.check()?;
+        let eval = op::prepare(name, &attrs).map_err(|error| error.to_string())?;
+        eval.map(Op).ok_or_else(|| "the operator is no function of tensors".into())
+    }
+}
+
+fn evaluate(
+    op: Prepared<'_, Op>,
+    operands: Rest<'_, Value>,
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
+    let tensors: SmallVec<[&HostTensor; 4]> = operands.iter().map(dense).collect::<Result<_, _>>()?;
+    let results = (op.0.0)(&tensors, cx.allocator()).map_err(refused)?;
+    Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
+}
+
+/// A value that must be a dense tensor.
+fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
+    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
+        KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
+    })
+}
+
+/// A constant: a view of the file.
+struct Constant(Value);
+
+impl Prepare for Constant {
+    fn prepare(site: &KernelUse<'_>) -> Result<Constant, String> {
+        let signature = op::signature("Const").ok_or("TensorFlow has no such operator")?;
+        let attrs = UseAttrs { site, signature: &signature };
+        let tensor = attrs.constant("value").ok_or("the attribute 'value' is no dense tensor of numbers")?;
+        Ok(Constant(Value::object(Tensor(tensor?))))
+    }
+}
