@@ -131,7 +131,12 @@ fn of_type(m: &mut Module, op: OpId, name: &str) -> Option<Vec<Folded>> {
 }
 
 /// A constant of integers.
-pub(super) fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
+fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
+    tf::tensor_attr(&mut m.cx, &int_tensor(numbers, shape, dtype)?)
+}
+
+/// A tensor of integers, of i64 or i32.
+pub(super) fn int_tensor(numbers: &[i64], shape: &[i64], dtype: DType) -> Option<HostTensor> {
     let shape = befrost_tensor::Shape::from_i64(shape).ok()?;
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let tensor = match dtype {
@@ -141,7 +146,7 @@ pub(super) fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType)
             HostTensor::from_slice(shape, &small, &plain)
         }
     };
-    tf::tensor_attr(&mut m.cx, &tensor.ok()?)
+    tensor.ok()
 }
 
 /// Makes a constant in front of an op.

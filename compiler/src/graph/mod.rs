@@ -10,6 +10,8 @@ mod effects;
 pub(crate) mod fold;
 pub(crate) mod lower;
 mod patterns;
+pub(crate) mod rewrites;
+pub(crate) mod shapes;
 mod signatures;
 
 use crate::dialects::tf;
@@ -24,6 +26,10 @@ pub fn is_op_graph(m: &Module) -> bool {
 pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-to-kernels)",
-        _ => "builtin.module(tf-to-kernels)",
+        1 => "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)",
+        _ => {
+            "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
+             tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,tf-constant-fold,tf-remap,cse,symbol-dce,tf-to-kernels)"
+        }
     }
 }

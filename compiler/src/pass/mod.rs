@@ -100,7 +100,10 @@ pub fn passes() -> &'static [Pass] {
         sccp::PASS,
         strip::PASS,
         symbol_dce::PASS,
+        crate::graph::rewrites::ARITHMETIC,
         crate::graph::fold::PASS,
+        crate::graph::rewrites::REMAP,
+        crate::graph::shapes::PASS,
         crate::graph::lower::PASS,
     ];
     PASSES

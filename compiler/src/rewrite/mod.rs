@@ -280,6 +280,14 @@ impl<'m> Rewriter<'m> {
         }
     }
 
+    /// Changes the type of a value.
+    pub fn set_type(&mut self, value: ValueId, ty: TypeId) {
+        if self.module.value_type(value) != ty {
+            self.module.set_value_type(value, ty);
+            self.touch_users(value);
+        }
+    }
+
     /// Changes the location of an op.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) {
         if self.module.loc(op) != loc {

@@ -197,7 +197,7 @@ impl<'g> Importer<'g> {
         let mut all = true;
         for (&node, _) in needed {
             let NodeDef { name, op, .. } = &body.nodes[node];
-            if !tf::is_supported(op) && !self.library.contains_key(op.as_str()) {
+            if !is_placeholder(op) && !tf::is_supported(op) && !self.library.contains_key(op.as_str()) {
                 self.unsupported(op, name);
                 all = false;
             }

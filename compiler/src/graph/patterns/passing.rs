@@ -1,0 +1,67 @@
+//! Operators that, as they are used, give their operand on.
+
+use super::super::shapes::ints;
+use super::{dims, flag, name};
+use crate::ir::{Module, OpId, ValueId};
+
+/// The operand that an op's result is, whatever that holds.
+pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
+    let x = |i: usize| Some(m.operand(op, i));
+    let n = m.n_operands(op);
+    let same_shape = |i: usize| {
+        let found = dims(m, m.operand(op, i));
+        found.is_some() && found == dims(m, m.result(op, 0))
+    };
+    match name(m, op) {
+        "Identity" | "StopGradient" | "PreventGradient" | "Snapshot" => x(0),
+        "Reshape" | "BroadcastTo" | "Squeeze" | "ExpandDims" if same_shape(0) => x(0),
+        "Pad" | "PadV2" | "MirrorPad" | "Tile" | "Slice" if same_shape(0) && m.operand(op, 0) != m.operand(op, 1) => x(0),
+        "StridedSlice" if same_shape(0) && steps_forward(m, op) => x(0),
+        "Transpose" if keeps_order(m, op) => x(0),
+        "ReverseV2" | "Roll" if touches_nothing(m, op) => x(0),
+        "Cast" if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) => x(0),
+        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" if ints(m, m.operand(op, 1)).is_some_and(|axes| axes.is_empty()) => x(0),
+        "ConcatV2" if n == 2 => x(0),
+        "Concat" if n == 2 => x(1),
+        "AddN" if n == 1 => x(0),
+        "Split" if m.n_results(op) == 1 => x(1),
+        "SplitV" if m.n_results(op) == 1 => x(0),
+        _ => None,
+    }
+}
+
+fn same_elements(m: &Module, op: OpId) -> bool {
+    m.cx.element(m.value_type(m.operand(op, 0))) == m.cx.element(m.value_type(m.result(op, 0))) && !flag(m, op, "Truncate")
+}
+
+/// A slice that is as large as what it is of, and not reversed, is all of it.
+fn steps_forward(m: &Module, op: OpId) -> bool {
+    let positive = ints(m, m.operand(op, 3)).is_some_and(|steps| steps.iter().all(|&step| step == 1));
+    let no_new_axis = m.attr_named(op, "new_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
+    let no_shrunk = m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)).unwrap_or(0) == 0;
+    positive && no_new_axis && no_shrunk
+}
+
+/// Whether a transposition moves no axis but such as have one element.
+fn keeps_order(m: &Module, op: OpId) -> bool {
+    let Some(order) = ints(m, m.operand(op, 1)) else { return false };
+    let sizes = dims(m, m.operand(op, 0));
+    let matters = |&axis: &i64| {
+        let axis = usize::try_from(axis).unwrap_or(usize::MAX);
+        sizes.as_ref().and_then(|sizes| sizes.get(axis)).is_none_or(|&size| size != 1)
+    };
+    let kept: Vec<i64> = order.iter().copied().filter(|axis| matters(axis)).collect();
+    !order.iter().any(|&axis| axis < 0) && kept.is_sorted()
+        // Axes of one element may move only where the shape stays.
+        && (order.is_sorted() || dims(m, m.operand(op, 0)) == dims(m, m.result(op, 0)) && sizes.is_some())
+}
+
+/// Whether all axes that are reversed or rolled have one element.
+fn touches_nothing(m: &Module, op: OpId) -> bool {
+    let axes = if name(m, op) == "Roll" { 2 } else { 1 };
+    let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else { return false };
+    axes.iter().all(|&axis| {
+        let axis = if axis < 0 { axis + sizes.len() as i64 } else { axis };
+        usize::try_from(axis).ok().and_then(|axis| sizes.get(axis)).is_some_and(|&size| size == 1)
+    })
+}

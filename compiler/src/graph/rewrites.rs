@@ -1,0 +1,32 @@
+//! `tf-arithmetic` and `tf-remap`: rewrites applied until nothing changes.
+
+use super::patterns::{self, Family};
+use super::{fold, signatures};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::{Greedy, greedy};
+
+pub(crate) const ARITHMETIC: Pass = Pass {
+    name: "tf-arithmetic",
+    title: "TFArithmetic",
+    summary: "simplifies TensorFlow's operators by the laws of arithmetic",
+    options: &[],
+    statistics: &[("num-rewrites", "Number of folds and rewrites")],
+    run: |r, cx| run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Arithmetic, def), ..Greedy::default() }),
+};
+
+pub(crate) const REMAP: Pass = Pass {
+    name: "tf-remap",
+    title: "TFRemap",
+    summary: "makes one operator of several that one kernel does at once",
+    options: &[],
+    statistics: &[("num-rewrites", "Number of folds and rewrites")],
+    run: |r, cx| run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Fusion, def), ..Greedy::default() }),
+};
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &Greedy) -> Change {
+    let config = Greedy { fold: fold::fold, materialize: fold::materialize, ..*config };
+    let outcome = greedy(r, &config);
+    cx.count("num-rewrites", outcome.n_rewrites);
+    signatures::refresh(r);
+    r.change()
+}
