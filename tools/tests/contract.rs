@@ -19,6 +19,7 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
     let name = |ty: TypeConstraint| match ty {
         TypeConstraint::Is(known) => Some(known.name().to_owned()),
         TypeConstraint::Opaque(name) => Some(name.to_owned()),
+        TypeConstraint::AnyTensor => Some("!t.tensor".to_owned()),
         _ => None,
     };
     let mut side = Side { fixed: Vec::new(), rest: None };

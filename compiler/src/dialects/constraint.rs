@@ -22,6 +22,8 @@ pub enum TypeConstraint {
     LikeOrMemRef(ElementKind),
     /// A function type.
     Function,
+    /// A tensor of any elements and shape.
+    AnyTensor,
     /// The type of a dialect that is written so, with the `!`.
     Opaque(&'static str),
 }
@@ -38,6 +40,7 @@ impl TypeConstraint {
             | TypeConstraint::Like(_)
             | TypeConstraint::LikeOrMemRef(_)
             | TypeConstraint::Function
+            | TypeConstraint::AnyTensor
             | TypeConstraint::Opaque(_) => None,
         }
     }
@@ -56,6 +59,9 @@ impl TypeConstraint {
                 _ => kind.holds(cx, cx.element(ty)),
             },
             TypeConstraint::Function => matches!(cx.ty(ty), TypeKind::Function { .. }),
+            TypeConstraint::AnyTensor => {
+                matches!(cx.ty(ty), TypeKind::Tensor { .. }) || ty == KnownType::Tensor.id()
+            }
             TypeConstraint::Opaque(name) => match cx.ty(ty) {
                 TypeKind::Opaque(text) => name.strip_prefix('!') == Some(cx.str(*text)),
                 _ => false,
@@ -77,6 +83,7 @@ impl TypeConstraint {
                 return format!("{}, or a vector, tensor or memref of such", kind.name());
             }
             TypeConstraint::Function => "a function type",
+            TypeConstraint::AnyTensor => "a tensor",
             TypeConstraint::Opaque(name) => name,
         }
         .into()

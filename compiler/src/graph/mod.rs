@@ -26,7 +26,9 @@ pub fn is_op_graph(m: &Module) -> bool {
 pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-to-kernels)",
-        1 => "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)",
+        1 => {
+            "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)"
+        }
         _ => {
             "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,tf-constant-fold,tf-remap,cse,symbol-dce,tf-to-kernels)"

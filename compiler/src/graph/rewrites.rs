@@ -11,7 +11,9 @@ pub(crate) const ARITHMETIC: Pass = Pass {
     summary: "simplifies TensorFlow's operators by the laws of arithmetic",
     options: &[],
     statistics: &[("num-rewrites", "Number of folds and rewrites")],
-    run: |r, cx| run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Arithmetic, def), ..Greedy::default() }),
+    run: |r, cx| {
+        run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Arithmetic, def), ..Greedy::default() })
+    },
 };
 
 pub(crate) const REMAP: Pass = Pass {
@@ -20,7 +22,9 @@ pub(crate) const REMAP: Pass = Pass {
     summary: "makes one operator of several that one kernel does at once",
     options: &[],
     statistics: &[("num-rewrites", "Number of folds and rewrites")],
-    run: |r, cx| run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Fusion, def), ..Greedy::default() }),
+    run: |r, cx| {
+        run(r, cx, &Greedy { patterns: |def| patterns::of(Family::Fusion, def), ..Greedy::default() })
+    },
 };
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &Greedy) -> Change {

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::infer::{Operand, infer};
-use befrost_tensor::tf::op::signature;
+use befrost_tensor::tf::op::{Operand, infer, signature};
 use rustc_hash::FxHashMap;
 
 use super::effects::{body, callees, functions};
@@ -99,7 +98,9 @@ fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u6
     let n_results = tf::n_data_results(m, op);
     let results: Vec<ValueId> = m.results(op).take(n_results).collect();
     let shapes = match name {
-        "Const" => m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr)).map(|ty| vec![shape_of(m, ty)]),
+        "Const" => {
+            m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr)).map(|ty| vec![shape_of(m, ty)])
+        }
         "Identity" | "IdentityN" | "PreventGradient" | "Snapshot" | "StopGradient" => {
             Some(m.operands(op).take(n_results).map(|value| shape_of(m, m.value_type(value))).collect())
         }
@@ -144,7 +145,8 @@ fn known_dims(m: &Module, value: ValueId) -> Option<PartialShape> {
         "Shape" => Some(shape_of(m, m.value_type(m.operand(op, 0)))),
         "Pack" => {
             let n = tf::n_data_operands(m, op);
-            let dims: Vec<i64> = m.operands(op).take(n).map(|value| known_size(m, value).unwrap_or(-1)).collect();
+            let dims: Vec<i64> =
+                m.operands(op).take(n).map(|value| known_size(m, value).unwrap_or(-1)).collect();
             PartialShape::from_i64(&dims).ok()
         }
         "Identity" | "Cast" => known_dims(m, m.operand(op, 0)),
@@ -158,7 +160,9 @@ fn known_size(m: &Module, value: ValueId) -> Option<i64> {
         return size.first().copied();
     }
     let op = m.defining_op(value)?;
-    if tf::op_of(m.op_name_str(op))? != "StridedSlice" || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1) {
+    if tf::op_of(m.op_name_str(op))? != "StridedSlice"
+        || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1)
+    {
         return None;
     }
     let of = m.defining_op(m.operand(op, 0)).filter(|&of| m.op_name_str(of) == "tf.Shape")?;
@@ -174,7 +178,9 @@ pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
     shape_of(m, m.cx.attr_type(attr)?).shape().filter(|shape| shape.num_elements() <= MAX_LOOKED_AT)?;
     let tensor = tf::dense_tensor(&m.cx, attr, &(Malloc::shared() as Arc<dyn Allocator>))?;
     match tensor.dtype() {
-        befrost_tensor::DType::I32 => Some(tensor.read::<i32>().ok()?.iter().map(|&n| i64::from(n)).collect()),
+        befrost_tensor::DType::I32 => {
+            Some(tensor.read::<i32>().ok()?.iter().map(|&n| i64::from(n)).collect())
+        }
         befrost_tensor::DType::I64 => Some(tensor.read::<i64>().ok()?.to_vec()),
         _ => None,
     }
@@ -183,7 +189,10 @@ pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
 /// What the functions return that an op calls.
 fn call(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u64 {
     let m = r.ir();
-    if !matches!(tf::op_of(m.op_name_str(op)), Some("PartitionedCall" | "StatefulPartitionedCall" | "If" | "StatelessIf" | "Case" | "StatelessCase")) {
+    if !matches!(
+        tf::op_of(m.op_name_str(op)),
+        Some("PartitionedCall" | "StatefulPartitionedCall" | "If" | "StatelessIf" | "Case" | "StatelessCase")
+    ) {
         return 0;
     }
     let called = callees(m, op);
@@ -233,9 +242,9 @@ fn arguments(r: &mut Rewriter<'_>, order: &[OpId]) -> u64 {
     let mut refined = 0;
     for &function in order {
         let m = r.ir();
-        let is_private = m
-            .attr(function, names::SYM_VISIBILITY)
-            .is_some_and(|attr| matches!(m.cx.attr(attr), AttrKind::Str { text, .. } if m.cx.str(*text) == "private"));
+        let is_private = m.attr(function, names::SYM_VISIBILITY).is_some_and(
+            |attr| matches!(m.cx.attr(attr), AttrKind::Str { text, .. } if m.cx.str(*text) == "private"),
+        );
         let name = m.symbol_name(function).filter(|_| is_private);
         let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
         let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));

@@ -109,7 +109,7 @@ pub(super) fn ops(r: &mut Registry) {
             "tf._Predicate",
             "whether a tensor is true: a number that is not 0, or a tensor of other ranks that is not empty",
         )
-        .operand("x", T::Any)
+        .operand("x", T::AnyTensor)
         .result("is_true", T::Is(KnownType::I1))
         .pure()
         .kernel(),
@@ -119,7 +119,7 @@ pub(super) fn ops(r: &mut Registry) {
             "tf._BranchIndex",
             "the number of a branch; that of the last one if there is no such branch",
         )
-        .operand("index", T::Any)
+        .operand("index", T::AnyTensor)
         .attr("branches", A::Int(KnownType::I64))
         .result("number", T::Is(KnownType::I32))
         .pure()

@@ -4,7 +4,10 @@ use befrost_tensor::DType;
 
 use super::super::shapes::ints as ints_of;
 use super::constant::patterns;
-use super::{apply, attrs, broadcast, constant, dims, dtype, flag, is_float, is_used_once, made_by, make, name, same_type, scalar, splat, ty};
+use super::{
+    apply, attrs, broadcast, constant, dims, dtype, flag, is_float, is_used_once, made_by, make, name,
+    same_type, scalar, splat, ty,
+};
 use crate::dialects::tf;
 use crate::ir::{AttrId, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -34,7 +37,9 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
             "tf-minimize-broadcasts" 5 minimize_broadcasts;
         },
         "RealDiv" | "Div" => patterns! { "tf-rsqrt" 8 rsqrt; },
-        "MatMul" | "BatchMatMul" | "BatchMatMulV2" => patterns! { "tf-transposed-operand" 8 transposed_operand; },
+        "MatMul" | "BatchMatMul" | "BatchMatMulV2" => {
+            patterns! { "tf-transposed-operand" 8 transposed_operand; }
+        }
         "ConcatV2" => patterns! { "tf-hoist-unary-chain" 6 hoist; },
         "Transpose" => patterns! { "tf-cast-later" 6 cast_later; },
         _ => &[],
@@ -79,7 +84,8 @@ fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
     if let Some(product) = made_by(m, value, &["Mul"]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
         // The other factor's shape is the product's if the number is a scalar.
-        let number = |x: ValueId| if dims(m, x).is_some_and(|dims| dims.is_empty()) { splat(m, x) } else { None };
+        let number =
+            |x: ValueId| if dims(m, x).is_some_and(|dims| dims.is_empty()) { splat(m, x) } else { None };
         match (number(x), number(y)) {
             (None, Some(n)) if is_used_once(m, value) => return (x, n),
             (Some(n), None) if is_used_once(m, value) => return (y, n),
@@ -136,14 +142,17 @@ fn common_factor(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if !is_float(m, m.result(op, 0)) {
         return None;
     }
-    let products: Vec<OpId> =
-        m.operands(op).map(|value| made_by(m, value, &["Mul"]).filter(|_| is_used_once(m, value))).collect::<Option<_>>()?;
+    let products: Vec<OpId> = m
+        .operands(op)
+        .map(|value| made_by(m, value, &["Mul"]).filter(|_| is_used_once(m, value)))
+        .collect::<Option<_>>()?;
     let (&first, rest) = products.split_first()?;
     if rest.is_empty() {
         return None;
     }
     let has = |product: OpId, x: ValueId| m.operand(product, 0) == x || m.operand(product, 1) == x;
-    let x = [m.operand(first, 0), m.operand(first, 1)].into_iter().find(|&x| rest.iter().all(|&p| has(p, x)))?;
+    let x =
+        [m.operand(first, 0), m.operand(first, 1)].into_iter().find(|&x| rest.iter().all(|&p| has(p, x)))?;
     let others: Vec<ValueId> = products
         .iter()
         .map(|&p| if m.operand(p, 0) == x { m.operand(p, 1) } else { m.operand(p, 0) })
@@ -174,7 +183,13 @@ fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let split = |inner: OpId| {
         let (x, y) = (m.operand(inner, 0), m.operand(inner, 1));
         let (nx, ny) = (size(x)?, size(y)?);
-        if nx > ny { Some((x, y)) } else if ny > nx { Some((y, x)) } else { None }
+        if nx > ny {
+            Some((x, y))
+        } else if ny > nx {
+            Some((y, x))
+        } else {
+            None
+        }
     };
     let ((a, s1), (b, s2)) = (split(p)?, split(q)?);
     if dims(m, a) != dims(m, b) {
@@ -191,7 +206,9 @@ fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 fn square(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let x = m.operand(op, 0);
-    if x != m.operand(op, 1) || dtype(m, x).is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128)) {
+    if x != m.operand(op, 1)
+        || dtype(m, x).is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128))
+    {
         return None;
     }
     let result = ty(m, m.result(op, 0));
@@ -213,7 +230,10 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let is_batch = name(m, op) != "MatMul";
     let turns = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
-    if is_batch && dtype(m, m.operand(op, 0)).is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128)) {
+    if is_batch
+        && dtype(m, m.operand(op, 0))
+            .is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128))
+    {
         return None;
     }
     let mut operands = [m.operand(op, 0), m.operand(op, 1)];
@@ -253,9 +273,45 @@ fn swaps_last(order: &[i64]) -> bool {
 
 /// Operators of one operand that work element by element.
 const UNARY: &[&str] = &[
-    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Erfc", "Exp", "Expm1", "Floor", "Inv",
-    "Invert", "Log", "Log1p", "LogicalNot", "Neg", "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "Selu", "Sigmoid", "Sign", "Sin",
-    "Sinh", "Softplus", "Softsign", "Sqrt", "Square", "Tan", "Tanh",
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Elu",
+    "Erf",
+    "Erfc",
+    "Exp",
+    "Expm1",
+    "Floor",
+    "Inv",
+    "Invert",
+    "Log",
+    "Log1p",
+    "LogicalNot",
+    "Neg",
+    "Reciprocal",
+    "Relu",
+    "Relu6",
+    "Rint",
+    "Round",
+    "Rsqrt",
+    "Selu",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Square",
+    "Tan",
+    "Tanh",
 ];
 
 /// Concat(f(a), f(b)) is f(Concat(a, b)).
@@ -270,7 +326,9 @@ fn hoist(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let parts: Vec<ValueId> = m.operands(op).take(n).collect();
     let inner: Vec<ValueId> = parts
         .iter()
-        .map(|&part| made_by(m, part, &[&operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0)))
+        .map(|&part| {
+            made_by(m, part, &[&operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
+        })
         .collect::<Option<_>>()?;
     let (axis, result) = (m.operand(op, n), ty(m, m.result(op, 0)));
     let operands: Vec<ValueId> = inner.into_iter().chain([axis]).collect();

@@ -3,7 +3,9 @@
 use befrost_tensor::DType;
 
 use super::super::shapes::ints as ints_of;
-use super::{apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, name, passing, scalar, splat, ty};
+use super::{
+    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, name, passing, scalar, splat, ty,
+};
 use crate::ir::{OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 

@@ -8,8 +8,9 @@
 //! ```
 
 use super::constant::patterns;
-use super::{apply, attrs, constant, dims, dtype, flag, is_used_once, made_by, make, name, same_type, scalar, ty, unranked};
-use crate::dialects::tf;
+use super::{
+    apply, attrs, constant, dims, dtype, flag, is_used_once, made_by, make, name, same_type, scalar, ty,
+};
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
@@ -22,8 +23,12 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
-        "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" => patterns! { "tf-fuse-activation" 8 fuse_activation; },
-        "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; },
+        "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" => {
+            patterns! { "tf-fuse-activation" 8 fuse_activation; }
+        }
+        "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => {
+            patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }
+        }
         _ => &[],
     }
 }
@@ -39,7 +44,9 @@ fn activation(name: &str, product: &str) -> bool {
 
 /// The strings of a list.
 fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
-    let Some(AttrKind::Array(items)) = m.attr_named(op, name).map(|attr| m.cx.attr(attr)) else { return Vec::new() };
+    let Some(AttrKind::Array(items)) = m.attr_named(op, name).map(|attr| m.cx.attr(attr)) else {
+        return Vec::new();
+    };
     items.iter().filter_map(|&item| m.cx.as_str(item).map(str::to_owned)).collect()
 }
 
@@ -49,7 +56,14 @@ fn fusable(m: &Module, value: ValueId, kinds: &[&str]) -> Option<OpId> {
 }
 
 /// Makes a fused op that does one thing more.
-fn extend(r: &mut Rewriter<'_>, op: OpId, inner: OpId, arg: Option<ValueId>, does: &str, more: &[(&str, AttrId)]) -> ValueId {
+fn extend(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    inner: OpId,
+    arg: Option<ValueId>,
+    does: &str,
+    more: &[(&str, AttrId)],
+) -> ValueId {
     let m = r.ir();
     let fused = match name(m, inner) {
         "Conv2D" => "_FusedConv2D".to_owned(),
@@ -81,7 +95,8 @@ fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
     let (x, bias, inner) =
         pairs.iter().find_map(|&(x, bias)| Some((x, bias, fusable(m, x, &["Conv2D", "MatMul"])?)))?;
-    let layout = |op: OpId| m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC");
+    let layout =
+        |op: OpId| m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC");
     let is_image = name(m, inner) == "Conv2D";
     if is_image && layout(inner) != "NHWC" || is_bias_add && layout(op) != "NHWC" {
         return None;
@@ -118,7 +133,9 @@ fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let inner = fusable(m, m.operand(op, 0), &["_FusedConv2D", "_FusedMatMul"])?;
     let done = words(m, inner, "fused_ops");
     let what = name(m, op).to_owned();
-    if !activation(&what, name(m, inner)) || !done.last().is_some_and(|last| last == "BiasAdd" || last == "Add") {
+    if !activation(&what, name(m, inner))
+        || !done.last().is_some_and(|last| last == "BiasAdd" || last == "Add")
+    {
         return None;
     }
     let alpha = m.attr_named(op, "alpha").filter(|_| what == "LeakyRelu");
@@ -129,7 +146,8 @@ fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 /// A convolution and a normalization with constants: these go into the filter and a bias.
 fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let trains = m.attr_named(op, "is_training").is_none_or(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)));
+    let trains =
+        m.attr_named(op, "is_training").is_none_or(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)));
     let others_unused = m.results(op).skip(1).all(|value| m.is_unused(value));
     let layout = m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC");
     if trains || !others_unused || layout != "NHWC" || flag(m, op, "adj_x") {

@@ -128,7 +128,7 @@ fn splat(m: &Module, value: ValueId) -> Option<f64> {
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let one = HostTensor::allocate(dtype, befrost_tensor::Shape::scalar(), &plain).ok()?;
     one.write_bytes().ok()?.copy_from_slice(data.0.get(..size)?);
-    let wide = befrost_tensor::tf::cast(&one, DType::F64, false, &plain).ok()?;
+    let wide = befrost_tensor::tf::cast(&one, DType::F64, &plain).ok()?;
     let number = wide.read::<f64>().ok()?.first().copied();
     number
 }
@@ -137,7 +137,7 @@ fn splat(m: &Module, value: ValueId) -> Option<f64> {
 fn scalar(r: &mut Rewriter<'_>, before: OpId, number: f64, dtype: DType) -> Option<ValueId> {
     let plain: Arc<dyn Allocator> = Malloc::shared();
     let wide = HostTensor::from_slice(befrost_tensor::Shape::scalar(), &[number], &plain).ok()?;
-    let one = befrost_tensor::tf::cast(&wide, dtype, false, &plain).ok()?;
+    let one = befrost_tensor::tf::cast(&wide, dtype, &plain).ok()?;
     let attr = tf::tensor_attr(r.cx(), &one)?;
     Some(super::fold::constant(r, before, attr))
 }

@@ -15,12 +15,22 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
     match name(m, op) {
         "Identity" | "StopGradient" | "PreventGradient" | "Snapshot" => x(0),
         "Reshape" | "BroadcastTo" | "Squeeze" | "ExpandDims" if same_shape(0) => x(0),
-        "Pad" | "PadV2" | "MirrorPad" | "Tile" | "Slice" if same_shape(0) && m.operand(op, 0) != m.operand(op, 1) => x(0),
+        "Pad" | "PadV2" | "MirrorPad" | "Tile" | "Slice"
+            if same_shape(0) && m.operand(op, 0) != m.operand(op, 1) =>
+        {
+            x(0)
+        }
         "StridedSlice" if same_shape(0) && steps_forward(m, op) => x(0),
         "Transpose" if keeps_order(m, op) => x(0),
         "ReverseV2" | "Roll" if touches_nothing(m, op) => x(0),
-        "Cast" if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) => x(0),
-        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" if ints(m, m.operand(op, 1)).is_some_and(|axes| axes.is_empty()) => x(0),
+        "Cast" if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) => {
+            x(0)
+        }
+        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any"
+            if ints(m, m.operand(op, 1)).is_some_and(|axes| axes.is_empty()) =>
+        {
+            x(0)
+        }
         "ConcatV2" if n == 2 => x(0),
         "Concat" if n == 2 => x(1),
         "AddN" if n == 1 => x(0),
@@ -31,7 +41,8 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
 }
 
 fn same_elements(m: &Module, op: OpId) -> bool {
-    m.cx.element(m.value_type(m.operand(op, 0))) == m.cx.element(m.value_type(m.result(op, 0))) && !flag(m, op, "Truncate")
+    m.cx.element(m.value_type(m.operand(op, 0))) == m.cx.element(m.value_type(m.result(op, 0)))
+        && !flag(m, op, "Truncate")
 }
 
 /// A slice that is as large as what it is of, and not reversed, is all of it.
@@ -59,7 +70,9 @@ fn keeps_order(m: &Module, op: OpId) -> bool {
 /// Whether all axes that are reversed or rolled have one element.
 fn touches_nothing(m: &Module, op: OpId) -> bool {
     let axes = if name(m, op) == "Roll" { 2 } else { 1 };
-    let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else { return false };
+    let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else {
+        return false;
+    };
     axes.iter().all(|&axis| {
         let axis = if axis < 0 { axis + sizes.len() as i64 } else { axis };
         usize::try_from(axis).ok().and_then(|axis| sizes.get(axis)).is_some_and(|&size| size == 1)

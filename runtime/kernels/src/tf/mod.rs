@@ -11,7 +11,9 @@ mod flow;
 
 use std::sync::LazyLock;
 
-use befrost_host::kernel::{KernelFrame, KernelUse, Outcome, Prepare, Prepared, Rest, Returns, Signature};
+use befrost_host::kernel::{
+    Ignored, KernelFrame, KernelUse, Outcome, Prepare, Prepared, Rest, Returns, Signature,
+};
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::HostTensor;
 use befrost_tensor::tf::op::{self, Derived, Eval};
@@ -40,7 +42,7 @@ pub fn tf(registry: &mut Registry) {
     for name in PASSING {
         registry.add(kernel!(name, |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect())));
     }
-    registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>| {
+    registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>, _: Ignored| {
         Results(SmallVec::from_iter([constant.0.0.clone()]))
     }));
     flow::add(registry);

@@ -32,7 +32,8 @@ impl PartialShape {
         if text == "*" {
             return Some(PartialShape::unknown());
         }
-        let dim = |dim: &str| if dim == "?" { Some(-1) } else { dim.parse().ok().filter(|&dim: &i64| dim >= 0) };
+        let dim =
+            |dim: &str| if dim == "?" { Some(-1) } else { dim.parse().ok().filter(|&dim: &i64| dim >= 0) };
         let dims = text.split('x').filter(|_| !text.is_empty()).map(dim);
         PartialShape::from_i64(&dims.collect::<Option<Vec<i64>>>()?).ok()
     }

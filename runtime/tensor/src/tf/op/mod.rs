@@ -31,8 +31,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 pub use attrs::{Attributes, Attrs};
-pub use infer::{Inferred, Operand, infer};
 pub use derive::Derived;
+pub use infer::{Inferred, Operand, infer};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature, names, signature};
 pub use types::{RefusedType, Type};
 
