@@ -1,0 +1,134 @@
+//! TensorFlow's graphs: every stored run gives what TensorFlow gave, at each level of optimization, on one thread and on two; and our optimizer
+//! leaves no more operators than TensorFlow's own.
+//!
+//! A case is a folder of `testdata/graphdefs`: `graph.pb`, and `feeds.json` with the runs, whose tensors are `.npy` files.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use befrost_compiler::import::{Feed, ImportOptions, graphdef};
+use befrost_compiler::ir::Module;
+use befrost_compiler::pass::PassManager;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value as Json;
+
+/// Operators of dataflow control flow, which are refused by name.
+const DATAFLOW: &[&str] = &["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"];
+
+/// What does not count as an operator.
+const FREE: &[&str] = &["Const", "Identity", "NoOp", "Placeholder"];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/graphdefs");
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(&root)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
+        .unwrap_or_default();
+    cases.sort();
+    let mut trials = vec![Trial::test("there_are_cases", {
+        let n = cases.len();
+        move || if n > 0 { Ok(()) } else { Err("no cases in testdata/graphdefs".into()) }
+    })];
+    for case in cases {
+        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        trials.push(Trial::test(name, move || check(&case)));
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn check(case: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(case.join("feeds.json"))?;
+    let description: Json = serde_json::from_str(&text)?;
+    let is_dataflow = keys(&description["ops"]).any(|op| DATAFLOW.contains(&op.trim_start_matches("fn/")));
+    let fetches: Vec<&str> = items(&description["fetches"]).iter().filter_map(Json::as_str).collect();
+    for (i, run) in items(&description["runs"]).iter().enumerate() {
+        for (level, queue) in [("-O0", "s"), ("-O1", "s"), ("-O2", "s"), ("-O2", "mstd:2")] {
+            let output = execute(case, &description, &fetches, run, level, queue)?;
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            let wants_error = run.get("expect_error").is_some() || is_dataflow;
+            let failed = output.status.code() == Some(1);
+            if wants_error != failed || !(failed || output.status.success()) {
+                return Err(format!("run {i} with {level} on {queue}: {:?}\n{errors}", output.status).into());
+            }
+            if is_dataflow && !DATAFLOW.iter().any(|op| errors.contains(op)) {
+                return Err(format!("run {i} with {level}: an error that names no operator: {errors}").into());
+            }
+        }
+    }
+    if !is_dataflow {
+        compare_with_grappler(case, &description, &fetches)?;
+    }
+    Ok(())
+}
+
+fn execute(
+    case: &Path,
+    description: &Json,
+    fetches: &[&str],
+    run: &Json,
+    level: &str,
+    queue: &str,
+) -> Result<Output, Failed> {
+    let file = |tensor: &Json| format!("{}={}", text(&tensor["tensor"]), case.join(text(&tensor["file"])).display());
+    let tolerance = |name: &str, least: f64| description[name].as_f64().unwrap_or(0.0).max(least).to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
+    command.arg(case.join("graph.pb")).args([level, "--work-queue", queue, "--leak-check"]);
+    for fetch in fetches {
+        command.args(["--fetch", fetch]);
+    }
+    for feed in items(&run["feeds"]) {
+        command.args(["--input", &file(feed)]);
+    }
+    for output in items(&run["outputs"]) {
+        command.args(["--expect", &file(output)]);
+    }
+    command.args(["--rtol", &tolerance("rtol", 1e-4), "--atol", &tolerance("atol", 1e-5)]);
+    Ok(command.output()?)
+}
+
+/// How many operators there are, of what TensorFlow's optimizer has made of the graph and of what ours has.
+fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> Result<(), Failed> {
+    let theirs = &description["grappler"]["default"]["ops"];
+    if theirs.is_null() {
+        return Ok(());
+    }
+    let counted = |name: &str| !FREE.contains(&name);
+    let want: u64 = keys(theirs).filter(|op| counted(op)).filter_map(|op| theirs[op].as_u64()).sum();
+    let feeds = items(&description["runs"][0]["feeds"]).iter().map(|feed| Feed::named(text(&feed["tensor"]))).collect();
+    let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
+    let options = ImportOptions { feeds, fetches, function: String::new() };
+    let mut module =
+        graphdef(std::fs::read(case.join("graph.pb"))?, &options).map_err(|said| format!("{said:?}"))?;
+    let mut passes = PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
+    passes.run_with(&mut module, &mut Default::default()).map_err(|said| format!("{said:?}"))?;
+    let ours = operators(&module);
+    let found: usize = ours.iter().filter(|(op, _)| counted(op)).map(|(_, n)| n).sum();
+    if found as u64 > want {
+        return Err(format!("{found} operators, TensorFlow has {want}: {ours:?}").into());
+    }
+    Ok(())
+}
+
+fn operators(module: &Module) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for op in module.walk(module.top()) {
+        if let Some(name) = module.op_name_str(op).strip_prefix("tf.") {
+            *found.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    found
+}
+
+fn items(value: &Json) -> &[Json] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn keys(value: &Json) -> impl Iterator<Item = &str> {
+    value.as_object().into_iter().flat_map(|entries| entries.keys().map(String::as_str))
+}
+
+fn text(value: &Json) -> &str {
+    value.as_str().unwrap_or_default()
+}
