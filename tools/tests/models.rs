@@ -71,7 +71,8 @@ fn execute(
     level: &str,
     queue: &str,
 ) -> Result<Output, Failed> {
-    let file = |tensor: &Json| format!("{}={}", text(&tensor["tensor"]), case.join(text(&tensor["file"])).display());
+    let file =
+        |tensor: &Json| format!("{}={}", text(&tensor["tensor"]), case.join(text(&tensor["file"])).display());
     let tolerance = |name: &str, least: f64| description[name].as_f64().unwrap_or(0.0).max(least).to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
     command.arg(case.join("graph.pb")).args([level, "--work-queue", queue, "--leak-check"]);
@@ -96,12 +97,16 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
     }
     let counted = |name: &str| !FREE.contains(&name);
     let want: u64 = keys(theirs).filter(|op| counted(op)).filter_map(|op| theirs[op].as_u64()).sum();
-    let feeds = items(&description["runs"][0]["feeds"]).iter().map(|feed| Feed::named(text(&feed["tensor"]))).collect();
+    let feeds = items(&description["runs"][0]["feeds"])
+        .iter()
+        .map(|feed| Feed::named(text(&feed["tensor"])))
+        .collect();
     let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
     let options = ImportOptions { feeds, fetches, function: String::new() };
     let mut module =
         graphdef(std::fs::read(case.join("graph.pb"))?, &options).map_err(|said| format!("{said:?}"))?;
-    let mut passes = PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
+    let mut passes =
+        PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
     passes.run_with(&mut module, &mut Default::default()).map_err(|said| format!("{said:?}"))?;
     let ours = operators(&module);
     let found: usize = ours.iter().filter(|(op, _)| counted(op)).map(|(_, n)| n).sum();
