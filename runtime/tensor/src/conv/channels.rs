@@ -6,7 +6,7 @@
 use super::Conv2d;
 use crate::TensorError;
 use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
-use crate::simd::{Fold, Isa};
+use crate::simd::{Fold, Isa, Windows};
 
 impl Conv2d {
     /// `MaxPool`: NaN where a window has one, negative infinity where it has no pixel.
@@ -59,21 +59,37 @@ impl Conv2d {
             return Ok(());
         }
         let line = cols * channels;
+        let (pixel, from_left) = (width.stride * channels, width.pad.0);
+        // The windows that have all of their taps inside.
+        let whole = from_left.div_ceil(width.stride);
+        let reach = (width.filter - 1) * width.dilation + 1;
+        let end =
+            (width.input + from_left).checked_sub(reach).map_or(0, |free| free / width.stride + 1).min(cols);
         each_part(out.chunks_mut(line), parallel, |at, out| {
             let (batch, y) = (at / rows, at % rows);
-            let mut pixels = Vec::new();
-            for (x, out) in out.chunks_exact_mut(channels).enumerate() {
-                pixels.clear();
-                for i in height.inside(y) {
-                    let line =
-                        batch * height.input + (y * height.stride + i * height.dilation - height.pad.0);
-                    for j in width.inside(x) {
-                        let pixel = x * width.stride + j * width.dilation - width.pad.0;
-                        let pixel = &image[(line * width.input + pixel) * channels..][..channels];
-                        pixels.push((i * width.filter + j, pixel));
-                    }
-                }
-                isa.fold(fold, &pixels, out);
+            let mut lines = Vec::with_capacity(height.filter.min(height.input));
+            for i in height.inside(y) {
+                let line = batch * height.input + y * height.stride + i * height.dilation - height.pad.0;
+                let line = &image[line * width.input * channels..][..width.input * channels];
+                lines.push((i * width.filter, line));
+            }
+            let mut x = 0;
+            while x < cols {
+                let count = if (whole..end).contains(&x) { end - x } else { 1 };
+                let inside = width.inside(x);
+                let place = x * width.stride + inside.start * width.dilation;
+                let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };
+                let windows = Windows {
+                    lines: &lines,
+                    start,
+                    first_tap: inside.start,
+                    taps: inside.len(),
+                    tap_step: width.dilation * channels,
+                    window_step: pixel,
+                    channels,
+                };
+                isa.fold(fold, &windows, &mut out[x * channels..][..count * channels]);
+                x += count;
             }
             if !epilogue.is_plain() {
                 isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);

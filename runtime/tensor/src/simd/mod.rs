@@ -3,7 +3,7 @@
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
-//!                       ├─ fold      a window's pixels, channel by channel              (window.rs)
+//!                       ├─ fold      a line's windows, channel by channel              (window.rs)
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
@@ -37,7 +37,7 @@ pub use finish::Epilogue;
 pub use functions::Function;
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
-pub(crate) use window::Fold;
+pub(crate) use window::{Fold, Windows};
 
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
@@ -186,14 +186,14 @@ impl Isa {
         );
     }
 
-    /// `out` becomes the fold of some pixels, which come with the numbers of their taps and have as many channels as `out`.
-    pub(crate) fn fold(self, fold: Fold<'_>, pixels: &[(usize, &[f32])], out: &mut [f32]) {
+    /// `out` becomes the fold of each of some windows, which have as many channels.
+    pub(crate) fn fold(self, fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
         compiled!(
             self,
-            |fold: Fold<'_>, pixels: &[(usize, &[f32])], out: &mut [f32]| window::fold::<FUSED>(
-                fold, pixels, out
+            |fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]| window::fold::<FUSED>(
+                fold, windows, out
             ),
-            window::fold::<true>(fold, pixels, out)
+            window::fold::<true>(fold, windows, out)
         );
     }
 

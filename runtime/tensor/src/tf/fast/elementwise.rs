@@ -346,3 +346,13 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         I32 i32 => F64 f64, I64 i64 => F64 f64, UI8 u8 => I32 i32,
     }
 }
+
+/// See [`reference::add_n`]; in place.
+pub fn add_n(inputs: impl IntoIterator<Item = HostTensor>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let mut inputs = inputs.into_iter();
+    let Some(first) = inputs.next() else { return reference::add_n(&[], cx.allocator) };
+    inputs.try_fold(first, |sum, x| {
+        x.expect_shape("inputs", sum.shape())?;
+        binary(Binary::Add, sum, x, cx)
+    })
+}

@@ -1,10 +1,10 @@
 //! Operators that move elements, or take and put them by index.
 
-use super::{Attributes, Eval, Row, count_in, int_in, ints_in, of, of_many, shape_in};
+use super::{Attributes, OwnedEval, Row, count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::{
     PadMode, Scatter, SliceMasks, SliceRange, Unary, cast, concat, depth_to_space, diag, diag_part,
-    dynamic_stitch, gather, gather_nd, in_top_k, matrix_band_part, matrix_diag, matrix_diag_part,
+    dynamic_stitch, fast, gather, gather_nd, in_top_k, matrix_band_part, matrix_diag, matrix_diag_part,
     matrix_set_diag, mirror_pad_grad, one_hot, pack, pad, reverse, roll, scatter_nd, slice, space_to_depth,
     split, split_v, strided_slice, strided_slice_grad, tensor_scatter, tensor_strided_slice_update, tile,
     top_k, transpose, unary, unique, unpack,
@@ -12,7 +12,9 @@ use crate::tf::{
 use crate::{DType, HostTensor, I1, TensorError};
 
 pub(super) const OPS: &[Row] = &[
-    (&["Transpose"], |attrs| of(attrs, |[x, perm], m| transpose(x, &ints_in("Transpose", "perm", perm)?, m))),
+    (&["Transpose"], |attrs| {
+        owning(attrs, |[x, perm], cx| fast::transpose(&x, &ints_in("Transpose", "perm", &perm)?, cx))
+    }),
     (&["ConjugateTranspose"], |attrs| {
         of(attrs, |[x, perm], m| {
             let turned = transpose(x, &ints_in("ConjugateTranspose", "perm", perm)?, m)?;
@@ -240,7 +242,7 @@ pub(super) const OPS: &[Row] = &[
     }),
 ];
 
-fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Result<Eval, TensorError> {
+fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Result<OwnedEval, TensorError> {
     of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
 }
 

@@ -4,23 +4,19 @@
 //! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes the operands that it needs, in order
 //! ```
 
-use std::sync::Arc;
-
 use super::layers::{conv, transposed};
-use super::{Attributes, Eval, Row, of_many};
+use super::{Attributes, OwnedEval, Row, owning_many};
 use crate::error::invalid;
-use crate::mem::Allocator;
+use crate::simd::Function;
+use crate::tf::fast::{self, Cx};
 use crate::tf::unary::real_map;
-use crate::tf::{
-    BatchNorm, BatchNormAttrs, Binary, Format, Unary, batch_norm, bias_add, binary, conv2d, depthwise_conv2d,
-    leaky_relu, matmul, unary,
-};
-use crate::{HostTensor, TensorError};
+use crate::tf::{BatchNorm, BatchNormAttrs, Binary, Format, Unary};
+use crate::{DType, HostTensor, TensorError};
 
 pub(super) const OPS: &[Row] = &[
     (&["_FusedMatMul"], |attrs| {
         let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
-        fused(attrs, Format::Nhwc, move |a, b, m| matmul(a, left, b, right, m))
+        fused(attrs, Format::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
     }),
     (&["_FusedConv2D"], |attrs| {
         let conv = conv(attrs)?;
@@ -28,11 +24,11 @@ pub(super) const OPS: &[Row] = &[
         if attrs.count("num_host_args")? > 0 {
             return invalid("_FusedConv2D", "`host_args` are not supported".to_owned());
         }
-        fused(attrs, conv.format, move |x, filter, m| conv2d(x, filter, &conv, m))
+        fused(attrs, conv.format, move |x, filter, cx| fast::conv2d(x, filter, &conv, cx))
     }),
     (&["_FusedDepthwiseConv2dNative"], |attrs| {
         let conv = conv(attrs)?;
-        fused(attrs, conv.format, move |x, filter, m| depthwise_conv2d(x, filter, &conv, m))
+        fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
     }),
 ];
 
@@ -78,24 +74,21 @@ impl Step {
     }
 
     /// The arguments are as many as [`Step::n_args`] says.
-    fn apply(
-        self,
-        x: &HostTensor,
-        args: &[&HostTensor],
-        m: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    fn apply(self, x: HostTensor, args: &[HostTensor], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         match (self, args) {
-            (Step::Bias(format), [bias]) => bias_add(x, bias, format, m),
-            (Step::Add, [other]) => binary(Binary::Add, x, other, m),
-            (Step::Norm(attrs), &[scale, offset, mean, variance]) => {
-                batch_norm(x, &BatchNorm { scale, offset, mean, variance }, &attrs, m)
+            (Step::Bias(format), [bias]) => fast::bias_add(x, bias, format, cx),
+            (Step::Add, [other]) => fast::binary(Binary::Add, x, other.clone(), cx),
+            (Step::Norm(attrs), [scale, offset, mean, variance]) => {
+                fast::batch_norm(x, &BatchNorm { scale, offset, mean, variance }, &attrs, cx)
             }
-            (Step::Unary(op), []) => unary(op, x, m),
-            (Step::LeakyRelu(alpha), []) => leaky_relu(x, alpha, m),
-            (Step::GeluExact, []) => real_map("GeluExact", x, m, |x| {
+            (Step::Unary(op), []) => fast::unary(op, x, cx),
+            (Step::LeakyRelu(alpha), []) => fast::leaky_relu(x, alpha, cx),
+            (Step::GeluExact, []) if x.dtype() == DType::F32 => fast::map(Function::Gelu, x, cx),
+            (Step::GeluApproximate, []) if x.dtype() == DType::F32 => fast::map(Function::GeluTanh, x, cx),
+            (Step::GeluExact, []) => real_map("GeluExact", &x, cx.allocator, |x| {
                 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))
             }),
-            (Step::GeluApproximate, []) => real_map("GeluApproximate", x, m, |x| {
+            (Step::GeluApproximate, []) => real_map("GeluApproximate", &x, cx.allocator, |x| {
                 let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
                 0.5 * x * (1.0 + inner.tanh())
             }),
@@ -107,25 +100,22 @@ impl Step {
 fn fused(
     attrs: &Attributes<'_>,
     format: Format,
-    product: impl Fn(&HostTensor, &HostTensor, &Arc<dyn Allocator>) -> Result<HostTensor, TensorError>
-    + Send
-    + Sync
-    + 'static,
-) -> Result<Eval, TensorError> {
+    product: impl Fn(&HostTensor, &HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> + Send + Sync + 'static,
+) -> Result<OwnedEval, TensorError> {
     let op = attrs.op();
     let names = attrs.strings("fused_ops")?;
     let steps = names.iter().map(|name| Step::new(attrs, name, format)).collect::<Result<Vec<_>, _>>()?;
     let n_args: usize = steps.iter().map(|step| step.n_args()).sum();
-    of_many(attrs, 2, move |inputs, m| {
-        let &[x, by, ref args @ ..] = inputs else { return invalid(op, "fewer than 2 operands".to_owned()) };
+    owning_many(attrs, 2, move |inputs, cx| {
+        let [x, by, args @ ..] = &inputs[..] else { return invalid(op, "fewer than 2 operands".to_owned()) };
         if args.len() != n_args {
             return invalid(op, format!("{} operands for {names:?}, expected {n_args}", args.len()));
         }
         let mut rest = args;
-        steps.iter().try_fold(product(x, by, m)?, |x, step| {
+        steps.iter().try_fold(product(x, by, cx)?, |x, step| {
             let (args, after) = rest.split_at(step.n_args()); // their sum was checked
             rest = after;
-            step.apply(&x, args, m)
+            step.apply(x, args, cx)
         })
     })
 }

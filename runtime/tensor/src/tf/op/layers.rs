@@ -2,41 +2,44 @@
 
 use std::sync::Arc;
 
-use super::{Attributes, Row, ints_in, of, of_many, shape_in};
+use smallvec::SmallVec;
+
+use super::{Attributes, Row, ints_in, of, owning, owning_many, shape_in};
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::tf::fast::{self, Cx};
 use crate::tf::{
     BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, Padding, Pool, Pool2d, Turn, Unary, avg_pool_grad,
-    batch_matmul, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad, binary, conv2d,
-    conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input, einsum, log_softmax, matmul, max_pool_grad, pool, softmax,
-    softmax_cross_entropy, sparse_softmax_cross_entropy, unary,
+    batch_norm_grad, batch_norm_training, bias_add_grad, depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input, max_pool_grad, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
 pub(super) const OPS: &[Row] = &[
     (&["MatMul"], |attrs| {
         let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
-        of(attrs, move |[a, b], m| matmul(a, left, b, right, m))
+        owning(attrs, move |[a, b], cx| fast::matmul(&a, left, &b, right, cx))
     }),
     (&["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], |attrs| {
         let turn = |name| attrs.bool(name).map(|is| if is { Turn::Adjoint } else { Turn::None });
         let (left, right) = (turn("adj_x")?, turn("adj_y")?);
         let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
-        of(attrs, move |[a, b], m| match to {
+        owning(attrs, move |[a, b], cx| match to {
             // Products of 8 bits are summed in the result's type, which is wider.
             Some(to) if to != a.dtype() => {
-                batch_matmul(&crate::tf::cast(a, to, m)?, left, &crate::tf::cast(b, to, m)?, right, m)
+                fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
             }
-            _ => batch_matmul(a, left, b, right, m),
+            _ => fast::batch_matmul(&a, left, &b, right, cx),
         })
     }),
     (&["Einsum"], |attrs| {
         let equation = attrs.string("equation")?;
-        of_many(attrs, 1, move |xs, m| einsum(&equation, xs, m))
+        owning_many(attrs, 1, move |xs, cx| {
+            fast::einsum(&equation, &xs.iter().collect::<SmallVec<[&HostTensor; 4]>>(), cx)
+        })
     }),
-    (&["Softmax"], |attrs| of(attrs, |[x], m| softmax(x, m))),
-    (&["LogSoftmax"], |attrs| of(attrs, |[x], m| log_softmax(x, m))),
+    (&["Softmax"], |attrs| owning(attrs, |[x], cx| fast::softmax(x, cx))),
+    (&["LogSoftmax"], |attrs| owning(attrs, |[x], cx| fast::log_softmax(x, cx))),
     (&["SoftmaxCrossEntropyWithLogits"], |attrs| {
         of(attrs, |[logits, labels], m| softmax_cross_entropy(logits, labels, m))
     }),
@@ -45,31 +48,32 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["BiasAdd"], |attrs| {
         let format = format(attrs)?;
-        of(attrs, move |[x, bias], m| bias_add(x, bias, format, m))
+        owning(attrs, move |[x, bias], cx| fast::bias_add(x, &bias, format, cx))
     }),
-    (&["BiasAddV1"], |attrs| of(attrs, |[x, bias], m| bias_add(x, bias, Format::Nhwc, m))),
+    (&["BiasAddV1"], |attrs| owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, Format::Nhwc, cx))),
     (&["BiasAddGrad"], |attrs| {
         let format = format(attrs)?;
         of(attrs, move |[dy], m| bias_add_grad(dy, format, m))
     }),
     (&["Conv2D"], |attrs| {
         let conv = conv(attrs)?;
-        of(attrs, move |[x, filter], m| conv2d(x, filter, &conv, m))
+        owning(attrs, move |[x, filter], cx| fast::conv2d(&x, &filter, &conv, cx))
     }),
     (&["DepthwiseConv2dNative"], |attrs| {
         let conv = conv(attrs)?;
-        of(attrs, move |[x, filter], m| depthwise_conv2d(x, filter, &conv, m))
+        owning(attrs, move |[x, filter], cx| fast::depthwise_conv2d(&x, &filter, &conv, cx))
     }),
     (&["Conv2DBackpropInput"], |attrs| {
         let conv = conv(attrs)?;
-        of(attrs, move |[sizes, filter, dy], m| {
-            conv2d_backprop_input(&image_shape(sizes, filter, dy, conv.format)?, filter, dy, &conv, m)
+        owning(attrs, move |[sizes, filter, dy], cx| {
+            let shape = image_shape(&sizes, &filter, &dy, conv.format)?;
+            fast::conv2d_backprop_input(&shape, &filter, &dy, &conv, cx)
         })
     }),
     (&["Conv2DBackpropFilter"], |attrs| {
         let (op, conv) = (attrs.op(), conv(attrs)?);
-        of(attrs, move |[x, sizes, dy], m| {
-            conv2d_backprop_filter(x, &shape_in(op, "filter_sizes", sizes)?, dy, &conv, m)
+        owning(attrs, move |[x, sizes, dy], cx| {
+            fast::conv2d_backprop_filter(&x, &shape_in(op, "filter_sizes", &sizes)?, &dy, &conv, cx)
         })
     }),
     (&["DepthwiseConv2dNativeBackpropInput"], |attrs| {
@@ -87,11 +91,13 @@ pub(super) const OPS: &[Row] = &[
     (&["MaxPool", "AvgPool"], |attrs| {
         let kind = if attrs.op() == "MaxPool" { Pool::Max } else { Pool::Avg };
         let pooling = pooling(attrs)?;
-        of(attrs, move |[x], m| pool(kind, x, &pooling, m))
+        owning(attrs, move |[x], cx| fast::pool(kind, &x, &pooling, cx))
     }),
     (&["MaxPoolV2"], |attrs| {
         let windows = operand_windows(attrs)?;
-        of(attrs, move |[x, ksize, strides], m| pool(Pool::Max, x, &windows(ksize, strides)?, m))
+        owning(attrs, move |[x, ksize, strides], cx| {
+            fast::pool(Pool::Max, &x, &windows(&ksize, &strides)?, cx)
+        })
     }),
     (&["MaxPoolGrad"], |attrs| {
         let pooling = pooling(attrs)?;
@@ -110,26 +116,31 @@ pub(super) const OPS: &[Row] = &[
     (&["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], |attrs| {
         let (norm, is_training, third) =
             (norm(attrs)?, attrs.bool("is_training")?, attrs.op() == "FusedBatchNormV3");
-        of(attrs, move |[x, scale, offset, mean, variance], m| {
-            let by = BatchNorm { scale, offset, mean, variance };
-            normalized(x, &by, &norm, is_training, third, m)
+        owning(attrs, move |[x, scale, offset, mean, variance], cx| {
+            let by = BatchNorm { scale: &scale, offset: &offset, mean: &mean, variance: &variance };
+            normalized(x, &by, &norm, is_training, third, cx)
         })
     }),
     (&["_FusedBatchNormEx"], |attrs| {
         let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
         let relu = attrs.word("activation_mode", &[("Identity", false), ("Relu", true)])?;
-        of_many(attrs, 5, move |inputs, m| {
-            let &[x, scale, offset, mean, variance, ref side @ ..] = inputs else {
+        owning_many(attrs, 5, move |mut inputs, cx| {
+            let x = inputs.remove(0); // one of 5 at least
+            let [scale, offset, mean, variance, side @ ..] = &inputs[..] else {
                 return invalid("_FusedBatchNormEx", "fewer than 5 operands".to_owned());
             };
             let by = BatchNorm { scale, offset, mean, variance };
-            let mut results = normalized(x, &by, &norm, is_training, true, m)?;
+            let mut results = normalized(x, &by, &norm, is_training, true, cx)?;
+            let mut y = results.swap_remove(0); // the first of 6
             for x in side {
-                results[0] = binary(Binary::Add, &results[0], x, m)?;
+                y = fast::binary(Binary::Add, y, x.clone(), cx)?;
             }
             if relu {
-                results[0] = unary(Unary::Relu, &results[0], m)?;
+                y = fast::unary(Unary::Relu, y, cx)?;
             }
+            results.push(y);
+            let last = results.len() - 1;
+            results.swap(0, last);
             Ok(results)
         })
     }),
@@ -263,21 +274,21 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
 
 /// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is nothing that TensorFlow's CPU uses.
 fn normalized(
-    x: &HostTensor,
+    x: HostTensor,
     by: &BatchNorm<'_>,
     attrs: &BatchNormAttrs,
     is_training: bool,
     has_third: bool,
-    m: &Arc<dyn Allocator>,
+    cx: &Cx<'_>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let mut results: Vec<HostTensor> = if is_training {
-        batch_norm_training(x, by.scale, by.offset, (by.mean, by.variance), attrs, m)?.into()
+        batch_norm_training(&x, by.scale, by.offset, (by.mean, by.variance), attrs, cx.allocator)?.into()
     } else {
         let moments = [by.mean, by.variance, by.mean, by.variance].map(HostTensor::clone);
-        [batch_norm(x, by, attrs, m)?].into_iter().chain(moments).collect()
+        [fast::batch_norm(x, by, attrs, cx)?].into_iter().chain(moments).collect()
     };
     if has_third {
-        results.push(HostTensor::zeros(by.scale.dtype(), Shape::scalar(), m)?);
+        results.push(HostTensor::zeros(by.scale.dtype(), Shape::scalar(), cx.allocator)?);
     }
     Ok(results)
 }

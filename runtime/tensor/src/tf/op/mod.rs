@@ -10,6 +10,9 @@
 //! read when the closure runs, as i32 or i64. Wrong numbers, dtypes and shapes of operands are errors of the closure, wrong attributes errors
 //! of [`prepare`].
 //!
+//! [`prepare_owned`] is for kernels: operands are given to the closure, which may overwrite one that has no other owner, and so are the caller's
+//! threads.
+//!
 //! [`infer`] says the types and, as far as they are known, the shapes of results before anything runs.
 //!
 //! Evaluated are pure functions of dense tensors. [`signature`] knows more: control flow, variables, lists, stacks, strings and random numbers,
@@ -38,6 +41,7 @@ pub use types::{RefusedType, Type};
 
 use crate::error::invalid;
 use crate::mem::Allocator;
+use crate::tf::fast::Cx;
 use crate::tf::index::indices_of;
 use crate::{HostTensor, Shape, TensorError};
 use tabled::Tabled;
@@ -49,8 +53,15 @@ pub type Results = SmallVec<[HostTensor; 1]>;
 pub type Eval =
     Box<dyn Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<Results, TensorError> + Send + Sync>;
 
+/// Operands given away; whoever needs one afterwards gives a clone.
+pub type Operands = SmallVec<[HostTensor; 4]>;
+
+/// An operator with its attributes: a function that its operands are given to. One with no other owner may become the result; the
+/// caller's threads do the work.
+pub type OwnedEval = Box<dyn Fn(Operands, &Cx<'_>) -> Result<Results, TensorError> + Send + Sync>;
+
 /// How the function of an operator is made of its attributes.
-type Make = fn(&Attributes<'_>) -> Result<Eval, TensorError>;
+type Make = fn(&Attributes<'_>) -> Result<OwnedEval, TensorError>;
 
 /// Rows of a family's table: names that are made alike.
 type Row = (&'static [&'static str], Make);
@@ -60,6 +71,16 @@ const FAMILIES: [&[Row]; 5] = [tabled::OPS, arrays::OPS, shaping::OPS, layers::O
 /// The function of the operator with this name and these attributes; nothing if it is no function of dense tensors alone. Fails if an attribute is
 /// missing, of the wrong kind or refused.
 pub fn prepare(op: &str, attrs: &dyn Attrs) -> Result<Option<Eval>, TensorError> {
+    let eval = prepare_owned(op, attrs)?;
+    Ok(eval.map(|eval| -> Eval {
+        Box::new(move |inputs, allocator| {
+            eval(inputs.iter().map(|&x| x.clone()).collect(), &Cx::serial(allocator))
+        })
+    }))
+}
+
+/// [`prepare`] for those who give operands away and have threads.
+pub fn prepare_owned(op: &str, attrs: &dyn Attrs) -> Result<Option<OwnedEval>, TensorError> {
     let (Some(known), Some(signature)) = (Known::named(op), signature(op)) else { return Ok(None) };
     let attrs = &Attributes::new(&signature, attrs);
     match known {
@@ -122,11 +143,22 @@ impl IntoResults for Vec<HostTensor> {
 fn of<const N: usize, R: IntoResults>(
     attrs: &Attributes<'_>,
     f: impl Fn([&HostTensor; N], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
-) -> Result<Eval, TensorError> {
+) -> Result<OwnedEval, TensorError> {
+    owning(attrs, move |inputs, cx| f(inputs.each_ref(), cx.allocator))
+}
+
+/// A function of `N` operands, which are given to it, and of the caller's threads.
+fn owning<const N: usize, R: IntoResults>(
+    attrs: &Attributes<'_>,
+    f: impl Fn([HostTensor; N], &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Result<OwnedEval, TensorError> {
     let op = attrs.op();
-    Ok(Box::new(move |inputs, allocator| match <[&HostTensor; N]>::try_from(inputs) {
-        Ok(inputs) => Ok(f(inputs, allocator)?.into_results()),
-        Err(_) => invalid(op, format!("{} operands, expected {N}", inputs.len())),
+    Ok(Box::new(move |inputs, cx| {
+        let n = inputs.len();
+        match <[HostTensor; N]>::try_from(inputs.into_vec()) {
+            Ok(inputs) => Ok(f(inputs, cx)?.into_results()),
+            Err(_) => invalid(op, format!("{n} operands, expected {N}")),
+        }
     }))
 }
 
@@ -135,10 +167,21 @@ fn of_many<R: IntoResults>(
     attrs: &Attributes<'_>,
     least: usize,
     f: impl Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
-) -> Result<Eval, TensorError> {
+) -> Result<OwnedEval, TensorError> {
+    owning_many(attrs, least, move |inputs, cx| {
+        f(&inputs.iter().collect::<SmallVec<[&HostTensor; 4]>>(), cx.allocator)
+    })
+}
+
+/// A function of any number of operands, of `least` or more, which are given to it, and of the caller's threads.
+fn owning_many<R: IntoResults>(
+    attrs: &Attributes<'_>,
+    least: usize,
+    f: impl Fn(Operands, &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Result<OwnedEval, TensorError> {
     let op = attrs.op();
-    Ok(Box::new(move |inputs, allocator| match inputs.len() {
-        n if n >= least => Ok(f(inputs, allocator)?.into_results()),
+    Ok(Box::new(move |inputs, cx| match inputs.len() {
+        n if n >= least => Ok(f(inputs, cx)?.into_results()),
         n => invalid(op, format!("{n} operands, expected {least} or more")),
     }))
 }

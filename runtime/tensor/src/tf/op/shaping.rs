@@ -1,6 +1,6 @@
 //! Operators that pass a tensor on, ask for its shape, or make one of a shape.
 
-use super::{Attributes, Eval, Row, int_in, ints_in, of, of_many, shape_in};
+use super::{Attributes, OwnedEval, Row, int_in, ints_in, of, of_many, shape_in};
 use crate::error::invalid;
 use crate::tf::{
     broadcast_args, broadcast_gradient_args, broadcast_to, cast, expand_dims, fill, invert_permutation,
@@ -88,7 +88,7 @@ pub(super) fn vector(
 }
 
 /// Where each of the tensors of these shapes begins in their concatenation.
-fn concat_offset(attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+fn concat_offset(attrs: &Attributes<'_>) -> Result<OwnedEval, TensorError> {
     let op = attrs.op();
     of_many(attrs, 2, move |inputs, m| {
         let Some((axis, shapes)) = inputs.split_first() else { return Ok(Vec::new()) };

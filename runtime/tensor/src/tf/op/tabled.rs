@@ -1,11 +1,11 @@
 //! Operators whose names are in tables of `crate::tf` already, and other elementwise ones and reductions.
 
-use super::{Attributes, Eval, Row, count_in, int_in, ints_in, of, of_many};
+use super::{Attributes, OwnedEval, Row, count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
 use crate::tf::{
-    Binary, Compare, Part, Reduce, Scan, Segment, Test, Unary, add_n, arg_extreme, binary, bitcast, cast,
-    clip_by_value, compare, complex, l2_loss, leaky_relu, leaky_relu_grad, next_after, part,
-    population_count, reduce, scan, select, select_slices, test, unary, unsorted_segment,
+    Binary, Compare, Part, Reduce, Scan, Segment, Test, Unary, arg_extreme, binary, bitcast, cast,
+    clip_by_value, compare, complex, fast, l2_loss, leaky_relu_grad, next_after, part, population_count,
+    scan, select_slices, test, unary, unsorted_segment,
 };
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
@@ -34,11 +34,11 @@ impl Tabled {
             .or_else(|| Segment::named(op).map(Tabled::Segment))
     }
 
-    pub(super) fn make(self, attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+    pub(super) fn make(self, attrs: &Attributes<'_>) -> Result<OwnedEval, TensorError> {
         let name = attrs.op();
         match self {
-            Tabled::Unary(op) => of(attrs, move |[x], m| unary(op, x, m)),
-            Tabled::Binary(op) => of(attrs, move |[a, b], m| binary(op, a, b, m)),
+            Tabled::Unary(op) => owning(attrs, move |[x], cx| fast::unary(op, x, cx)),
+            Tabled::Binary(op) => owning(attrs, move |[a, b], cx| fast::binary(op, a, b, cx)),
             Tabled::Compare(op) => comparison(op, attrs),
             Tabled::Test(op) => of(attrs, move |[x], m| test(op, x, m)),
             Tabled::Part(op) => {
@@ -47,8 +47,8 @@ impl Tabled {
             }
             Tabled::Reduce(op) => {
                 let keep_dims = attrs.bool("keep_dims")?;
-                of(attrs, move |[x, axes], m| {
-                    reduce(op, x, &ints_in(name, "reduction_indices", axes)?, keep_dims, m)
+                owning(attrs, move |[x, axes], cx| {
+                    fast::reduce(op, &x, &ints_in(name, "reduction_indices", &axes)?, keep_dims, cx)
                 })
             }
             Tabled::Scan(op) => {
@@ -69,23 +69,23 @@ fn typed(result: HostTensor, want: DType) -> Result<HostTensor, TensorError> {
 }
 
 /// `Equal` and `NotEqual` can be told to answer once for shapes that do not broadcast.
-fn comparison(op: Compare, attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+fn comparison(op: Compare, attrs: &Attributes<'_>) -> Result<OwnedEval, TensorError> {
     let lenient = match op {
         Compare::Equal | Compare::NotEqual => !attrs.bool("incompatible_shape_error")?,
         _ => false,
     };
-    of(attrs, move |[a, b], m| match compare(op, a, b, m) {
+    owning(attrs, move |[a, b], cx| match fast::compare(op, &a, &b, cx) {
         Err(TensorError::Broadcast { .. }) if lenient => {
-            HostTensor::from_slice(Shape::scalar(), &[I1::from(op == Compare::NotEqual)], m)
+            HostTensor::from_slice(Shape::scalar(), &[I1::from(op == Compare::NotEqual)], cx.allocator)
         }
         answer => answer,
     })
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["AddN", "AccumulateNV2"], |attrs| of_many(attrs, 1, add_n)),
+    (&["AddN", "AccumulateNV2"], |attrs| owning_many(attrs, 1, |xs, cx| fast::add_n(xs, cx))),
     (&["Select"], |attrs| of(attrs, |[c, a, b], m| select_slices(c, a, b, m))),
-    (&["SelectV2"], |attrs| of(attrs, |[c, a, b], m| select(c, a, b, m))),
+    (&["SelectV2"], |attrs| owning(attrs, |[c, a, b], cx| fast::select(&c, &a, &b, cx))),
     (&["ClipByValue"], |attrs| of(attrs, |[x, low, high], m| clip_by_value(x, low, high, m))),
     (&["NextAfter"], |attrs| of(attrs, |[a, b], m| next_after(a, b, m))),
     (&["Complex"], |attrs| {
@@ -96,7 +96,7 @@ pub(super) const OPS: &[Row] = &[
     (&["L2Loss"], |attrs| of(attrs, |[x], m| l2_loss(x, m))),
     (&["LeakyRelu"], |attrs| {
         let alpha = attrs.float("alpha")? as f32;
-        of(attrs, move |[x], m| leaky_relu(x, alpha, m))
+        owning(attrs, move |[x], cx| fast::leaky_relu(x, alpha, cx))
     }),
     (&["LeakyReluGrad"], |attrs| {
         let alpha = attrs.float("alpha")? as f32;
@@ -108,7 +108,7 @@ pub(super) const OPS: &[Row] = &[
         if attrs.bool("Truncate")? {
             return invalid("Cast", "attribute `Truncate` is not supported".to_owned());
         }
-        of(attrs, move |[x], m| cast(x, to, m))
+        owning(attrs, move |[x], cx| fast::cast(&x, to, cx))
     }),
     (&["Bitcast"], |attrs| {
         let to = attrs.dtype("type")?;
@@ -136,12 +136,12 @@ pub(super) const OPS: &[Row] = &[
             None => invalid(attrs.op(), format!("`{name}` is no elementwise function")),
         });
         let ops = ops.collect::<Result<Vec<_>, _>>()?;
-        of(attrs, move |[x], m| ops.iter().try_fold(x.clone(), |x, op| unary(*op, &x, m)))
+        owning(attrs, move |[x], cx| ops.iter().try_fold(x, |x, op| fast::unary(*op, x, cx)))
     }),
 ];
 
 /// Closer than the tolerance, which is rounded to the dtype as TensorFlow does.
-fn approximate_equal(attrs: &Attributes<'_>) -> Result<Eval, TensorError> {
+fn approximate_equal(attrs: &Attributes<'_>) -> Result<OwnedEval, TensorError> {
     let tolerance = attrs.float("tolerance")?;
     of(attrs, move |[a, b], m| {
         b.expect_shape("y", a.shape())?;
