@@ -26,7 +26,8 @@ impl Constants {
     pub(super) fn note(&mut self, r: &mut Rewriter<'_>, op: OpId) -> bool {
         let m = r.ir();
         let (Some(value), Some(def)) = (constant_value(m, op), m.def(op)) else { return true };
-        if m.n_results(op) != 1 {
+        // One that waits for something stays where it is.
+        if m.n_results(op) != 1 || m.n_operands(op) > 0 {
             return true;
         }
         let Some(region) = home(m, op) else { return true };
