@@ -278,6 +278,9 @@ pub(super) fn einsum_by(
 /// An axis of an operand: its label, and its length if that is known.
 type LabelledAxis = (Label, Option<usize>);
 
+/// The length of each label, if that is known.
+type Lengths = BTreeMap<Label, Option<usize>>;
+
 /// The labels of the result, which the operands must have, and the lengths of all; checks that axes of one letter agree and those of the
 /// dots broadcast.
 fn result_labels(
@@ -285,8 +288,8 @@ fn result_labels(
     right: Option<Part>,
     parts: &[Part],
     operands: &[Vec<LabelledAxis>],
-) -> Result<(Vec<Label>, BTreeMap<Label, Option<usize>>), TensorError> {
-    let mut dims: BTreeMap<Label, Option<usize>> = BTreeMap::new();
+) -> Result<(Vec<Label>, Lengths), TensorError> {
+    let mut dims = Lengths::new();
     for &(label, dim) in operands.iter().flatten() {
         let known = dims.entry(label).or_insert(dim);
         *known = match (label, *known, dim) {
