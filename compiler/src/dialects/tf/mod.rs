@@ -29,8 +29,106 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 /// Reads what a reference to a variable refers to.
 pub const READ_REF: &str = "tf._ReadRef";
 
-/// Operators that are none of the tensor library's and have kernels.
-const WITH_KERNELS: &[&str] = &[];
+/// Operators with effects that are none of the tensor library's and have kernels.
+const WITH_STATE: &[&str] = &[
+    "ApplyAdagrad",
+    "ApplyAdagradV2",
+    "ApplyAdam",
+    "ApplyCenteredRMSProp",
+    "ApplyGradientDescent",
+    "ApplyMomentum",
+    "ApplyRMSProp",
+    "Assert",
+    "Assign",
+    "AssignAdd",
+    "AssignAddVariableOp",
+    "AssignSub",
+    "AssignSubVariableOp",
+    "AssignVariableOp",
+    "DestroyResourceOp",
+    "IsVariableInitialized",
+    "Print",
+    "PrintV2",
+    "ReadVariableOp",
+    "ResourceApplyAdagrad",
+    "ResourceApplyAdagradV2",
+    "ResourceApplyAdam",
+    "ResourceApplyCenteredRMSProp",
+    "ResourceApplyGradientDescent",
+    "ResourceApplyKerasMomentum",
+    "ResourceApplyMomentum",
+    "ResourceApplyRMSProp",
+    "ResourceGather",
+    "ResourceGatherNd",
+    "ResourceScatterAdd",
+    "ResourceScatterDiv",
+    "ResourceScatterMax",
+    "ResourceScatterMin",
+    "ResourceScatterMul",
+    "ResourceScatterNdAdd",
+    "ResourceScatterNdMax",
+    "ResourceScatterNdMin",
+    "ResourceScatterNdSub",
+    "ResourceScatterNdUpdate",
+    "ResourceScatterSub",
+    "ResourceScatterUpdate",
+    "ResourceStridedSliceAssign",
+    "ScatterAdd",
+    "ScatterDiv",
+    "ScatterMax",
+    "ScatterMin",
+    "ScatterMul",
+    "ScatterNdAdd",
+    "ScatterNdMax",
+    "ScatterNdMin",
+    "ScatterNdSub",
+    "ScatterNdUpdate",
+    "ScatterSub",
+    "ScatterUpdate",
+    "StackCloseV2",
+    "StackPopV2",
+    "StackPushV2",
+    "StackV2",
+    "StridedSliceAssign",
+    "TensorArrayCloseV3",
+    "TensorArrayConcatV3",
+    "TensorArrayGatherV3",
+    "TensorArrayGradV3",
+    "TensorArrayReadV3",
+    "TensorArrayScatterV3",
+    "TensorArraySizeV3",
+    "TensorArraySplitV3",
+    "TensorArrayV3",
+    "TensorArrayWriteV3",
+    "VarIsInitializedOp",
+    "Variable",
+    "VariableShape",
+    "VariableV2",
+];
+
+/// Those that are functions of values that are no tensors, or of nothing.
+const OF_VALUES: &[&str] = &[
+    "EmptyTensorList",
+    "TensorListConcat",
+    "TensorListConcatLists",
+    "TensorListConcatV2",
+    "TensorListElementShape",
+    "TensorListFromTensor",
+    "TensorListGather",
+    "TensorListGetItem",
+    "TensorListLength",
+    "TensorListPopBack",
+    "TensorListPushBack",
+    "TensorListReserve",
+    "TensorListResize",
+    "TensorListScatter",
+    "TensorListScatterIntoExistingList",
+    "TensorListScatterV2",
+    "TensorListSetItem",
+    "TensorListSplit",
+    "TensorListStack",
+    "VarHandleOp",
+];
 
 /// Those that give their operands on, whatever these are.
 pub const PASSING: &[&str] = &["Identity", "IdentityN", "PreventGradient", "Snapshot", "StopGradient"];
@@ -64,7 +162,11 @@ pub fn is_lowered(op: &str) -> bool {
 }
 
 fn has_kernel(op: &str) -> bool {
-    op == "Const" || PASSING.contains(&op) || has_function(op) || WITH_KERNELS.contains(&op)
+    op == "Const" || PASSING.contains(&op) || has_function(op) || is_of_values(op) || WITH_STATE.contains(&op)
+}
+
+fn is_of_values(op: &str) -> bool {
+    OF_VALUES.contains(&op)
 }
 
 /// TensorFlow's name of an op of this dialect.
@@ -125,11 +227,11 @@ pub(super) fn ops(r: &mut Registry) {
         .pure()
         .kernel(),
     );
-    r.add(blank(READ_REF, "what a reference to a variable refers to").result_with(
-        "outputs",
-        T::Any,
-        Arity::Variadic,
-    ));
+    r.add(
+        blank(READ_REF, "what a reference to a variable refers to")
+            .result_with("outputs", T::Any, Arity::Variadic)
+            .kernel(),
+    );
 }
 
 /// An op of any operands.
@@ -153,8 +255,11 @@ fn def(signature: &Signature) -> OpDef {
         };
         def.optional_attr(attr.name, kind)
     });
-    let def =
-        if is_pure(name) || PASSING.contains(&name) || STATELESS.contains(&name) { def.pure() } else { def };
+    let def = if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
+        def.pure()
+    } else {
+        def
+    };
     let def = if name == "Const" { def.traits(Traits::CONSTANT) } else { def };
     if has_kernel(name) { def.kernel() } else { def }
 }

@@ -44,7 +44,7 @@ impl UseAttrs<'_> {
         let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
         let mut attrs = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind));
         let attr = self.site.attr(attrs.position(|attr| attr.name == name)?)?;
-        Some(attr).filter(|attr| !matches!(attr.view, AttrView::Text(_)))
+        Some(attr).filter(|attr| !matches!(attr.view, AttrView::Text("")))
     }
 
     fn list<T>(&self, name: &str, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
@@ -150,6 +150,9 @@ impl Attrs for UseAttrs<'_> {
         match self.raw(name)?.view {
             AttrView::Shape(dims) => PartialShape::from_i64(dims).ok(),
             AttrView::UnrankedShape => Some(PartialShape::unknown()),
+            AttrView::Text(text) => {
+                PartialShape::from_text(text.strip_prefix("#tf_type.shape<")?.strip_suffix('>')?)
+            }
             _ => PartialShape::from_i64(&self.ints(name)?).ok(),
         }
     }

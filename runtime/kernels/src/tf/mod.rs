@@ -6,8 +6,16 @@
 //!
 //! Attributes lie in the order of TensorFlow's signature. A use may want one result more than the operator has, a chain: its completion.
 
+mod action;
+mod arrays;
 mod attrs;
+mod checks;
 mod flow;
+mod lists;
+mod scatters;
+mod stacks;
+mod updates;
+mod variables;
 
 use std::sync::LazyLock;
 
@@ -16,7 +24,7 @@ use befrost_host::kernel::{
 };
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::HostTensor;
-use befrost_tensor::tf::op::{self, Derived, Eval};
+use befrost_tensor::tf::op::{self, Attributes, Derived, Eval};
 use smallvec::SmallVec;
 
 use self::attrs::UseAttrs;
@@ -45,6 +53,8 @@ pub fn tf(registry: &mut Registry) {
     registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>, _: Ignored| {
         Results(SmallVec::from_iter([constant.0.0.clone()]))
     }));
+    action::add(registry);
+    variables::add(registry);
     flow::add(registry);
 }
 
@@ -75,17 +85,27 @@ struct Op(Eval);
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
-        let name = site.name().strip_prefix("tf.").unwrap_or_default();
-        let signature = op::signature(name).ok_or("TensorFlow has no such operator")?;
-        let types = |ty: &str| attrs::element_type(ty);
-        let data = |ty: &&str| *ty != "!tfrt.chain";
-        let inputs = site.operand_types().take_while(data).map(types).collect();
-        let outputs = site.result_types().take_while(data).map(types).collect();
-        let attrs = Derived::new(&signature, UseAttrs { site, signature: &signature }, inputs, outputs);
-        attrs.check()?;
-        let eval = op::prepare(name, &attrs).map_err(|error| error.to_string())?;
-        eval.map(Op).ok_or_else(|| "the operator is no function of tensors".into())
+        attributes(site, |attrs| {
+            let eval = op::prepare(attrs.op(), attrs.given()).map_err(|error| error.to_string())?;
+            eval.map(Op).ok_or_else(|| "the operator is no function of tensors".into())
+        })
     }
+}
+
+/// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
+fn attributes<R>(
+    site: &KernelUse<'_>,
+    f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
+) -> Result<R, String> {
+    let name = site.name().strip_prefix("tf.").unwrap_or_default();
+    let signature = op::signature(name).ok_or("TensorFlow has no such operator")?;
+    let types = |ty: &str| attrs::element_type(ty);
+    let data = |ty: &&str| *ty != "!tfrt.chain";
+    let inputs = site.operand_types().take_while(data).map(types).collect();
+    let outputs = site.result_types().take_while(data).map(types).collect();
+    let attrs = Derived::new(&signature, UseAttrs { site, signature: &signature }, inputs, outputs);
+    attrs.check()?;
+    f(&Attributes::new(&signature, &attrs))
 }
 
 fn evaluate(
@@ -116,3 +136,6 @@ impl Prepare for Constant {
         Ok(Constant(Value::object(Tensor(tensor?))))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::binary::{Binary, BinaryTable};
 use super::numeric::{Domain, Number};
 use super::unary::cast;
 use super::walk::strides;
@@ -137,6 +138,10 @@ pub enum Scatter {
     Add,
     /// Subtracts from it.
     Sub,
+    /// Multiplies it; the first of several first.
+    Mul,
+    /// Divides it.
+    Div,
     /// Keeps the smaller.
     Min,
     /// Keeps the larger.
@@ -186,6 +191,9 @@ fn scatter_into(
     }
     with_element!(out.dtype(), T => {
         let (from, mut to) = (updates.read_as::<T>("updates")?, out.write::<T>()?);
+        if mode == Scatter::Div && from.iter().any(|x| <T as Number>::Wide::refuses(Binary::Div, x.widen())) {
+            return invalid(op, format!("an integer divided by zero, updates of shape {}", updates.shape()));
+        }
         for (from, offset) in from.chunks_exact(len).zip(offsets) {
             for (to, &from) in to[offset..offset + len].iter_mut().zip(from) {
                 *to = combine(mode, *to, from);
@@ -202,6 +210,9 @@ fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
         Scatter::Update => new,
         Scatter::Add => T::narrow(a.plus(b)),
         Scatter::Sub => T::narrow(a.plus(b.negated())),
+        Scatter::Mul => T::narrow(a.times(b)),
+        // Zero was refused of integers before.
+        Scatter::Div => <T::Wide as BinaryTable>::binary(Binary::Div).map_or(old, |div| T::narrow(div(a, b))),
         Scatter::Min => {
             if b.is_nan() || b.order(a) == Some(Less) {
                 new

@@ -58,6 +58,11 @@ impl<'a> Attributes<'a> {
         self.signature.name
     }
 
+    /// What the node has itself.
+    pub fn given(&self) -> &'a dyn Attrs {
+        self.attrs
+    }
+
     /// The operator's signature.
     pub fn signature(&self) -> &'a Signature {
         self.signature

@@ -1,0 +1,229 @@
+//! `TensorArray`: TensorFlow 1's lists of loops. They have state; values `flow` order what is done with them.
+//!
+//! Each execution of `TensorArrayV3` makes one. `TensorArrayGradV3` makes one for the gradients of another, one for each source, to which writing
+//! adds.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use befrost_host::object::Object;
+use befrost_host::{KernelError, Value};
+use befrost_tensor::mem::Allocator;
+use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
+use befrost_tensor::{DType, HostTensor, Shape};
+
+use super::action::{Row, int, ints, of, scalar, tensor};
+use super::dense;
+use crate::objects::refused;
+
+/// An array with its state.
+#[derive(Debug)]
+struct Array {
+    dtype: DType,
+    element: PartialShape,
+    is_dynamic: bool,
+    clears: bool,
+    /// Whether writing adds to what is there.
+    adds: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    slots: Vec<Slot>,
+    gradients: BTreeMap<String, Arc<Array>>,
+}
+
+#[derive(Clone, Debug)]
+enum Slot {
+    Empty,
+    Written(HostTensor),
+    /// Read, where reading clears.
+    Cleared,
+}
+
+#[derive(Clone, Debug)]
+struct Handle(Arc<Array>);
+
+impl Object for Handle {
+    const TYPES: &'static [&'static str] = &["tensor"];
+
+    fn display(&self) -> String {
+        format!("TensorArray of {}", self.0.dtype)
+    }
+}
+
+/// More slots than any loop fills: a number from outside is not allocated for.
+const MAX_SLOTS: usize = 1 << 20;
+
+pub(super) const OPS: &[Row] = &[
+    (&["tf.TensorArrayV3"], |attrs| {
+        let (dtype, element) = (attrs.dtype("dtype")?, attrs.shape("element_shape")?);
+        let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
+        of(attrs, move |[size], cx| {
+            let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
+            let element = element.clone();
+            let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
+            Ok([Value::object(Handle(Arc::new(array))), scalar(0f32, cx)?])
+        })
+    }),
+    (&["tf.TensorArrayGradV3"], |attrs| {
+        let source = attrs.string("source")?;
+        of(attrs, move |[of, flow], _| {
+            Ok([Value::object(Handle(array(of)?.gradient(&source))), flow.clone()])
+        })
+    }),
+    (&["tf.TensorArrayWriteV3"], |attrs| {
+        of(attrs, |[to, index, x, flow], cx| {
+            array(to)?.write(int(index)?, dense(x)?, cx.allocator())?;
+            Ok([flow.clone()])
+        })
+    }),
+    (&["tf.TensorArrayReadV3"], |attrs| {
+        of(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
+    }),
+    (&["tf.TensorArrayGatherV3"], |attrs| {
+        let element = attrs.shape("element_shape")?;
+        of(attrs, move |[from, indices, _], cx| {
+            let from = array(from)?;
+            let all = from.all(ints(indices)?, cx.allocator())?;
+            if all.is_empty() {
+                let rows = from.element.merged(&element).and_then(|shape| shape.shape());
+                let rows = rows.ok_or_else(|| KernelError::invalid("no elements, of unknown shape"))?;
+                let shape = Shape::new(&[&[0], rows.dims()].concat()).map_err(refused)?;
+                return Ok([tensor(HostTensor::zeros(from.dtype, shape, cx.allocator()).map_err(refused)?)]);
+            }
+            Ok([tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator()).map_err(refused)?)])
+        })
+    }),
+    (&["tf.TensorArrayScatterV3"], |attrs| {
+        of(attrs, |[to, indices, x, flow], cx| {
+            let (to, indices) = (array(to)?, ints(indices)?);
+            let parts = unpack(dense(x)?, 0, cx.allocator()).map_err(refused)?;
+            if parts.len() != indices.len() {
+                let problem = format!("{} slices for {} indices", parts.len(), indices.len());
+                return Err(KernelError::invalid(problem));
+            }
+            for (index, part) in indices.into_iter().zip(&parts) {
+                to.write(index, part, cx.allocator())?;
+            }
+            Ok([flow.clone()])
+        })
+    }),
+    (&["tf.TensorArrayConcatV3"], |attrs| {
+        of(attrs, |[from, _], cx| {
+            let from = array(from)?;
+            let n = from.lock().slots.len() as i64; // at most MAX_SLOTS
+            let all = from.all((0..n).collect(), cx.allocator())?;
+            let lengths = all.iter().map(|x| x.shape().dims().first().map_or(0, |&dim| dim as i64));
+            let lengths: Vec<i64> = lengths.collect();
+            let n = Shape::new(&[lengths.len()]).map_err(refused)?;
+            let joined = concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator()).map_err(refused)?;
+            let lengths = HostTensor::from_slice(n, &lengths, cx.allocator()).map_err(refused)?;
+            Ok([tensor(joined), tensor(lengths)])
+        })
+    }),
+    (&["tf.TensorArraySplitV3"], |attrs| {
+        of(attrs, |[to, x, lengths, flow], cx| {
+            let (to, lengths) = (array(to)?, ints(lengths)?);
+            let parts = split_v(dense(x)?, &lengths, 0, cx.allocator()).map_err(refused)?;
+            for (index, part) in (0..).zip(&parts) {
+                to.write(index, part, cx.allocator())?;
+            }
+            Ok([flow.clone()])
+        })
+    }),
+    (&["tf.TensorArraySizeV3"], |attrs| {
+        of(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
+    }),
+    (&["tf.TensorArrayCloseV3"], |attrs| {
+        of(attrs, |[of], _| {
+            *array(of)?.lock() = State::default();
+            Ok([])
+        })
+    }),
+];
+
+fn array(value: &Value) -> Result<&Array, KernelError> {
+    value.downcast_ref::<Handle>().map(|handle| &*handle.0).ok_or_else(|| {
+        KernelError::invalid(format!("expected a TensorArray, got a value of type {}", value.type_name()))
+    })
+}
+
+fn slots(n: i64) -> Result<usize, KernelError> {
+    let n = usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS);
+    n.ok_or_else(|| KernelError::invalid(format!("a TensorArray has from 0 to {MAX_SLOTS} elements")))
+}
+
+impl Array {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The array of the gradients for a source, as long as this one.
+    fn gradient(&self, source: &str) -> Arc<Array> {
+        let mut state = self.lock();
+        let slots = vec![Slot::Empty; state.slots.len()];
+        let made = state.gradients.entry(source.to_owned()).or_insert_with(|| {
+            let state = Mutex::new(State { slots, ..State::default() });
+            Arc::new(Array { element: self.element.clone(), clears: false, adds: true, state, ..*self })
+        });
+        made.clone()
+    }
+
+    fn write(&self, index: i64, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
+        x.expect_dtype("value", self.dtype).map_err(refused)?;
+        if !self.element.allows(x.shape()) {
+            let problem = format!("an element of shape {} in a TensorArray of {}", x.shape(), self.element);
+            return Err(KernelError::invalid(problem));
+        }
+        let at = slots(index)?;
+        let mut state = self.lock();
+        if at >= state.slots.len() && self.is_dynamic {
+            state.slots.resize(slots(index.saturating_add(1))?, Slot::Empty);
+        }
+        let n = state.slots.len();
+        let Some(slot) = state.slots.get_mut(at) else {
+            return Err(KernelError::invalid(format!("index {index} in a TensorArray of {n} elements")));
+        };
+        *slot = Slot::Written(match slot {
+            Slot::Empty => x.clone(),
+            Slot::Written(old) if self.adds => add_n(&[old, x], allocator).map_err(refused)?,
+            Slot::Written(_) | Slot::Cleared => {
+                return Err(KernelError::invalid(format!(
+                    "element {index} of a TensorArray is written twice"
+                )));
+            }
+        });
+        Ok(())
+    }
+
+    /// An element; one of gradients that nothing was added to is zeros, if its shape is known.
+    fn read(&self, index: i64, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
+        let mut state = self.lock();
+        let n = state.slots.len();
+        let slot = usize::try_from(index).ok().and_then(|at| state.slots.get_mut(at));
+        let slot = slot
+            .ok_or_else(|| KernelError::invalid(format!("index {index} in a TensorArray of {n} elements")))?;
+        match (&*slot, self.element.shape()) {
+            (Slot::Written(x), _) => {
+                let x = x.clone();
+                if self.clears {
+                    *slot = Slot::Cleared;
+                }
+                Ok(x)
+            }
+            (Slot::Empty, Some(shape)) => HostTensor::zeros(self.dtype, shape, allocator).map_err(refused),
+            (Slot::Empty, None) => Err(KernelError::invalid(format!(
+                "element {index} of a TensorArray is read before it is written"
+            ))),
+            (Slot::Cleared, _) => Err(KernelError::invalid(format!(
+                "element {index} of a TensorArray was cleared after it was read"
+            ))),
+        }
+    }
+
+    fn all(&self, indices: Vec<i64>, allocator: &Arc<dyn Allocator>) -> Result<Vec<HostTensor>, KernelError> {
+        indices.into_iter().map(|index| self.read(index, allocator)).collect()
+    }
+}

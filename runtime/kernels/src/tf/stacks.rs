@@ -1,0 +1,80 @@
+//! Stacks: what TensorFlow 1's gradients of loops keep the values of the steps in. Each execution of `StackV2` makes one.
+
+use std::sync::{Mutex, PoisonError};
+
+use befrost_host::object::Object;
+use befrost_host::{KernelError, Value};
+use befrost_tensor::tf::op::Type;
+
+use super::action::{Row, int, of};
+
+/// A stack of values.
+#[derive(Debug)]
+struct Stack {
+    ty: Type,
+    max: Option<usize>,
+    values: Mutex<Vec<Value>>,
+}
+
+impl Object for Stack {
+    const TYPES: &'static [&'static str] = &["tensor"];
+
+    fn display(&self) -> String {
+        format!("stack of {}", self.ty)
+    }
+}
+
+impl Stack {
+    fn with<R>(&self, f: impl FnOnce(&mut Vec<Value>) -> R) -> R {
+        f(&mut self.values.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+pub(super) const OPS: &[Row] = &[
+    (&["tf.StackV2"], |attrs| {
+        let ty = attrs.ty("elem_type")?;
+        of(attrs, move |[max], _| {
+            let max = usize::try_from(int(max)?).ok();
+            Ok([Value::object(Stack { ty, max, values: Mutex::default() })])
+        })
+    }),
+    (&["tf.StackPushV2"], |attrs| {
+        of(attrs, |[to, value], _| {
+            let to = stack(to)?;
+            to.with(|values| {
+                if to.max.is_some_and(|max| values.len() >= max) {
+                    return Err(KernelError::invalid(format!(
+                        "the stack is full with {} values",
+                        values.len()
+                    )));
+                }
+                values.push(value.clone());
+                Ok([value.clone()])
+            })
+        })
+    }),
+    (&["tf.StackPopV2"], |attrs| {
+        let ty = attrs.ty("elem_type")?;
+        of(attrs, move |[from], _| {
+            let from = stack(from)?;
+            if from.ty != ty {
+                return Err(KernelError::invalid(format!("the stack has values of {}, not {ty}", from.ty)));
+            }
+            from.with(|values| values.pop())
+                .map(|value| [value])
+                .ok_or_else(|| KernelError::invalid("the stack is empty"))
+        })
+    }),
+    (&["tf.StackCloseV2"], |attrs| {
+        of(attrs, |[from], _| {
+            stack(from)?.with(Vec::clear);
+            Ok([])
+        })
+    }),
+];
+
+fn stack(value: &Value) -> Result<&Stack, KernelError> {
+    value.downcast_ref::<Stack>().ok_or_else(|| {
+        KernelError::invalid(format!("expected a stack, got a value of type {}", value.type_name()))
+    })
+}

@@ -1,0 +1,291 @@
+//! Operators with state, called with values as the executor calls them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use befrost_host::context::Request;
+use befrost_host::error::ErrorCode;
+use befrost_host::queue::SingleThreaded;
+use befrost_host::{ExecContext, KernelError, Value};
+use befrost_tensor::mem::Malloc;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attributes, Attrs, Type, names, signature};
+use befrost_tensor::{HostTensor, literal, print};
+
+use super::action::{named, tensor};
+use crate::objects::Tensor;
+
+/// Attributes as `name=value`, whose kind is what is asked for.
+struct Text(BTreeMap<&'static str, &'static str>);
+
+impl Attrs for Text {
+    fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+    fn int(&self, name: &str) -> Option<i64> {
+        self.0.get(name)?.parse().ok()
+    }
+    fn float(&self, name: &str) -> Option<f64> {
+        self.0.get(name)?.parse().ok()
+    }
+    fn bool(&self, name: &str) -> Option<bool> {
+        self.0.get(name)?.parse().ok()
+    }
+    fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        Some(Cow::Borrowed(self.0.get(name)?.as_bytes()))
+    }
+    fn ty(&self, name: &str) -> Option<Type> {
+        self.0.get(name)?.parse().ok().map(Type::Dense)
+    }
+    fn shape(&self, name: &str) -> Option<PartialShape> {
+        PartialShape::from_i64(&self.ints(name)?).ok()
+    }
+    fn tensor(&self, _: &str) -> Option<HostTensor> {
+        None
+    }
+    fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.0.get(name)?.split(',').map(|text| text.parse().ok()).collect()
+    }
+    fn floats(&self, _: &str) -> Option<Vec<f64>> {
+        None
+    }
+    fn strings(&self, _: &str) -> Option<Vec<Vec<u8>>> {
+        None
+    }
+    fn types(&self, _: &str) -> Option<Vec<Type>> {
+        None
+    }
+}
+
+fn context() -> ExecContext {
+    ExecContext::new(Arc::new(Request::new(Arc::new(SingleThreaded::new()))))
+}
+
+/// The attributes with which most operators here are used.
+fn usual() -> Text {
+    let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
+    Text(given.into_iter().chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
+}
+
+/// An operator, called in a context.
+struct Caller(ExecContext);
+
+impl Caller {
+    fn with(
+        &self,
+        op: &str,
+        more: &[(&'static str, &'static str)],
+        operands: &[Value],
+    ) -> Result<Vec<Value>, KernelError> {
+        let mut attrs = usual();
+        attrs.0.extend(more.iter().copied());
+        let signature = signature(op).unwrap_or_else(|| panic!("{op} has no signature"));
+        let make = named(&format!("tf.{op}")).unwrap_or_else(|| panic!("{op} has no kernel"));
+        let action =
+            make(&Attributes::new(&signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
+        action.call(&operands.iter().collect::<Vec<_>>(), &self.0).map(|results| results.into_vec())
+    }
+
+    fn call(&self, op: &str, operands: &[&Value]) -> Value {
+        let operands: Vec<Value> = operands.iter().map(|&value| value.clone()).collect();
+        let results = self.with(op, &[], &operands).unwrap_or_else(|error| panic!("{op}: {error:?}"));
+        results.into_iter().next().unwrap_or_default()
+    }
+
+    fn error(&self, op: &str, operands: &[&Value]) -> KernelError {
+        let operands: Vec<Value> = operands.iter().map(|&value| value.clone()).collect();
+        self.with(op, &[], &operands).expect_err(op)
+    }
+}
+
+fn value(text: &str) -> Value {
+    tensor(literal::parse(text, &Malloc::shared()).unwrap())
+}
+
+fn shown(value: &Value) -> String {
+    print::tensor(&value.downcast_ref::<Tensor>().unwrap().0).unwrap()
+}
+
+#[test]
+fn lists_are_values() {
+    let c = Caller(context());
+    let (shape, x, y) = (value("i32[1]:2"), value("f32[2]:1,2"), value("f32[2]:3,4"));
+    let empty = c.call("EmptyTensorList", &[&shape, &value("i32:-1")]);
+    let one = c.call("TensorListPushBack", &[&empty, &x]);
+    let two = c.call("TensorListPushBack", &[&one, &y]);
+    assert_eq!(shown(&c.call("TensorListLength", &[&one])), shown(&value("i32:1")));
+    assert_eq!(shown(&c.call("TensorListStack", &[&two, &shape])), shown(&value("f32[2x2]:1,2,3,4")));
+    let popped = c.with("TensorListPopBack", &[], &[two.clone(), shape.clone()]).unwrap();
+    assert_eq!(shown(&popped[1]), shown(&y));
+    assert_eq!(shown(&c.call("TensorListStack", &[&popped[0], &shape])), shown(&value("f32[1x2]:1,2")));
+    let set = c.call("TensorListSetItem", &[&two, &value("i32:0"), &y]);
+    assert_eq!(shown(&c.call("TensorListGetItem", &[&set, &value("i32:0"), &shape])), shown(&y));
+    assert_eq!(shown(&c.call("TensorListGetItem", &[&two, &value("i32:0"), &shape])), shown(&x));
+    let rows = value("f32[2x2]:1,2,3,4");
+    let scattered = c.call("TensorListScatterV2", &[&rows, &value("i32[2]:2,0"), &shape, &value("i32:3")]);
+    let gathered = c.call("TensorListGather", &[&scattered, &value("i32[3]:0,1,2"), &shape]);
+    assert_eq!(shown(&gathered), shown(&value("f32[3x2]:3,4,0,0,1,2")));
+    let both = c.call("TensorListConcatLists", &[&one, &two]);
+    assert_eq!(shown(&c.call("TensorListLength", &[&both])), shown(&value("i32:3")));
+    let joined = c.with("TensorListConcatV2", &[], &[two.clone(), shape.clone(), value("i64[0]:")]).unwrap();
+    assert_eq!(shown(&joined[0]), shown(&value("f32[4]:1,2,3,4")));
+    assert_eq!(shown(&joined[1]), shown(&value("i64[2]:2,2")));
+    let words = c.error("TensorListPushBack", &[&empty, &value("f32[3]:1,2,3")]).to_string();
+    assert!(words.contains("shape [3]"), "{words}");
+    assert!(c.error("TensorListStack", &[&x, &shape]).to_string().contains("expected a list"));
+    let full = c.call("EmptyTensorList", &[&shape, &value("i32:0")]);
+    assert!(c.error("TensorListPushBack", &[&full, &x]).to_string().contains("full"));
+}
+
+#[test]
+fn variables_outlive_what_made_them() {
+    let c = Caller(context());
+    let named = [("shared_name", "w")];
+    let handle = c.with("VarHandleOp", &named, &[]).unwrap().remove(0);
+    let error = c.error("ReadVariableOp", &[&handle]);
+    assert_eq!(error.code(), ErrorCode::FailedPrecondition);
+    assert!(error.to_string().contains("'w'"));
+    assert_eq!(shown(&c.call("VarIsInitializedOp", &[&handle])), shown(&value("i1:false")));
+    c.call("AssignVariableOp", &[&handle, &value("f32[2]:1,2")]);
+    let before = c.call("ReadVariableOp", &[&handle]);
+    c.call("AssignAddVariableOp", &[&handle, &value("f32[2]:10,20")]);
+    let again = c.with("VarHandleOp", &named, &[]).unwrap().remove(0);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&again])), shown(&value("f32[2]:11,22")));
+    assert_eq!(shown(&before), shown(&value("f32[2]:1,2")));
+    let other = c.with("VarHandleOp", &[("shared_name", "v")], &[]).unwrap().remove(0);
+    assert!(c.with("ReadVariableOp", &[], &[other.clone()]).is_err());
+    assert!(c.with("VarHandleOp", &[("shared_name", "w"), ("dtype", "i32")], &[]).is_err());
+    assert!(c.error("AssignVariableOp", &[&handle, &value("i32[2]:1,2")]).to_string().contains("dtype i32"));
+    c.call("ResourceScatterUpdate", &[&handle, &value("i32[1]:1"), &value("f32[1]:5")]);
+    c.call("ResourceScatterMul", &[&handle, &value("i32[2]:0,0"), &value("f32:2")]);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&handle])), shown(&value("f32[2]:44,5")));
+    assert_eq!(
+        shown(&c.call("ResourceGather", &[&handle, &value("i32[2]:1,0")])),
+        shown(&value("f32[2]:5,44"))
+    );
+    let slice = [value("i32[1]:0"), value("i32[1]:1"), value("i32[1]:1"), value("f32[1]:7")];
+    let slice: Vec<&Value> = std::iter::once(&handle).chain(&slice).collect();
+    c.call("ResourceStridedSliceAssign", &slice);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&handle])), shown(&value("f32[2]:7,5")));
+    c.call("DestroyResourceOp", &[&handle]);
+    assert_eq!(shown(&c.call("VarIsInitializedOp", &[&handle])), shown(&value("i1:false")));
+}
+
+#[test]
+fn references_are_given_on() {
+    let c = Caller(context());
+    let variable = c.with("VariableV2", &[("shared_name", "r")], &[]).unwrap().remove(0);
+    let given = c.call("Assign", &[&variable, &value("f32[2]:1,2")]);
+    let given = c.call("ScatterAdd", &[&given, &value("i32[2]:0,0"), &value("f32[2]:1,1")]);
+    c.call("AssignSub", &[&given, &value("f32[2]:0,1")]);
+    assert_eq!(shown_ref(&c, &variable), shown(&value("f32[2]:3,1")));
+    assert!(c.error("Assign", &[&variable, &value("f32[3]:1,2,3")]).to_string().contains("shape [3]"));
+    let loose = [variable.clone(), value("f32[3]:1,2,3")];
+    c.with("Assign", &[("validate_shape", "false")], &loose).unwrap();
+    assert_eq!(shown_ref(&c, &variable), shown(&value("f32[3]:1,2,3")));
+}
+
+/// What a reference refers to.
+fn shown_ref(c: &Caller, reference: &Value) -> String {
+    shown(&c.call("ReadVariableOp", &[reference]))
+}
+
+#[test]
+fn steps_of_training_change_variables_and_slots() {
+    let c = Caller(context());
+    let slot = |name: &'static str, text: &str| {
+        let handle = c.with("VarHandleOp", &[("shared_name", name)], &[]).unwrap().remove(0);
+        c.call("AssignVariableOp", &[&handle, &value(text)]);
+        handle
+    };
+    let (var, accum) = (slot("var", "f32[2]:1,2"), slot("accum", "f32[2]:0,1"));
+    let grad = value("f32[2]:1,1");
+    c.call("ResourceApplyGradientDescent", &[&var, &value("f32:0.5"), &grad]);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&var])), shown(&value("f32[2]:0.5,1.5")));
+    c.call("ResourceApplyMomentum", &[&var, &accum, &value("f32:0.5"), &grad, &value("f32:1")]);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&accum])), shown(&value("f32[2]:1,2")));
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&var])), shown(&value("f32[2]:0,0.5")));
+    let rate = value("f32:0.5");
+    let same = c.error("ResourceApplyMomentum", &[&var, &var, &rate, &grad, &rate]);
+    assert!(same.to_string().contains("twice"), "{same}");
+    let wrong = c.error("ResourceApplyMomentum", &[&var, &accum, &rate, &value("f32[3]:1,1,1"), &rate]);
+    assert!(wrong.to_string().contains("shape [3]"), "{wrong}");
+    assert!(c.error("ResourceApplyGradientDescent", &[&var, &rate]).to_string().contains("2 values"));
+    let unset = c.with("VarHandleOp", &[("shared_name", "unset")], &[]).unwrap().remove(0);
+    let error = c.error("ResourceApplyGradientDescent", &[&unset, &rate, &grad]);
+    assert_eq!(error.code(), ErrorCode::FailedPrecondition);
+}
+
+#[test]
+fn stacks_and_arrays_have_state() {
+    let c = Caller(context());
+    let stack = c.call("StackV2", &[&value("i32:2")]);
+    for text in ["f32:1", "f32:2"] {
+        c.call("StackPushV2", &[&stack, &value(text)]);
+    }
+    assert!(c.error("StackPushV2", &[&stack, &value("f32:3")]).to_string().contains("full"));
+    assert_eq!(shown(&c.call("StackPopV2", &[&stack])), shown(&value("f32:2")));
+    c.call("StackPopV2", &[&stack]);
+    assert!(c.error("StackPopV2", &[&stack]).to_string().contains("empty"));
+
+    let made = c.with("TensorArrayV3", &[], &[value("i32:2")]).unwrap();
+    let (array, flow) = (&made[0], &made[1]);
+    let (x, zero, one) = (value("f32[2]:1,2"), value("i32:0"), value("i32:1"));
+    c.call("TensorArrayWriteV3", &[array, &zero, &x, flow]);
+    assert!(c.error("TensorArrayWriteV3", &[array, &zero, &x, flow]).to_string().contains("twice"));
+    assert!(
+        c.error("TensorArrayWriteV3", &[array, &value("i32:2"), &x, flow]).to_string().contains("index 2")
+    );
+    c.call("TensorArrayWriteV3", &[array, &one, &value("f32[2]:3,4"), flow]);
+    let indices = value("i32[2]:1,0");
+    assert_eq!(
+        shown(&c.call("TensorArrayGatherV3", &[array, &indices, flow])),
+        shown(&value("f32[2x2]:3,4,1,2"))
+    );
+    assert!(c.error("TensorArrayReadV3", &[array, &one, flow]).to_string().contains("cleared"));
+    assert_eq!(shown(&c.call("TensorArraySizeV3", &[array, flow])), shown(&value("i32:2")));
+    let gradients = c.call("TensorArrayGradV3", &[array, flow]);
+    for _ in 0..2 {
+        c.call("TensorArrayWriteV3", &[&gradients, &zero, &x, flow]);
+    }
+    let same = c.call("TensorArrayGradV3", &[array, flow]);
+    assert_eq!(shown(&c.call("TensorArrayReadV3", &[&same, &zero, flow])), shown(&value("f32[2]:2,4")));
+    assert_eq!(shown(&c.call("TensorArrayReadV3", &[&same, &one, flow])), shown(&value("f32[2]:0,0")));
+}
+
+#[test]
+fn assertions_fail_with_their_data() {
+    let c = Caller(context());
+    assert!(c.with("Assert", &[], &[value("i1:true"), value("f32:1")]).unwrap().is_empty());
+    let error = c.error("Assert", &[&value("i1:false"), &value("f32:1")]).to_string();
+    assert!(error.contains("assertion failed") && error.contains("1.0"), "{error}");
+}
+
+#[test]
+fn wrong_operands_are_errors_of_every_operator() {
+    let c = Caller(context());
+    let values = [
+        value("f32[2]:1,2"),
+        value("i32:0"),
+        c.call("StackV2", &[&value("i32:2")]),
+        Value::I32(3),
+        Value::Chain,
+    ];
+    for op in names().filter(|op| named(&format!("tf.{op}")).is_some()) {
+        let n = signature(op).unwrap().inputs.len();
+        for value in &values {
+            for n in n.saturating_sub(1)..n + 2 {
+                let operands = vec![value.clone(); n];
+                let mut given = usual();
+                given.0.insert("message", "");
+                let signature = signature(op).unwrap();
+                let action =
+                    named(&format!("tf.{op}")).unwrap()(&Attributes::new(&signature, &given)).unwrap();
+                if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
+                    assert!(error.to_string().len() > 10, "{op}: {error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Steps of training: variables and their slots replaced by what the tensor library computes of them and of a gradient.
+//!
+//! ```text
+//! ResourceApplyMomentum(var, accum, lr, grad, momentum)      state: var, accum      the rest: tensors
+//! ```
+
+use std::sync::Arc;
+
+use befrost_host::Value;
+use befrost_tensor::mem::Allocator;
+use befrost_tensor::tf::op::Attributes;
+use befrost_tensor::tf::{
+    Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
+    apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
+};
+use befrost_tensor::{HostTensor, TensorError};
+use smallvec::SmallVec;
+
+use super::action::{Action, Row, of_all};
+use super::dense;
+use super::variables::{update, variable};
+
+pub(super) const OPS: &[Row] = &[
+    (&["tf.ApplyGradientDescent", "tf.ResourceApplyGradientDescent"], |attrs| {
+        step(attrs, |[var], [alpha, delta], m| apply_gradient_descent(var, alpha, delta, m))
+    }),
+    (&["tf.ApplyMomentum", "tf.ResourceApplyMomentum"], |attrs| {
+        let nesterov = attrs.bool("use_nesterov")?;
+        step(attrs, move |state: [_; 2], [lr, grad, momentum], m| {
+            apply_momentum(state, lr, grad, momentum, nesterov, m)
+        })
+    }),
+    (&["tf.ResourceApplyKerasMomentum"], |attrs| {
+        let nesterov = attrs.bool("use_nesterov")?;
+        step(attrs, move |state: [_; 2], [lr, grad, momentum], m| {
+            apply_keras_momentum(state, lr, grad, momentum, nesterov, m)
+        })
+    }),
+    (&["tf.ApplyAdagrad", "tf.ResourceApplyAdagrad"], |attrs| {
+        let update_slots = attrs.bool("update_slots")?;
+        step(attrs, move |state: [_; 2], [lr, grad], m| apply_adagrad(state, lr, grad, update_slots, m))
+    }),
+    (&["tf.ApplyAdagradV2", "tf.ResourceApplyAdagradV2"], |attrs| {
+        let update_slots = attrs.bool("update_slots")?;
+        step(attrs, move |state: [_; 2], [lr, epsilon, grad], m| {
+            apply_adagrad_v2(state, lr, epsilon, grad, update_slots, m)
+        })
+    }),
+    (&["tf.ApplyAdam", "tf.ResourceApplyAdam"], |attrs| {
+        let nesterov = attrs.bool("use_nesterov")?;
+        step(attrs, move |state: [_; 3], [beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad], m| {
+            apply_adam(
+                state,
+                &Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon },
+                grad,
+                nesterov,
+                m,
+            )
+        })
+    }),
+    (&["tf.ApplyRMSProp", "tf.ResourceApplyRMSProp"], |attrs| {
+        step(attrs, |state: [_; 3], [lr, rho, momentum, epsilon, grad], m| {
+            apply_rms_prop(state, &RmsProp { lr, rho, momentum, epsilon }, grad, m)
+        })
+    }),
+    (&["tf.ApplyCenteredRMSProp", "tf.ResourceApplyCenteredRMSProp"], |attrs| {
+        step(attrs, |state: [_; 4], [lr, rho, momentum, epsilon, grad], m| {
+            apply_centered_rms_prop(state, &RmsProp { lr, rho, momentum, epsilon }, grad, m)
+        })
+    }),
+];
+
+/// A step of `S` variables by `N` tensors. An operator of references gives the first one on.
+fn step<const S: usize, const N: usize>(
+    attrs: &Attributes<'_>,
+    f: impl Fn([&HostTensor; S], [&HostTensor; N], &Arc<dyn Allocator>) -> Result<[HostTensor; S], TensorError>
+    + Send
+    + Sync
+    + 'static,
+) -> Result<Action, TensorError> {
+    let gives = !attrs.signature().outputs.is_empty();
+    let count = |got: usize| TensorError::Count { want: S + N, got };
+    of_all(move |operands, cx| {
+        let (state, rest) = operands.split_at(S.min(operands.len()));
+        let state = state.iter().map(|value| variable(value)).collect::<Result<SmallVec<[_; 4]>, _>>()?;
+        let rest = rest.iter().map(|value| dense(value)).collect::<Result<SmallVec<[_; 8]>, _>>()?;
+        update(&state, |old| {
+            let old = <[&HostTensor; S]>::try_from(old.iter().collect::<Vec<_>>());
+            let rest = <[&HostTensor; N]>::try_from(&rest[..]);
+            match (old, rest) {
+                (Ok(old), Ok(rest)) => Ok(f(old, rest, cx.allocator())?.into()),
+                _ => Err(count(operands.len())),
+            }
+        })?;
+        let given: Option<Value> = operands.first().filter(|_| gives).map(|&first| first.clone());
+        Ok(given)
+    })
+}
