@@ -6,8 +6,12 @@ use std::time::{Duration, Instant};
 
 use befrost_tensor::conv::{Conv2d, Patch, Window};
 use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
+use befrost_tensor::mem::Malloc;
 use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
-use befrost_tensor::{TensorError, math};
+use befrost_tensor::tf::Binary;
+use befrost_tensor::tf::fast::{self, Cx};
+use befrost_tensor::tf::fused::{Program, Step, Value};
+use befrost_tensor::{HostTensor, Shape, TensorError, math};
 
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
@@ -94,6 +98,36 @@ fn channelwise(filter: usize, depthwise: bool) -> Result<f64, TensorError> {
     }))
 }
 
+/// Six elementwise operators over 4 MB: one by one in place, and as one program.
+fn chain() -> Result<(f64, f64), TensorError> {
+    let allocator = Malloc::shared();
+    let cx = Cx::serial(&allocator);
+    let x = HostTensor::from_slice(Shape::new(&[1024, 1024])?, &numbers(1 << 20), &allocator)?;
+    let row = HostTensor::from_slice(Shape::new(&[1024])?, &numbers(1024), &allocator)?;
+    let mut steps = vec![Step::Arithmetic(Arithmetic::Mul, Value::Operand(0), Value::Operand(1))];
+    for i in 0..5 {
+        let before = Value::Step(i);
+        steps.push(match i % 2 {
+            0 => Step::Arithmetic(Arithmetic::Add, before, Value::Operand(1)),
+            _ => Step::Map(Function::Relu, before),
+        });
+    }
+    let program = Program::new(2, steps)?;
+    let one_by_one = || -> Result<HostTensor, TensorError> {
+        let mut y = fast::binary(Binary::Mul, x.clone(), row.clone(), &cx)?;
+        for i in 0..5 {
+            y = match i % 2 {
+                0 => fast::binary(Binary::Add, y, row.clone(), &cx)?,
+                _ => fast::map(Function::Relu, y, &cx)?,
+            };
+        }
+        Ok(y)
+    };
+    let apart = best(|| drop(black_box(one_by_one())));
+    let fused = best(|| drop(black_box(program.run(vec![x.clone(), row.clone()], &cx))));
+    Ok((apart, fused))
+}
+
 fn main() -> Result<(), TensorError> {
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
     let mut done = 0;
@@ -152,6 +186,12 @@ fn main() -> Result<(), TensorError> {
         moved / add,
         moved / relu,
         moved / transpose
+    );
+    let (add_one, chain) = chain()?;
+    println!(
+        "chain of 6 elementwise steps over 4 MB {:.1} GB/s; one by one {:.1}",
+        moved / chain,
+        moved / add_one
     );
     for m in [1, 64] {
         println!("MLP 784-512-512-10, batch {m}: {:.1} us", mlp(m)? * 1e6);

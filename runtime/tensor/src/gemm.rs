@@ -69,6 +69,11 @@ impl<'a, T> Matrix<'a, T> {
         matrix.is_inside().then_some(matrix)
     }
 
+    /// The elements and how far apart the rows are, where a row's lie one after another.
+    pub(crate) fn rows_of(&self) -> Option<(&'a [T], usize)> {
+        (self.col_stride == 1).then_some((self.data, self.row_stride.unsigned_abs()))
+    }
+
     /// Whether rows or columns are slices.
     pub(crate) fn has_slices(&self) -> bool {
         self.col_stride == 1 || self.row_stride == 1

@@ -13,7 +13,7 @@
 //! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`]; [`conv`] has an
 //!   image's windows for its rows.
 //! * [`StringTensor`] is the tensor of strings, which are no elements.
-//! * [`tf`] has TensorFlow's operators for every dtype, plain and correct; results come through the allocator given.
+//! * [`tf`] has TensorFlow's operators for every dtype: plain ones, fast ones that stand in for them, and fusions for compilers.
 //! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
 //! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
 //!

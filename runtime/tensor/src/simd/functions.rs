@@ -2,7 +2,8 @@
 //!
 //! `e^x` is `2^n * e^r` with `n` the integer nearest to `x / ln 2`, which adding 1.5 * 2^23 leaves in the last bits, and `|r| <= ln 2 / 2`; `ln 2` is
 //! subtracted in two parts. `2^n` is applied in two factors, so that results near either end of the range come out.
-//! `tanh` goes by `e^2x - 1`, which keeps its digits near 0, and `sigmoid` by `e^-|x|`, which cannot overflow.
+//! `tanh` goes by `e^2x - 1`, which keeps its digits near 0, and `sigmoid` by `e^-|x|`, which cannot overflow. What the sum in the divisor and the
+//! division lost is given back: a quotient `q = e / (e + c)` is itself what the divisor's inverse is made of.
 //!
 //! `log` takes the mantissa between 2/3 and 4/3; `erf` is a polynomial near 0 and `1 - e^` of another one farther out (both sets of
 //! coefficients, within 1 ulp, were published by N. Juffa).
@@ -22,9 +23,9 @@ pub enum Function {
     Relu6,
     /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu.
     GeluTanh,
-    /// The hyperbolic tangent, to 4 ulp.
+    /// The hyperbolic tangent, to 2 ulp.
     Tanh,
-    /// `1 / (1 + e^-x)`, to 4 ulp.
+    /// `1 / (1 + e^-x)`, to 2 ulp.
     Sigmoid,
     /// `e^x`, to 2 ulp.
     Exp,
@@ -119,7 +120,13 @@ fn tanh<const FMA: bool>(x: f32) -> f32 {
     let (n, r) = reduce::<FMA>(clamp(2.0 * x.abs(), 0.0, 20.0));
     let scale = power_of_two(n);
     let expm1 = fma::<FMA>(small_expm1::<FMA>(r), scale, scale - 1.0);
-    (expm1 / (expm1 + 2.0)).copysign(x)
+    let divisor = expm1 + 2.0;
+    let lost = expm1 - (divisor - 2.0);
+    let quotient = expm1 / divisor;
+    let rest = fma::<FMA>(-quotient, divisor, expm1) - quotient * lost;
+    // Near 1 the inverse of the divisor has no digits left, and there is nothing to give back.
+    let rest = if quotient < 0.9 { rest } else { 0.0 };
+    fma::<FMA>(rest, 0.5 - 0.5 * quotient, quotient).copysign(x)
 }
 
 /// `e^x - 1` for x up to 0.
@@ -211,7 +218,12 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
         Function::Tanh => tanh::<FMA>(x),
         Function::Sigmoid => {
             let e = exp::<FMA>(-x.abs());
-            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+            let divisor = 1.0 + e;
+            let lost = e - (divisor - 1.0);
+            let dividend = if x < 0.0 { e } else { 1.0 };
+            let quotient = dividend / divisor;
+            let rest = fma::<FMA>(-quotient, divisor, dividend) - quotient * lost;
+            fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
         }
         Function::Exp => exp::<FMA>(x),
         Function::Log => log::<FMA>(x),
@@ -251,7 +263,7 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
         Function::Neg => -x,
         Function::Sign => {
             let sign = 1.0f32.copysign(x);
-            if x > 0.0 || x < 0.0 { sign } else { x }
+            if x == 0.0 || x.is_nan() { x } else { sign }
         }
         Function::Square => x * x,
         Function::Reciprocal => 1.0 / x,

@@ -3,6 +3,7 @@
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
+//!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ fold      a line's windows, channel by channel              (window.rs)
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
@@ -24,6 +25,7 @@ mod finish;
 mod functions;
 mod reduce;
 mod rows;
+mod single;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -183,6 +185,24 @@ impl Isa {
             *out = tile::row::<FUSED>(a, b),
             *out = tile::row_avx2(a, b),
             *out = tile::row_avx512(a, b)
+        );
+    }
+
+    /// `out = sum over p of a[p] * row p of b`; rows lie `stride` apart.
+    pub(crate) fn times_rows(self, a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
+        compiled!(
+            self,
+            |a: &[f32], b: &[f32], stride: usize, out: &mut [f32]| single::rows::<FUSED>(a, b, stride, out),
+            single::rows::<true>(a, b, stride, out)
+        );
+    }
+
+    /// `out[j] = sum over p of a[p] * b[j][p]`; rows lie `stride` apart.
+    pub(crate) fn times_columns(self, a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
+        compiled!(
+            self,
+            |a: &[f32], b: &[f32], stride: usize, out: &mut [f32]| single::dots::<FUSED>(a, b, stride, out),
+            single::dots::<true>(a, b, stride, out)
         );
     }
 

@@ -69,7 +69,7 @@ fn run<const WEIGHTED: bool>(
         let mut from = 0;
         macro_rules! parts {
             ($($n:literal)*) => {$(
-                while from + $n <= channels {
+                while channels - from >= $n {
                     if out.len() == fours {
                         four::<WEIGHTED, $n>((windows, start), filter, (from, first), out, step, last);
                     } else {

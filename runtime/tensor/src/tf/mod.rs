@@ -1,8 +1,8 @@
-//! TensorFlow's operators on host tensors: plain, correct, for every dtype.
+//! TensorFlow's operators on host tensors, for every dtype.
 //!
 //! Each function carries TensorFlow's name and meaning, allocates its result through the allocator given, and answers a bad operand
-//! with a [`crate::TensorError`] that has the shapes in it. They are the oracle of the fast functions in [`crate::math`], fold constants, and
-//! serve where speed does not matter.
+//! with a [`crate::TensorError`] that has the shapes in it. The modules here are the plain versions: [`mod@reference`] has them all, as the oracle of
+//! [`fast`], which takes over where it has something faster. [`fused`] is what a compiler makes of several operators, [`op`] has all by name.
 //!
 //! ```text
 //! numeric (kinds of numbers) ──▶ unary, binary, complex (tables) walk (where elements come from) ──▶ movement, joins, slices, pads
@@ -18,7 +18,7 @@
 //! Signatures: operands in TensorFlow's order, then attributes, then the allocator. What TensorFlow takes as a tensor of axes, dimensions or
 //! positions is a slice of `i64` here. Several results are an array in TensorFlow's order.
 //!
-//! Not here: variables, control flow, strings, speed (`math`, `matmul`, `conv`).
+//! Not here: variables, control flow, strings.
 
 mod binary;
 mod complex;

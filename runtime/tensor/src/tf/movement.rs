@@ -105,16 +105,12 @@ pub fn space_to_depth(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let &[n, h, w, c] = x.shape().dims() else {
-        return Err(TensorError::Rank { what: "x", want: 4, got: x.shape().clone() });
-    };
-    if block < 2 || !h.is_multiple_of(block) || !w.is_multiple_of(block) {
-        return invalid("SpaceToDepth", format!("no blocks of {block} in shape {}", x.shape()));
-    }
-    let (rows, cols) = (h / block, w / block);
-    let blocks = x.reshaped(Shape::new(&[n, rows, block, cols, block, c])?)?;
-    let depth = block.checked_mul(block).and_then(|area| area.checked_mul(c)).ok_or(TensorError::TooLarge)?;
-    transpose(&blocks, &[0, 1, 3, 2, 4, 5], allocator)?.reshaped(Shape::new(&[n, rows, cols, depth])?)
+    let blocks = Blocks::new("SpaceToDepth", x, block, |[n, h, w, c]| {
+        let fits = h.is_multiple_of(block) && w.is_multiple_of(block);
+        let depth = block.checked_mul(block)?.checked_mul(c)?;
+        fits.then_some(([n, h / block, block, w / block, block, c], [n, h / block, w / block, depth]))
+    })?;
+    blocks.turned(x, allocator)
 }
 
 /// `DepthToSpace` of an NHWC tensor: the inverse of [`space_to_depth`].
@@ -123,13 +119,38 @@ pub fn depth_to_space(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let &[n, h, w, c] = x.shape().dims() else {
-        return Err(TensorError::Rank { what: "x", want: 4, got: x.shape().clone() });
-    };
-    let area = block.checked_mul(block).filter(|&area| area > 1 && c.is_multiple_of(area));
-    let (Some(area), Some(rows), Some(cols)) = (area, h.checked_mul(block), w.checked_mul(block)) else {
-        return invalid("DepthToSpace", format!("no blocks of {block} in shape {}", x.shape()));
-    };
-    let blocks = x.reshaped(Shape::new(&[n, h, w, block, block, c / area])?)?;
-    transpose(&blocks, &[0, 1, 3, 2, 4, 5], allocator)?.reshaped(Shape::new(&[n, rows, cols, c / area])?)
+    let blocks = Blocks::new("DepthToSpace", x, block, |[n, h, w, c]| {
+        let area = block.checked_mul(block).filter(|&area| c.is_multiple_of(area))?;
+        let (rows, cols) = (h.checked_mul(block)?, w.checked_mul(block)?);
+        Some(([n, h, w, block, block, c / area], [n, rows, cols, c / area]))
+    })?;
+    blocks.turned(x, allocator)
+}
+
+/// Images whose blocks and pixels change places: axes 2 and 3 of `apart`, which has the elements of the images and of the `result`.
+struct Blocks {
+    apart: Shape,
+    result: Shape,
+}
+
+impl Blocks {
+    /// `None` of the function means that the blocks do not fit.
+    fn new(
+        op: &'static str,
+        x: &HostTensor,
+        block: usize,
+        dims: impl FnOnce([usize; 4]) -> Option<([usize; 6], [usize; 4])>,
+    ) -> Result<Blocks, TensorError> {
+        let &[n, h, w, c] = x.shape().dims() else {
+            return Err(TensorError::Rank { what: "x", want: 4, got: x.shape().clone() });
+        };
+        let Some((apart, result)) = Some([n, h, w, c]).filter(|_| block >= 2).and_then(dims) else {
+            return invalid(op, format!("no blocks of {block} in shape {}", x.shape()));
+        };
+        Ok(Blocks { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
+    }
+
+    fn turned(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        transpose(&x.reshaped(self.apart)?, &[0, 1, 3, 2, 4, 5], allocator)?.reshaped(self.result)
+    }
 }

@@ -74,13 +74,29 @@ pub fn apply_momentum(
     use_nesterov: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 2], TensorError> {
-    let op = "ApplyMomentum";
+    with_momentum(
+        "ApplyMomentum",
+        [var, accum, grad],
+        [lr, momentum],
+        allocator,
+        |lr, momentum, [var, accum, grad]| {
+            let accum = accum * momentum + grad;
+            let step = if use_nesterov { grad + accum * momentum } else { accum };
+            [var - lr * step, accum]
+        },
+    )
+}
+
+/// A new variable and accumulator of the rate, the momentum, and the variable, accumulator and gradient.
+fn with_momentum(
+    op: &'static str,
+    [var, accum, grad]: [&HostTensor; 3],
+    [lr, momentum]: [&HostTensor; 2],
+    allocator: &Arc<dyn Allocator>,
+    step: impl Fn(f64, f64, [f64; 3]) -> [f64; 2],
+) -> Result<[HostTensor; 2], TensorError> {
     let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
-    update(op, [("var", var), ("accum", accum), ("grad", grad)], allocator, |[var, accum, grad]| {
-        let accum = accum * momentum + grad;
-        let step = if use_nesterov { grad + accum * momentum } else { accum };
-        [var - lr * step, accum]
-    })
+    update(op, [("var", var), ("accum", accum), ("grad", grad)], allocator, |x| step(lr, momentum, x))
 }
 
 /// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad`, and `var + accum'`; Nesterov's adds `accum' * momentum - lr * grad`. The new
@@ -94,8 +110,7 @@ pub fn apply_keras_momentum(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 2], TensorError> {
     let op = "ResourceApplyKerasMomentum";
-    let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
-    update(op, [("var", var), ("accum", accum), ("grad", grad)], allocator, |[var, accum, grad]| {
+    with_momentum(op, [var, accum, grad], [lr, momentum], allocator, |lr, momentum, [var, accum, grad]| {
         let accum = accum * momentum - lr * grad;
         let step = if use_nesterov { accum * momentum - lr * grad } else { accum };
         [var + step, accum]

@@ -8,7 +8,7 @@
 //! Axes that go on evenly in all operands are one. Of each kind the longest makes the matrix, the others are walked. So `MatMul`, `BatchMatMul` and
 //! nearly every `Einsum` are products of matrices with any distances between rows and columns, and nothing is transposed.
 //!
-//! f32 goes by `crate::matmul` where there is work enough to pack for, else by the gemm crate.
+//! f32 goes by `crate::matmul` where there is work enough to pack for, a single row by a loop of its own, and else it is the gemm crate's.
 
 use std::sync::Arc;
 
@@ -107,6 +107,18 @@ fn one_f32(a: Matrix<'_, f32>, b: Matrix<'_, f32>, (out, steps): (&mut [f32], (u
         return one_f32(b.transposed(), a.transposed(), (out, (across, down)), add);
     }
     let (m, k, n) = (a.rows(), a.cols(), b.cols());
+    if m == 1
+        && !add
+        && (across == 1 || n == 1)
+        && let (Some(row), Some(out)) = (a.row(0), out.get_mut(..n))
+    {
+        let isa = Isa::detect();
+        match (b.rows_of(), b.transposed().rows_of()) {
+            (Some((b, stride)), _) => return isa.times_rows(row, b, stride, out),
+            (_, Some((b, stride))) => return isa.times_columns(row, b, stride, out),
+            _ => {}
+        }
+    }
     let packs = !add && across == 1 && m >= ROWS && n >= ROWS && k >= ROWS && down >= n;
     if packs
         && a.has_slices()
@@ -156,7 +168,7 @@ impl Nest {
             return Some(nest);
         }
         let steps = walk::strides(shape);
-        nest.walked = merged(free.iter().zip(steps).map(|(axis, out)| (axis, out)));
+        nest.walked = merged(free.iter().zip(steps));
         nest.added = merged(summed.iter().map(|axis| (axis, 0)));
         if nest.added.iter().any(|axis| axis.a == 0 || axis.b == 0) {
             return None;

@@ -381,6 +381,14 @@ fn large_tensors() {
     same("Sub", &with_threads("Sub", |cx| fast::binary(Binary::Sub, own(&row), own(&x), cx)), &want);
     let turned = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
     same("Transpose", &turned, &reference::transpose(&x, &[1, 0], &malloc()));
+    for turn in [Turn::None, Turn::Transpose] {
+        let a = Numbers(7).tensor(DType::F32, &[1, 301], false);
+        let dims = if turn == Turn::None { [301, 555] } else { [555, 301] };
+        let b = Numbers(8).tensor(DType::F32, &dims, false);
+        let want = reference::matmul(&a, Turn::None, &b, turn, &malloc());
+        let got = with_threads("MatMul", |cx| fast::matmul(&a, Turn::None, &b, turn, cx));
+        near("MatMul", &got, &want, (1e-5, 1e-3));
+    }
     let (a, b) = (
         Numbers(5).tensor(DType::F32, &[2, 150, 130], false),
         Numbers(6).tensor(DType::F32, &[150, 2, 130], false),

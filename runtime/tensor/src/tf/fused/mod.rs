@@ -85,7 +85,7 @@ pub fn matmul(
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     {
         let (a, panels, mut out) = (a.read_as::<f32>("a")?, weights.numbers()?, out.write::<f32>()?);
-        let m = if n == 0 { 0 } else { out.len() / n };
+        let m = out.len().checked_div(n).unwrap_or(0);
         if m > 0 && (last > 0 || a.is_empty()) {
             let packed = weights.packed(&panels)?;
             matmul_packed(m, &a, &packed, &epilogue(&numbers, after.function), &mut out, cx.parallel)?;
@@ -164,7 +164,7 @@ fn as_nhwc(
     let after = After { residual: residual.as_ref(), ..*after };
     let numbers = after.read(outs, &shape)?;
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
-    run(&images, &*x.read::<f32>()?, &epilogue(&numbers, after.function), &mut out.write::<f32>()?)?;
+    run(&images, &x.read::<f32>()?, &epilogue(&numbers, after.function), &mut out.write::<f32>()?)?;
     turned(&out, &[0, 3, 1, 2])
 }
 

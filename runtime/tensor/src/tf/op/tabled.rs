@@ -83,7 +83,7 @@ fn comparison(op: Compare, attrs: &Attributes<'_>) -> Result<OwnedEval, TensorEr
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["AddN", "AccumulateNV2"], |attrs| owning_many(attrs, 1, |xs, cx| fast::add_n(xs, cx))),
+    (&["AddN", "AccumulateNV2"], |attrs| owning_many(attrs, 1, fast::add_n)),
     (&["Select"], |attrs| of(attrs, |[c, a, b], m| select_slices(c, a, b, m))),
     (&["SelectV2"], |attrs| owning(attrs, |[c, a, b], cx| fast::select(&c, &a, &b, cx))),
     (&["ClipByValue"], |attrs| of(attrs, |[x, low, high], m| clip_by_value(x, low, high, m))),
