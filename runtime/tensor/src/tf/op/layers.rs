@@ -272,7 +272,7 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is nothing that TensorFlow's CPU uses.
+/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is empty, as on TensorFlow's CPU.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,
@@ -288,7 +288,7 @@ fn normalized(
         [fast::batch_norm(x, by, attrs, cx)?].into_iter().chain(moments).collect()
     };
     if has_third {
-        results.push(HostTensor::zeros(by.scale.dtype(), Shape::scalar(), cx.allocator)?);
+        results.push(HostTensor::zeros(by.scale.dtype(), Shape::new(&[0])?, cx.allocator)?);
     }
     Ok(results)
 }

@@ -115,7 +115,7 @@ pub(super) const OPS: &[Row] = &[
         let (shape, channels) = normalized(cx, 0, &[1, 2])?;
         let mut shapes = vec![shape];
         shapes.extend(vec![PartialShape::new(vec![channels]); cx.n_results.saturating_sub(1).min(4)]);
-        shapes.extend((cx.n_results > 5).then(|| PartialShape::of_rank(0)));
+        shapes.extend((cx.n_results > 5).then(|| PartialShape::new(vec![Some(0)])));
         Ok(shapes)
     }),
     (&["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], |cx| {
