@@ -30,11 +30,15 @@ pub(super) fn element_type(text: &str) -> Option<Type> {
             element = rest;
         }
     }
-    match element {
-        "!tf_type.string" => Some(Type::String),
-        "!tf_type.resource" => Some(Type::Resource),
-        "!tf_type.variant" => Some(Type::Variant),
-        _ => element.parse::<DType>().ok().map(Type::Dense),
+    // A reference has the type of what it refers to.
+    let special = element.strip_prefix("!tf_type.").map(|name| name.strip_suffix("ref").unwrap_or(name));
+    match special.unwrap_or(element) {
+        "string" => Some(Type::String),
+        "resource" => Some(Type::Resource),
+        "variant" => Some(Type::Variant),
+        "complex<f32>" => Some(Type::Dense(DType::Complex64)),
+        "complex<f64>" => Some(Type::Dense(DType::Complex128)),
+        dtype => dtype.parse::<DType>().ok().map(Type::Dense),
     }
 }
 
@@ -178,5 +182,28 @@ impl Attrs for UseAttrs<'_> {
 
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         self.list(name, ty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_as_they_are_written() {
+        for (text, want) in [
+            ("tensor<2x?xf32>", Some(Type::Dense(DType::F32))),
+            ("tensor<*xcomplex<f64>>", Some(Type::Dense(DType::Complex128))),
+            ("tensor<ui8>", Some(Type::Dense(DType::UI8))),
+            ("tensor<2x!tf_type.f32ref>", Some(Type::Dense(DType::F32))),
+            ("tensor<!tf_type.stringref>", Some(Type::String)),
+            ("tensor<!tf_type.resource>", Some(Type::Resource)),
+            ("f32", Some(Type::Dense(DType::F32))),
+            ("tensor<2x!tf_type.what>", None),
+            ("tensor<", None),
+            ("", None),
+        ] {
+            assert_eq!(element_type(text), want, "{text}");
+        }
     }
 }

@@ -4,6 +4,9 @@
 //! tf.Conv2D in a program ──load──▶ Op: the tensor library's function, with the attributes decoded ──call──▶ tensors
 //! ```
 //!
+//! Operators with state and those of objects are an `Action`, a function of values; what they are is in the tables of `lists`, `variables`, `updates`,
+//! `scatters`, `arrays`, `stacks` and `checks`.
+//!
 //! Attributes lie in the order of TensorFlow's signature. A use may want one result more than the operator has, a chain: its completion.
 
 mod action;

@@ -1,0 +1,66 @@
+// Operators with state and those of lists: variables outlive what made them, lists are values, assertions fail with what they were given.
+//
+// RUN: bef-exec %s 2> %t.err | FileCheck %s
+// RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
+// RUN: bef-exec -O2 %s --work-queue mstd:2 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --init-function variable --functions again 2>/dev/null | FileCheck %s --check-prefix=AGAIN
+
+// CHECK-LABEL: --- Running 'list':
+// CHECK-NEXT: shape = [2, 2], values = [1.000000e+00, 2.000000e+00, 1.000000e+00, 2.000000e+00]
+func.func @list() -> tensor<2x2xf32> {
+  %shape = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %max = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tf.EmptyTensorList"(%shape, %max) {element_dtype = f32} : (tensor<1xi32>, tensor<i32>) -> tensor<!tf_type.variant>
+  %1 = "tf.TensorListPushBack"(%0, %x) : (tensor<!tf_type.variant>, tensor<2xf32>) -> tensor<!tf_type.variant>
+  %2 = "tf.TensorListPushBack"(%1, %x) : (tensor<!tf_type.variant>, tensor<2xf32>) -> tensor<!tf_type.variant>
+  %3 = "tf.TensorListStack"(%2, %shape) : (tensor<!tf_type.variant>, tensor<1xi32>) -> tensor<2x2xf32>
+  func.return %3 : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: --- Running 'variable':
+// CHECK-NEXT: values = [2.000000e+00, 4.000000e+00]
+func.func @variable() -> tensor<2xf32> {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  "tf.AssignVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<2xf32>) -> ()
+  "tf.AssignAddVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<2xf32>) -> ()
+  %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+
+// Another handle of the same name, after a call that stays in the same resources.
+// AGAIN: 'again' returned {{.*}} values = [2.000000e+00, 4.000000e+00]
+func.func @again() -> tensor<2xf32> {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+
+// CHECK-LABEL: --- Running 'unset':
+// CHECK-NEXT: <<error: the variable 'u' is read before it is initialized>>
+// ERR: tf-state.mlir:[[#@LINE+3]]:8: error: the variable 'u' is read before it is initialized
+func.func @unset() -> tensor<2xf32> {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "u"} : () -> tensor<!tf_type.resource>
+  %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+
+// CHECK-LABEL: --- Running 'reference':
+// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]
+func.func @reference() -> tensor<2xf32> {
+  %v = "tf.VariableV2"() {shape = #tf_type.shape<2>, shared_name = "r"} : () -> tensor<2x!tf_type.f32ref>
+  %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %w = "tf.Assign"(%v, %x) : (tensor<2x!tf_type.f32ref>, tensor<2xf32>) -> tensor<2x!tf_type.f32ref>
+  %y = "tf._ReadRef"(%w) : (tensor<2x!tf_type.f32ref>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+
+// CHECK-LABEL: --- Running 'assert':
+// CHECK-NEXT: <<error: assertion failed: DenseHostTensor dtype = f32, shape = [], values = [4.000000e+00]>>
+func.func @assert() -> tensor<f32> {
+  %no = "tf.Const"() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
+  %x = "tf.Const"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
+  "tf.Assert"(%no, %x) : (tensor<i1>, tensor<f32>) -> ()
+  func.return %x : tensor<f32>
+}
