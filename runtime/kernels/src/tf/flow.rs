@@ -16,7 +16,7 @@ fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     if x.shape().rank() > 0 {
         return Ok(x.num_elements() > 0);
     }
-    let bytes = x.read_bytes().map_err(|error| refused(error.into()))?;
+    let bytes = x.read_bytes().map_err(refused)?;
     Ok(match x.dtype() {
         // -0.0 is 0.
         DType::F16 | DType::BF16 => u16::from_le_bytes([bytes[0], bytes[1]]) << 1 != 0,

@@ -154,7 +154,7 @@ fn variables_outlive_what_made_them() {
     assert_eq!(shown(&c.call("ReadVariableOp", &[&again])), shown(&value("f32[2]:11,22")));
     assert_eq!(shown(&before), shown(&value("f32[2]:1,2")));
     let other = c.with("VarHandleOp", &[("shared_name", "v")], &[]).unwrap().remove(0);
-    assert!(c.with("ReadVariableOp", &[], &[other.clone()]).is_err());
+    assert!(c.with("ReadVariableOp", &[], std::slice::from_ref(&other)).is_err());
     assert!(c.with("VarHandleOp", &[("shared_name", "w"), ("dtype", "i32")], &[]).is_err());
     assert!(c.error("AssignVariableOp", &[&handle, &value("i32[2]:1,2")]).to_string().contains("dtype i32"));
     c.call("ResourceScatterUpdate", &[&handle, &value("i32[1]:1"), &value("f32[1]:5")]);
