@@ -103,10 +103,10 @@ impl LineExecutor<'_> {
                     Careful::Skip => continue,
                     Careful::Leave(instead) => instead,
                 },
-                Stop::Outcome(outcome) => {
-                    self.unusual(outcome);
-                    continue;
-                }
+                Stop::Outcome(outcome) => match self.unusual(outcome) {
+                    Some(error) => error,
+                    None => continue,
+                },
                 Stop::Instead(instead) => instead,
             };
             if let Some(instead) = self.stack.leave(instead) {
@@ -139,17 +139,21 @@ impl LineExecutor<'_> {
         Careful::Skip
     }
 
-    /// Skips and failures.
+    /// Skips and failures. What all results of the function are, if it ends here: a synchronous one ends with its first failure.
     #[cold]
-    fn unusual(&mut self, outcome: Outcome) {
+    fn unusual(&mut self, outcome: Outcome) -> Option<Value> {
         let value = match outcome {
-            Outcome::Done | Outcome::Request => return,
+            Outcome::Done | Outcome::Request => return None,
             Outcome::Operand => self.blocked().unwrap_or_else(|| Value::Error(self.located(operand_error()))),
             Outcome::Error(error) => Value::Error(self.located(error)),
             // A kernel that is declared synchronous.
             Outcome::Later(_) => Value::Error(self.located(operand_error())),
         };
+        if self.stack.frame().plan().is_sync {
+            return Some(value);
+        }
         self.stack.fill(&value);
+        None
     }
 
     /// What the current kernel's results become because of the operands that must be concrete, all of which this looks at.

@@ -96,6 +96,8 @@ pub(crate) struct FunctionPlan {
     pub(crate) results: Box<[u32]>,
     /// Whether it is native code.
     pub(crate) is_native: bool,
+    /// Whether its kernels run in the order of the program, up to the first that fails.
+    pub(crate) is_sync: bool,
     pub(crate) arg_types: Box<[ArgType]>,
     pub(crate) lists: Box<[u32]>,
     pub(crate) immediates: Box<[Value]>,
@@ -268,6 +270,7 @@ fn plan_function(
         n_slots: function.n_registers() as usize + 1,
         results: function.results().into(),
         is_native: function.kind() == FunctionKind::Native,
+        is_sync: function.kind() == FunctionKind::Sync,
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),
         lists: lists.into(),
         immediates: immediates.into(),

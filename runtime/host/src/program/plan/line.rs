@@ -191,7 +191,7 @@ impl Step {
 }
 
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
-/// used-by lists and a stack. `None` if the function itself has something that may wait.
+/// used-by lists and a stack; of a synchronous function, that of the program. `None` if the function itself has something that may wait.
 pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &Kernels) -> Option<Vec<u32>> {
     if function.kind() == FunctionKind::Native {
         return None;
@@ -205,6 +205,9 @@ pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &Kernels) ->
             return None;
         }
         left.push(kernel.ready_count());
+    }
+    if function.kind() == FunctionKind::Sync {
+        return Some((0..n).collect());
     }
     let Listeners { users, after_users, any_users: _ } = Listeners::new(function);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
