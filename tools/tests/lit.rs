@@ -22,6 +22,30 @@ const TOOLS: [(&str, Option<&str>); 5] = [
     ("bef-exec", option_env!("CARGO_BIN_EXE_bef-exec")),
 ];
 
+/// TFRT's tools by their names, and which of ours they are.
+const TFRT_TOOLS: [(&str, &str); 5] = [
+    ("tfrt_opt", "ir-opt"),
+    ("tfrt_translate", "ir-translate"),
+    ("bef_executor", "bef-exec"),
+    ("bef_executor_lite", "bef-exec"),
+    ("bef_executor_debug_tracing", "bef-exec"),
+];
+
+/// Links in `folder` by which our tools are called by TFRT's names.
+fn add_tfrt_tools(tools: &mut BTreeMap<String, PathBuf>, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (name, ours) in TFRT_TOOLS {
+        let Some(tool) = tools.get(ours) else { continue };
+        let link = folder.join(name);
+        match std::fs::remove_file(&link) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => std::os::unix::fs::symlink(tool, &link)?,
+        }
+        tools.insert(name.to_owned(), link);
+    }
+    Ok(())
+}
+
 /// What REQUIRES can ask of the machine and the build.
 fn features() -> BTreeSet<String> {
     let mut features = BTreeSet::from([std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned()]);
@@ -43,6 +67,12 @@ fn main() -> ExitCode {
     };
     let mut tools: BTreeMap<String, PathBuf> =
         TOOLS.iter().filter_map(|(name, path)| Some(((*name).to_owned(), PathBuf::from((*path)?)))).collect();
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit");
+    if let Err(error) = add_tfrt_tools(&mut tools, &Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit-tools"))
+    {
+        eprintln!("cannot link the tools to TFRT's names: {error}");
+        return ExitCode::from(2);
+    }
     if let Some(llvm) = std::env::var_os("FILECHECK") {
         let llvm = PathBuf::from(llvm);
         if !llvm.is_file() {
@@ -51,12 +81,7 @@ fn main() -> ExitCode {
         }
         tools.insert("FileCheck".to_owned(), llvm);
     }
-    let config = Arc::new(Config {
-        tools,
-        features: features(),
-        scratch: Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit"),
-        timeout: Duration::from_secs(60),
-    });
+    let config = Arc::new(Config { tools, features: features(), scratch, timeout: Duration::from_secs(60) });
     let files = match discover(&root) {
         Ok(files) => files,
         Err(error) => {

@@ -4,6 +4,14 @@
 //! of the compiler's ops, and a contract test holds the two tables together.
 #![forbid(unsafe_code)]
 
+/// Adds kernels to a dialect, and the same ones to its synchronous twin: those that have no chains.
+macro_rules! twins {
+    ($registry:expr, $dialect:literal; $($name:expr => $function:expr;)*) => {$(
+        $registry.add(befrost_host::kernel!(concat!($dialect, ".", $name), $function));
+        $registry.add(befrost_host::kernel!(concat!($dialect, "_sync.", $name), $function));
+    )*};
+}
+
 mod coo;
 mod cpu;
 mod objects;

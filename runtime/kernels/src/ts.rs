@@ -30,20 +30,13 @@ pub fn ts(registry: &mut Registry) {
     fixed_ranks(registry);
 }
 
-macro_rules! twins {
-    ($registry:ident, $($name:literal $function:expr;)*) => {$(
-        $registry.add(kernel!(concat!("ts.", $name), $function));
-        $registry.add(kernel!(concat!("ts_sync.", $name), $function));
-    )*};
-}
-
 fn for_both(registry: &mut Registry) {
-    twins! { registry,
-        "build_shape" |value: RawAttr<'_>| shape_attr(&value).map(ShapeValue);
-        "build_partial_shape" |value: RawAttr<'_>| partial_shape_attr(&value);
-        "get_num_elements" |shape: &ShapeValue| shape.0.num_elements() as i64;
-        "to_shape" to_shape;
-        "to_partial_shape" |shape: &ShapeValue| {
+    twins! { registry, "ts";
+        "build_shape" => |value: RawAttr<'_>| shape_attr(&value).map(ShapeValue);
+        "build_partial_shape" => |value: RawAttr<'_>| partial_shape_attr(&value);
+        "get_num_elements" => |shape: &ShapeValue| shape.0.num_elements() as i64;
+        "to_shape" => to_shape;
+        "to_partial_shape" => |shape: &ShapeValue| {
             PartialShape(Some(shape.0.dims().iter().copied().map(Some).collect()))
         };
     }

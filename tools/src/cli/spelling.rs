@@ -22,6 +22,9 @@ const NAMES: [(&str, &str); 6] = [
     ("tfrt-print-stream", "print-stream"),
 ];
 
+/// Options that TFRT's tools also take with `=true`.
+const FLAGS: [&str; 2] = ["enable-tracing", "print-error-code"];
+
 /// Its allocators.
 const ALLOCATORS: [(&str, &str); 3] = [
     ("leak_check_allocator", "leak-check"),
@@ -58,6 +61,7 @@ fn respelled(argument: OsString) -> OsString {
     let name = name.replace('_', "-");
     let name = renamed(&NAMES, &name);
     match value {
+        Some("true") if FLAGS.contains(&name) => format!("--{name}").into(),
         Some(value) if name == "host-allocator" => format!("--{name}={}", renamed(&ALLOCATORS, value)).into(),
         Some(value) => format!("--{name}={value}").into(),
         None => format!("--{name}").into(),
@@ -85,6 +89,9 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     let is_of_all = |option: &str| option == ALLOW_UNREGISTERED;
     let defaults = DEFAULTS.iter().filter(|(option, _)| (is_executor || is_of_all(option)) && !has(option));
     arguments.extend(defaults.map(|(_, whole)| OsString::from(whole)));
+    if program == "bef_executor_debug_tracing" {
+        arguments.push("--print-scopes".into());
+    }
     if is_executor {
         let is_file = |it: &OsString| it.to_str().is_none_or(|it| it == "-" || !it.starts_with('-'));
         let names_file = given.iter().any(is_file);

@@ -404,6 +404,11 @@ impl<'f> KernelFrame<'f> {
         self.request
     }
 
+    /// The name of the kernel that runs.
+    pub fn name(&self) -> &'f str {
+        self.program.kernel_view(self.at()).name()
+    }
+
     /// An attribute, by its position in the op's definition.
     pub fn attr(&self, i: usize) -> Option<AttrView<'_>> {
         let id = *self.kernel().attrs.of(&self.plan.lists).get(i)?;

@@ -20,10 +20,10 @@ impl Object for HostBuffer {
 }
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("tfrt_dht.allocate_buffer", allocate));
-    registry.add(kernel!("tfrt_dht_sync.allocate_buffer", allocate));
-    registry.add(kernel!("tfrt_dht.get_buffer_slice", slice));
-    registry.add(kernel!("tfrt_dht_sync.get_buffer_slice", slice));
+    twins! { registry, "tfrt_dht";
+        "allocate_buffer" => allocate;
+        "get_buffer_slice" => slice;
+    }
     registry.add(kernel!("tfrt_dht.get_buffer", |tensor: &Tensor, _: Chain| {
         (HostBuffer(tensor.buffer().clone()), Chain)
     }));

@@ -25,9 +25,9 @@ pub fn tfrt_dht(registry: &mut Registry) {
     registry.add(kernel!("tfrt_dht.print_tensor_shape", |tensor: &Tensor, _: Chain, cx: &ExecContext| {
         cx.print(&format!("shape = {}\n", tensor.shape())).map(|()| Chain)
     }));
-    registry.add(kernel!("tfrt_dht.get_tensor_shape", |tensor: &Tensor| ShapeValue(tensor.shape().clone())));
-    registry
-        .add(kernel!("tfrt_dht_sync.get_tensor_shape", |tensor: &Tensor| ShapeValue(tensor.shape().clone())));
+    twins! { registry, "tfrt_dht";
+        "get_tensor_shape" => |tensor: &Tensor| ShapeValue(tensor.shape().clone());
+    }
     registry.add(kernel!("tfrt_dht.no_op_ht", |_: &Tensor| Chain));
     creations(registry);
     contents(registry);
@@ -59,14 +59,10 @@ macro_rules! creation_kernels {
 
 macro_rules! create {
     ($registry:ident, $t:literal $ty:ty, $($rank:literal)*) => {$(
-        $registry.add(kernel!(
-            concat!("tfrt_dht.create_uninitialized_tensor.", $t, ".", $rank),
-            |shape: RawAttr<'_>, cx: &ExecContext| create(<$ty as Element>::DTYPE, $rank, &shape, cx)
-        ));
-        $registry.add(kernel!(
-            concat!("tfrt_dht_sync.create_uninitialized_tensor.", $t, ".", $rank),
-            |shape: RawAttr<'_>, cx: &ExecContext| create(<$ty as Element>::DTYPE, $rank, &shape, cx)
-        ));
+        twins! { $registry, "tfrt_dht";
+            concat!("create_uninitialized_tensor.", $t, ".", $rank) =>
+                |shape: RawAttr<'_>, cx: &ExecContext| create(<$ty as Element>::DTYPE, $rank, &shape, cx);
+        }
     )*};
 }
 

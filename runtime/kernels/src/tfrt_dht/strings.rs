@@ -9,8 +9,9 @@ use crate::objects::{Strings, refused};
 use crate::ts::shape_attr;
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("tfrt_sht.create_tensor", create));
-    registry.add(kernel!("tfrt_sht_sync.create_tensor", create));
+    twins! { registry, "tfrt_sht";
+        "create_tensor" => create;
+    }
     registry.add(kernel!("tfrt_sht_sync.create_uninitialized_tensor", empty));
 }
 

@@ -11,10 +11,11 @@
 //! to do with results wants values: then it is a failure, exit code 1. So is a timeout, always.
 //!
 //! `ports` turns the command line into arguments and results into files, `session` calls, `raised` keeps what kernels failed with,
-//! `timing` measures.
+//! `scopes` prints which kernel runs, `timing` measures.
 
 mod ports;
 mod raised;
+mod scopes;
 mod session;
 mod timing;
 
@@ -138,6 +139,18 @@ pub(super) struct Args {
     /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64, f32 and f64 as `TYPE value`
     #[arg(long)]
     tfrt_output: bool,
+
+    /// Trace the execution
+    #[arg(long)]
+    enable_tracing: bool,
+
+    /// What to trace: kernels at the level debug only
+    #[arg(long, value_name = "LEVEL", default_value = "default", value_parser = ["default", "verbose", "debug"])]
+    tracing_level: String,
+
+    /// Print what is traced: a line before each kernel and one behind it
+    #[arg(long)]
+    print_scopes: bool,
 
     /// Run this function first; the others see what it left in the resource context
     #[arg(long, value_name = "NAME")]
@@ -324,7 +337,11 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
         (None, Some(queue)) => queue.clone(),
         (None, None) => "mstd".to_owned(),
     };
-    let runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone()).build();
+    let mut runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone());
+    if args.enable_tracing && args.print_scopes && args.tracing_level == "debug" {
+        runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
+    }
+    let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
     let read = |named: &[Named]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };

@@ -1,0 +1,40 @@
+//! Scopes: a line before each kernel and one behind it, as TFRT's `bef_executor_debug_tracing` prints them at its level `debug`.
+//!
+//! Whoever does not ask for them pays nothing: the kernels of the program are other ones then. Calls, branches and loops have no scope where
+//! the executor does what they stand for without running them.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use befrost::ErrorCode;
+use befrost_host::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
+use befrost_host::{KernelError, Registry};
+
+/// The code of the kernels that have scopes.
+static INSIDE: OnceLock<BTreeMap<&'static str, KernelFn>> = OnceLock::new();
+
+/// The same kernels with scopes.
+pub(super) fn with_scopes(registry: &Registry) -> Registry {
+    INSIDE.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
+    let mut scoped = Registry::new();
+    for kernel in registry.iter() {
+        scoped.add(Kernel::new(kernel.name, (*kernel.signature).clone(), scope));
+    }
+    scoped
+}
+
+fn scope(frame: &mut KernelFrame<'_>) -> Outcome {
+    let context = frame.context();
+    let name = frame.name();
+    let Some(run) = INSIDE.get().and_then(|inside| inside.get(name)) else {
+        return Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code"));
+    };
+    if let Err(error) = context.print(&format!("Scope:{name}\n")) {
+        return Outcome::Error(error);
+    }
+    let outcome = run(frame);
+    match context.print("End Scope\n") {
+        Ok(()) => outcome,
+        Err(error) => Outcome::Error(error),
+    }
+}
