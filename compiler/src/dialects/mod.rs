@@ -34,6 +34,7 @@ pub mod tfrt;
 pub mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
+mod tfrt_test_tensors;
 mod ts;
 pub mod types;
 pub mod view;
@@ -199,7 +200,7 @@ pub fn standard(r: &mut Registry) {
         crate::fold::patterns::control_flow,
     ];
     dialects.into_iter().for_each(|dialect: fn(&mut Registry)| dialect(r));
-    r.add_lazily(&["tfrt_test", "vt", "tfrt_tutorial"], tfrt_test::ops);
+    r.add_lazily(&["tfrt_test", "tfrt_test_sync", "vt", "tfrt_tutorial"], tfrt_test::ops);
     r.add_lazily(&["tfrt_dht", "tfrt_dht_sync", "tfrt_sht", "tfrt_sht_sync", "btf"], tfrt_dht::ops);
     r.add_lazily(&["ts", "ts_sync"], ts::ops);
     r.add_lazily(&["coo"], coo::ops);

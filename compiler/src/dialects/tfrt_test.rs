@@ -5,6 +5,7 @@
 
 use super::short::*;
 use super::tfrt_control::{many, regions};
+use super::tfrt_test_tensors;
 use super::{
     Access, Arity, AttrConstraint as A, DefaultValue, OpDef, OperandMode, Registry, Resource,
     TypeConstraint as T,
@@ -49,6 +50,7 @@ pub(super) fn ops(r: &mut Registry) {
     functions(r);
     inspections(r);
     values(r);
+    tfrt_test_tensors::ops(r);
 }
 
 fn numbers(r: &mut Registry) {

@@ -88,7 +88,7 @@ impl<'p> PreparedCall<'p> {
     ) -> Result<PreparedCall<'p>, KernelError> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let has_line = plan.has_line && !context.queue().is_seeded();
+        let has_line = plan.is_line(context.queue().is_seeded());
         let line = has_line
             .then(|| LineExecutor::new((program, context), plan, context.limits, &Vec::<String>::new));
         Ok(PreparedCall { program, plan, context, line })

@@ -118,6 +118,12 @@ impl FunctionPlan {
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
     }
 
+    /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only one.
+    #[inline]
+    pub(crate) fn is_line(&self, is_seeded: bool) -> bool {
+        self.has_line && (!is_seeded || self.is_sync)
+    }
+
     /// How many results a kernel gets that has the function run.
     #[inline]
     pub(crate) fn n_results(&self, again: Again) -> usize {

@@ -7,6 +7,7 @@ mod benchmark;
 mod state;
 mod strings;
 mod tasks;
+mod tensors;
 mod values;
 
 use bef_format::{AttrView, DType};
@@ -24,6 +25,7 @@ pub fn tfrt_test(registry: &mut Registry) {
     state::add(registry);
     strings::add(registry);
     tasks::add(registry);
+    tensors::add(registry);
     values::add(registry);
     registry.add(kernel!("tfrt_test.cancel", |_: Chain, cx: &ExecContext| {
         cx.request.cancellation.cancel();

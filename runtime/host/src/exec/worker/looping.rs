@@ -73,8 +73,7 @@ impl Worker {
         let execution = &frame.execution;
         let callee = execution.program.plan(function);
         let arguments = &mut self.arguments;
-        if !callee.has_line
-            || execution.is_seeded
+        if !callee.is_line(execution.is_seeded)
             || !arguments.iter().all(|value| value.final_value().is_some())
         {
             return false;

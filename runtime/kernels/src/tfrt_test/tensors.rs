@@ -1,0 +1,308 @@
+//! The tensor kernels that TFRT's training examples (MNIST, ResNet) are made of: into tensors that are there already, ordered by chains.
+//!
+//! What they compute are TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
+
+use bef_format::{AttrView, DType as FileDType};
+use befrost_host::kernel::{RawAttr, StrAttr};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
+use befrost_tensor::tf::{
+    Binary, Compare, Format, PadMode, Padding, Pool, Pool2d, Reduce, Turn, Unary, arg_extreme, binary,
+    broadcast_to, cast, compare, matmul, pad, pool, reduce, slice, softmax, transpose, unary,
+};
+use befrost_tensor::{DType, Element, HostTensor, TensorError, ops};
+
+use crate::objects::{ShapeValue, Tensor, refused};
+
+/// Adds the kernels.
+pub(super) fn add(registry: &mut Registry) {
+    numbers(registry);
+    floats(registry);
+    images(registry);
+    registry.add(kernel!("tfrt_test.cast.i32_to_f32", |a: &Tensor, b: &Tensor, cx: &ExecContext| {
+        put(typed::<i32>(&[a]).and_then(|()| cast(a, DType::F32, cx.allocator())), b)
+    }));
+}
+
+/// Writes a result where it belongs.
+fn put(result: Result<HostTensor, TensorError>, out: &Tensor) -> Result<Chain, KernelError> {
+    result.and_then(|result| ops::copy(&result, out)).map(|()| Chain).map_err(refused)
+}
+
+/// A result as a new tensor.
+fn new(result: Result<HostTensor, TensorError>) -> Result<Tensor, KernelError> {
+    result.map(Tensor).map_err(refused)
+}
+
+/// Complains unless all have this element type.
+fn typed<T: Element>(tensors: &[&Tensor]) -> Result<(), TensorError> {
+    tensors.iter().try_for_each(|tensor| tensor.expect_dtype("operand", T::DTYPE))
+}
+
+/// The types of the kernels that have one in their name.
+trait Number: Element {
+    /// `a * x + b * y`, where `b` of 0 means that `y` may be anything.
+    fn scaled_sum(a: Self, x: Self, b: Self, y: Self) -> Self;
+}
+
+impl Number for f32 {
+    fn scaled_sum(a: f32, x: f32, b: f32, y: f32) -> f32 {
+        if b == 0.0 { a * x } else { a * x + b * y }
+    }
+}
+
+macro_rules! integer {
+    ($($ty:ty)*) => {$(
+        impl Number for $ty {
+            fn scaled_sum(a: $ty, x: $ty, b: $ty, y: $ty) -> $ty {
+                a.wrapping_mul(x).wrapping_add(b.wrapping_mul(y))
+            }
+        }
+    )*};
+}
+
+integer!(i32 i64);
+
+/// `c = alpha * a * b + beta * c`.
+fn gemm<T: Number>(
+    alpha: T,
+    [a, b]: [&Tensor; 2],
+    beta: T,
+    c: &Tensor,
+    cx: &ExecContext,
+) -> Result<(), KernelError> {
+    let product = typed::<T>(&[a, b]).and_then(|()| matmul(a, Turn::None, b, Turn::None, cx.allocator()));
+    let product = product.map_err(refused)?;
+    c.expect_shape("c", product.shape()).map_err(refused)?;
+    let product = product.read::<T>().map_err(refused)?;
+    let mut out = c.write::<T>().map_err(refused)?;
+    for (out, &x) in out.iter_mut().zip(product.iter()) {
+        *out = T::scaled_sum(alpha, x, beta, *out);
+    }
+    Ok(())
+}
+
+/// Where elements are equal, as numbers of their own type.
+fn equal<T: Element>(a: &Tensor, b: &Tensor, cx: &ExecContext) -> Result<HostTensor, TensorError> {
+    typed::<T>(&[a, b])?;
+    cast(&compare(Compare::Equal, a, b, cx.allocator())?, T::DTYPE, cx.allocator())
+}
+
+fn calculate<T: Element>(
+    op: Binary,
+    a: &Tensor,
+    b: &Tensor,
+    cx: &ExecContext,
+) -> Result<HostTensor, TensorError> {
+    typed::<T>(&[a, b])?;
+    binary(op, a, b, cx.allocator())
+}
+
+fn relu<T: Element>(x: &Tensor, cx: &ExecContext) -> Result<HostTensor, TensorError> {
+    typed::<T>(&[x])?;
+    unary(Unary::Relu, x, cx.allocator())
+}
+
+fn broadcast<T: Element>(
+    x: &Tensor,
+    shape: &ShapeValue,
+    rank: usize,
+    cx: &ExecContext,
+) -> Result<Tensor, KernelError> {
+    if shape.0.rank() != rank {
+        return Err(KernelError::invalid(format!("the shape {} is not of rank {rank}", shape.0)));
+    }
+    new(typed::<T>(&[x]).and_then(|()| broadcast_to(x, &shape.0, cx.allocator())))
+}
+
+/// The part of a tensor that is as large as another, from a position on.
+fn part<T: Element>(
+    x: &Tensor,
+    begin: &Tensor,
+    out: &Tensor,
+    cx: &ExecContext,
+) -> Result<HostTensor, TensorError> {
+    typed::<T>(&[x])?;
+    let begin = begin.read_as::<i64>("begin")?.to_vec();
+    let size: Vec<i64> = out.shape().dims().iter().map(|&dim| dim as i64).collect();
+    slice(x, &begin, &size, cx.allocator())
+}
+
+macro_rules! number_kernels {
+    ($registry:ident, $($t:literal $ty:ty,)*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_test.add.", $t),
+            |a: &Tensor, b: &Tensor, c: &Tensor, cx: &ExecContext| put(calculate::<$ty>(Binary::Add, a, b, cx), c)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.add_inplace.", $t),
+            |a: &Tensor, b: &Tensor, cx: &ExecContext| put(calculate::<$ty>(Binary::Add, a, b, cx), b)
+        ));
+        $registry.add(kernel!(concat!("tfrt_test.argmax.", $t, ".2"), |a: &Tensor, cx: &ExecContext| {
+            new(typed::<$ty>(&[a]).and_then(|()| arg_extreme(true, a, 1, DType::I32, cx.allocator())))
+        }));
+        $registry.add(kernel!(
+            concat!("tfrt_test.broadcast.", $t, ".2"),
+            |a: &Tensor, shape: &ShapeValue, cx: &ExecContext| broadcast::<$ty>(a, shape, 2, cx)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.broadcast.", $t, ".3"),
+            |a: &Tensor, shape: &ShapeValue, cx: &ExecContext| broadcast::<$ty>(a, shape, 3, cx)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.equal.", $t),
+            |a: &Tensor, b: &Tensor, c: &Tensor, cx: &ExecContext| put(equal::<$ty>(a, b, cx), c)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.equal_inplace.", $t),
+            |a: &Tensor, b: &Tensor, cx: &ExecContext| put(equal::<$ty>(a, b, cx), b)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.matmul.", $t, ".2"),
+            |alpha: $ty, a: &Tensor, b: &Tensor, beta: $ty, c: &Tensor, cx: &ExecContext| {
+                gemm::<$ty>(alpha, [a, b], beta, c, cx).map(|()| Chain)
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test_sync.matmul.", $t, ".2"),
+            |alpha: $ty, a: &Tensor, b: &Tensor, beta: $ty, c: &Tensor, cx: &ExecContext| {
+                gemm::<$ty>(alpha, [a, b], beta, c, cx)
+            }
+        ));
+        $registry.add(kernel!(concat!("tfrt_test.reduce_mean.", $t, ".1"), |a: &Tensor, cx: &ExecContext| {
+            new(typed::<$ty>(&[a]).and_then(|()| reduce(Reduce::Mean, a, &[0], false, cx.allocator())))
+        }));
+        $registry.add(kernel!(
+            concat!("tfrt_test.relu.", $t),
+            |a: &Tensor, b: &Tensor, cx: &ExecContext| put(relu::<$ty>(a, cx), b)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test_sync.relu.", $t),
+            |a: &Tensor, b: &Tensor, cx: &ExecContext| put(relu::<$ty>(a, cx), b).map(|_| ())
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.relu_inplace.", $t),
+            |a: &Tensor, cx: &ExecContext| put(relu::<$ty>(a, cx), a)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.relu_grad_inplace.", $t),
+            |activation: &Tensor, gradient: &Tensor, cx: &ExecContext| {
+                put(calculate::<$ty>(Binary::ReluGrad, gradient, activation, cx), gradient)
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_test.slice_inplace.", $t, ".3"),
+            |input: &Tensor, begin: &Tensor, _: Chain, output: &Tensor, cx: &ExecContext| {
+                put(part::<$ty>(input, begin, output, cx), output)
+            }
+        ));
+    )*};
+}
+
+fn numbers(registry: &mut Registry) {
+    number_kernels!(registry, "f32" f32, "i32" i32, "i64" i64,);
+}
+
+fn floats(registry: &mut Registry) {
+    registry.add(kernel!("tfrt_test.flatten.f32", |input: &Tensor, output: &Tensor, _: Chain| {
+        put(typed::<f32>(&[input]).and_then(|()| input.reshaped(output.shape().clone())), output)
+    }));
+    registry.add(kernel!(
+        "tfrt_test.gradient_descent.f32",
+        |gradient: &Tensor, rate: &Tensor, output: &Tensor, cx: &ExecContext| {
+            let step = calculate::<f32>(Binary::Mul, gradient, rate, cx).map(Tensor);
+            put(step.and_then(|step| calculate::<f32>(Binary::Sub, output, &step, cx)), output)
+        }
+    ));
+    registry.add(kernel!(
+        "tfrt_test.mean_axis_zero.f32",
+        |input: &Tensor, output: &Tensor, _: Chain, cx: &ExecContext| mean(input, &[0], output, cx)
+    ));
+    registry.add(kernel!("tfrt_test.softmax_inplace.f32", |a: &Tensor, _: Chain, cx: &ExecContext| {
+        put(typed::<f32>(&[a]).and_then(|()| softmax(a, cx.allocator())), a)
+    }));
+    registry.add(kernel!(
+        "tfrt_test.subtract_inplace.f32",
+        |input: &Tensor, output: &Tensor, cx: &ExecContext| {
+            put(calculate::<f32>(Binary::Sub, output, input, cx), output)
+        }
+    ));
+    registry.add(kernel!(
+        "tfrt_test.tensor_transpose.f32",
+        |input: &Tensor, output: &Tensor, _: Chain, cx: &ExecContext| {
+            put(typed::<f32>(&[input]).and_then(|()| transpose(input, &[1, 0], cx.allocator())), output)
+        }
+    ));
+}
+
+fn mean(input: &Tensor, axes: &[i64], output: &Tensor, cx: &ExecContext) -> Result<Chain, KernelError> {
+    put(
+        typed::<f32>(&[input]).and_then(|()| reduce(Reduce::Mean, input, axes, false, cx.allocator())),
+        output,
+    )
+}
+
+fn images(registry: &mut Registry) {
+    registry.add(kernel!(
+        "tfrt_test.broadcast_2d.f32",
+        |input: &Tensor, output: &Tensor, _: Chain, cx: &ExecContext| put(
+            over_image(input, output, cx),
+            output
+        )
+    ));
+    registry.add(kernel!(
+        "tfrt_test.global_average_pooling.f32",
+        |input: &Tensor, output: &Tensor, _: Chain, cx: &ExecContext| mean(input, &[1, 2], output, cx)
+    ));
+    registry.add(kernel!(
+        "tfrt_test.max_pooling_2d.f32",
+        |input: &Tensor,
+         output: &Tensor,
+         _: Chain,
+         padding: StrAttr<'_>,
+         window: RawAttr<'_>,
+         strides: RawAttr<'_>,
+         cx: &ExecContext| {
+            let padding = match padding.0 {
+                "same" => Padding::Same,
+                "valid" => Padding::Valid,
+                other => return Err(KernelError::invalid(format!("'{other}' is no padding"))),
+            };
+            let ([h, w], [down, right]) = (pair(&window)?, pair(&strides)?);
+            let attrs = Pool2d { window: (h, w), strides: (down, right), padding, format: Format::Nhwc };
+            put(typed::<f32>(&[input]).and_then(|()| pool(Pool::Max, input, &attrs, cx.allocator())), output)
+        }
+    ));
+    registry.add(kernel!(
+        "tfrt_test.zero_padding.f32",
+        |input: &Tensor, output: &Tensor, _: Chain, padding: RawAttr<'_>, cx: &ExecContext| {
+            let [h, w] = pair(&padding)?.map(|n| n as i64);
+            let paddings = [(0, 0), (h, h), (w, w), (0, 0)];
+            let padded = typed::<f32>(&[input])
+                .and_then(|()| pad(input, &paddings, PadMode::Constant(&[]), cx.allocator()));
+            put(padded, output)
+        }
+    ));
+}
+
+/// A vector of channels for each image of a batch, at every pixel.
+fn over_image(input: &Tensor, output: &Tensor, cx: &ExecContext) -> Result<HostTensor, TensorError> {
+    typed::<f32>(&[input])?;
+    let &[batch, channels] = input.shape().dims() else {
+        return Err(TensorError::Invalid {
+            op: "broadcast_2d",
+            problem: format!("the shape {} is not of rank 2", input.shape()),
+        });
+    };
+    let pixels = input.reshaped(befrost_tensor::Shape::new(&[batch, 1, 1, channels])?)?;
+    broadcast_to(&pixels, output.shape(), cx.allocator())
+}
+
+/// Two numbers: for height and width.
+fn pair(attr: &RawAttr<'_>) -> Result<[usize; 2], KernelError> {
+    if let AttrView::Scalars { dtype: FileDType::UI32 | FileDType::I32, bytes, .. } = attr.view
+        && let [a, b] = bytes.as_chunks().0
+    {
+        return Ok([u32::from_le_bytes(*a) as usize, u32::from_le_bytes(*b) as usize]);
+    }
+    Err(KernelError::invalid(format!("expected two 32-bit integers, got {:?}", attr.view)))
+}
