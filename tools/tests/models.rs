@@ -107,7 +107,7 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
         graphdef(std::fs::read(case.join("graph.pb"))?, &options).map_err(|said| format!("{said:?}"))?;
     let mut passes =
         PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
-    passes.run_with(&mut module, &mut Default::default()).map_err(|said| format!("{said:?}"))?;
+    let _ = passes.run_with(&mut module, &mut Default::default()).map_err(|said| format!("{said:?}"))?;
     let ours = operators(&module);
     let found: usize = ours.iter().filter(|(op, _)| counted(op)).map(|(_, n)| n).sum();
     if found as u64 > want {
