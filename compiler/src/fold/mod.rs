@@ -58,7 +58,10 @@ pub fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
 /// The attribute of the constant that a value is.
 pub fn constant_of(m: &Module, value: ValueId) -> Option<AttrId> {
     let op = m.defining_op(value)?;
-    m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
+    // One that waits for something is no constant.
+    m.def(op)
+        .filter(|d| d.traits.has(Traits::CONSTANT) && m.n_operands(op) == 0)
+        .and_then(|_| m.attr(op, names::VALUE))
 }
 
 /// Makes a constant before `before` for a user of a dialect: `arith.constant` for upstream's, `tfrt.constant.T` for those

@@ -8,6 +8,7 @@
 
 mod effects;
 pub(crate) mod fold;
+pub(crate) mod inline;
 pub(crate) mod lower;
 mod patterns;
 pub(crate) mod rewrites;
@@ -27,11 +28,12 @@ pub fn pipeline(level: u8) -> &'static str {
     match level {
         0 => "builtin.module(tf-to-kernels)",
         1 => {
-            "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)"
+            "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
-             tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,tf-constant-fold,tf-remap,cse,symbol-dce,tf-to-kernels)"
+            "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
+             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,\
+             tf-constant-fold,tf-remap,cse,symbol-dce,tf-to-kernels)"
         }
     }
 }

@@ -102,6 +102,7 @@ pub fn passes() -> &'static [Pass] {
         symbol_dce::PASS,
         crate::graph::rewrites::ARITHMETIC,
         crate::graph::fold::PASS,
+        crate::graph::inline::PASS,
         crate::graph::rewrites::REMAP,
         crate::graph::shapes::PASS,
         crate::graph::lower::PASS,

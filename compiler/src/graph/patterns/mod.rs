@@ -117,7 +117,7 @@ fn constant(m: &Module, value: ValueId) -> Option<AttrId> {
 }
 
 /// The number that all elements of a constant are.
-fn splat(m: &Module, value: ValueId) -> Option<f64> {
+pub(super) fn splat(m: &Module, value: ValueId) -> Option<f64> {
     let attr = constant(m, value)?;
     let dtype = dtype(m, value)?;
     let crate::ir::AttrKind::Dense { splat, data, .. } = m.cx.attr(attr) else { return None };

@@ -317,6 +317,10 @@ impl<'g> Importer<'g> {
             match reference {
                 Reference::Control(from) => {
                     ended = true;
+                    // A constant is there from the beginning.
+                    if op == "Const" {
+                        continue;
+                    }
                     controls.extend(block.made.get(&from).and_then(|made| made.control));
                 }
                 _ if ended => return Err("an input behind a control input".into()),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::attrs::Attrs;
-use super::signature::{Arg, ArgType, Signature};
+use super::signature::{Arg, ArgType, DefaultValue, Signature};
 use super::types::Type;
 use crate::HostTensor;
 use crate::tf::PartialShape;
@@ -21,19 +21,25 @@ pub struct Derived<'s, A> {
     outputs: Vec<Option<Type>>,
 }
 
-/// Which of `n` operands or results each declared one stands for, if that is known.
-fn spans(args: &[Arg], n: usize) -> Option<Vec<Range<usize>>> {
-    let is_open = |arg: &Arg| arg.number.is_some() || matches!(arg.ty, ArgType::List(_));
-    let n_open = args.iter().filter(|arg| is_open(arg)).count();
-    let rest = n.checked_sub(args.len() - n_open)?;
-    // Several that are open are equally many: no operator has two numbers.
+/// Which of `n` operands or results each declared one stands for, if that is known: as many as its number says, or else what is left.
+fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Option<Vec<Range<usize>>> {
+    let width = |arg: &Arg| match (arg.number, arg.ty) {
+        (None, ArgType::List(_)) => None,
+        (None, _) => Some(1),
+        (Some(name), _) => number(name),
+    };
+    let widths: Vec<Option<usize>> = args.iter().map(width).collect();
+    let known = widths.iter().flatten().try_fold(0usize, |sum, &width| sum.checked_add(width))?;
+    let n_open = widths.iter().filter(|width| width.is_none()).count();
+    let rest = n.checked_sub(known)?;
+    // Several that are open are equally many.
     if (n_open == 0 && rest > 0) || (n_open > 1 && rest % n_open > 0) {
         return None;
     }
     let mut at = 0;
-    let spans = args.iter().map(|arg| {
+    let spans = widths.into_iter().map(|width| {
         let first = at;
-        at += if is_open(arg) { rest / n_open } else { 1 };
+        at += width.unwrap_or_else(|| rest / n_open);
         first..at
     });
     Some(spans.collect())
@@ -61,7 +67,7 @@ impl<'s, A: Attrs> Derived<'s, A> {
         ];
         for (what, args, types) in sides {
             let n = types.len();
-            let spans = spans(args, n).ok_or_else(|| format!("{n} {what}s, {} declared", args.len()))?;
+            let spans = self.spans(args, n).ok_or_else(|| format!("{n} {what}s, {} declared", args.len()))?;
             for (arg, span) in args.iter().zip(spans) {
                 let want = match arg.ty {
                     ArgType::Is(ty) => Some(ty),
@@ -83,12 +89,22 @@ impl<'s, A: Attrs> Derived<'s, A> {
         Ok(())
     }
 
+    fn spans(&self, args: &[Arg], n: usize) -> Option<Vec<Range<usize>>> {
+        spans(args, n, |name| {
+            let default = || match self.signature.attr(name)?.default {
+                Some(DefaultValue::Int(n)) => Some(n),
+                _ => None,
+            };
+            usize::try_from(self.given.int(name).or_else(default)?).ok()
+        })
+    }
+
     /// The types of the operands or results for which `of` holds.
     fn found(&self, of: impl Fn(&Arg) -> bool) -> Option<&[Option<Type>]> {
         let sides = [(&self.signature.inputs, &self.inputs), (&self.signature.outputs, &self.outputs)];
         sides.into_iter().find_map(|(args, types)| {
             let i = args.iter().position(&of)?;
-            types.get(spans(args, types.len())?.get(i)?.clone())
+            types.get(self.spans(args, types.len())?.get(i)?.clone())
         })
     }
 }
