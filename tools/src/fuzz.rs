@@ -1,4 +1,4 @@
-//! What must hold for any text, and for any `.npy` file: the fuzz targets and the tests that run their corpus share these functions.
+//! What must hold for any text, any GraphDef and any `.npy` file: the fuzz targets and the tests that run their corpus share these functions.
 //!
 //! A program that is read prints in every form as a text that reads back and prints the same again; it is the same
 //! program after each of these ways. A program that the verifier accepts is one after every pass. Nothing panics:
@@ -6,7 +6,11 @@
 
 use std::sync::Arc;
 
+use bef_format::AlignedBytes;
 use befrost_compiler::diag::{self, Diagnostic};
+use befrost_compiler::emit::{EmitOptions, emit_parts};
+use befrost_compiler::graph;
+use befrost_compiler::import::{self, ImportOptions};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::{PassManager, RunOptions};
 use befrost_compiler::print::{PrintOptions, print};
@@ -93,6 +97,45 @@ pub fn file_check(data: &[u8]) -> bool {
     options.verbosity = filecheck::Verbosity::All;
     let source = |name, bytes| filecheck::Source { name, bytes };
     filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
+}
+
+/// The target `graphdef`: a graph that is imported is well-formed, and is after every pass at every level, and becomes a file that is valid. Answers
+/// whether it is one.
+pub fn graphdef(bytes: &[u8]) -> bool {
+    let mut imported = false;
+    for level in 0..=2 {
+        let mut module = match import::graphdef(bytes.to_vec(), &ImportOptions::default()) {
+            Ok(module) => module,
+            Err(found) => {
+                assert!(diag::has_errors(&found), "neither a graph nor an error");
+                return false;
+            }
+        };
+        imported = true;
+        if diag::has_errors(&verify(&module)) {
+            continue;
+        }
+        let mut manager = PassManager::parse(graph::pipeline(level))
+            .unwrap_or_else(|error| panic!("the pipeline of level {level} is wrong: {}", error.message));
+        let mut options = RunOptions { verify_each: true, ..RunOptions::default() };
+        match manager.run_with(&mut module, &mut options) {
+            Err(found) => {
+                let broken = found.iter().any(|d| d.code == "E0504");
+                assert!(
+                    !broken,
+                    "level {level} breaks the graph: {found:?}\n{}",
+                    print(&module, &PrintOptions::default())
+                );
+            }
+            Ok(_) => {
+                if let Ok(bytes) = emit_parts(&module, &EmitOptions::default()) {
+                    let bytes = AlignedBytes::copy_of(&bytes.to_vec());
+                    assert!(bef_format::validate(&bytes).is_ok(), "level {level} gives an invalid file");
+                }
+            }
+        }
+    }
+    imported
 }
 
 /// More than any file of the corpus needs.

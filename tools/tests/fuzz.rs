@@ -58,10 +58,53 @@ fn the_corpus_of_npy_holds() {
 }
 
 #[test]
+fn the_corpus_of_graphdef_holds() {
+    assert!(corpus("graphdef").iter().any(|file| fuzz::graphdef(file)));
+}
+
+#[test]
 fn the_corpus_of_filecheck_holds() {
     for input in corpus("filecheck") {
         fuzz::file_check(&input);
     }
+}
+
+/// Bytes changed, removed, doubled.
+fn damaged_bytes(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..1 + dice.below(4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = dice.below(bytes.len());
+        match dice.below(5) {
+            0 => bytes.truncate(at),
+            1 => bytes[at] = dice.below(256) as u8,
+            2 => bytes[at] ^= 1 << dice.below(8),
+            3 => _ = bytes.remove(at),
+            _ => bytes.insert(at, dice.below(256) as u8),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn damaged_graphs_hold() {
+    let mut all = Vec::new();
+    files(&testdata().join("graphdefs"), &mut all);
+    let graphs: Vec<Vec<u8>> = all
+        .iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension == "pb"))
+        .map(|file| fs::read(file).expect("a graph can be read"))
+        .filter(|graph| graph.len() < 20_000)
+        .collect();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut n_graphs = 0;
+    for _ in 0..400 {
+        let graph = damaged_bytes(&graphs[dice.below(graphs.len())], &mut dice);
+        n_graphs += usize::from(fuzz::graphdef(&graph));
+    }
+    assert!(n_graphs > 50, "only {n_graphs} were graphs");
 }
 
 #[test]

@@ -26,10 +26,11 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The targets, and the folders of `testdata` whose files are good beginnings.
-const TARGETS: [(&str, &[&str]); 5] = [
+const TARGETS: [(&str, &[&str]); 6] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
     ("filecheck", &["filecheck"]),
+    ("graphdef", &["graphdefs"]),
     ("npy", &[]),
     ("text", &["syntax", "verify", "pass"]),
 ];
