@@ -1,12 +1,12 @@
 // RUN: ir-opt %s --tf-to-kernels | FileCheck %s
-// RUN: bef-exec %s --functions main --input f32:3 --input i1:true --work-queue s | FileCheck %s --check-prefix=RUN
+// RUN: bef-exec %s --functions main --input f32:3 --input i1:true --work-queue s | FileCheck %s --check-prefix=THEN
 // RUN: bef-exec %s --functions main --input f32:3 --input i1:false --work-queue mstd:2 | FileCheck %s --check-prefix=ELSE
 
 // CHECK-LABEL: func.func @main
 // CHECK: %[[P:.*]] = "tf._Predicate"(%arg1)
 // CHECK: tfrt.cond %[[P]] @double @square (%arg0)
 // CHECK: tfrt.while {{.*}} @body_step
-// RUN: 'main' returned dtype = f32, shape = [], values = [2.400000e+01]
+// THEN: 'main' returned dtype = f32, shape = [], values = [2.400000e+01]
 // ELSE: 'main' returned dtype = f32, shape = [], values = [1.800000e+01]
 func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   %a = "tf.If"(%p, %x) {then_branch = @double, else_branch = @square} : (tensor<i1>, tensor<f32>) -> tensor<f32>
