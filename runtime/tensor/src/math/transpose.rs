@@ -1,10 +1,13 @@
 //! The transposed of a matrix, a tile at a time: whole cache lines are read, and whole ones are written.
 //!
-//! A tile is copied first, so that the rows that it comes from, often a power of 2 apart, do not push each other out of the cache while its
-//! columns are picked.
+//! A tile is turned in the first cache, so that the rows that it comes from, often a power of 2 apart, do not push each other out while columns
+//! are picked. Tiles are taken block by block, since each row of a large matrix is a page of its own.
 
 /// The side of a tile: a cache line of 4-byte elements.
 const SIDE: usize = 16;
+
+/// The side of a block.
+const BLOCK: usize = 4 * SIDE;
 
 /// `out[j, i] = x[i, j]` for a row-major matrix of `rows` by `cols`.
 ///
@@ -25,34 +28,39 @@ pub(crate) fn transpose_part<T: Copy>(
     (x, x_step): (&[T], usize),
     (out, out_step): (&mut [T], usize),
 ) {
-    for i in (0..rows).step_by(SIDE) {
-        let height = SIDE.min(rows - i);
-        for j in (0..cols).step_by(SIDE) {
-            let (x, out) = (&x[i * x_step + j..], &mut out[j * out_step + i..]);
-            let width = SIDE.min(cols - j);
-            if (height, width) == (SIDE, SIDE) {
-                tile((x, x_step), (out, out_step));
-                continue;
-            }
-            for col in 0..width {
-                for row in 0..height {
-                    out[col * out_step + row] = x[row * x_step + col];
-                }
+    let blocks = |len: usize| (0..len).step_by(BLOCK);
+    for (top, left) in blocks(rows).flat_map(|i| blocks(cols).map(move |j| (i, j))) {
+        for i in (top..rows.min(top + BLOCK)).step_by(SIDE) {
+            for j in (left..cols.min(left + BLOCK)).step_by(SIDE) {
+                let size = (SIDE.min(rows - i), SIDE.min(cols - j));
+                tile(size, (&x[i * x_step + j..], x_step), (&mut out[j * out_step + i..], out_step));
             }
         }
     }
 }
 
-#[inline]
-fn tile<T: Copy>((x, x_step): (&[T], usize), (out, out_step): (&mut [T], usize)) {
-    let Some(&first) = x.first_chunk::<SIDE>() else { return };
-    let mut rows = [first; SIDE];
-    for (i, row) in rows.iter_mut().enumerate().skip(1) {
-        row.copy_from_slice(&x[i * x_step..][..SIDE]);
-    }
-    for (j, out) in out.chunks_mut(out_step).enumerate().take(SIDE) {
-        for (out, row) in out.iter_mut().zip(&rows) {
-            *out = row[j];
+/// A tile, or what there is of one at the border.
+fn tile<T: Copy>(
+    (height, width): (usize, usize),
+    (x, x_step): (&[T], usize),
+    (out, out_step): (&mut [T], usize),
+) {
+    let (SIDE, SIDE, Some(&first)) = (height, width, x.first()) else {
+        for col in 0..width {
+            for row in 0..height {
+                out[col * out_step + row] = x[row * x_step + col];
+            }
         }
+        return;
+    };
+    let mut turned = [[first; SIDE]; SIDE];
+    for i in 0..SIDE {
+        let Some(row) = x[i * x_step..].first_chunk::<SIDE>() else { return };
+        for (turned, x) in turned.iter_mut().zip(row) {
+            turned[i] = *x;
+        }
+    }
+    for (j, turned) in turned.iter().enumerate() {
+        out[j * out_step..][..SIDE].copy_from_slice(turned);
     }
 }
