@@ -235,7 +235,7 @@ impl Lowering<'_, '_, '_> {
             let name = tf::op_of(self.m().op_name_str(op)).map(str::to_owned);
             match name.as_deref() {
                 None if self.m().next_op(op).is_none() && has_effects => {
-                    self.returns(op, private, &mut state)
+                    self.returns(op, private, &mut state);
                 }
                 None => {}
                 Some("NoOp") => self.no_op(op),

@@ -258,7 +258,7 @@ impl Verifier<'_> {
         let is_kernel = def.host_kernel().is_some();
         let operands = m.operands(op).map(|v| m.value_type(v));
         let more =
-            operands.len() == inputs.len() + 1 && operands.clone().last() == Some(KnownType::Chain.id());
+            operands.len() == inputs.len() + 1 && operands.clone().next_back() == Some(KnownType::Chain.id());
         let n = if is_kernel && more { inputs.len() } else { operands.len() };
         let same = self.are_passed(operands.take(n), inputs, is_kernel)
             && self.are_passed(m.results(op).map(|v| m.value_type(v)), results, is_kernel);

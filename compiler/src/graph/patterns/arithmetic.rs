@@ -105,7 +105,7 @@ fn sum_of_same(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let n: f64 = terms.iter().map(|&(_, n)| n).sum();
     let dtype = dtype(m, x)?;
-    if dtype == DType::I1 || !(n.abs() < 1e9) || (n.fract() != 0.0 && !dtype.is_inexact()) {
+    if dtype == DType::I1 || n.is_nan() || n.abs() >= 1e9 || (n.fract() != 0.0 && !dtype.is_inexact()) {
         return None;
     }
     let result = ty(m, m.result(op, 0));

@@ -129,8 +129,7 @@ pub(super) fn splat(m: &Module, value: ValueId) -> Option<f64> {
     let one = HostTensor::allocate(dtype, befrost_tensor::Shape::scalar(), &plain).ok()?;
     one.write_bytes().ok()?.copy_from_slice(data.0.get(..size)?);
     let wide = befrost_tensor::tf::cast(&one, DType::F64, &plain).ok()?;
-    let number = wide.read::<f64>().ok()?.first().copied();
-    number
+    wide.read::<f64>().ok()?.first().copied()
 }
 
 /// A scalar constant of an element type.

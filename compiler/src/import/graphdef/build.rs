@@ -195,7 +195,7 @@ impl<'g> Importer<'g> {
     /// Whether all of these can be run; notes those that cannot.
     fn supports(&mut self, body: &Body<'_>, needed: &Needed) -> bool {
         let mut all = true;
-        for (&node, _) in needed {
+        for &node in needed.keys() {
             let NodeDef { name, op, .. } = &body.nodes[node];
             if !is_placeholder(op) && !tf::is_supported(op) && !self.library.contains_key(op.as_str()) {
                 self.unsupported(op, name);
