@@ -20,6 +20,7 @@ mod tfrt;
 mod tfrt_dht;
 mod tfrt_test;
 mod ts;
+mod workers;
 
 use befrost_host::Registry;
 

@@ -27,11 +27,13 @@ use befrost_host::kernel::{
 };
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::HostTensor;
-use befrost_tensor::tf::op::{self, Attributes, Derived, Eval};
+use befrost_tensor::tf::fast::Cx;
+use befrost_tensor::tf::op::{self, Attributes, Derived, Operands, OwnedEval};
 use smallvec::SmallVec;
 
 use self::attrs::UseAttrs;
 use crate::objects::{Tensor, refused};
+use crate::workers::Workers;
 
 /// The kernels of all operators that are functions of tensors.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -84,12 +86,12 @@ impl Returns for Results {
 }
 
 /// An operator with its attributes.
-struct Op(Eval);
+struct Op(OwnedEval);
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
         attributes(site, |attrs| {
-            let eval = op::prepare(attrs.op(), attrs.given()).map_err(|error| error.to_string())?;
+            let eval = op::prepare_owned(attrs.op(), attrs.given()).map_err(|error| error.to_string())?;
             eval.map(Op).ok_or_else(|| "the operator is no function of tensors".into())
         })
     }
@@ -116,8 +118,11 @@ fn evaluate(
     operands: Rest<'_, Value>,
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
-    let tensors: SmallVec<[&HostTensor; 4]> = operands.iter().map(dense).collect::<Result<_, _>>()?;
-    let results = (op.0.0)(&tensors, cx.allocator()).map_err(refused)?;
+    let tensors: Operands = operands.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
+    let workers = Workers::new(cx);
+    let results = (op.0.0)(tensors, &Cx { allocator: cx.allocator(), parallel: &workers });
+    workers.finish()?;
+    let results = results.map_err(refused)?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
 }
 
