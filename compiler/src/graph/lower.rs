@@ -19,7 +19,7 @@ use super::effects::{Order, body, callees, effectful, functions, order};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::ir::{
-    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
+    AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
 };
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::At;
@@ -87,6 +87,9 @@ struct Called {
     results: Vec<ValueId>,
     chain: Option<ValueId>,
 }
+
+/// A constant holds no more strings than this.
+const MAX_STRINGS: usize = 1 << 20;
 
 const CHAIN: TypeId = KnownType::Chain.id();
 
@@ -238,6 +241,7 @@ impl Lowering<'_, '_, '_> {
                     self.returns(op, private, &mut state);
                 }
                 None => {}
+                Some("Const") => self.constant(op),
                 Some("NoOp") => self.no_op(op),
                 Some("PlaceholderWithDefault") => self.default(op),
                 Some("If" | "StatelessIf") => self.branch(op, &mut state),
@@ -311,6 +315,32 @@ impl Lowering<'_, '_, '_> {
             results.push(chain);
         }
         self.r.replace_op(op, &results);
+    }
+
+    /// A constant of strings, which no payload holds, is made of its strings.
+    fn constant(&mut self, op: OpId) {
+        let m = self.m();
+        let value = m.attr(op, names::VALUE).map(|attr| m.cx.attr(attr));
+        let Some(AttrKind::DenseStrings { ty, splat, strings }) = value else { return };
+        let TypeKind::Tensor { shape: Some(dims), .. } = m.cx.ty(*ty) else { return };
+        let (dims, ty) = (dims.to_vec(), *ty);
+        let n = if *splat { dims.iter().product::<i64>() } else { 1 };
+        let Some(strings) = usize::try_from(n).ok().filter(|&n| n <= MAX_STRINGS).map(|n| strings.repeat(n))
+        else {
+            let message = format!("a constant of {n} strings; {MAX_STRINGS} are the most");
+            return self.cx.say(Diagnostic::error("E0511", message).at(m.op_spans.at(op).copied()));
+        };
+        let cx = self.r.cx();
+        let dims: Vec<AttrId> = dims.into_iter().map(|dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
+        let strings: Vec<AttrId> =
+            strings.into_iter().map(|text| cx.attr_id(AttrKind::Str { text, ty: None })).collect();
+        let (dims, strings) = (cx.array_attr(&dims), cx.array_attr(&strings));
+        let made = self.make(op, "tf._Strings", &[], &[ty], &[("shape", dims), ("strings", strings)]);
+        let value = self.m().result(made, 0);
+        let edges = self.edges(op);
+        let waits: Vec<ValueId> = std::iter::once(value).chain(edges).collect();
+        let chain = if self.m().n_results(op) > 1 { Some(self.chain(op, &waits)) } else { None };
+        self.replace(op, Called { results: vec![value], chain });
     }
 
     fn no_op(&mut self, op: OpId) {

@@ -207,6 +207,14 @@ pub(super) fn ops(r: &mut Registry) {
         }
     }
     r.add(
+        OpDef::new("tf._Strings", "a constant tensor of strings")
+            .attr("shape", A::IntArray(KnownType::I64))
+            .attr("strings", A::Array)
+            .result("value", T::AnyTensor)
+            .pure()
+            .kernel(),
+    );
+    r.add(
         OpDef::new(
             "tf._Predicate",
             "whether a tensor is true: a number that is not 0, or a tensor of other ranks that is not empty",

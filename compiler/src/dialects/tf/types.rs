@@ -82,11 +82,12 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
                 None => named(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
             }
         }
-        TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_) => DType::ALL
-            .iter()
-            .copied()
-            .find(|&dtype| crate::print::type_text(cx, ty) == dtype.name())
-            .and_then(plain),
+        TypeKind::Complex(part) if *part == KnownType::F32.id() => plain(DType::Complex64),
+        TypeKind::Complex(part) if *part == KnownType::F64.id() => plain(DType::Complex128),
+        TypeKind::Integer { .. } | TypeKind::Float(_) => {
+            let text = crate::print::type_text(cx, ty);
+            DType::ALL.iter().copied().find(|dtype| text == dtype.name()).and_then(plain)
+        }
         _ => None,
     }
 }

@@ -52,15 +52,7 @@ impl UseAttrs<'_> {
     }
 
     fn list<T>(&self, name: &str, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
-        let attr = self.raw(name)?;
-        match attr.view {
-            AttrView::Array(_) => attr.elements().map(|element| item(&element.view)).collect(),
-            AttrView::Scalars { dtype, bytes, n, .. } => {
-                let size = dtype.size();
-                bytes.chunks_exact(size).take(n).map(|bytes| item(&scalar(dtype, bytes)?)).collect()
-            }
-            _ => None,
-        }
+        items(&self.raw(name)?, item)
     }
 
     /// A constant, which lies in the file.
@@ -82,6 +74,23 @@ impl UseAttrs<'_> {
         };
         Some(view())
     }
+}
+
+/// The items of a list.
+fn items<T>(attr: &RawAttr<'_>, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
+    match attr.view {
+        AttrView::Array(_) => attr.elements().map(|element| item(&element.view)).collect(),
+        AttrView::Scalars { dtype, bytes, n, .. } => {
+            let size = dtype.size();
+            bytes.chunks_exact(size).take(n).map(|bytes| item(&scalar(dtype, bytes)?)).collect()
+        }
+        _ => None,
+    }
+}
+
+/// A list of integers.
+pub(super) fn ints(attr: &RawAttr<'_>) -> Option<Vec<i64>> {
+    items(attr, int)
 }
 
 /// One of a list of numbers.

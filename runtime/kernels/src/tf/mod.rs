@@ -20,19 +20,21 @@ mod stacks;
 mod updates;
 mod variables;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use bef_format::AttrView;
 use befrost_host::kernel::{
-    Ignored, KernelFrame, KernelUse, Outcome, Prepare, Prepared, Rest, Returns, Signature,
+    Ignored, KernelFrame, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Returns, Signature,
 };
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::HostTensor;
+use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::op::{self, Attributes, Derived, Operands, OwnedEval};
+use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
 use self::attrs::UseAttrs;
-use crate::objects::{Tensor, refused};
+use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
 /// The kernels of all operators that are functions of tensors.
@@ -57,6 +59,11 @@ pub fn tf(registry: &mut Registry) {
     }
     registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>, _: Ignored| {
         Results(SmallVec::from_iter([constant.0.0.clone()]))
+    }));
+    registry.add(kernel!("tf._Strings", |strings: Prepared<'_, ConstantStrings>,
+                                         _shape: RawAttr<'_>,
+                                         _strings: RawAttr<'_>| {
+        strings.0.0.clone()
     }));
     action::add(registry);
     variables::add(registry);
@@ -142,6 +149,27 @@ impl Prepare for Constant {
         let attrs = UseAttrs { site, signature: &signature };
         let tensor = attrs.constant("value").ok_or("the attribute 'value' is no dense tensor of numbers")?;
         Ok(Constant(Value::object(Tensor(tensor?))))
+    }
+}
+
+/// A constant of strings.
+struct ConstantStrings(Strings);
+
+impl Prepare for ConstantStrings {
+    fn prepare(site: &KernelUse<'_>) -> Result<ConstantStrings, String> {
+        let dims = site
+            .attr(0)
+            .and_then(|dims| attrs::ints(&dims))
+            .ok_or("the attribute 'shape' is no list of sizes")?;
+        let shape = Shape::from_i64(&dims).map_err(|error| error.to_string())?;
+        let text = |attr: RawAttr<'_>| match attr.view {
+            AttrView::Str(text) => Some(text.to_owned()),
+            _ => None,
+        };
+        let strings: Option<Vec<String>> = site.attr(1).and_then(|list| list.elements().map(text).collect());
+        let strings = strings.ok_or("the attribute 'strings' is no list of strings")?;
+        let strings = StringTensor::new(shape, &strings, &(Malloc::shared() as Arc<dyn Allocator>));
+        strings.map(|strings| ConstantStrings(Strings(strings))).map_err(|error| error.to_string())
     }
 }
 

@@ -172,7 +172,12 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
 /// Whether a tensor is of a type `tensor<...>`.
 fn is_tensor_type(ty: &str, tensor: &HostTensor) -> bool {
     let Some(body) = ty.strip_prefix("tensor<").and_then(|body| body.strip_suffix('>')) else { return false };
-    let Some(dims) = body.strip_suffix(tensor.dtype().name()) else { return false };
+    let element = match tensor.dtype() {
+        DType::Complex64 => "complex<f32>",
+        DType::Complex128 => "complex<f64>",
+        dtype => dtype.name(),
+    };
+    let Some(dims) = body.strip_suffix(element) else { return false };
     let sizes = tensor.shape().dims();
     let mut dims = dims.split_terminator('x');
     dims.clone().eq(["*"])
