@@ -55,7 +55,7 @@ Examples:
       how long does it take?
 
 Exit codes: 0 all right; 1 the input was refused, the execution failed or a comparison differed; 2 wrong usage.
-An error that a function returns is printed as its result; it makes the exit code 1 with --input, --output or --expect.
+An error that a function returns is printed as its result; it makes the exit code 1 with --input, --output or --expect, and of a model.
 A .bef file is mapped, with a shared lock (flock): it must not change while the program runs. To replace it, rename another one to its name.";
 
 /// Execute a program: BEF, or text that is compiled in memory
@@ -278,9 +278,9 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
 }
 
 impl Args {
-    /// Whether somebody asked for values, not merely for a run.
+    /// Whether somebody asked for values, not merely for a run. A model is there for nothing else.
     fn wants_values(&self) -> bool {
-        !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
+        self.is_model() || !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
     }
 
     /// The allocator and the queue in TFRT's words.
@@ -468,7 +468,7 @@ fn choose(args: &Args, program: &Program) -> Result<Vec<Function>, Failure> {
     }
     let is_init = |function: &Function| args.init_function.as_deref() == Some(function.name());
     let all = program.functions().filter(|function| !is_init(function));
-    if !args.wants_values() && !args.is_model() {
+    if !args.wants_values() {
         return Ok(all.collect());
     }
     let all: Vec<Function> = all.collect();
