@@ -60,10 +60,10 @@ pub fn tf(registry: &mut Registry) {
     registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>, _: Ignored| {
         Results(SmallVec::from_iter([constant.0.0.clone()]))
     }));
-    registry.add(kernel!("tf._Strings", |strings: Prepared<'_, ConstantStrings>,
-                                         _shape: RawAttr<'_>,
-                                         _strings: RawAttr<'_>| {
-        strings.0.0.clone()
+    registry.add(kernel!("tf._Strings", |made: Prepared<'_, ConstantStrings>,
+                                         _dims: RawAttr<'_>,
+                                         _texts: RawAttr<'_>| {
+        made.0.0.clone()
     }));
     action::add(registry);
     variables::add(registry);
