@@ -59,7 +59,9 @@ impl StreamOptions {
 
     /// What an op costs. What nobody has said costs as much as the threshold.
     fn cost(&self, m: &Module, op: OpId) -> i64 {
-        let said = || m.cx.as_int(m.attr(op, names::TFRT_COST)?).filter(|&cost| cost > 0);
+        // What does not fit the record of a kernel is no cost.
+        let fits = |cost: &i64| *cost > 0 && u32::try_from(*cost).is_ok();
+        let said = || m.cx.as_int(m.attr(op, names::TFRT_COST)?).filter(fits);
         match m.def(op).map(|def| def.cost) {
             Some(Cost::Fixed(cost)) => i64::from(cost),
             Some(Cost::Unknown | Cost::Small) | None => said().or(self.threshold).unwrap_or(1),
