@@ -11,7 +11,7 @@ func.func @sums(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   // CHECK-DAG: %[[C:.*]] = "tf.Mul"(%arg0, %[[FOUR]])
   // CHECK-DAG: %[[D:.*]] = "tf.Mul"(%arg0, %[[THREE]])
   // CHECK: return %[[C]], %[[D]]
-  func.return %c, %d : tensor<3xf32>, tensor<3xf32>
+  tfrt.return %c, %d : tensor<3xf32>, tensor<3xf32>
 }
 
 // CHECK-LABEL: func.func @twice
@@ -23,7 +23,7 @@ func.func @twice(%x: tensor<3xf32>, %p: tensor<2xi1>) -> (tensor<3xf32>, tensor<
   %e = "tf.AddV2"(%x, %a) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   // CHECK: %[[E:.*]] = "tf.Sub"(%arg0, %arg0)
   // CHECK: return %arg0, %arg1, %[[E]]
-  func.return %b, %d, %e : tensor<3xf32>, tensor<2xi1>, tensor<3xf32>
+  tfrt.return %b, %d, %e : tensor<3xf32>, tensor<2xi1>, tensor<3xf32>
 }
 
 // A comparison of floats is not negated: x may be NaN.
@@ -36,7 +36,7 @@ func.func @comparisons(%x: tensor<3xf32>, %n: tensor<3xi32>) -> (tensor<3xi1>, t
   // CHECK-DAG: %[[B:.*]] = "tf.LogicalNot"
   // CHECK-DAG: %[[D:.*]] = "tf.GreaterEqual"(%arg1, %arg1)
   // CHECK: return %[[B]], %[[D]]
-  func.return %b, %d : tensor<3xi1>, tensor<3xi1>
+  tfrt.return %b, %d : tensor<3xi1>, tensor<3xi1>
 }
 
 // CHECK-LABEL: func.func @factor
@@ -46,7 +46,7 @@ func.func @factor(%x: tensor<3xf32>, %y: tensor<3xf32>, %z: tensor<3xf32>) -> te
   %c = "tf.AddV2"(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   // CHECK: %[[S:.*]] = "tf.AddV2"(%arg1, %arg2)
   // CHECK: "tf.Mul"(%arg0, %[[S]])
-  func.return %c : tensor<3xf32>
+  tfrt.return %c : tensor<3xf32>
 }
 
 // CHECK-LABEL: func.func @turned
@@ -55,5 +55,5 @@ func.func @turned(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) -> tensor<3x4xf32> {
   %t = "tf.Transpose"(%x, %order) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<3x2xf32>
   // CHECK: "tf.MatMul"(%arg0, %arg1) <{transpose_a = true}>
   %m = "tf.MatMul"(%t, %y) : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
-  func.return %m : tensor<3x4xf32>
+  tfrt.return %m : tensor<3x4xf32>
 }

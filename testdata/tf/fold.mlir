@@ -9,7 +9,7 @@ func.func @folded(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   // CHECK: %[[C:.*]] = "tf.Const"() {{.*}}dense<[2.000000e+00, 3.000000e+00, 4.000000e+00]>
   // CHECK: %[[Y:.*]] = "tf.AddV2"(%arg0, %[[C]])
   // CHECK: return %[[Y]], %[[C]]
-  func.return %y, %b : tensor<3xf32>, tensor<3xf32>
+  tfrt.return %y, %b : tensor<3xf32>, tensor<3xf32>
 }
 
 // CHECK-LABEL: func.func @shapes
@@ -18,7 +18,7 @@ func.func @shapes(%x: tensor<2x?xf32>) -> (tensor<i32>, tensor<2xi32>) {
   %s = "tf.Shape"(%x) : (tensor<2x?xf32>) -> tensor<2xi32>
   // CHECK-DAG: "tf.Const"() <{value = dense<2> : tensor<i32>}>
   // CHECK-DAG: "tf.Shape"(%arg0)
-  func.return %r, %s : tensor<i32>, tensor<2xi32>
+  tfrt.return %r, %s : tensor<i32>, tensor<2xi32>
 }
 
 // Constants move together: 2 * (x * 3) is x * 6, 2 - (x - 3) is 5 - x.
@@ -35,7 +35,7 @@ func.func @pushed(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   // CHECK-DAG: %[[B:.*]] = "tf.Mul"(%arg0, %[[SIX]])
   // CHECK-DAG: %[[D:.*]] = "tf.Sub"(%[[FIVE]], %arg0)
   // CHECK: return %[[B]], %[[D]]
-  func.return %b, %d : tensor<3xf32>, tensor<3xf32>
+  tfrt.return %b, %d : tensor<3xf32>, tensor<3xf32>
 }
 
 // What changes nothing goes; an addition that spreads its operand does not.
@@ -46,7 +46,7 @@ func.func @neutral(%x: tensor<3xf32>, %y: tensor<1xf32>) -> (tensor<3xf32>, tens
   %b = "tf.AddV2"(%y, %zero) : (tensor<1xf32>, tensor<3xf32>) -> tensor<3xf32>
   // CHECK: %[[B:.*]] = "tf.AddV2"(%arg1
   // CHECK: return %arg0, %[[B]]
-  func.return %a, %b : tensor<3xf32>, tensor<3xf32>
+  tfrt.return %a, %b : tensor<3xf32>, tensor<3xf32>
 }
 
 // An operator with a control edge stays where it is.
@@ -54,5 +54,5 @@ func.func @neutral(%x: tensor<3xf32>, %y: tensor<1xf32>) -> (tensor<3xf32>, tens
 func.func @watched(%x: tensor<3xf32>, %c: !tfrt.chain) -> tensor<3xf32> {
   // CHECK: "tf.Identity"(%arg0, %arg1)
   %a = "tf.Identity"(%x, %c) : (tensor<3xf32>, !tfrt.chain) -> tensor<3xf32>
-  func.return %a : tensor<3xf32>
+  tfrt.return %a : tensor<3xf32>
 }

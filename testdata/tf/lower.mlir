@@ -11,23 +11,23 @@
 func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   %a = "tf.If"(%p, %x) {then_branch = @double, else_branch = @square} : (tensor<i1>, tensor<f32>) -> tensor<f32>
   %b = "tf.While"(%a) {cond = @small, body = @body} : (tensor<f32>) -> tensor<f32>
-  func.return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }
 func.func private @double(%x: tensor<f32>) -> tensor<f32> {
   %y = "tf.AddV2"(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  func.return %y : tensor<f32>
+  tfrt.return %y : tensor<f32>
 }
 func.func private @square(%x: tensor<f32>) -> tensor<f32> {
   %y = "tf.Square"(%x) : (tensor<f32>) -> tensor<f32>
-  func.return %y : tensor<f32>
+  tfrt.return %y : tensor<f32>
 }
 func.func private @small(%x: tensor<f32>) -> tensor<i1> {
   %limit = "tf.Const"() {value = dense<15.0> : tensor<f32>} : () -> tensor<f32>
   %p = "tf.Less"(%x, %limit) : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  func.return %p : tensor<i1>
+  tfrt.return %p : tensor<i1>
 }
 func.func private @body(%x: tensor<f32>) -> tensor<f32> {
   %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
   %y = "tf.Mul"(%x, %two) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  func.return %y : tensor<f32>
+  tfrt.return %y : tensor<f32>
 }

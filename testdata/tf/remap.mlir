@@ -7,7 +7,7 @@ func.func @layer(%x: tensor<4x6xf32>, %w: tensor<6x8xf32>, %b: tensor<8xf32>) ->
   %m = "tf.MatMul"(%x, %w) : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
   %s = "tf.BiasAdd"(%m, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   %y = "tf.Relu"(%s) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  func.return %y : tensor<4x8xf32>
+  tfrt.return %y : tensor<4x8xf32>
 }
 
 // A product that somebody else wants is not taken in.
@@ -17,5 +17,5 @@ func.func @shared(%x: tensor<4x6xf32>, %w: tensor<6x8xf32>, %b: tensor<8xf32>) -
   // CHECK-NEXT: "tf.BiasAdd"
   %m = "tf.MatMul"(%x, %w) : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
   %s = "tf.BiasAdd"(%m, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
-  func.return %m, %s : tensor<4x8xf32>, tensor<4x8xf32>
+  tfrt.return %m, %s : tensor<4x8xf32>, tensor<4x8xf32>
 }

@@ -92,12 +92,17 @@ fn wrong_usage_is_exit_code_2() {
 #[test]
 fn what_is_to_come_is_refused_in_so_many_words() {
     let one = one();
-    for option in ["--feed", "--fetch", "--function"] {
-        check(TRANSLATE, &[&one, option, "x"], 2, &format!("'{option}' is not built yet"));
-        check(EXEC, &[&one, &format!("{option}=x")], 2, &format!("'{option}' is not built yet"));
-    }
     for option in ["--trace", "--profile"] {
         check(EXEC, &[&one, option], 2, &format!("'{option}' is not built yet"));
+    }
+}
+
+#[test]
+fn options_of_models_need_a_model() {
+    let one = one();
+    for option in ["--feed", "--fetch", "--function"] {
+        check(TRANSLATE, &[&one, option, "x"], 2, &format!("'{option}' needs a model as input"));
+        check(EXEC, &[&one, &format!("{option}=x")], 2, &format!("'{option}' needs a model as input"));
     }
 }
 
@@ -108,7 +113,8 @@ fn refused_inputs_are_exit_code_1() {
         check(tool, &[&bad], 1, "error[E0301]");
         check(tool, &["missing.mlir"], 1, "cannot read 'missing.mlir'");
     }
-    check(TRANSLATE, &["missing.pb"], 1, "not built yet");
+    check(TRANSLATE, &["missing.pb"], 1, "cannot read 'missing.pb'");
+    check(TRANSLATE, &["missing.onnx"], 1, "not built yet");
     let one = one();
     check(EXEC, &[&one, "--functions", "two"], 1, "no function 'two'; there are: one");
     check(EXEC, &[&one, "--input", "i32:1"], 1, "no argument left");

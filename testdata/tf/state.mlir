@@ -15,7 +15,7 @@ func.func @list() -> tensor<2x2xf32> {
   %1 = "tf.TensorListPushBack"(%0, %x) : (tensor<!tf_type.variant>, tensor<2xf32>) -> tensor<!tf_type.variant>
   %2 = "tf.TensorListPushBack"(%1, %x) : (tensor<!tf_type.variant>, tensor<2xf32>) -> tensor<!tf_type.variant>
   %3 = "tf.TensorListStack"(%2, %shape) : (tensor<!tf_type.variant>, tensor<1xi32>) -> tensor<2x2xf32>
-  func.return %3 : tensor<2x2xf32>
+  tfrt.return %3 : tensor<2x2xf32>
 }
 
 // CHECK-LABEL: --- Running 'variable':
@@ -26,7 +26,7 @@ func.func @variable() -> tensor<2xf32> {
   "tf.AssignVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<2xf32>) -> ()
   "tf.AssignAddVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<2xf32>) -> ()
   %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
-  func.return %y : tensor<2xf32>
+  tfrt.return %y : tensor<2xf32>
 }
 
 // Another handle of the same name, after a call that stays in the same resources.
@@ -34,16 +34,16 @@ func.func @variable() -> tensor<2xf32> {
 func.func @again() -> tensor<2xf32> {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "v"} : () -> tensor<!tf_type.resource>
   %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
-  func.return %y : tensor<2xf32>
+  tfrt.return %y : tensor<2xf32>
 }
 
 // CHECK-LABEL: --- Running 'unset':
 // CHECK-NEXT: <<error: the variable 'u' is read before it is initialized>>
-// ERR: tf-state.mlir:[[#@LINE+3]]:8: error: the variable 'u' is read before it is initialized
+// ERR: state.mlir:[[#@LINE+3]]:8: error: the variable 'u' is read before it is initialized
 func.func @unset() -> tensor<2xf32> {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "u"} : () -> tensor<!tf_type.resource>
   %y = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
-  func.return %y : tensor<2xf32>
+  tfrt.return %y : tensor<2xf32>
 }
 
 // CHECK-LABEL: --- Running 'reference':
@@ -53,7 +53,7 @@ func.func @reference() -> tensor<2xf32> {
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
   %w = "tf.Assign"(%v, %x) : (tensor<2x!tf_type.f32ref>, tensor<2xf32>) -> tensor<2x!tf_type.f32ref>
   %y = "tf._ReadRef"(%w) : (tensor<2x!tf_type.f32ref>) -> tensor<2xf32>
-  func.return %y : tensor<2xf32>
+  tfrt.return %y : tensor<2xf32>
 }
 
 // CHECK-LABEL: --- Running 'assert':
@@ -62,5 +62,5 @@ func.func @assert() -> tensor<f32> {
   %no = "tf.Const"() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
   "tf.Assert"(%no, %x) : (tensor<i1>, tensor<f32>) -> ()
-  func.return %x : tensor<f32>
+  tfrt.return %x : tensor<f32>
 }
