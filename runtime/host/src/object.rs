@@ -14,6 +14,7 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::live::count_object;
@@ -136,6 +137,18 @@ impl ObjRef {
         self.header().count.load(Ordering::Acquire) == 1
     }
 
+    /// The payload, if it is a `T` and this is the only reference; else the reference.
+    pub fn into_inner<T: Object>(self) -> Result<T, ObjRef> {
+        if self.header().info.type_id != TypeId::of::<T>() || !self.is_unique() {
+            return Err(self);
+        }
+        self.header().info.count(-1);
+        let only = ManuallyDrop::new(self);
+        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`; nobody else holds it, and this holder gives it up.
+        let boxed = unsafe { Box::from_raw(only.0.cast::<Boxed<T>>().as_ptr()) };
+        Ok(boxed.payload)
+    }
+
     /// Whether both refer to one object.
     pub fn same(&self, other: &ObjRef) -> bool {
         self.0 == other.0
@@ -214,6 +227,20 @@ mod tests {
         assert_eq!(Arc::strong_count(&count), 2);
         assert!(b.is_unique());
         drop(b);
+        assert_eq!(Arc::strong_count(&count), 1);
+    }
+
+    #[test]
+    fn the_payload_is_given_to_who_holds_it_alone() {
+        let count = Arc::new(());
+        let a = ObjRef::new(Token(count.clone()));
+        let b = a.clone();
+        let b = b.into_inner::<Token>().unwrap_err();
+        drop(a);
+        let b = b.into_inner::<Other>().unwrap_err();
+        let token = b.into_inner::<Token>().unwrap();
+        assert_eq!(Arc::strong_count(&count), 2);
+        drop(token);
         assert_eq!(Arc::strong_count(&count), 1);
     }
 

@@ -149,6 +149,14 @@ impl Value {
         }
     }
 
+    /// The object inside, if it is a `T` and nobody else holds it; else the value.
+    pub fn into_object<T: Object>(self) -> Result<T, Value> {
+        match self {
+            Value::Object(object) => object.into_inner().map_err(Value::Object),
+            value => Err(value),
+        }
+    }
+
     /// The error inside.
     pub fn error(&self) -> Option<&Error> {
         match self.final_value() {

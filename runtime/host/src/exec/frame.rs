@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Execution, Instead, resolve};
+use super::{Execution, Instead, resolve, resolved};
 use crate::async_value::{AsyncRef, Promise};
 use crate::kernel::KernelRef;
 use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
@@ -35,7 +35,7 @@ use crate::value::Value;
 
 pub(super) use overlap::{Head, Turn, TurnEnd};
 use token::Caller;
-pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Running, Started, Then};
+pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Returns, Running, Started, Then};
 
 /// One call of a function.
 pub(super) struct Frame {
@@ -160,6 +160,9 @@ impl Frame {
         registers.reserve(plan.n_registers as usize);
         registers.extend(arguments.take(plan.n_args as usize).map(UnsafeCell::new));
         registers.resize_with(plan.n_registers as usize, || UnsafeCell::new(Value::Empty));
+        for &register in &general.unread_arguments {
+            registers[register as usize] = UnsafeCell::new(Value::Empty);
+        }
         for &register in &general.async_registers {
             let (promise, value) = AsyncRef::pending();
             registers[register as usize] = UnsafeCell::new(Value::Async(value));
@@ -176,8 +179,9 @@ impl Frame {
         let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
         let (plan, general) = (NonNull::from(plan), NonNull::from(general));
         let depth = caller.as_ref().map_or(0, |caller| caller.depth);
+        let is_iterating = matches!(then, Then::Iterates(_));
         let then = UnsafeCell::new(then);
-        Started::new(Frame {
+        let started = Started::new(Frame {
             me: NonNull::dangling(),
             execution,
             plan,
@@ -187,7 +191,8 @@ impl Frame {
             depth,
             slots,
             unfinished,
-        })
+        });
+        if is_iterating { started } else { started.with_returns() }
     }
 
     /// Tells frames apart that are alive.
@@ -478,13 +483,14 @@ impl Frame {
     }
 
     /// The function's results, which may be in any state.
-    pub(super) fn results(&self) -> impl Iterator<Item = Value> {
+    ///
+    /// # Safety
+    /// To be called once: by who has the `Returns`, or at the end of a frame that has none.
+    unsafe fn results(&self) -> impl Iterator<Item = Value> {
         self.plan().results.iter().map(|&register| {
-            // SAFETY: a result is an argument, or an async register: neither is written after the start. A read of it is counted for
-            // the return and never given up, so nobody takes it.
-            let mut value = self.slots.registers[register as usize].with(|value| unsafe { &*value }.clone());
-            resolve(&mut value);
-            value
+            // SAFETY: a result is an argument, or an async register: neither is written after the start. Each read for the return is counted,
+            // and this is it: the caller's contract.
+            resolved(unsafe { self.read(register) })
         })
     }
 
@@ -494,7 +500,9 @@ impl Frame {
         let then = self.then.with_mut(|then| std::mem::replace(unsafe { &mut *then }, Then::Nothing));
         let end = match then {
             Then::Iterates(looping) => {
-                let (function, results) = (self.plan().index, self.results().collect());
+                // SAFETY: a frame of an iteration after which it is not known what follows has no `Returns`.
+                let results = unsafe { self.results() }.collect();
+                let function = self.plan().index;
                 End::Iteration { looping, function, results }
             }
             Then::Turns(turn) => End::Turn(turn),

@@ -141,10 +141,10 @@ fn call_general(
     }
     let latch = Latch::new(1);
     let then = Then::Opens(latch.clone());
-    let started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
+    let mut started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
     // In any state so far.
     let first = results.len();
-    results.extend(started.frame().results());
+    results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
     let mut started = Some(started);
     execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
     results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));

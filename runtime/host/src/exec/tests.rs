@@ -263,6 +263,8 @@ mod later;
 #[cfg(not(loom))]
 mod overlap;
 #[cfg(not(loom))]
+mod ownership;
+#[cfg(not(loom))]
 mod prepared;
 
 #[cfg(not(loom))]

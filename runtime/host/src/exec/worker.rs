@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::frame::{Completing, Done, End, Head, Later, Ready, Running, Sink, Started, TurnEnd};
+use super::frame::{Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, TurnEnd};
 use crate::async_value::AsyncRef;
 use crate::kernel::Job;
 use crate::queue::Task;
@@ -38,7 +38,7 @@ struct Visit {
     outline: usize,
     /// What the frame has not been told of.
     done: Option<Done>,
-    caller: Option<For>,
+    caller: Option<(For, Returns)>,
 }
 
 /// Who wants the results of a frame, in whatever state, when its first visit ends.
@@ -112,7 +112,7 @@ impl Visit {
 
 impl Agenda {
     /// Begins a visit that has nothing to do so far.
-    fn visit(&mut self, frame: usize, stream: u32, caller: Option<For>) {
+    fn visit(&mut self, frame: usize, stream: u32, caller: Option<(For, Returns)>) {
         let (inline, outline) = (self.inline.len(), self.outline.len());
         self.visits.push(Visit { frame, stream, inline, outline, done: None, caller });
     }
@@ -183,13 +183,13 @@ impl Agenda {
         let done = done?;
         match caller {
             None => Some((done, None)),
-            Some(For::Kernel(running)) => {
-                let completing = self.hand_back(running, done.frame().results());
+            Some((For::Kernel(running), returns)) => {
+                let completing = self.hand_back(running, returns.results(done.frame()));
                 done.set_then(completing);
                 Some((done, None))
             }
-            Some(For::Iteration(mut head)) => {
-                head.values.extend(done.frame().results());
+            Some((For::Iteration(mut head), returns)) => {
+                head.values.extend(returns.results(done.frame()));
                 Some((done, Some(head)))
             }
         }
@@ -271,11 +271,11 @@ impl Worker {
     }
 
     /// Opens the first visit of a frame.
-    fn open(&mut self, started: Started, caller: Option<For>) {
+    fn open(&mut self, mut started: Started, caller: Option<For>) {
         // The stream of whoever calls. If nothing in it is ready, another one is taken up.
         let stream = 0;
         let agenda = &mut self.agenda;
-        agenda.visit(started.frame().address(), stream, caller);
+        agenda.visit(started.frame().address(), stream, caller.zip(started.returns()));
         let mut late = std::mem::take(&mut agenda.late);
         agenda.tell(|sink| {
             let done = started.begin(sink, &mut late);

@@ -14,10 +14,10 @@ use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
 use super::job::Job;
-use super::prepare::AnyPrepared;
+use super::prepare::{Prepare, Prepared};
 use super::returns::One;
 use crate::context::ExecContext;
-use crate::error::{Error, KernelError};
+use crate::error::{Error, ErrorCode, KernelError};
 use crate::program::{FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Program, Step};
 use crate::value::Value;
 
@@ -312,6 +312,20 @@ impl<'f> KernelFrame<'f> {
         self.slots().get(*self.operand_slots().get(i)? as usize)
     }
 
+    /// An operand, to keep: moved if nobody reads it after this kernel, so that who holds it alone may reuse its memory; else a clone. What is moved
+    /// is not there any more. `None` if there is none, or it is not final.
+    pub fn take_operand(&mut self, i: usize) -> Option<Value> {
+        let slot = *self.operand_slots().get(i)? as usize;
+        // Copies are the kernel's anyway.
+        let moves = self.operands.is_some() || self.kernel().may_keep(i, &self.plan.lists);
+        let value = self.slots_mut().get_mut(slot)?;
+        // What is not concrete stays: it may decide what the results are. What is plain may stay.
+        if moves && value.is_concrete() && !value.is_plain() {
+            return Some(std::mem::take(value));
+        }
+        value.final_value().cloned()
+    }
+
     /// How many results the use of the kernel wants.
     #[inline]
     pub fn n_results(&self) -> usize {
@@ -380,8 +394,9 @@ impl<'f> KernelFrame<'f> {
     /// Gives the operands from `first` on as results, in whatever state.
     pub fn pass(&mut self, first: u32) -> Outcome {
         for i in 0..self.n_results() {
-            let value = self.raw_operand(first as usize + i).cloned().unwrap_or_default();
-            self.set_result(i, value);
+            let operand = first as usize + i;
+            let value = self.take_operand(operand).or_else(|| self.raw_operand(operand).cloned());
+            self.set_result(i, value.unwrap_or_default());
         }
         Outcome::Done
     }
@@ -422,9 +437,15 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// What the kernel has made of its use.
+    ///
+    /// # Errors
+    /// The answer to give if its signature does not say that it makes such a `T`.
     #[inline]
-    pub(super) fn prepared(&self) -> Option<&'f AnyPrepared> {
-        self.program.prepared(self.kernel().prepared?)
+    pub fn prepared<T: Prepare>(&self) -> Result<Prepared<'f, T>, Outcome> {
+        let made = self.kernel().prepared.and_then(|i| self.program.prepared(i)?.downcast_ref());
+        made.map(Prepared).ok_or_else(|| {
+            Outcome::error(KernelError::new(ErrorCode::Internal, "the kernel was not prepared"))
+        })
     }
 
     /// A function that the kernel may call.

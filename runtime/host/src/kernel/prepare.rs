@@ -10,7 +10,6 @@ use befrost_mem::{Buffer, ViewError};
 
 use super::param::{Cursor, RawAttr};
 use super::{KernelFrame, Outcome, Param, Signature};
-use crate::error::{ErrorCode, KernelError};
 use crate::program::Program;
 
 /// What was prepared, of any type.
@@ -114,10 +113,7 @@ impl<T: Prepare> Param for Prepared<'_, T> {
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Prepared<'f, T>, Outcome> {
-        let prepared = frame.prepared().and_then(|made| made.downcast_ref());
-        prepared.map(Prepared).ok_or_else(|| {
-            Outcome::error(KernelError::new(ErrorCode::Internal, "the kernel was not prepared"))
-        })
+        frame.prepared()
     }
 }
 

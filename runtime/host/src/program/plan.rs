@@ -64,6 +64,8 @@ pub(crate) struct KernelPlan {
     pub(crate) run: KernelFn,
     /// The slots of what is passed to the kernel; in `FunctionPlan::lists`.
     pub(crate) operands: Span,
+    /// In the line: the operands that the kernel may keep, as a set of 32 bits a word; in `lists`.
+    pub(crate) yields: Span,
     /// The registers that must not be an error or dead, unless the kernel finds out about all by reading them; in `lists`.
     pub(crate) checked: Span,
     /// Attribute ids; in `lists`.
@@ -82,6 +84,14 @@ pub(crate) struct KernelPlan {
     pub(crate) stores_all: bool,
     /// What it has made of its use, by number in the program.
     pub(crate) prepared: Option<u32>,
+}
+
+impl KernelPlan {
+    /// Whether nobody reads operand `i` after the kernel, nor the kernel itself as another operand.
+    #[inline]
+    pub(crate) fn may_keep(&self, i: usize, lists: &[u32]) -> bool {
+        self.yields.of(lists).get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
+    }
 }
 
 /// How a function is executed.
@@ -253,6 +263,7 @@ fn plan_function(
         kernels.push(KernelPlan {
             run: known.run,
             operands: Span::push(&mut lists, passed),
+            yields: Span::default(),
             checked: Span::push(&mut lists, checked.map(|i| operands[i])),
             attrs: Span::push(&mut lists, kernel.attrs().iter().map(|id| id.0)),
             immediates: Span::push(

@@ -74,7 +74,19 @@ pub(in crate::exec) struct Completing(At);
 
 /// A new frame.
 #[must_use]
-pub(in crate::exec) struct Started(Done);
+pub(in crate::exec) struct Started {
+    done: Done,
+    returns: Option<Returns>,
+}
+
+/// The right to take a function's results, whoever is given it: once. Keeps nothing alive.
+#[derive(Debug)]
+pub(in crate::exec) struct Returns {
+    frame: *const Frame,
+}
+
+// SAFETY: the pointer is only ever compared.
+unsafe impl Send for Returns {}
 
 /// What is finished of a frame that has not been told so.
 #[derive(Debug)]
@@ -279,18 +291,38 @@ impl Started {
         let frame = pool::boxed(frame);
         // SAFETY: nobody else has it yet.
         unsafe { (*frame.as_ptr()).me = frame };
-        Started(Done { frame, n: 1 })
+        Started { done: Done { frame, n: 1 }, returns: None }
+    }
+
+    /// The same for a frame whose end does not take its results.
+    pub(super) fn with_returns(self) -> Started {
+        let returns = Some(Returns { frame: self.frame() });
+        Started { returns, ..self }
     }
 
     pub(in crate::exec) fn frame(&self) -> &Frame {
-        self.0.frame()
+        self.done.frame()
+    }
+
+    /// The right to take the results, if nobody has it yet.
+    pub(in crate::exec) fn returns(&mut self) -> Option<Returns> {
+        self.returns.take()
     }
 
     /// Finds the kernels that are ready, and the arguments that are not.
     pub(in crate::exec) fn begin(self, sink: &mut Sink<'_>, late: &mut Vec<(Later, AsyncRef)>) -> Done {
         // SAFETY: there is one `Started` of each frame, and it is used up here.
-        unsafe { self.0.frame().begin(sink, late) };
-        self.0
+        unsafe { self.done.frame().begin(sink, late) };
+        self.done
+    }
+}
+
+impl Returns {
+    /// The results of `frame`, which is the function's, in whatever state. A value that nobody else will read is moved.
+    pub(in crate::exec) fn results(self, frame: &Frame) -> impl Iterator<Item = Value> {
+        assert!(std::ptr::eq(self.frame, frame), "the results of another frame");
+        // SAFETY: there is at most one `Returns` of each frame, and it is used up here.
+        unsafe { frame.results() }
     }
 }
 

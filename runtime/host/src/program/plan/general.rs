@@ -82,7 +82,7 @@ pub(crate) struct GeneralKernel {
     users: Span,
     /// How many operands are data, if it runs when the first of them is final; else 0.
     pub(crate) n_any: u32,
-    /// Whether all operands are required and passed, and nobody counts how often they are read.
+    /// Whether all operands are required and passed, and nobody counts how often any of them is read.
     pub(crate) gathers_plainly: bool,
     /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the kernel's completion.
     pub(crate) publishes_plainly: bool,
@@ -140,6 +140,8 @@ pub(crate) struct General {
     pub(crate) reads: Box<[u32]>,
     /// Whether there is one.
     pub(crate) counts_reads: bool,
+    /// The arguments that nobody reads and that are worth freeing.
+    pub(crate) unread_arguments: Box<[u32]>,
     /// The registers that may be read before their writer has finished.
     pub(crate) async_registers: Box<[u32]>,
     /// Per register: which of these it is, or [`NO_PROMISE`]. Empty if there is none.
@@ -202,8 +204,10 @@ impl General {
             }
         }
         let counts_reads = reads.iter().any(|&count| count > 0);
+        let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
-            kernel.gathers_plainly &= !counts_reads;
+            let counts = |operand: &Operand| is_counted(operand.register);
+            kernel.gathers_plainly &= !kernel.operands.of(&operands).iter().any(counts);
             kernel.publishes_plainly &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
@@ -224,6 +228,7 @@ impl General {
             operands: operands.into(),
             listeners,
             counts_reads,
+            unread_arguments: (0..function.n_args()).filter(is_unread).collect(),
             reads: reads.into(),
             async_registers,
             promises: promises.into(),

@@ -10,6 +10,8 @@
 //! has to be dropped. A register that nothing has been written to since its frame began, or its iteration, holds any value that
 //! owns nothing: steps write over it, and nobody reads it before.
 
+use std::collections::BTreeMap;
+
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::general::Listeners;
@@ -369,37 +371,37 @@ pub(super) fn line(
         let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
         let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
         let calls = resolved.of(&kernel).signature.calls;
+        // If a kernel that calls has called, what it was the last to read has gone to its callee; else it is freed like all else.
+        freed.extend(&read);
         let known = &mut plan.kernels[k as usize];
         let operands = known.operands.of(&lists).to_vec();
+        known.yields = yields(&mut lists, &operands, &read);
         reads_chain |= operands.contains(&plan.n_registers);
         // A kernel that calls gives to its callee what it need not keep.
-        match calls {
-            Some(shape) => {
-                let passed = operands.get(shape.first_operand as usize..).unwrap_or_default();
-                let callees: Vec<u32> = known.functions.of(&lists).to_vec();
-                known.targets = Span::push(
-                    &mut targets,
-                    callees.into_iter().map(|callee| {
-                        let n_args = n_args[callee as usize] as usize;
-                        let passed = &passed[..passed.len().min(n_args)];
-                        let drops = read.iter().copied().filter(|register| !passed.contains(register));
-                        let drops = Span::push(&mut lists, drops);
-                        let args = passed.iter().enumerate().map(|(i, register)| Move {
-                            from: Slot::new(*register as usize),
-                            takes: read.contains(register) && !passed[i + 1..].contains(register),
+        if let Some(shape) = calls {
+            let passed = operands.get(shape.first_operand as usize..).unwrap_or_default();
+            let callees: Vec<u32> = known.functions.of(&lists).to_vec();
+            known.targets = Span::push(
+                &mut targets,
+                callees.into_iter().map(|callee| {
+                    let n_args = n_args[callee as usize] as usize;
+                    let passed = &passed[..passed.len().min(n_args)];
+                    let drops = read.iter().copied().filter(|register| !passed.contains(register));
+                    let drops = Span::push(&mut lists, drops);
+                    let args = passed.iter().enumerate().map(|(i, register)| Move {
+                        from: Slot::new(*register as usize),
+                        takes: read.contains(register) && !passed[i + 1..].contains(register),
+                    });
+                    let args = Span::push(&mut moves, args);
+                    let mut checked = known.checked.of(&lists).iter();
+                    let is_simple = drops.is_empty()
+                        && passed.len() == n_args
+                        && checked.all(|register| {
+                            decides(shape.form, &operands, *register) || passed.contains(register)
                         });
-                        let args = Span::push(&mut moves, args);
-                        let mut checked = known.checked.of(&lists).iter();
-                        let is_simple = drops.is_empty()
-                            && passed.len() == n_args
-                            && checked.all(|register| {
-                                decides(shape.form, &operands, *register) || passed.contains(register)
-                            });
-                        Target { function: callee, args, drops, is_simple }
-                    }),
-                );
-            }
-            None => freed.extend(read),
+                    Target { function: callee, args, drops, is_simple }
+                }),
+            );
         }
         if !freed.is_empty() {
             steps.push(Step::retire(retired.len() as u32, n_slots));
@@ -416,6 +418,12 @@ pub(super) fn line(
     }
     if reads_chain {
         steps.push(Step::chain(n_slots));
+    }
+    let is_inline = |register: u32| inline[function.register_type(register).index()];
+    let unread: Vec<u32> = (0..plan.n_args).filter(|&r| !is_needed[r as usize] && !is_inline(r)).collect();
+    if !unread.is_empty() {
+        steps.push(Step::retire(retired.len() as u32, n_slots));
+        retired.push(Span::push(&mut lists, unread.into_iter()));
     }
     steps.reverse();
     plan.lists = lists.into();
@@ -435,6 +443,22 @@ pub(super) fn line(
         condition: Slot::new(results.last().map_or(n_slots - 1, |&register| register as usize)),
         carries_all: n_carried == plan.n_args as usize,
     }
+}
+
+/// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing, if there is none.
+fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
+    if last_read.is_empty() {
+        return Span::default();
+    }
+    let mut n_reads: BTreeMap<u32, usize> = last_read.iter().map(|&register| (register, 0)).collect();
+    for register in operands {
+        n_reads.entry(*register).and_modify(|n| *n += 1);
+    }
+    let words = operands.chunks(32).map(|chunk| {
+        let bits = chunk.iter().enumerate();
+        bits.fold(0, |word, (i, register)| word | u32::from(n_reads.get(register) == Some(&1)) << i)
+    });
+    Span::push(lists, words)
 }
 
 impl Form {
