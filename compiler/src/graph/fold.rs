@@ -54,13 +54,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let name = tf::op_of(m.op_name_str(op)).map(str::to_owned);
     let Some(name) = name else { return fold::fold(m, op) };
-    if tf::n_data_operands(m, op) != m.n_operands(op) || tf::n_data_results(m, op) != m.n_results(op) {
+    if !patterns::is_free(m, op) {
         return None;
     }
     if let Some(folded) = of_type(m, op, &name) {
         return Some(folded);
     }
-    if m.n_operands(op) == 0 && name == "Const" || !is_pure(&name) || tf::PASSING.contains(&name.as_str()) {
+    if name == "Const" || !is_pure(&name) || tf::PASSING.contains(&name.as_str()) {
         return None;
     }
     let constants: Vec<AttrId> =

@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions};
-use super::patterns::splat;
+use super::patterns::{is_free, splat};
 use super::signatures;
 use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, LocId, LocKind, Module, OpId, StrId, TypeId, ValueId};
@@ -90,11 +90,6 @@ fn looping(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
         false
     };
     functions.keys().copied().filter(|&name| comes_back(name)).collect()
-}
-
-/// Whether an op has no control edges and nobody waits for its completion.
-fn is_free(m: &Module, op: OpId) -> bool {
-    tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
 }
 
 /// The function that a call calls, if it can be inlined.

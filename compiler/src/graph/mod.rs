@@ -7,9 +7,11 @@
 //! Modules without `tf` ops pass through unchanged.
 
 mod effects;
+pub(crate) mod elementwise;
 pub(crate) mod fold;
 pub(crate) mod inline;
 pub(crate) mod lower;
+pub(crate) mod pack;
 mod patterns;
 pub(crate) mod rewrites;
 pub(crate) mod shapes;
@@ -20,7 +22,7 @@ use crate::ir::Module;
 
 /// Whether there are ops of the `tf` dialect that must be lowered, or may be.
 pub fn is_op_graph(m: &Module) -> bool {
-    m.walk(m.top()).any(|op| tf::op_of(m.op_name_str(op)).is_some())
+    m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some())
 }
 
 /// The passes of an optimization level, as a pipeline.
@@ -33,7 +35,7 @@ pub fn pipeline(level: u8) -> &'static str {
         _ => {
             "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,\
-             tf-constant-fold,tf-remap,cse,symbol-dce,tf-to-kernels)"
+             tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels)"
         }
     }
 }

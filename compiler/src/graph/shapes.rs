@@ -101,7 +101,7 @@ fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u6
         "Const" => {
             m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr)).map(|ty| vec![shape_of(m, ty)])
         }
-        "Identity" | "IdentityN" | "PreventGradient" | "Snapshot" | "StopGradient" => {
+        name if tf::PASSING.contains(&name) => {
             Some(m.operands(op).take(n_results).map(|value| shape_of(m, m.value_type(value))).collect())
         }
         _ => inferred(m, op, name),

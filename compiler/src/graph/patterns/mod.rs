@@ -69,12 +69,12 @@ fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
 }
 
 /// Whether an op has no control edges and nobody waits for its completion.
-fn is_free(m: &Module, op: OpId) -> bool {
+pub(super) fn is_free(m: &Module, op: OpId) -> bool {
     tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
 }
 
 /// The operator of an op.
-fn name(m: &Module, op: OpId) -> &str {
+pub(super) fn name(m: &Module, op: OpId) -> &str {
     tf::op_of(m.op_name_str(op)).unwrap_or("")
 }
 
@@ -93,7 +93,7 @@ fn ty(m: &Module, value: ValueId) -> TypeId {
     m.value_type(value)
 }
 
-fn dtype(m: &Module, value: ValueId) -> Option<DType> {
+pub(super) fn dtype(m: &Module, value: ValueId) -> Option<DType> {
     tf::type_of(&m.cx, ty(m, value))?.0.dtype()
 }
 
@@ -102,7 +102,7 @@ fn is_float(m: &Module, value: ValueId) -> bool {
 }
 
 /// The dimensions of a value that are all known.
-fn dims(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+pub(super) fn dims(m: &Module, value: ValueId) -> Option<Vec<i64>> {
     super::fold::static_dims(m, ty(m, value))
 }
 
@@ -112,7 +112,7 @@ fn same_type(m: &Module, a: ValueId, b: ValueId) -> bool {
 }
 
 /// The constant that a value is.
-fn constant(m: &Module, value: ValueId) -> Option<AttrId> {
+pub(super) fn constant(m: &Module, value: ValueId) -> Option<AttrId> {
     constant_of(m, value)
 }
 
@@ -188,11 +188,11 @@ fn broadcast(r: &mut Rewriter<'_>, a: ValueId, b: ValueId) -> TypeId {
 }
 
 /// An attribute that is a truth value, by name.
-fn flag(m: &Module, op: OpId, name: &str) -> bool {
+pub(super) fn flag(m: &Module, op: OpId, name: &str) -> bool {
     m.attr_named(op, name).is_some_and(|attr| matches!(m.cx.attr(attr), crate::ir::AttrKind::Bool(true)))
 }
 
 /// The attributes of an op by name.
-fn attrs(m: &Module, op: OpId) -> Vec<(String, AttrId)> {
+pub(super) fn attrs(m: &Module, op: OpId) -> Vec<(String, AttrId)> {
     m.attrs(op).iter().map(|&(name, attr)| (m.cx.str(name).to_owned(), attr)).collect()
 }

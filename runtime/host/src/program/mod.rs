@@ -194,7 +194,7 @@ impl Program {
                             message,
                         });
                         if errors.len() == check::MAX_ERRORS {
-                            break;
+                            return Err(errors);
                         }
                     }
                 }

@@ -27,7 +27,7 @@ use crate::matmul::{
 use crate::simd::{Isa, Step};
 
 /// How many pixels a patch yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Patch {
     /// `F(2x2, 3x3)`.
     Two,

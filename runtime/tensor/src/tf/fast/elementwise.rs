@@ -26,7 +26,7 @@ pub fn leaky_relu(x: HostTensor, alpha: f32, cx: &Cx<'_>) -> Result<HostTensor, 
     }
 }
 
-fn function_of(op: Unary) -> Option<Function> {
+pub(in crate::tf) fn function_of(op: Unary) -> Option<Function> {
     Some(match op {
         Unary::Abs => Function::Abs,
         Unary::Neg => Function::Neg,
@@ -76,7 +76,7 @@ pub fn map(function: Function, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor,
     Ok(out)
 }
 
-fn arithmetic_of(op: Binary) -> Option<Arithmetic> {
+pub(in crate::tf) fn arithmetic_of(op: Binary) -> Option<Arithmetic> {
     Some(match op {
         Binary::Add => Arithmetic::Add,
         Binary::Sub => Arithmetic::Sub,

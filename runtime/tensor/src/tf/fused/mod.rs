@@ -23,12 +23,26 @@ pub use weights::{Algorithm, Kind, Weights};
 
 use super::conv::{Geometry, grouped};
 use super::fast::{self, Cx};
-use super::{Conv2d, Format};
+use super::{Binary, Conv2d, Format, Unary};
 use crate::conv::Conv2d as Images;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, matmul_packed};
-use crate::simd::Function;
+use crate::simd::{Arithmetic, Function};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
+
+/// The function that an elementwise operator of one operand is, by TensorFlow's name or, of gelu, by the one that `fused_ops` has for it.
+pub fn function(op: &str) -> Option<Function> {
+    match op {
+        "GeluExact" => Some(Function::Gelu),
+        "GeluApproximate" => Some(Function::GeluTanh),
+        _ => Unary::named(op).and_then(fast::function_of),
+    }
+}
+
+/// The arithmetic that an elementwise operator of two operands is, by TensorFlow's name.
+pub fn arithmetic(op: &str) -> Option<Arithmetic> {
+    Binary::named(op).and_then(fast::arithmetic_of)
+}
 
 /// What is done with a product's result: `function(result * scale + bias + residual)`.
 ///

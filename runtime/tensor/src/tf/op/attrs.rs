@@ -179,6 +179,16 @@ impl<'a> Attributes<'a> {
         })
     }
 
+    /// A list of floats.
+    pub fn floats(&self, name: &str) -> Result<Vec<f64>, TensorError> {
+        self.value(name, "list(float)", self.attrs.floats(name), |value| {
+            list(value, |item| match item {
+                DefaultValue::Float(float) => Some(*float),
+                _ => None,
+            })
+        })
+    }
+
     /// A list of strings of text.
     pub fn strings(&self, name: &str) -> Result<Vec<String>, TensorError> {
         let given = self.value(name, "list(string)", self.attrs.strings(name), |value| {

@@ -3,7 +3,7 @@
 //! ```text
 //! name ──▶ signature: operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs: what a node has
 //!  └─────▶ a table of each family: name ──▶ Make ──▶ Eval: decoded attributes and a function of crate::tf
-//!            tabled   arrays   shaping   layers   fused
+//!            tabled   arrays   shaping   layers   fused   packed
 //! ```
 //!
 //! [`prepare`] decodes attributes once; the closure reads operands only. What TensorFlow takes as a tensor of axes, dimensions or positions is
@@ -24,6 +24,7 @@ mod derive;
 mod fused;
 mod infer;
 mod layers;
+mod packed;
 mod shaping;
 mod signature;
 mod tabled;
@@ -66,7 +67,8 @@ type Make = fn(&Attributes<'_>) -> Result<OwnedEval, TensorError>;
 /// Rows of a family's table: names that are made alike.
 type Row = (&'static [&'static str], Make);
 
-const FAMILIES: [&[Row]; 5] = [tabled::OPS, arrays::OPS, shaping::OPS, layers::OPS, fused::OPS];
+const FAMILIES: [&[Row]; 6] =
+    [tabled::OPS, arrays::OPS, shaping::OPS, layers::OPS, fused::OPS, packed::OPS];
 
 /// The function of the operator with this name and these attributes; nothing if it is no function of dense tensors alone. Fails if an attribute is
 /// missing, of the wrong kind or refused.

@@ -79,6 +79,34 @@ pub(super) const OPS: &[Row] = &[
             convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
         finished(cx, shape, attrs.format)
     }),
+    (&["_PackedMatMul"], |cx| {
+        let ([k, n], Some([rows @ .., last])) = (known::<2>(cx, "shape")?, cx.at_least(0, 1)?) else {
+            return Ok(vec![PartialShape::unknown()]);
+        };
+        cx.same(*last, k)?;
+        finished(cx, PartialShape::new([rows, &[n]].concat()), Format::Nhwc)
+    }),
+    (&["_PackedConv2D"], |cx| {
+        let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
+        let shape = convolved(cx, &attrs, filter, |cx, channels| {
+            cx.same(channels, filter[2])?;
+            Ok(filter[3])
+        })?;
+        finished(cx, shape, attrs.format)
+    }),
+    (&["_PackedDepthwiseConv2dNative"], |cx| {
+        let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
+        let shape = convolved(cx, &attrs, filter, |cx, channels| cx.same(channels, filter[2]))?;
+        finished(cx, shape, attrs.format)
+    }),
+    (&["_FusedElementwise"], |cx| {
+        let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
+        match all {
+            Some(shape) => Ok(vec![shape]),
+            None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+        }
+    }),
+    (&["_LayerNorm", "_Gelu"], same),
     (&["Conv2DBackpropInput"], |cx| {
         let attrs = conv(&cx.attrs)?;
         let sizes = cx.shape_in(0)?;
@@ -126,6 +154,16 @@ pub(super) const OPS: &[Row] = &[
         Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
     }),
 ];
+
+/// The `N` dimensions that an attribute has.
+fn known<const N: usize>(cx: &Cx<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
+    let given = cx.attrs.ints(attr)?;
+    let dims: Option<Vec<Dim>> = given.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
+    match dims.and_then(|dims| dims.try_into().ok()) {
+        Some(dims) => Ok(dims),
+        None => cx.refuse(format!("attribute `{attr}` is {given:?}")),
+    }
+}
 
 fn turned([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
     if turn { [cols, rows] } else { [rows, cols] }

@@ -1,0 +1,225 @@
+//! `tf-pack-weights`: constants that products read become what their kernels want to read.
+//!
+//! ```text
+//! MatMul | BatchMatMulV2 | _FusedMatMul (x, w)          _PackedMatMul(x, weights, ...)
+//! Conv2D | _FusedConv2D (x, w)                     ──▶  _PackedConv2D(x, weights, ...)                weights: tensor<nxui8>, in the file
+//! DepthwiseConv2dNative | _Fused... (x, w)              _PackedDepthwiseConv2dNative(x, weights, ...)
+//! ```
+//!
+//! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is decided when it runs. Filters are
+//! transformed for Winograd's convolution where that is faster; `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
+
+use std::sync::Arc;
+
+use befrost_tensor::DType;
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::fused::{Algorithm, Weights};
+use rustc_hash::FxHashMap;
+
+use super::patterns::{attrs, constant, dims, dtype, flag, name};
+use super::signatures;
+use crate::dialects::tf;
+use crate::ir::{AttrId, KnownType, Module, OpId, TypeKind, ValueId};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use crate::rewrite::At;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-pack-weights",
+    title: "TFPackWeights",
+    summary: "packs constant weights for the kernels that read them",
+    options: &[PassOption {
+        name: "winograd",
+        summary: "Whether filters may be transformed for Winograd's convolution, which rounds otherwise.",
+        kind: OptionKind::Flag(true),
+    }],
+    statistics: &[("num-packed", "Number of products that read packed weights")],
+    run,
+};
+
+/// Narrower matrices would mostly be padding.
+const MIN_COLUMNS: i64 = 8;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let ops: Vec<OpId> =
+        r.ir().walk(r.root()).filter(|&op| tf::op_of(r.ir().op_name_str(op)).is_some()).collect();
+    let mut packed = Packed { may_transform: cx.flag("winograd"), known: FxHashMap::default() };
+    for op in ops {
+        if packed.pack(r, op).is_some() {
+            cx.count("num-packed", 1);
+        }
+    }
+    if r.change() == Change::Changed {
+        signatures::refresh(r);
+    }
+    r.change()
+}
+
+/// How weights are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Layout {
+    Matrix { is_transposed: bool },
+    Filters(Option<befrost_tensor::conv::Patch>),
+    Depthwise,
+}
+
+struct Packed {
+    may_transform: bool,
+    /// What was packed before.
+    known: FxHashMap<(AttrId, Layout), AttrId>,
+}
+
+impl Packed {
+    fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+        let m = r.ir();
+        let (kept, attr_of_shape): (&[&str], &str) = match name(m, op) {
+            "MatMul" | "_FusedMatMul" | "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" => {
+                (&["fused_ops", "leakyrelu_alpha"], "shape")
+            }
+            "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" => (
+                &[
+                    "data_format",
+                    "dilations",
+                    "explicit_paddings",
+                    "fused_ops",
+                    "leakyrelu_alpha",
+                    "padding",
+                    "strides",
+                ],
+                "filter_shape",
+            ),
+            _ => return None,
+        };
+        let (x, w) = (m.operand(op, 0), m.operand(op, 1));
+        let weights = constant(m, w)?;
+        if dtype(m, x) != Some(DType::F32) || dtype(m, w) != Some(DType::F32) {
+            return None;
+        }
+        let (packed_name, layout, shape) = match name(m, op) {
+            name if name.ends_with("Conv2D") => ("tf._PackedConv2D", self.filters(m, op)?, dims(m, w)?),
+            name if name.contains("Depthwise") => {
+                ("tf._PackedDepthwiseConv2dNative", depthwise(m, op)?, dims(m, w)?)
+            }
+            _ => {
+                let (layout, shape) = matrix(m, op)?;
+                ("tf._PackedMatMul", layout, shape)
+            }
+        };
+        let packed = self.weights(r, weights, layout)?;
+        let m = r.ir();
+        let n_args = tf::n_data_operands(m, op).checked_sub(2)? as i64;
+        let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
+        let given = attrs(m, op);
+        let mut written: Vec<(&str, AttrId)> = given
+            .iter()
+            .filter(|(name, _)| kept.contains(&name.as_str()))
+            .map(|(name, attr)| (name.as_str(), *attr))
+            .collect();
+        let mut operands: Vec<ValueId> = m.operands(op).collect();
+        let loc = m.loc(op);
+        let cx = r.cx();
+        let shape: Vec<AttrId> = shape.iter().map(|&dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
+        written.push((attr_of_shape, cx.array_attr(&shape)));
+        written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
+        operands[1] = super::fold::constant(r, op, packed);
+        let new = r.create_named(At::Before(op), loc, packed_name, &operands, &types, &written);
+        let results: Vec<ValueId> = r.ir().results(new).collect();
+        r.replace_op(op, &results);
+        Some(())
+    }
+
+    /// The packed bytes.
+    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, layout: Layout) -> Option<AttrId> {
+        if let Some(&known) = self.known.get(&(weights, layout)) {
+            return Some(known);
+        }
+        let plain: Arc<dyn Allocator> = Malloc::shared();
+        let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
+        let packed = match layout {
+            Layout::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
+            Layout::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
+            Layout::Filters(Some(patch)) => {
+                Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
+            }
+            Layout::Depthwise => Weights::pack_depthwise(&tensor, &plain),
+        };
+        let packed = tf::tensor_attr(r.cx(), packed.ok()?.tensor())?;
+        self.known.insert((weights, layout), packed);
+        Some(packed)
+    }
+
+    /// How the filters of a convolution without groups are packed.
+    fn filters(&self, m: &Module, op: OpId) -> Option<Layout> {
+        let filter = dims(m, m.operand(op, 1))?;
+        let &[height, width, from, to] = &filter[..] else { return None };
+        let planes = Planes::of(m, op);
+        if planes.channels(m, m.operand(op, 0))? != from || from == 0 || to == 0 {
+            return None;
+        }
+        let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
+        let Some(plane) = planes.plane(m, m.result(op, 0)) else { return Some(Layout::Filters(None)) };
+        let size = |n: i64| usize::try_from(n).ok();
+        let filter = [size(height)?, size(width)?, size(from)?, size(to)?];
+        Some(Layout::Filters(match Algorithm::fastest(filter, strides?, dilations?, plane) {
+            Algorithm::Winograd(patch) if self.may_transform && m.attr_named(op, "no_winograd").is_none() => {
+                Some(patch)
+            }
+            _ => None,
+        }))
+    }
+}
+
+/// The right operand of a product, if it is one matrix, and its rows and columns.
+fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
+    let is_batch = name(m, op).starts_with("Batch");
+    let (left, right) =
+        if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
+    let &[a, b] = &dims(m, m.operand(op, 1))?[..] else { return None };
+    let is_transposed = flag(m, op, right);
+    let (rows, cols) = if is_transposed { (b, a) } else { (a, b) };
+    if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
+        return None;
+    }
+    Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
+}
+
+fn depthwise(m: &Module, op: OpId) -> Option<Layout> {
+    let &[_, _, from, 1] = &dims(m, m.operand(op, 1))?[..] else { return None };
+    (from > 0).then_some(Layout::Depthwise)
+}
+
+/// Where the axes of images are.
+struct Planes {
+    is_nchw: bool,
+}
+
+impl Planes {
+    fn of(m: &Module, op: OpId) -> Planes {
+        let format = m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr));
+        Planes { is_nchw: format == Some("NCHW") }
+    }
+
+    fn axes(&self) -> [usize; 2] {
+        if self.is_nchw { [2, 3] } else { [1, 2] }
+    }
+
+    fn channels(&self, m: &Module, x: ValueId) -> Option<i64> {
+        let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(m.value_type(x)) else { return None };
+        shape.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
+    }
+
+    /// Height and width, if they are known.
+    fn plane(&self, m: &Module, x: ValueId) -> Option<(usize, usize)> {
+        let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(m.value_type(x)) else { return None };
+        let [height, width] = self.axes().map(|axis| usize::try_from(*shape.get(axis)?).ok());
+        Some((height?, width?))
+    }
+
+    /// Those of an attribute's numbers that are for height and width; 1 where it is not written.
+    fn pair(&self, m: &Module, op: OpId, attr: &str) -> Option<(usize, usize)> {
+        use befrost_tensor::tf::op::Attrs as _;
+        let signature = befrost_tensor::tf::op::signature(name(m, op))?;
+        let Some(list) = tf::attrs_of(m, op, &signature).ints(attr) else { return Some((1, 1)) };
+        let [height, width] = self.axes().map(|axis| usize::try_from(*list.get(axis)?).ok());
+        Some((height?, width?))
+    }
+}
