@@ -149,8 +149,7 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
     let cx = r.cx();
     let names: Vec<_> = names.iter().map(|name| cx.str_attr(name)).collect();
     let values: Vec<_> = values.iter().map(|&value| cx.int_attr(KnownType::I64.id(), value)).collect();
-    let numbers: Vec<_> =
-        numbers.iter().map(|&x| cx.f32_attr(x)).collect();
+    let numbers: Vec<_> = numbers.iter().map(|&x| cx.f32_attr(x)).collect();
     let attrs = [
         ("num_args", cx.int_attr(KnownType::I64.id(), operands.len() as i64)),
         ("numbers", cx.array_attr(&numbers)),

@@ -1,7 +1,7 @@
 //! `tf-pack-weights`: constants that products read become what their kernels want to read.
 //!
 //! ```text
-//! MatMul | BatchMatMulV2 | _FusedMatMul (x, w)          _PackedMatMul(x, weights, ...)
+//! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w) _PackedMatMul(x, weights, ...)
 //! Conv2D | _FusedConv2D (x, w)                     ──▶  _PackedConv2D(x, weights, ...)                weights: tensor<nxui8>, in the file
 //! DepthwiseConv2dNative | _Fused... (x, w)              _PackedDepthwiseConv2dNative(x, weights, ...)
 //! ```
@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
-use befrost_tensor::DType;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fused::{Algorithm, Weights};
+use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
 use super::patterns::{attrs, constant, dims, dtype, flag, name};
@@ -57,7 +57,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// How weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Layout {
-    Matrix { is_transposed: bool },
+    Matrix {
+        is_transposed: bool,
+    },
+    /// Of a sum over the first `n` axes: these are the rows.
+    Summed {
+        n: usize,
+    },
     Filters(Option<befrost_tensor::conv::Patch>),
     Depthwise,
 }
@@ -72,7 +78,7 @@ impl Packed {
     fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         let m = r.ir();
         let (kept, attr_of_shape): (&[&str], &str) = match name(m, op) {
-            "MatMul" | "_FusedMatMul" | "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" => {
+            "MatMul" | "_FusedMatMul" | "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" | "Einsum" => {
                 (&["fused_ops", "leakyrelu_alpha"], "shape")
             }
             "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" => (
@@ -89,15 +95,24 @@ impl Packed {
             ),
             _ => return None,
         };
+        if tf::n_data_operands(m, op) < 2 {
+            return None;
+        }
         let (x, w) = (m.operand(op, 0), m.operand(op, 1));
         let weights = constant(m, w)?;
         if dtype(m, x) != Some(DType::F32) || dtype(m, w) != Some(DType::F32) {
             return None;
         }
+        let mut contracted = None;
         let (packed_name, layout, shape) = match name(m, op) {
             name if name.ends_with("Conv2D") => ("tf._PackedConv2D", self.filters(m, op)?, dims(m, w)?),
             name if name.contains("Depthwise") => {
                 ("tf._PackedDepthwiseConv2dNative", depthwise(m, op)?, dims(m, w)?)
+            }
+            "Einsum" => {
+                let (shape, n) = summed(m, op)?;
+                contracted = Some(n as i64);
+                ("tf._PackedMatMul", Layout::Summed { n }, shape)
             }
             _ => {
                 let (layout, shape) = matrix(m, op)?;
@@ -106,7 +121,7 @@ impl Packed {
         };
         let packed = self.weights(r, weights, layout)?;
         let m = r.ir();
-        let n_args = tf::n_data_operands(m, op).checked_sub(2)? as i64;
+        let n_args = (tf::n_data_operands(m, op) - 2) as i64;
         let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
         let given = attrs(m, op);
         let mut written: Vec<(&str, AttrId)> = given
@@ -119,6 +134,9 @@ impl Packed {
         let cx = r.cx();
         let shape: Vec<AttrId> = shape.iter().map(|&dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
         written.push((attr_of_shape, cx.array_attr(&shape)));
+        if let Some(n) = contracted {
+            written.push(("contracted", cx.int_attr(KnownType::I64.id(), n)));
+        }
         written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
         operands[1] = super::fold::constant(r, op, packed);
         let new = r.create_named(At::Before(op), loc, packed_name, &operands, &types, &written);
@@ -136,6 +154,11 @@ impl Packed {
         let tensor = tf::dense_tensor(&r.ir().cx, weights, &plain)?;
         let packed = match layout {
             Layout::Matrix { is_transposed } => Weights::pack_matrix(&tensor, is_transposed, &plain),
+            Layout::Summed { n } => {
+                let (rows, columns) = tensor.shape().dims().split_at_checked(n)?;
+                let shape = Shape::new(&[rows.iter().product(), columns.iter().product()]).ok()?;
+                Weights::pack_matrix(&tensor.reshaped(shape).ok()?, false, &plain)
+            }
             Layout::Filters(None) => Weights::pack_filters(&tensor, Algorithm::Direct, &plain),
             Layout::Filters(Some(patch)) => {
                 Weights::pack_filters(&tensor, Algorithm::Winograd(patch), &plain)
@@ -171,8 +194,7 @@ impl Packed {
 /// The right operand of a product, if it is one matrix, and its rows and columns.
 fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     let is_batch = name(m, op).starts_with("Batch");
-    let (left, right) =
-        if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
+    let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
     let &[a, b] = &dims(m, m.operand(op, 1))?[..] else { return None };
     let is_transposed = flag(m, op, right);
     let (rows, cols) = if is_transposed { (b, a) } else { (a, b) };
@@ -180,6 +202,26 @@ fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
         return None;
     }
     Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
+}
+
+/// The dimensions of an einsum's right operand, and how many of its axes are summed over, if these are the last of the left one and the first of the
+/// right one, in the same order: `btd,dhe->bthe`.
+fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
+    let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
+    let (operands, result) = equation.split_once("->")?;
+    let (left, right) = operands.split_once(',')?;
+    let [left, right, result] = [left, right, result].map(str::trim);
+    let distinct = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && text.bytes().enumerate().all(|(i, byte)| !text.as_bytes()[..i].contains(&byte))
+    };
+    let n = right.bytes().take_while(|byte| left.as_bytes().contains(byte)).count();
+    let (inner, columns) = right.split_at_checked(n)?;
+    let rows = left.strip_suffix(inner)?;
+    let fits = distinct(left) && distinct(right) && n > 0 && result.strip_prefix(rows) == Some(columns);
+    let dims = dims(m, m.operand(op, 1)).filter(|dims| dims.len() == right.len())?;
+    let size: i64 = dims[n..].iter().product();
+    (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then_some((dims, n))
 }
 
 fn depthwise(m: &Module, op: OpId) -> Option<Layout> {

@@ -1,15 +1,15 @@
 //! What one kernel does at once.
 //!
 //! ```text
-//! Conv2D|MatMul ─▶ BiasAdd (or Add of a vector) ─▶ Add of a tensor of the same shape ─▶ Relu|Relu6|Elu|Tanh|Sigmoid|LeakyRelu
-//!        _FusedConv2D|_FusedMatMul (x, w, bias, residual) {fused_ops = ["BiasAdd", "Add", "Relu"]}
+//! Conv2D|MatMul|DepthwiseConv2dNative ─▶ BiasAdd (or Add of a vector) ─▶ Add of a tensor of the same shape ─▶ Relu|Relu6|Elu|...
+//!        _Fused... (x, w, bias, residual) {fused_ops = ["BiasAdd", "Add", "Relu"]}, and the same for _Packed... (`tf-pack-weights`)
 //!
 //! Conv2D(x, w) ─▶ FusedBatchNormV3 of constants        Conv2D(x, w*scale) ─▶ BiasAdd
 //! ```
 
 use super::constant::patterns;
 use super::{
-    apply, attrs, constant, dims, dtype, flag, is_used_once, made_by, make, name, same_type, scalar, ty,
+    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, made_by, make, name, same_type, scalar, ty,
 };
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -23,7 +23,7 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
-        "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" => {
+        "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" | "_Gelu" | "Selu" | "Softplus" => {
             patterns! { "tf-fuse-activation" 8 fuse_activation; }
         }
         "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => {
@@ -33,14 +33,29 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
     }
 }
 
-/// What an activation is called in `fused_ops`, and which products it is fused with.
-fn activation(name: &str, product: &str) -> bool {
-    match name {
-        "Relu" | "Relu6" | "Elu" | "LeakyRelu" => true,
-        "Tanh" | "Sigmoid" => product == "_FusedMatMul",
-        _ => false,
+/// What an activation is called in `fused_ops`, if a product can be fused with it: a packed one with any function, others as TensorFlow has it.
+fn activation(m: &Module, op: OpId, product: &str) -> Option<&'static str> {
+    let is_packed = product.starts_with("_Packed");
+    match name(m, op) {
+        "Relu" => Some("Relu"),
+        "Relu6" => Some("Relu6"),
+        "Elu" => Some("Elu"),
+        "LeakyRelu" => Some("LeakyRelu"),
+        "Tanh" if is_packed || product == "_FusedMatMul" => Some("Tanh"),
+        "Sigmoid" if is_packed || product == "_FusedMatMul" => Some("Sigmoid"),
+        "_Gelu" if is_packed || product == "_FusedMatMul" => {
+            Some(if flag(m, op, "approximate") { "GeluApproximate" } else { "GeluExact" })
+        }
+        "Selu" if is_packed => Some("Selu"),
+        "Softplus" if is_packed => Some("Softplus"),
+        _ => None,
     }
 }
+
+/// The products that TensorFlow fuses, those that are fused with something already, and those of packed weights.
+const PLAIN: [&str; 3] = ["Conv2D", "MatMul", "DepthwiseConv2dNative"];
+const FUSED: [&str; 3] = ["_FusedConv2D", "_FusedMatMul", "_FusedDepthwiseConv2dNative"];
+const PACKED: [&str; 3] = ["_PackedConv2D", "_PackedMatMul", "_PackedDepthwiseConv2dNative"];
 
 /// The strings of a list.
 fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
@@ -66,8 +81,7 @@ fn extend(
 ) -> ValueId {
     let m = r.ir();
     let fused = match name(m, inner) {
-        "Conv2D" => "_FusedConv2D".to_owned(),
-        "MatMul" => "_FusedMatMul".to_owned(),
+        plain if PLAIN.contains(&plain) => format!("_Fused{plain}"),
         other => other.to_owned(),
     };
     let operands: Vec<ValueId> = m.operands(inner).chain(arg).collect();
@@ -87,42 +101,62 @@ fn extend(
     make(r, op, &fused, &operands, result, &written)
 }
 
+/// A sum's operands, one that is a product and the other, in both orders.
+fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
+    [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))]
+}
+
+fn layout(m: &Module, op: OpId) -> &str {
+    m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC")
+}
+
 /// A product and a bias.
 fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let is_bias_add = name(m, op).starts_with("BiasAdd");
-    let pairs = [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))];
+    let pairs = either_way(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
-    let (x, bias, inner) =
-        pairs.iter().find_map(|&(x, bias)| Some((x, bias, fusable(m, x, &["Conv2D", "MatMul"])?)))?;
-    let layout =
-        |op: OpId| m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC");
-    let is_image = name(m, inner) == "Conv2D";
-    if is_image && layout(inner) != "NHWC" || is_bias_add && layout(op) != "NHWC" {
-        return None;
-    }
-    if !is_bias_add {
-        // A vector along the last axis that does not make the sum larger.
-        let channels = *dims(m, bias).filter(|dims| dims.len() == 1)?.first()?;
-        let last = match m.cx.ty(ty(m, x)) {
-            crate::ir::TypeKind::Tensor { shape: Some(shape), .. } => *shape.last()?,
-            _ => return None,
-        };
-        if channels != last {
+    let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
+        let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
+        // TensorFlow's fused depthwise convolution knows no explicit paddings.
+        let is_known = name(m, inner) != "DepthwiseConv2dNative"
+            || !attrs(m, inner).iter().any(|(name, _)| name == "explicit_paddings");
+        (is_known && words(m, inner, "fused_ops").is_empty()).then_some((x, bias, inner))
+    })?;
+    if is_bias_add {
+        if layout(m, inner) != layout(m, op) {
             return None;
         }
+        return Some(extend(r, op, inner, Some(bias), "BiasAdd", &[]));
+    }
+    // A vector along the last axis, or the last axes of a product, that does not make the sum larger.
+    let n = attrs(m, inner).iter().find(|(name, _)| name == "contracted").map_or(1, |_| columns(m, inner));
+    let bias_dims = dims(m, bias).filter(|dims| dims.len() == n)?;
+    let crate::ir::TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(ty(m, x)) else { return None };
+    if layout(m, inner) != "NHWC" || !shape.ends_with(&bias_dims) {
+        return None;
     }
     Some(extend(r, op, inner, Some(bias), "BiasAdd", &[]))
+}
+
+/// How many axes of a packed product's result are columns.
+fn columns(m: &Module, op: OpId) -> usize {
+    let contracted = m.attr_named(op, "contracted").and_then(|attr| m.cx.as_int(attr)).unwrap_or(1);
+    let shape = m.attr_named(op, "shape").map_or(2, |attr| match m.cx.attr(attr) {
+        AttrKind::Array(items) => items.len(),
+        _ => 2,
+    });
+    shape.saturating_sub(contracted as usize)
 }
 
 /// A product with a bias, and another tensor.
 fn fuse_residual(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let pairs = [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))];
-    let (inner, residual) = pairs.into_iter().find_map(|(x, residual)| {
-        let inner = fusable(m, x, &["_FusedConv2D", "_FusedMatMul"])?;
-        let fits = words(m, inner, "fused_ops") == ["BiasAdd"] && same_type(m, x, residual) && x != residual;
-        fits.then_some((inner, residual))
+    let (inner, residual) = either_way(m, op).into_iter().find_map(|(x, residual)| {
+        let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
+        let done = words(m, inner, "fused_ops");
+        let is_first = done.is_empty() && name(m, inner).starts_with("_Packed") || done == ["BiasAdd"];
+        (is_first && same_type(m, x, residual) && x != residual).then_some((inner, residual))
     })?;
     Some(extend(r, op, inner, Some(residual), "Add", &[]))
 }
@@ -130,54 +164,86 @@ fn fuse_residual(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 /// A product with a bias, and an activation.
 fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let inner = fusable(m, m.operand(op, 0), &["_FusedConv2D", "_FusedMatMul"])?;
+    let x = m.operand(op, 0);
+    let inner = fusable(m, x, &FUSED).or_else(|| fusable(m, x, &PACKED))?;
     let done = words(m, inner, "fused_ops");
-    let what = name(m, op).to_owned();
-    if !activation(&what, name(m, inner))
-        || !done.last().is_some_and(|last| last == "BiasAdd" || last == "Add")
-    {
+    let what = activation(m, op, name(m, inner))?;
+    let is_next = match done.last() {
+        Some(last) => last == "BiasAdd" || last == "Add",
+        None => name(m, inner).starts_with("_Packed"),
+    };
+    if !is_next {
         return None;
     }
     let alpha = m.attr_named(op, "alpha").filter(|_| what == "LeakyRelu");
     let more: Vec<(&str, AttrId)> = alpha.map(|alpha| ("leakyrelu_alpha", alpha)).into_iter().collect();
-    Some(extend(r, op, inner, None, &what, &more))
+    Some(extend(r, op, inner, None, what, &more))
 }
 
-/// A convolution and a normalization with constants: these go into the filter and a bias.
+/// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a bias.
 fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let trains =
         m.attr_named(op, "is_training").is_none_or(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)));
     let others_unused = m.results(op).skip(1).all(|value| m.is_unused(value));
-    let layout = m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC");
-    if trains || !others_unused || layout != "NHWC" || flag(m, op, "adj_x") {
+    let constants = [1, 2, 3, 4].map(|i| m.operand(op, i));
+    if trains || !others_unused || constants.iter().any(|&value| constant(m, value).is_none()) {
         return None;
     }
+    let convolutions = ["Conv2D", "DepthwiseConv2dNative"];
     let x = m.operand(op, 0);
-    let conv = fusable(m, x, &["Conv2D"])?;
-    let [scale, offset, mean, variance] = [1, 2, 3, 4].map(|i| m.operand(op, i));
+    let (conv, bias) = match fusable(m, x, &["_FusedConv2D", "_FusedDepthwiseConv2dNative", "BiasAdd"]) {
+        Some(sum) if name(m, sum) == "BiasAdd" => {
+            if layout(m, sum) != layout(m, op) {
+                return None;
+            }
+            (fusable(m, m.operand(sum, 0), &convolutions)?, Some(m.operand(sum, 1)))
+        }
+        Some(fused) => {
+            (words(m, fused, "fused_ops") == ["BiasAdd"]).then_some((fused, Some(m.operand(fused, 2))))?
+        }
+        None => (fusable(m, x, &convolutions)?, None),
+    };
     let filter = m.operand(conv, 1);
-    if [scale, offset, mean, variance, filter].iter().any(|&value| constant(m, value).is_none()) {
+    let filter_dims = dims(m, filter)?;
+    let are_constants = constant(m, filter).is_some() && bias.is_none_or(|bias| constant(m, bias).is_some());
+    if layout(m, conv) != layout(m, op) || !are_constants || filter_dims.len() != 4 {
         return None;
     }
-    if m.attr_named(conv, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC") != "NHWC" {
-        return None;
-    }
+    let [scale, offset, mean, variance] = constants;
     let epsilon = m.attr_named(op, "epsilon").map_or(1e-4, |attr| match m.cx.attr(attr) {
         AttrKind::Float { bits, .. } => f64::from(f32::from_bits(*bits as u32)),
         _ => 1e-4,
     });
     let (vector, kernel, result) = (ty(m, scale), ty(m, filter), ty(m, m.result(op, 0)));
     let image = m.operand(conv, 0);
-    let kept = attrs(m, conv);
+    let plain = name(m, conv).trim_start_matches("_Fused").to_owned();
+    let format = m.attr_named(op, "data_format");
+    let fused_only = ["fused_ops", "num_args", "epsilon", "leakyrelu_alpha", "TArgs", "num_host_args"];
+    let kept: Vec<(String, AttrId)> =
+        attrs(m, conv).into_iter().filter(|(name, _)| !fused_only.contains(&name.as_str())).collect();
     let kept: Vec<(&str, AttrId)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
     let epsilon = scalar(r, op, epsilon, DType::F32)?;
     let shifted = make(r, op, "AddV2", &[variance, epsilon], vector, &[]);
     let root = make(r, op, "Rsqrt", &[shifted], vector, &[]);
     let factor = make(r, op, "Mul", &[scale, root], vector, &[]);
-    let filter = make(r, op, "Mul", &[filter, factor], kernel, &[]);
+    // A depthwise filter's channels are on its last two axes.
+    let spread = if plain == "DepthwiseConv2dNative" {
+        let shape = ints(r, op, &filter_dims[2..], DType::I32)?;
+        let element = r.ir().cx.element(vector);
+        let matrix = crate::dialects::tf::tensor(r.cx(), Some(&filter_dims[2..]), element);
+        make(r, op, "Reshape", &[factor, shape], matrix, &[])
+    } else {
+        factor
+    };
+    let filter = make(r, op, "Mul", &[filter, spread], kernel, &[]);
+    let mean = match bias {
+        Some(bias) => make(r, op, "Sub", &[mean, bias], vector, &[]),
+        None => mean,
+    };
     let moved = make(r, op, "Mul", &[mean, factor], vector, &[]);
     let bias = make(r, op, "Sub", &[offset, moved], vector, &[]);
-    let conv = make(r, op, "Conv2D", &[image, filter], result, &kept);
-    Some(make(r, op, "BiasAdd", &[conv, bias], result, &[]))
+    let conv = make(r, op, &plain, &[image, filter], result, &kept);
+    let format: Vec<(&str, AttrId)> = format.map(|format| ("data_format", format)).into_iter().collect();
+    Some(make(r, op, "BiasAdd", &[conv, bias], result, &format))
 }

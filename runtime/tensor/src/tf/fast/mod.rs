@@ -31,8 +31,8 @@ pub(super) mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-pub(in crate::tf) use elementwise::{arithmetic_of, function_of};
 pub use elementwise::{add_n, binary, cast, compare, leaky_relu, map, select, unary};
+pub(in crate::tf) use elementwise::{arithmetic_of, function_of};
 pub use images::{conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, pool};
 pub use movement::transpose;
 pub use norm::{batch_norm, bias_add};

@@ -67,8 +67,7 @@ type Make = fn(&Attributes<'_>) -> Result<OwnedEval, TensorError>;
 /// Rows of a family's table: names that are made alike.
 type Row = (&'static [&'static str], Make);
 
-const FAMILIES: [&[Row]; 6] =
-    [tabled::OPS, arrays::OPS, shaping::OPS, layers::OPS, fused::OPS, packed::OPS];
+const FAMILIES: [&[Row]; 6] = [tabled::OPS, arrays::OPS, shaping::OPS, layers::OPS, fused::OPS, packed::OPS];
 
 /// The function of the operator with this name and these attributes; nothing if it is no function of dense tensors alone. Fails if an attribute is
 /// missing, of the wrong kind or refused.

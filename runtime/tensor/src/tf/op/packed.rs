@@ -15,19 +15,29 @@ use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::Cx;
 use crate::tf::fused::{self, After, Program, Step, Value, Weights};
-use crate::{HostTensor, TensorError};
+use crate::{HostTensor, Shape, TensorError};
 
 pub(super) const OPS: &[Row] = &[
-    (&["_PackedMatMul"], |attrs| packed(attrs, "shape", fused::matmul)),
+    (&["_PackedMatMul"], |attrs| {
+        let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
+        let Some((inner, columns)) = shape.split_at_checked(contracted) else {
+            return invalid("_PackedMatMul", format!("{contracted} axes contracted of weights {shape:?}"));
+        };
+        let (inner, columns) = (inner.to_vec(), columns.to_vec());
+        let both = [&inner, &columns].map(|dims| dims.iter().product());
+        packed(attrs, &[[1, 1], both].concat(), move |x, weights, after, cx| {
+            product(x, (&inner, &columns), weights, after, cx)
+        })
+    }),
     (&["_PackedConv2D"], |attrs| {
         let conv = conv(attrs)?;
-        packed(attrs, "filter_shape", move |x, weights, after, cx| {
+        packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
             fused::conv2d(x, weights, &conv, after, cx)
         })
     }),
     (&["_PackedDepthwiseConv2dNative"], |attrs| {
         let conv = conv(attrs)?;
-        packed(attrs, "filter_shape", move |x, weights, after, cx| {
+        packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
             fused::depthwise_conv2d(x, weights, &conv, after, cx)
         })
     }),
@@ -79,18 +89,25 @@ impl Epilogue {
     }
 }
 
-/// A product with packed weights, of the dimensions that the attribute `shape` has.
+/// The sizes that an attribute has.
+fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> {
+    let dims = attrs.ints(name)?;
+    // A shape bounds every product of its dimensions.
+    let shape = Shape::from_i64(&dims)?;
+    Ok(shape.dims().to_vec())
+}
+
+/// A product with packed weights of these dimensions.
 fn packed(
     attrs: &Attributes<'_>,
-    shape: &str,
+    dims: &[usize],
     product: impl Fn(&HostTensor, &Weights, &After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>
     + Send
     + Sync
     + 'static,
 ) -> Result<OwnedEval, TensorError> {
-    let op = attrs.op();
+    let (op, dims) = (attrs.op(), dims.to_vec());
     let epilogue = Epilogue::new(attrs)?;
-    let dims = attrs.ints(shape)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
@@ -100,9 +117,7 @@ fn packed(
             return invalid(op, format!("{} operands behind the weights, expected {n_args}", args.len()));
         }
         let weights = Weights::from_tensor(weights.clone())?;
-        let found = weights.dims();
-        let found = found.iter().skip(found.len().saturating_sub(dims.len()));
-        if !found.clone().map(|&dim| i64::try_from(dim).ok()).eq(dims.iter().map(|&dim| Some(dim))) {
+        if weights.dims()[..] != dims[..] {
             return invalid(op, format!("weights of shape {:?}, expected {dims:?}", weights.dims()));
         }
         let mut args = args.iter();
@@ -114,6 +129,36 @@ fn packed(
         };
         product(x, &weights, &after, cx)
     })
+}
+
+/// A product over the last axes of a tensor, which are `inner`; the result has `columns` in their place.
+fn product(
+    x: &HostTensor,
+    (inner, columns): (&[usize], &[usize]),
+    weights: &Weights,
+    after: &After<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    if inner.len() == 1 && columns.len() == 1 {
+        return fused::matmul(x, weights, after, cx);
+    }
+    let Some(rows) = x.shape().dims().strip_suffix(inner) else {
+        return invalid("_PackedMatMul", format!("shape {} does not end with {inner:?}", x.shape()));
+    };
+    let [_, _, k, n] = weights.dims();
+    let shape = Shape::new(&[rows, columns].concat())?;
+    let flat = x.reshaped(Shape::new(&[rows, &[k]].concat())?)?;
+    let residual = match after.residual {
+        Some(residual) => {
+            residual.expect_shape("residual", &shape)?;
+            Some(residual.reshaped(Shape::new(&[rows, &[n]].concat())?)?)
+        }
+        None => None,
+    };
+    // A bias has the shape of the columns.
+    let bias = after.bias.map(|bias| bias.reshaped(Shape::new(&[n])?)).transpose()?;
+    let after = After { bias: bias.as_ref(), residual: residual.as_ref(), ..*after };
+    fused::matmul(&flat, weights, &after, cx)?.reshaped(shape)
 }
 
 fn program(attrs: &Attributes<'_>) -> Result<Program, TensorError> {

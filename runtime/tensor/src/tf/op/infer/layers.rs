@@ -80,11 +80,19 @@ pub(super) const OPS: &[Row] = &[
         finished(cx, shape, attrs.format)
     }),
     (&["_PackedMatMul"], |cx| {
-        let ([k, n], Some([rows @ .., last])) = (known::<2>(cx, "shape")?, cx.at_least(0, 1)?) else {
-            return Ok(vec![PartialShape::unknown()]);
+        let (shape, n) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
+        let dims: Option<Vec<Dim>> = shape.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
+        let Some((inner, columns)) = dims.as_deref().and_then(|dims| dims.split_at_checked(n)) else {
+            return cx.refuse(format!("{n} axes contracted of weights {shape:?}"));
         };
-        cx.same(*last, k)?;
-        finished(cx, PartialShape::new([rows, &[n]].concat()), Format::Nhwc)
+        let Some(x) = cx.at_least(0, n)? else { return Ok(vec![PartialShape::unknown()]) };
+        let (rows, last) = x.split_at(x.len() - n);
+        for (&a, &b) in last.iter().zip(inner) {
+            cx.same(a, b)?;
+        }
+        let product = PartialShape::new([rows, columns].concat());
+        // A bias may have several axes.
+        if columns.len() > 1 { Ok(vec![product]) } else { finished(cx, product, Format::Nhwc) }
     }),
     (&["_PackedConv2D"], |cx| {
         let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
