@@ -6,6 +6,7 @@
 //! * [`fuzz`]: what must hold for any text, for tests and fuzzers.
 //! * [`hostile`]: loads and runs files that nobody trusts, for tests and fuzzers.
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tests/lit.rs`).
+//! * [`models`]: networks of any size as text.
 //! * [`oracle`]: interprets programs in the plainest way, for the executor to be compared with.
 #![forbid(unsafe_code)]
 
@@ -15,4 +16,5 @@ pub mod filecheck;
 pub mod fuzz;
 pub mod hostile;
 pub mod lit;
+pub mod models;
 pub mod oracle;

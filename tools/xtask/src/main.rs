@@ -3,6 +3,7 @@
 //! ```text
 //! fuzz TARGET [SEC]  a target of tools/fuzz, built for libFuzzer and run for some seconds
 //! loom               the models of our concurrent code, run through every order of their threads
+//! model KIND [N=V].. a network as text, `residual` or `transformer`, with the parameters of `befrost_tools::models`
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must be missed by a test
 //! ```
 //!
@@ -12,6 +13,7 @@
 mod fuzz;
 mod mutate;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -24,9 +26,12 @@ fn main() -> ExitCode {
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["loom"] => loom(),
+        ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|loom|mutate-validate");
+            eprintln!(
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|loom|model KIND [NAME=VALUE]..|mutate-validate"
+            );
             return ExitCode::from(2);
         }
     };
@@ -37,6 +42,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints a network.
+fn model(words: &[&str]) -> Result<(), String> {
+    let text = befrost_tools::models::from_words(words)?;
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
 }
 
 /// The repository.
