@@ -59,12 +59,8 @@ impl Conv2d {
             return Ok(());
         }
         let line = cols * channels;
-        let (pixel, from_left) = (width.stride * channels, width.pad.0);
-        // The windows that have all of their taps inside.
-        let whole = from_left.div_ceil(width.stride);
-        let reach = (width.filter - 1) * width.dilation + 1;
-        let end =
-            (width.input + from_left).checked_sub(reach).map_or(0, |free| free / width.stride + 1).min(cols);
+        let pixel = width.stride * channels;
+        let whole = width.whole();
         each_part(out.chunks_mut(line), parallel, |at, out| {
             let (batch, y) = (at / rows, at % rows);
             let mut lines = Vec::with_capacity(height.filter.min(height.input));
@@ -75,7 +71,7 @@ impl Conv2d {
             }
             let mut x = 0;
             while x < cols {
-                let count = if (whole..end).contains(&x) { end - x } else { 1 };
+                let count = if whole.contains(&x) { whole.end - x } else { 1 };
                 let inside = width.inside(x);
                 let place = x * width.stride + inside.start * width.dilation;
                 let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };

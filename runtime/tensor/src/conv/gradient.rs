@@ -27,7 +27,7 @@ impl Conv2d {
             let count = self.block().min(self.rows - first);
             let space = &mut space[..count * self.k];
             for (row, out) in (first..).zip(space.chunks_exact_mut(self.k.max(1))) {
-                windows.copy_row(row, 0, out);
+                windows.copy_window(row, out);
             }
             f(first, count, space);
         }

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a row of a window is copied from the image
-//! as one piece. A 1x1 filter of stride 1 without padding is the plain product.
+//! as one piece. Where filters are small, `lines` copies less and adds up longer. A 1x1 filter of stride 1 without padding is the plain product.
 //!
 //! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Filters of 3x3 may go by `winograd`; `channels` has
 //! depthwise convolutions and poolings. Not here: NCHW, other groups.
 
 mod channels;
 mod gradient;
+mod lines;
 #[cfg(test)]
 mod tests;
 mod winograd;
@@ -25,7 +26,7 @@ use std::ops::Range;
 use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::matmul::{Columns, Epilogue, PackedMatrix, Parallel, Rows, expect_len, multiply};
-use crate::simd::{Isa, TileRows};
+use crate::simd::{Isa, Row};
 
 /// One spatial dimension of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,15 @@ impl Window {
         let start = at * stride; // within the padded image
         let first = pad.0.saturating_sub(start).div_ceil(dilation);
         first..(input + pad.0).saturating_sub(start).div_ceil(dilation).min(filter).max(first)
+    }
+
+    /// The windows that have no padding.
+    fn whole(&self) -> Range<usize> {
+        let Window { input, filter, stride, dilation, pad } = *self;
+        let free = (input + pad.0).checked_sub((filter - 1) * dilation + 1);
+        let end = free.map_or(0, |free| free / stride + 1).min(self.output().unwrap_or(0));
+        let start = pad.0.div_ceil(stride).min(end);
+        start..end
     }
 
     /// The pixel of the image that window `at` has at `tap`, if it is not padding.
@@ -166,7 +176,11 @@ impl Conv2d {
             let pixels = Matrix::new(image, self.rows, self.channels);
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
-        multiply(isa, self.rows, &Windows { conv: self, image }, filters, epilogue, out, parallel)
+        let windows = Windows { conv: self, image };
+        if let Some(lines) = lines::Lines::new(isa, &windows, filters, epilogue) {
+            return lines.run(out, parallel);
+        }
+        multiply(isa, self.rows, &windows, filters, epilogue, out, parallel)
     }
 
     /// Whether images have all of their pixels.
@@ -182,9 +196,29 @@ struct Windows<'a> {
 }
 
 impl Rows for Windows<'_> {
-    fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows) {
-        for (row, out) in (first..).zip(&mut out[..count]) {
-            self.copy_row(row, from, &mut out[..steps]);
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
+        let &Conv2d { channels, height, width, out: (_, cols), .. } = self.conv;
+        let run = width.filter * channels;
+        let mut at = steps.start;
+        while at < steps.end {
+            let (tap, from) = (at / run, at % run);
+            let piece = from..run.min(from + steps.end - at);
+            let mut row = rows.start;
+            while row < rows.end {
+                let (line, x) = (row / cols, row % cols);
+                let count = (cols - x).min(rows.end - row);
+                let out = &mut out[row - rows.start..][..count];
+                self.lay(
+                    isa,
+                    self.line(line, tap, &height),
+                    x..x + count,
+                    piece.clone(),
+                    at - steps.start,
+                    out,
+                );
+                row += count;
+            }
+            at += piece.len();
         }
     }
 
@@ -194,38 +228,74 @@ impl Rows for Windows<'_> {
 }
 
 impl Windows<'_> {
-    /// The numbers of a window from one on.
-    fn copy_row(&self, window: usize, from: usize, out: &mut [f32]) {
-        let &Conv2d { channels, width, .. } = self.conv;
+    /// The line of all images that the windows of a line of all results have at a filter's row, if it is not padding.
+    fn line(&self, line: usize, tap: usize, height: &Window) -> Option<usize> {
+        let rows = self.conv.out.0;
+        Some(line / rows * height.input + height.pixel(line % rows, tap)?)
+    }
+
+    /// Lays out numbers `piece` of what windows `xs` have in a line of the images, a window in each of `out` from `at` on. What is behind may be
+    /// overwritten.
+    fn lay(
+        &self,
+        isa: Isa,
+        line: Option<usize>,
+        xs: Range<usize>,
+        piece: Range<usize>,
+        at: usize,
+        out: &mut [Row],
+    ) {
+        let &Conv2d { channels, ref width, .. } = self.conv;
+        let Some(line) = line else {
+            return out.iter_mut().for_each(|out| out[at..][..piece.len()].fill(0.0));
+        };
+        let image = &self.image[line * width.input * channels..];
         // Taps side by side in the image are one run of numbers.
-        let taps = if width.dilation == 1 { width.filter } else { 1 };
-        let run_len = taps * channels;
-        let mut done = 0;
-        while done < out.len() {
-            let (run, at) = ((from + done) / run_len, (from + done) % run_len);
-            let len = (run_len - at).min(out.len() - done);
-            self.copy_run(window, run * taps, at, &mut out[done..][..len]);
-            done += len;
+        let whole = if width.dilation == 1 { width.whole() } else { 0..0 };
+        let whole = whole.start.clamp(xs.start, xs.end)..whole.end.clamp(xs.start, xs.end);
+        if !whole.is_empty() {
+            let from = (whole.start * width.stride - width.pad.0) * channels + piece.start;
+            let out = &mut out[whole.start - xs.start..whole.end - xs.start];
+            isa.copy_rows(&image[from..], width.stride * channels, piece.len(), at, out);
+        }
+        for (x, out) in xs.zip(out).filter(|(x, _)| !whole.contains(x)) {
+            copy_taps(width, channels, image, (x, piece.clone()), &mut out[at..][..piece.len()]);
         }
     }
 
-    /// The numbers of a window from the `at`th on after the start of tap `tap`, as they follow each other in a row of the image.
-    fn copy_run(&self, window: usize, tap: usize, at: usize, out: &mut [f32]) {
-        let &Conv2d { channels, height, width, out: size, .. } = self.conv;
-        let (image, place) = (window / (size.0 * size.1), window % (size.0 * size.1));
-        let Some(y) = height.pixel(place / size.1, tap / width.filter) else { return out.fill(0.0) };
-        let line = (image * height.input + y) * width.input * channels;
-        let line = self.image.get(line..).and_then(|line| line.get(..width.input * channels)).unwrap_or(&[]);
-        let x = place % size.1 * width.stride + tap % width.filter * width.dilation;
-        // What lies before the line, then in it, then behind it.
-        let missing = width.pad.0.saturating_sub(x).saturating_mul(channels);
-        let start = x.saturating_sub(width.pad.0).saturating_mul(channels);
-        let start = start.saturating_add(at.saturating_sub(missing));
-        let (before, out) = out.split_at_mut(missing.saturating_sub(at).min(out.len()));
-        let inside = line.get(start..).unwrap_or(&[]);
-        let (to, behind) = out.split_at_mut(inside.len().min(out.len()));
-        before.fill(0.0);
-        to.copy_from_slice(&inside[..to.len()]);
-        behind.fill(0.0);
+    /// All numbers of a window.
+    fn copy_window(&self, window: usize, out: &mut [f32]) {
+        let &Conv2d { channels, ref height, ref width, out: (_, cols), .. } = self.conv;
+        let run = width.filter * channels;
+        for (tap, out) in out.chunks_exact_mut(run.max(1)).enumerate() {
+            match self.line(window / cols, tap, height) {
+                Some(line) => {
+                    let image = &self.image[line * width.input * channels..];
+                    copy_taps(width, channels, image, (window % cols, 0..run), out);
+                }
+                None => out.fill(0.0),
+            }
+        }
+    }
+}
+
+/// Numbers `piece` of what window `x` has in a line of the image.
+fn copy_taps(
+    width: &Window,
+    channels: usize,
+    line: &[f32],
+    (x, piece): (usize, Range<usize>),
+    out: &mut [f32],
+) {
+    let mut at = piece.start;
+    while at < piece.end {
+        let tap = at / channels;
+        let end = piece.end.min((tap + 1) * channels);
+        let out = &mut out[at - piece.start..end - piece.start];
+        match width.pixel(x, tap) {
+            Some(pixel) => out.copy_from_slice(&line[pixel * channels + at - tap * channels..][..end - at]),
+            None => out.fill(0.0),
+        }
+        at = end;
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::simd::{PANEL, Step, TileRows};
+use crate::simd::{Isa, PANEL, Row, Step};
 
 /// Panels of our own, in whole cache lines: a load that crosses two costs a fifth of the speed.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -201,27 +201,21 @@ impl Columns for Matrix<'_, f32> {
 
 /// Where the rows of a left matrix come from: memory, or an image's windows that are never laid out as a matrix.
 pub(crate) trait Rows: Sync {
-    /// Copies elements `from .. from + steps` of rows `first .. first + count`, each to the start of one of `out`.
-    fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows);
+    /// Copies elements `steps` of rows `rows`, each to the start of one of `out`, which are as many.
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]);
 
     /// A row's elements if they lie in memory one after another.
     fn contiguous(&self, row: usize) -> Option<&[f32]>;
 }
 
 impl Rows for Matrix<'_, f32> {
-    fn copy(&self, first: usize, count: usize, from: usize, steps: usize, out: &mut TileRows) {
-        let out = &mut out[..count];
-        if self.row(first).is_some() {
-            for (i, out) in (first..).zip(out) {
-                if let Some(row) = self.row(i) {
-                    out[..steps].copy_from_slice(&row[from..][..steps]);
-                }
-            }
-            return;
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
+        if let Some((numbers, stride)) = self.rows_of() {
+            let numbers = numbers.get(rows.start * stride + steps.start..).unwrap_or(&[]);
+            return isa.copy_rows(numbers, stride, steps.len(), 0, out);
         }
-        for p in 0..steps {
-            let col = &self.col(from + p)[first..][..count];
-            for (x, out) in col.iter().zip(out.iter_mut()) {
+        for (p, step) in steps.enumerate() {
+            for (x, out) in self.col(step)[rows.clone()].iter().zip(out.iter_mut()) {
                 out[p] = *x;
             }
         }

@@ -93,7 +93,8 @@ proptest! {
 fn several_blocks_of_everything() {
     check((1, 600, 70), 3, Function::Identity);
     check((341, MAX_STEPS + 3, 40), 4, Function::Relu);
-    check((30, 2 * MAX_STEPS, BLOCK * PANEL + 33), 5, Function::Identity);
+    check((30, 2 * MAX_STEPS, 545), 5, Function::Identity);
+    check((16, STEPS + 9, BLOCK / STEPS * PANEL + 33), 6, Function::Identity);
 }
 
 #[test]

@@ -50,14 +50,26 @@ pub(crate) const MAX_ROWS: usize = 14;
 /// One step along the inner dimension in a panel.
 pub(crate) type Step = [f32; PANEL];
 
-/// The most steps that a tile makes.
+/// The most steps of a segment.
 pub(crate) const MAX_STEPS: usize = 384;
 
 /// From row to row in [`TileRows`]: a constant, so that the rows' addresses cost no registers; 25 cache lines, so that they do not share sets.
 const ROW: usize = MAX_STEPS + 16;
 
-/// Where the rows of a tile are copied to, each from the start of one of these: 22 KB, which stays in the first cache.
-pub(crate) type TileRows = [[f32; ROW]; MAX_ROWS];
+/// Where some steps of a row are copied to.
+pub(crate) type Row = [f32; ROW];
+
+/// Where some steps of a tile's rows are copied to: 22 KB.
+pub(crate) type TileRows = [Row; MAX_ROWS];
+
+/// Some steps of a tile.
+#[derive(Clone, Copy)]
+pub(crate) struct Segment<'a> {
+    /// The left matrix's rows.
+    pub(crate) a: &'a TileRows,
+    /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
+    pub(crate) b: &'a [Step],
+}
 
 /// Where a tile's sums go.
 pub(crate) struct Place<'a> {
@@ -168,13 +180,24 @@ impl Isa {
     }
 
     /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`], and columns up to `width` at least, at most [`PANEL`],
-    /// for which `place` must have room. Takes as many steps as `b` has, [`MAX_STEPS`] at most.
-    pub(crate) fn tile(self, (rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+    /// for which `place` must have room. The sum goes over all segments.
+    pub(crate) fn tile(self, (rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
         dispatch!(
             self,
-            tile::portable((rows, width), a, b, place),
-            tile::avx2((rows, width), a, b, place),
-            tile::avx512((rows, width), a, b, place)
+            tile::portable((rows, width), segments, place),
+            tile::avx2((rows, width), segments, place),
+            tile::avx512((rows, width), segments, place)
+        );
+    }
+
+    /// Copies `len` numbers of each row, `distance` apart in `from`, to `out` from `at` on. What is behind them in `out` may be overwritten.
+    pub(crate) fn copy_rows(self, from: &[f32], distance: usize, len: usize, at: usize, out: &mut [Row]) {
+        compiled!(
+            self,
+            |from: &[f32], distance: usize, len: usize, at: usize, out: &mut [Row]| {
+                tile::copy_rows((from, distance), len, at, out);
+            },
+            tile::copy_rows((from, distance), len, at, out)
         );
     }
 

@@ -1,13 +1,14 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! The rows lie a constant distance apart ([`TileRows`](super::TileRows)); each number of them is broadcast. `b` is a panel,
-//! [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers, two more hold the step of `b`; AVX2 and
+//! Either comes in segments, one after another. The rows lie a constant distance apart ([`TileRows`](super::TileRows)); each number of them is
+//! broadcast. `b` is a panel, [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers, two more hold the step of `b`; AVX2 and
 //! the portable version take the same panel in parts of 16 and 8 columns. Parts that a narrow matrix does not have are left out.
 //!
-//! `b` comes from the second cache, so it is asked for some steps ahead; where the sums will go is asked for at the start.
+//! `b` comes from the second cache, so it is asked for some steps ahead; where the sums will go is asked for at the start. (To ask for the next
+//! tile's rows here as well costs more than it saves.)
 //!
 //! The loops count and index, since `zip` and the like are only as good as the inlining of the build: one call left in a tile costs a
-//! factor of ten.
+//! factor of ten. Accumulators are registers only where every index is a constant in the source, thus the rows are written out.
 //!
 //! `row` is for a single row, where every number of `b` is used once: four strands keep the adders from waiting.
 
@@ -15,9 +16,11 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
+#[cfg(target_arch = "x86_64")]
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::functions::fma;
-use super::{PANEL, Place, ROW, Step, TileRows};
+use super::{MAX_ROWS, PANEL, Place, ROW, Row, Segment, Step};
 
 pub(super) const AVX2_ROWS: usize = 6;
 pub(super) const PORTABLE_ROWS: usize = 4;
@@ -32,24 +35,39 @@ macro_rules! by_rows {
     };
 }
 
-pub(super) fn portable((rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
     for part in 0..width.div_ceil(8) {
-        by_rows!(rows, portable_of<8>(part, a, b, place), 1 2 3 4);
+        by_rows!(rows, portable_of<8>(part, segments, place), 1 2 3 4);
     }
+}
+
+/// `$body` for each row below `$count`, with `$i` a constant.
+#[cfg(target_arch = "x86_64")]
+macro_rules! each_row {
+    ($count:ident, $i:ident, $body:block) => {
+        each_row!($count, $i, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    };
+    ($count:ident, $i:ident, $body:block, $($row:literal)*) => {$(
+        if $row < $count {
+            const $i: usize = $row;
+            $body
+        }
+    )*};
 }
 
 fn portable_of<const R: usize, const LANES: usize>(
     part: usize,
-    a: &TileRows,
-    b: &[Step],
+    segments: &[Segment<'_>],
     place: &mut Place<'_>,
 ) {
     let mut sums = [[0.0f32; LANES]; R];
-    for p in 0..b.len().min(ROW) {
-        let b = &b[p].as_chunks::<LANES>().0[part];
-        for i in 0..R {
-            for j in 0..LANES {
-                sums[i][j] = fma::<{ super::FUSED }>(a[i][p], b[j], sums[i][j]);
+    for &Segment { a, b } in segments {
+        for p in 0..b.len().min(ROW) {
+            let b = &b[p].as_chunks::<LANES>().0[part];
+            for i in 0..R {
+                for j in 0..LANES {
+                    sums[i][j] = fma::<{ super::FUSED }>(a[i][p], b[j], sums[i][j]);
+                }
             }
         }
     }
@@ -76,7 +94,7 @@ pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
 
 /// How many steps ahead of their use numbers of `b` are asked for.
 #[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 8;
+const AHEAD: usize = 12;
 
 /// Asks for a cache line.
 #[cfg(target_arch = "x86_64")]
@@ -86,58 +104,88 @@ fn ask_for(x: *const f32) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
 }
 
+/// See [`super::Isa::copy_rows`]. Whole cache lines, where there is enough behind a row.
+#[inline(always)]
+pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
+    const LINE: usize = 16;
+    for (i, out) in out.iter_mut().enumerate() {
+        let (Some(row), Some(out)) = (from.get(i * distance..), out.get_mut(at..)) else { return };
+        let len = len.min(row.len()).min(out.len());
+        let has_more = row.len().min(out.len()) >= len.next_multiple_of(LINE);
+        let lines = if has_more { len.div_ceil(LINE) } else { len / LINE };
+        let (from, to) = (&row.as_chunks::<LINE>().0[..lines], &mut out.as_chunks_mut::<LINE>().0[..lines]);
+        for line in 0..lines {
+            to[line] = from[line];
+        }
+        for p in lines * LINE..len {
+            out[p] = row[p];
+        }
+    }
+}
+
 /// A tile for one set of instructions, in parts of two vectors of `$lanes`, or one where the width ends there.
 macro_rules! x86_tile {
     ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
      $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        pub(super) fn $name((rows, width): (usize, usize), a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+        pub(super) fn $name(
+            (rows, width): (usize, usize),
+            segments: &[Segment<'_>],
+            place: &mut Place<'_>,
+        ) {
             for part in (0..width.div_ceil($lanes)).step_by(2) {
                 if width - part * $lanes > $lanes {
-                    by_rows!(rows, $of<2>(part, a, b, place), $($rows)*);
+                    by_rows!(rows, $of<2>(part, segments, place), $($rows)*);
                 } else {
-                    by_rows!(rows, $of<1>(part, a, b, place), $($rows)*);
+                    by_rows!(rows, $of<1>(part, segments, place), $($rows)*);
                 }
             }
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $of<const R: usize, const V: usize>(part: usize, a: &TileRows, b: &[Step], place: &mut Place<'_>) {
+        fn $of<const R: usize, const V: usize>(
+            part: usize,
+            segments: &[Segment<'_>],
+            place: &mut Place<'_>,
+        ) {
             for i in 0..R {
                 let out = place.row(i);
                 ask_for(&out[part * $lanes]);
                 ask_for(&out[(part + V - 1) * $lanes]);
             }
-            // Two vectors by name, not a loop over them: of a nest of loops the outer one would not be unrolled.
-            let mut sums = [[$zero(); 2]; R];
-            for p in 0..b.len().min(ROW) {
-                let b = b[p].as_chunks().0;
-                let b = [&b[part], &b[part + V - 1]];
-                ask_for(b[0].as_ptr().wrapping_add(AHEAD * PANEL));
-                ask_for(b[1].as_ptr().wrapping_add(AHEAD * PANEL));
-                let b = [$load(b[0]), $load(b[1])];
-                for i in 0..R {
-                    let a = $set(a[i][p]);
-                    sums[i][0] = $fma(a, b[0], sums[i][0]);
-                    if V == 2 {
-                        sums[i][1] = $fma(a, b[1], sums[i][1]);
-                    }
+            let mut sums = [[$zero(); 2]; MAX_ROWS];
+            for &Segment { a, b } in segments {
+                for p in 0..b.len().min(ROW) {
+                    let b = b[p].as_chunks().0;
+                    let b = [&b[part], &b[part + V - 1]];
+                    ask_for(b[0].as_ptr().wrapping_add(AHEAD * PANEL));
+                    ask_for(b[1].as_ptr().wrapping_add(AHEAD * PANEL));
+                    let b = [$load(b[0]), $load(b[1])];
+                    each_row!(R, I, {
+                        // Keeps the rows' numbers from being read all at once, into registers that are not there.
+                        compiler_fence(Ordering::SeqCst);
+                        let a = $set(a[I][p]);
+                        sums[I][0] = $fma(a, b[0], sums[I][0]);
+                        if V == 2 {
+                            sums[I][1] = $fma(a, b[1], sums[I][1]);
+                        }
+                    });
                 }
             }
             let add = place.add;
-            for i in 0..R {
-                let out = place.row(i).as_chunks_mut().0;
+            each_row!(R, I, {
+                let out = place.row(I).as_chunks_mut().0;
                 if add {
-                    sums[i][0] = $add($load(&out[part]), sums[i][0]);
-                    sums[i][1] = $add($load(&out[part + V - 1]), sums[i][1]);
+                    sums[I][0] = $add($load(&out[part]), sums[I][0]);
+                    sums[I][1] = $add($load(&out[part + V - 1]), sums[I][1]);
                 }
-                $store(&mut out[part], sums[i][0]);
+                $store(&mut out[part], sums[I][0]);
                 if V == 2 {
-                    $store(&mut out[part + 1], sums[i][1]);
+                    $store(&mut out[part + 1], sums[I][1]);
                 }
-            }
+            });
         }
 
         /// See [`super::Isa::multiply_adds`].

@@ -1,0 +1,134 @@
+//! Convolutions whose filters fit into the second cache.
+//!
+//! ```text
+//! a line of the image ─▶ what some neighbouring windows, a tile's rows, have in it: filter width * channels numbers each    (laid out once)
+//! a line of results    = sum over the filter's rows of (such a line of the image) * (row of the filter)                       (a segment each)
+//! ```
+//!
+//! Results are made from above to below, so what the windows have in a line of the image is there for the next line of results: a pixel is
+//! copied as many times as the filter is wide, not as often as it has taps. Sums stay in registers from the first product to the last.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::Windows;
+use crate::TensorError;
+use crate::matmul::{AlignedStep, BLOCK, Columns, Epilogue, Parallel, even, finish, in_parts, share, tile};
+use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
+
+/// The most rows of a filter.
+const SEGMENTS: usize = 11;
+/// The most lines of an image from a window's first to its last.
+const REACH: usize = 16;
+
+/// A convolution done this way.
+pub(super) struct Lines<'a, B> {
+    isa: Isa,
+    windows: &'a Windows<'a>,
+    filters: &'a B,
+    epilogue: &'a Epilogue<'a>,
+    /// Windows of a tile.
+    strip: usize,
+    /// Lines that are kept: line i at i modulo this.
+    reach: usize,
+}
+
+/// What a thread has laid out.
+#[derive(Default)]
+struct Space {
+    lines: Vec<TileRows>,
+    /// Which line of all images each one is.
+    kept: [Option<usize>; REACH],
+    filters: Vec<AlignedStep>,
+}
+
+impl<'a, B: Columns> Lines<'a, B> {
+    /// `None` where the general way is better: filters too large, or images so narrow that tiles would have few rows.
+    pub(super) fn new(
+        isa: Isa,
+        windows: &'a Windows<'a>,
+        filters: &'a B,
+        epilogue: &'a Epilogue<'a>,
+    ) -> Option<Lines<'a, B>> {
+        let conv = windows.conv;
+        let (height, (k, n)) = (&conv.height, filters.size());
+        let run = conv.width.filter * conv.channels;
+        let reach = height.filter.checked_sub(1)?.checked_mul(height.dilation)?.checked_add(1)?;
+        let strip = even(conv.out.1, isa.rows());
+        let fits = (1..=MAX_STEPS).contains(&run)
+            && height.filter <= SEGMENTS
+            && reach <= REACH
+            && k.checked_mul(n.div_ceil(PANEL))? <= BLOCK
+            && strip * 10 >= isa.rows() * 7;
+        fits.then_some(Lines { isa, windows, filters, epilogue, strip, reach })
+    }
+
+    pub(super) fn run(&self, out: &mut [f32], parallel: &dyn Parallel) -> Result<(), TensorError> {
+        let (k, n) = self.filters.size();
+        let cols = self.windows.conv.out.1;
+        crate::matmul::expect_len(self.windows.conv.rows, n, out.len())?;
+        self.epilogue.check(n, out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let lines = out.len() / (cols * n);
+        let part = share(lines, cols.saturating_mul(k).saturating_mul(n), parallel.workers());
+        in_parts(out, part * cols * n, parallel, |i, out| self.part(i * part, out));
+        Ok(())
+    }
+
+    /// Lines of results from `first` on.
+    fn part(&self, first: usize, out: &mut [f32]) {
+        let (k, n) = self.filters.size();
+        let (cols, panels) = (self.windows.conv.out.1, n.div_ceil(PANEL));
+        let mut space = SPACE.take();
+        space.lines.resize_with(self.reach.max(space.lines.len()), bytemuck::Zeroable::zeroed);
+        self.filters.prepare(0..panels, 0..k, &mut space.filters);
+        for x in (0..cols).step_by(self.strip) {
+            let xs = x..cols.min(x + self.strip);
+            space.kept = [None; REACH];
+            for (line, out) in (first..).zip(out.chunks_exact_mut(cols * n)) {
+                self.tiles(line, xs.clone(), &mut space, &mut out[x * n..]);
+            }
+        }
+        SPACE.set(space);
+    }
+
+    /// Results `xs` of a line.
+    fn tiles(&self, line: usize, xs: Range<usize>, space: &mut Space, out: &mut [f32]) {
+        let conv = self.windows.conv;
+        let ((k, n), run) = (self.filters.size(), conv.width.filter * conv.channels);
+        let mut places = [None; SEGMENTS];
+        for (tap, place) in places.iter_mut().enumerate().take(conv.height.filter) {
+            let Some(from) = self.windows.line(line, tap, &conv.height) else { continue };
+            let at = from % self.reach;
+            if space.kept[at] != Some(from) {
+                let to = &mut space.lines[at][..xs.len()];
+                self.windows.lay(self.isa, Some(from), xs.clone(), 0..run, 0, to);
+                space.kept[at] = Some(from);
+            }
+            *place = Some(at);
+        }
+        for panel in 0..n.div_ceil(PANEL) {
+            let b = self.filters.panel(panel, panel, 0..k, &space.filters);
+            let mut segments = [Segment { a: &space.lines[0], b: &[] }; SEGMENTS];
+            let mut count = 0;
+            // Rows of the filter that lie in the padding are left out.
+            for (place, b) in places.iter().zip(b.chunks_exact(run)) {
+                if let Some(at) = *place {
+                    segments[count] = Segment { a: &space.lines[at], b };
+                    count += 1;
+                }
+            }
+            let col = panel * PANEL;
+            let (size, out) = ((xs.len(), PANEL.min(n - col)), &mut out[col..]);
+            tile(self.isa, size, &segments[..count], &mut Place { out, stride: n, add: false });
+            finish(self.isa, self.epilogue, (line * conv.out.1 + xs.start, col), size, (out, n));
+        }
+    }
+}
+
+thread_local! {
+    /// Taken while in use.
+    static SPACE: Cell<Space> = Cell::default();
+}
