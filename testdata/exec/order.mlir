@@ -3,31 +3,31 @@
 //
 // RUN: bef-exec %s --work-queue s | FileCheck %s
 
+// All of it is cheap, so it is one stream.
 // CHECK: --- Running 'users':
 // CHECK-NEXT: int32 = 1
 // CHECK-NEXT: int32 = 11
 // CHECK-NEXT: int32 = 2
 // CHECK-NEXT: int32 = 3
-func.func @users() {
-  %ch = tfrt.new.chain
-  %one = tfrt.constant.i32 1
-  %two = tfrt.constant.i32 2
-  %three = tfrt.constant.i32 3
-  %eleven = tfrt.constant.i32 11
-  %a = tfrt.print.i32 %one, %ch
-  %b = tfrt.print.i32 %two, %ch
-  %c = tfrt.print.i32 %three, %ch
-  // So long that the others are not worth a stream.
-  %d = tfrt.print.i32 %eleven, %a {_tfrt_cost = 20 : i64}
+func.func @users() attributes {tfrt.cost_threshold = 100 : i64} {
+  %ch = tfrt.new.chain {_tfrt_cost = 1 : i64}
+  %one = tfrt.constant.i32 1 {_tfrt_cost = 1 : i64}
+  %two = tfrt.constant.i32 2 {_tfrt_cost = 1 : i64}
+  %three = tfrt.constant.i32 3 {_tfrt_cost = 1 : i64}
+  %eleven = tfrt.constant.i32 11 {_tfrt_cost = 1 : i64}
+  %a = tfrt.print.i32 %one, %ch {_tfrt_cost = 1 : i64}
+  %b = tfrt.print.i32 %two, %ch {_tfrt_cost = 1 : i64}
+  %c = tfrt.print.i32 %three, %ch {_tfrt_cost = 1 : i64}
+  %d = tfrt.print.i32 %eleven, %a {_tfrt_cost = 1 : i64}
   tfrt.return
 }
 
-// Stream 0 is %eleven alone; 1 is %ch, %one, %a and %d; 2 the rest. Task 2 was added when %ch was not there yet.
+// Where nobody says what it costs, each print is a stream of its own with what it prints: the function's own stream, %two's, ends first.
 // CHECK-NEXT: --- Running 'streams':
-// CHECK-NEXT: int32 = 1
-// CHECK-NEXT: int32 = 11
-// CHECK-NEXT: int32 = 3
 // CHECK-NEXT: int32 = 2
+// CHECK-NEXT: int32 = 1
+// CHECK-NEXT: int32 = 3
+// CHECK-NEXT: int32 = 11
 func.func @streams() {
   %ch = tfrt.new.chain
   %one = tfrt.constant.i32 1
@@ -67,11 +67,11 @@ func.func @sources() {
 // CHECK-NEXT: --- Running 'call':
 // CHECK-NEXT: int32 = 2
 // CHECK-NEXT: int32 = 1
-func.func @arguments(%x: i32, %y: i32, %ch: !tfrt.chain) {
-  %a = "tfrt_test.sum"(%x) : (i32) -> i32
-  %b = "tfrt_test.sum"(%y) : (i32) -> i32
-  %p = tfrt.print.i32 %a, %ch
-  %q = tfrt.print.i32 %b, %ch {_tfrt_cost = 20 : i64}
+func.func @arguments(%x: i32, %y: i32, %ch: !tfrt.chain) attributes {tfrt.cost_threshold = 100 : i64} {
+  %a = "tfrt_test.sum"(%x) {_tfrt_cost = 1 : i64} : (i32) -> i32
+  %b = "tfrt_test.sum"(%y) {_tfrt_cost = 1 : i64} : (i32) -> i32
+  %p = tfrt.print.i32 %a, %ch {_tfrt_cost = 1 : i64}
+  %q = tfrt.print.i32 %b, %ch {_tfrt_cost = 1 : i64}
   tfrt.return
 }
 func.func @call() {

@@ -42,12 +42,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// What is said of an op, or of the root.
 fn text(streams: &Streams, id: u32, position: Option<u32>) -> String {
+    let number = |id: u32| streams.stream(id).map_or(-1, |stream| i64::from(stream.number));
     let stream = streams.stream(id);
     let cost = stream.map_or(0, |stream| stream.cost);
-    let parent = stream.and_then(|stream| stream.parent).map_or(-1, |(parent, _)| i64::from(parent));
-    let mut text = format!("stream id: {id}, stream cost: {cost}, parent stream: {parent}, child streams: [");
+    let parent = stream.and_then(|stream| stream.parent).map_or(-1, |(parent, _)| number(parent));
+    let mut text =
+        format!("stream id: {}, stream cost: {cost}, parent stream: {parent}, child streams: [", number(id));
     for (i, child) in streams.started_at(position).enumerate() {
-        _ = write!(text, "{}{child}", if i > 0 { ", " } else { "" });
+        _ = write!(text, "{}{}", if i > 0 { ", " } else { "" }, number(child));
     }
     text.push(']');
     text

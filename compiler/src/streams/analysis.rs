@@ -1,8 +1,9 @@
 //! The two passes over a block.
 //!
-//! Streams are sets that are merged, so each op remembers the first that it was put into, and sets know into which they went. What depends on
-//! what is kept with both of its ends: then whether the children of an op depend on one another shows in the lists of all but the longest, and
-//! all of them together take time in proportion to their length and its logarithm.
+//! Streams are sets that are merged, so each op remembers the first that it was put into, and sets know into which they went: the one that
+//! another is merged into keeps its number, as in TFRT. What depends on what is kept with both of its ends: then whether the children of an op
+//! depend on one another shows in the lists of all but the longest, and all of them together take time in proportion to their length and its
+//! logarithm.
 
 use super::{Stream, StreamOptions, Streams};
 use crate::dialects::Traits;
@@ -41,13 +42,13 @@ impl<'m> Analysis<'m> {
         for (node, op) in (1..).zip(&self.ops) {
             self.nodes[op.0 as usize] = node;
         }
-        let mut build = Build::new(self.ops.len() + 1);
+        let mut build = Build::new(self.ops.len() + 1, options);
         for (node, &op) in (1..).zip(&self.ops) {
-            self.forward(node, op, options, &mut build);
+            self.forward(node, op, &mut build);
         }
         let longest = build.path.iter().copied().max().unwrap_or(1);
         for node in (0..=self.ops.len() as u32).rev() {
-            build.backward(node, options, longest);
+            build.backward(node, longest);
         }
         for op in &self.ops {
             self.nodes[op.0 as usize] = NONE;
@@ -56,8 +57,8 @@ impl<'m> Analysis<'m> {
     }
 
     /// Hangs an op from one that defines an operand.
-    fn forward(&self, node: u32, op: OpId, options: &StreamOptions, build: &mut Build) {
-        let m = self.m;
+    fn forward(&self, node: u32, op: OpId, build: &mut Build<'_>) {
+        let (m, options) = (self.m, build.options);
         let definer = |value| match m.defining_op(value) {
             // What is defined elsewhere is there when the block begins.
             Some(op) => Some(self.nodes[op.0 as usize]).filter(|&it| it < node).unwrap_or(ROOT),
@@ -104,7 +105,8 @@ impl Set {
 }
 
 /// The work in progress. Lists by node.
-struct Build {
+struct Build<'o> {
+    options: &'o StreamOptions,
     cost: Vec<i64>,
     /// The cost of the longest path from the root to here.
     path: Vec<i64>,
@@ -116,17 +118,32 @@ struct Build {
     depends: Vec<Vec<u32>>,
     set: Vec<u32>,
     sets: Vec<Set>,
-    /// By stream: the node whose streams it was found among, for a moment.
-    asked: Vec<u32>,
+    /// By stream: the node among whose streams it was found, for a moment, and its place among them.
+    asked: Vec<(u32, u32)>,
 }
 
-impl Build {
-    fn new(n: usize) -> Build {
+/// What makes a stream small, at the op where streams meet.
+#[derive(Clone, Copy)]
+struct Small {
+    /// What the path to the op costs, if that counts.
+    path: i64,
+    limit: i64,
+}
+
+impl Small {
+    fn is(self, set: &Set) -> bool {
+        self.path.saturating_add(set.cost) < self.limit
+    }
+}
+
+impl<'o> Build<'o> {
+    fn new(n: usize, options: &'o StreamOptions) -> Build<'o> {
         let mut path = vec![0; n];
         path[ROOT as usize] = 1;
         let mut cost = vec![0; n];
         cost[ROOT as usize] = 1;
         Build {
+            options,
             cost,
             path,
             is_return: vec![false; n],
@@ -169,30 +186,20 @@ impl Build {
         root
     }
 
-    fn together(&self, a: u32, b: u32) -> i64 {
-        self.sets[a as usize].cost.saturating_add(self.sets[b as usize].cost)
-    }
-
-    /// Merges two streams, if they may be: the older one stays.
-    fn merge(&mut self, a: u32, b: u32, options: &StreamOptions) -> Option<u32> {
-        let cost = self.together(a, b);
-        if a == b || options.upper_threshold.is_some_and(|upper| cost > upper) {
-            return None;
-        }
-        let (stays, goes) = (a.min(b), a.max(b));
-        let gone = &mut self.sets[goes as usize];
-        gone.merged = stays;
-        let has_return = gone.has_return;
+    /// Merges a stream into another one.
+    fn merge(&mut self, from: u32, into: u32) {
+        let gone = &mut self.sets[from as usize];
+        gone.merged = into;
+        let (cost, has_return) = (gone.cost, gone.has_return);
         let depends = std::mem::take(&mut gone.depends);
-        let set = &mut self.sets[stays as usize];
-        set.cost = cost;
+        let set = &mut self.sets[into as usize];
+        set.cost = set.cost.saturating_add(cost);
         set.has_return |= has_return;
         set.add(depends);
-        Some(stays)
     }
 
     /// Puts a node into a stream, when all nodes behind it have one.
-    fn backward(&mut self, node: u32, options: &StreamOptions, longest: i64) {
+    fn backward(&mut self, node: u32, longest: i64) {
         let at = node as usize;
         let mut children = Vec::new();
         let mut child = self.first_child[at];
@@ -200,34 +207,38 @@ impl Build {
             children.push(self.set[child as usize]);
             child = self.next_sibling[child as usize];
         }
-        if options.merge_inter_dependent && children.len() > 1 {
-            self.merge_dependent(node, &mut children, options);
-        }
-        let path = self.path[at];
-        let is_small = |set: &Set| match options.threshold {
-            Some(threshold) => set.cost < threshold,
-            None => path.saturating_add(set.cost) < longest,
+        let small = match self.options.threshold {
+            Some(threshold) => Small { path: 0, limit: threshold },
+            None => Small { path: self.path[at], limit: longest },
         };
-        let (mut kept, mut small) = (Vec::with_capacity(children.len()), None);
-        for mut set in children {
-            if let Some(other) = small.take() {
-                match self.merge(other, set, options) {
-                    Some(merged) => set = merged,
-                    None => kept.push(other),
+        if self.options.merge_inter_dependent && children.len() > 1 {
+            self.merge_dependent(node, &mut children, small);
+        }
+        let (mut kept, mut best) = (Vec::with_capacity(children.len()), None);
+        let mut open = None;
+        for set in children {
+            let mut candidate = set;
+            if small.is(&self.sets[set as usize]) {
+                match open {
+                    Some(into) => {
+                        self.merge(set, into);
+                        candidate = into;
+                    }
+                    None => kept.push(set),
                 }
-            }
-            if is_small(&self.sets[set as usize]) {
-                small = Some(set);
+                open = Some(candidate).filter(|&set| small.is(&self.sets[set as usize]));
             } else {
                 kept.push(set);
             }
+            best = self.better(best, candidate);
         }
-        kept.extend(small);
-        let rank = |set: u32| (self.sets[set as usize].has_return, self.sets[set as usize].cost);
-        let best = kept.iter().copied().reduce(|best, set| if rank(set) > rank(best) { set } else { best });
-        let mut joined = best.unwrap_or_else(|| self.begin());
-        if let Some(merged) = small.and_then(|small| self.merge(joined, small, options)) {
-            joined = merged;
+        let joined = best.map_or_else(|| self.begin(), |(set, ..)| set);
+        // One small stream may be left. It goes with the op, unless that has begun a stream for want of one that it may join.
+        if let Some(open) = open
+            && best.is_some()
+            && open != joined
+        {
+            self.merge(open, joined);
         }
         for set in kept {
             if self.find(set) != joined {
@@ -243,49 +254,84 @@ impl Build {
         }
     }
 
+    /// The stream that an op rather joins: that of the return, then the most expensive one, then the first one. None that costs too much.
+    /// What a stream costs counts at the time that it is considered.
+    fn better(&self, best: Option<(u32, bool, i64)>, candidate: u32) -> Option<(u32, bool, i64)> {
+        let Set { cost, has_return, .. } = self.sets[candidate as usize];
+        if self.options.upper_threshold.is_some_and(|upper| cost >= upper) {
+            return best;
+        }
+        match best {
+            Some((_, returns, most)) if (returns, most) >= (has_return, cost) => best,
+            _ => Some((candidate, has_return, cost)),
+        }
+    }
+
     fn begin(&mut self) -> u32 {
         let new = self.sets.len() as u32;
         self.sets.push(Set { cost: 0, merged: new, parent: None, has_return: false, depends: Vec::new() });
-        self.asked.push(NONE);
+        self.asked.push((NONE, 0));
         new
     }
 
-    /// Merges those of a node's streams that depend on one another.
-    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, options: &StreamOptions) {
-        let Some(&longest) = children.iter().max_by_key(|&&set| self.sets[set as usize].depends.len()) else {
-            return;
-        };
-        for &set in &*children {
-            self.asked[set as usize] = node;
-        }
-        for &child in &*children {
-            if child == longest {
+    /// Merges the small ones of a node's streams into others that depend on them or they on those, until those are no longer small.
+    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: Small) {
+        let mut depends = self.dependent(node, children);
+        for (i, &child) in children.iter().enumerate() {
+            if self.find(child) != child {
                 continue;
             }
-            let from = self.find(child);
-            let mut depends = std::mem::take(&mut self.sets[from as usize].depends);
-            depends.retain(|&(_, other)| {
-                let (from, to) = match self.set[other as usize] {
-                    NONE => return true,
-                    to => (self.find(child), self.find(to)),
-                };
-                let may_merge = from != to && self.asked[to as usize] == node;
-                from != to && !(may_merge && self.merge(from, to, options).is_some())
-            });
-            let from = self.find(child);
-            self.sets[from as usize].add(depends);
-        }
-        let mut seen = Vec::with_capacity(children.len());
-        for child in std::mem::take(children) {
-            let set = self.find(child);
-            if std::mem::replace(&mut self.asked[set as usize], NONE) == node {
-                seen.push(set);
+            let mut others: Vec<u32> =
+                std::mem::take(&mut depends[i]).into_iter().map(|other| self.find(other)).collect();
+            others.sort_by_key(|&set| (hashed(set), set));
+            others.dedup();
+            for other in others {
+                if other == child || !small.is(&self.sets[other as usize]) {
+                    continue;
+                }
+                self.merge(other, child);
+                if !small.is(&self.sets[child as usize]) {
+                    break;
+                }
             }
         }
-        *children = seen;
+        children.retain(|&child| self.sets[child as usize].merged == child);
     }
 
-    /// Numbers the streams: the root's is 0, the others follow by their last leaf, the last one of the block first.
+    /// For each of a node's streams the others of them that it depends on, or that depend on it.
+    fn dependent(&mut self, node: u32, children: &[u32]) -> Vec<Vec<u32>> {
+        let mut depends = vec![Vec::new(); children.len()];
+        let longest = children.iter().copied().max_by_key(|&set| self.sets[set as usize].depends.len());
+        for (i, &set) in (0..).zip(children) {
+            self.asked[set as usize] = (node, i);
+        }
+        for (i, &child) in children.iter().enumerate() {
+            if Some(child) == longest {
+                continue;
+            }
+            let mut pairs = std::mem::take(&mut self.sets[child as usize].depends);
+            pairs.retain(|&(_, other)| {
+                let other = match self.set[other as usize] {
+                    NONE => return true,
+                    set => self.find(set),
+                };
+                if let (asked, j) = self.asked[other as usize]
+                    && asked == node
+                    && other != child
+                {
+                    depends[i].push(other);
+                    if Some(other) == longest {
+                        depends[j as usize].push(child);
+                    }
+                }
+                other != child
+            });
+            self.sets[child as usize].depends = pairs;
+        }
+        depends
+    }
+
+    /// Numbers the streams: the root's is 0, the others follow in the order of their numbers in TFRT.
     fn finish(mut self) -> Streams {
         let root = self.find(self.set[ROOT as usize]);
         let mut ids = vec![NONE; self.sets.len()];
@@ -294,22 +340,28 @@ impl Build {
         for set in std::iter::once(root).chain(others) {
             if self.sets[set as usize].merged == set {
                 ids[set as usize] = streams.len() as u32;
-                streams.push(Stream { cost: self.sets[set as usize].cost, parent: None });
+                streams.push(Stream { number: set, cost: self.sets[set as usize].cost, parent: None });
             }
         }
+        let of: Vec<u32> = (1..self.set.len()).map(|node| ids[self.find(self.set[node]) as usize]).collect();
         let mut starts = Vec::new();
-        for set in 0..self.sets.len() {
-            let id = ids[set];
-            if let Some((parent, node)) = self.sets[set].parent
-                && id != NONE
+        let mut is_known = vec![false; streams.len()];
+        for &id in &of {
+            let set = streams[id as usize].number as usize;
+            if !std::mem::replace(&mut is_known[id as usize], true)
+                && let Some((parent, node)) = self.sets[set].parent
             {
                 let at = node.checked_sub(1);
                 starts.push((at, id));
                 streams[id as usize].parent = Some((ids[self.find(parent) as usize], at));
             }
         }
-        starts.sort_unstable();
-        let of = (1..self.set.len()).map(|node| ids[self.find(self.set[node]) as usize]).collect();
+        starts.sort_by_key(|&(at, _)| at);
         Streams { of, streams, starts }
     }
+}
+
+/// The order in which TFRT merges streams into one: that of a hash table of 64 places.
+fn hashed(set: u32) -> u32 {
+    set.wrapping_mul(37) % 64
 }

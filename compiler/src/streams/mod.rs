@@ -13,8 +13,8 @@
 //! * without, or if N is not positive: those that, begun at the op, would end before the longest path through the function does. To run two
 //!   of them one after the other takes no longer than to run them side by side.
 //!
-//! `tfrt.merge_inter_dependent_streams` merges those of an op's children that depend on one another by more than chains, before the small ones;
-//! with `tfrt.upper_cost_threshold = N` no two streams are merged that would cost more than N together.
+//! `tfrt.merge_inter_dependent_streams` merges small ones of an op's children into those that they depend on or that depend on them by more than
+//! chains, before other small ones; with `tfrt.upper_cost_threshold = N` no op joins a stream that costs N already, but begins one.
 //!
 //! [`Streams`] is what TFRT would print. What is stored in a BEF file is [`Analysis::stored`], without streams that are not worth a task if
 //! nobody has asked for a threshold, and numbered without gaps. The text never names streams: they are found anew whenever BEF is made.
@@ -36,7 +36,7 @@ use crate::ir::{Module, OpId, names};
 pub struct StreamOptions {
     /// The cost of a stream that is not small; none: by the longest path.
     pub threshold: Option<i64>,
-    /// What merged streams must not exceed.
+    /// The cost of a stream that no op joins.
     pub upper_threshold: Option<i64>,
     /// Merge streams that depend on one another.
     pub merge_inter_dependent: bool,
@@ -72,6 +72,8 @@ impl StreamOptions {
 /// A stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
+    /// Its number in TFRT, where numbers of streams that were merged into others are missing.
+    pub number: u32,
     /// What its ops cost; that of stream 0 includes the root.
     pub cost: i64,
     /// The stream that it is started from, and at which op of it: its position, or none for the root. Stream 0 has no parent.
@@ -83,9 +85,9 @@ pub struct Stream {
 pub struct Streams {
     /// By the position of the op in its block.
     of: Vec<u32>,
-    /// By id. Stream 0 has the root and the return.
+    /// By id. Stream 0 has the root, and the return unless there is an upper threshold.
     streams: Vec<Stream>,
-    /// All but stream 0: where they are started, and which they are; sorted.
+    /// All but stream 0: where they are started, and which they are; by place, then in the order of their first ops.
     starts: Vec<(Option<u32>, u32)>,
 }
 

@@ -62,7 +62,8 @@ fn every_op_has_one_stream_and_costs_add_up() {
             }
             let found: Vec<i64> = streams.streams.iter().map(|stream| stream.cost).collect();
             assert_eq!(found, costs, "{text}");
-            assert_eq!(streams.of(ops.len() - 1), 0, "{text}");
+            let returns = streams.of(ops.len() - 1);
+            assert!(returns == 0 || options.upper_threshold.is_some(), "{text}");
             assert!(costs.iter().all(|&cost| cost > 0), "{text}");
         });
     }
@@ -123,7 +124,8 @@ fn small_functions_are_one_stream() {
 
 #[test]
 fn a_chain_is_one_stream() {
-    for attributes in ATTRIBUTES {
+    // The last ones keep streams from becoming long.
+    for attributes in &ATTRIBUTES[..5] {
         let mut text = format!("func.func @f(%v0: i32) -> i32 attributes {{{attributes}}} {{\n");
         for i in 1..100 {
             _ = writeln!(text, "  %v{i} = \"x.op\"(%v{}, %v{}) : (i32, i32) -> i32", i - 1, i / 2);
