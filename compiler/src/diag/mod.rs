@@ -92,6 +92,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Further facts; the chain of locations is among them.
     pub notes: Vec<Note>,
+    /// What MLIR or TFRT says in its place, where programs written for them expect their words. Never shown.
+    pub upstream: Option<String>,
 }
 
 impl Diagnostic {
@@ -105,6 +107,7 @@ impl Diagnostic {
             labels: Vec::new(),
             help: None,
             notes: Vec::new(),
+            upstream: None,
         }
     }
 
@@ -142,6 +145,13 @@ impl Diagnostic {
     #[must_use]
     pub fn note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
         self.notes.push(Note { span, text: text.into() });
+        self
+    }
+
+    /// What MLIR or TFRT says in its place.
+    #[must_use]
+    pub fn upstream(mut self, text: impl Into<String>) -> Self {
+        self.upstream = Some(text.into());
         self
     }
 

@@ -209,6 +209,9 @@ pub enum Folded {
 
 /// Checks what the table cannot say.
 pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
+
+/// What a function gets and must give, by the op that calls it and what it gives.
+pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
 /// Computes results from constant operands (`None`: not constant). Nothing if it cannot.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
 /// Names for the results of an op, by which the printer calls them: `c1_i32` for a constant. Fewer names than results
@@ -257,6 +260,8 @@ pub struct OpDef {
     pub result_names: Option<ResultNames>,
     /// Further checks.
     pub verifier: Option<Verifier>,
+    /// What the functions that its attributes name must get and give.
+    pub callee_type: Option<CalleeType>,
     /// Constant folding.
     pub folder: Option<Folder>,
     /// Canonicalization, by falling benefit.
@@ -299,6 +304,7 @@ impl OpDef {
             default_dialect: "",
             result_names: None,
             verifier: None,
+            callee_type: None,
             folder: None,
             patterns: Vec::new(),
             shape: None,
@@ -559,6 +565,13 @@ impl OpDef {
     #[must_use]
     pub fn verifier(mut self, verifier: Verifier) -> Self {
         self.verifier = Some(verifier);
+        self
+    }
+
+    /// What the functions that its attributes name must get and give.
+    #[must_use]
+    pub fn callee_type(mut self, ty: CalleeType) -> Self {
+        self.callee_type = Some(ty);
         self
     }
 

@@ -115,7 +115,19 @@ pub(super) fn yielded(m: &Module, op: OpId, want: &[TypeId], found: &[TypeId], p
             list(m, want)
         ),
     )
+    .upstream(format!(
+        "'{}' op operand types don't match '{}' result",
+        m.op_name_str(op),
+        m.op_name_str(parent)
+    ))
     .note(m.op_spans.at(parent).copied(), "for this operation")
+}
+
+pub(super) fn not_one_value(m: &Module, op: OpId, last: OpId, found: usize) -> Diagnostic {
+    let message = format!("the body of {} gives {found} values, expected one", name(m, op));
+    at_op(m, op, "E0714", message)
+        .upstream("incorrect number of return values. One return value is expected")
+        .note(m.op_spans.at(last).copied(), "here")
 }
 
 pub(super) fn wrong_end(m: &Module, op: OpId, want: &str, parent: OpId) -> Diagnostic {

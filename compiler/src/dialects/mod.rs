@@ -35,6 +35,7 @@ pub mod tfrt_control;
 mod tfrt_dht;
 mod tfrt_test;
 mod tfrt_test_tensors;
+pub(crate) mod tfrt_verify;
 mod ts;
 pub mod types;
 pub mod view;

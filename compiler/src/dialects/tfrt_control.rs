@@ -3,6 +3,7 @@
 //! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
 
 use super::short::*;
+use super::tfrt_verify::{after_condition, block_call, verify_after_first, verify_blocks};
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{
     Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn,
@@ -101,6 +102,7 @@ fn conditions(r: &mut Registry) {
                 "$cond (`,` $args^)? attr-dict-with-keyword `:` functional-type($args, results) \
                  shadow($then_region, $args) (`else` shadow($else_region, $args)^)?",
             )
+            .verifier(verify_after_first)
             .kernel()
             .asynchronous(),
     ));
@@ -110,6 +112,7 @@ fn conditions(r: &mut Registry) {
             .attr("a_true_fn", A::FlatSymbol)
             .attr("b_false_fn", A::FlatSymbol)
             .result_with("outputs", T::Any, Arity::Variadic)
+            .callee_type(after_condition)
             .format(
                 "$cond $a_true_fn $b_false_fn `(` $fn_operands `)` attr-dict `:` `(` type($fn_operands) `)` `->` \
                  `(` type($outputs) `)`",
@@ -166,6 +169,7 @@ fn loops(r: &mut Registry) {
             .type_from("results", "args", TypeFn::Same)
             .region("body", false)
             .traits(Traits::LOOP)
+            .verifier(verify_after_first)
             .format("$trip_count (`,` $args^ `:` type($args))? attr-dict-with-keyword shadow($body, $args)")
             .kernel()
             .asynchronous(),
@@ -178,6 +182,7 @@ fn loops(r: &mut Registry) {
             .result("done", CHAIN)
             .region("body", false)
             .traits(Traits::LOOP)
+            .verifier(verify_blocks)
             .format(
                 "$start `to` $end `fixed` $block_size (`,` $args^ `:` type($args))? attr-dict-with-keyword \
                  shadow($body, $start, $end, $args)",
@@ -192,6 +197,7 @@ fn loops(r: &mut Registry) {
         )
         .attr("callee", A::FlatSymbol)
         .result("done", CHAIN)
+        .callee_type(block_call)
         .format("$start `to` $end `fixed` $block_size $callee `(` $args `)` attr-dict (`:` type($args)^)?")
         .kernel()
         .asynchronous(),

@@ -6,6 +6,7 @@
 use super::short::*;
 use super::tfrt_control::{many, regions};
 use super::tfrt_test_tensors;
+use super::tfrt_verify::{verify_all, verify_benchmark};
 use super::{
     Access, Arity, AttrConstraint as A, DefaultValue, OpDef, OperandMode, Registry, Resource,
     TypeConstraint as T,
@@ -242,6 +243,7 @@ fn functions(r: &mut Registry) {
         many(OpDef::new("tfrt_test.do.async", "does something in a task of its own"), "args")
             .result_with("results", T::Any, Arity::Variadic)
             .region("body", false)
+            .verifier(verify_all)
             .format(
                 "($args^)? attr-dict-with-keyword `:` functional-type($args, results) shadow($body, $args)",
             )
@@ -262,6 +264,7 @@ fn functions(r: &mut Registry) {
             .attr("name", A::Str)
             .result("done", CHAIN)
             .region("body", false)
+            .verifier(verify_benchmark)
             .format(
                 "$name `(` typed($args) `)` named-attrs($duration_secs, $max_count, $num_warmup_runs) \
                  shadow($body, $args)",
@@ -299,6 +302,12 @@ fn inspections(r: &mut Registry) {
                 .kernel(),
         );
     }
+    r.add(
+        OpDef::new("tfrt_test.sync_sum_attributes", "the sum of all of its attributes")
+            .result("sum", I32)
+            .pure()
+            .kernel(),
+    );
     for (k, ty) in [("i32", I32), ("i64", I64)] {
         let name = format!("tfrt_test.sum_array_attr.{k}");
         r.add(test(&name, "the sum of a number, as a string, and an array", &[], &[ty]).unnamed(2, 0));

@@ -1,6 +1,7 @@
 //! Why a module has no form in BEF: one function per code.
 
 use crate::diag::{Diagnostic, Span};
+use crate::verify::CAPTURE;
 
 /// E0601: the module holds something that is not a function.
 pub(super) fn not_a_function(span: Option<Span>, op: &str) -> Diagnostic {
@@ -18,25 +19,31 @@ pub(super) fn no_kernel(span: Option<Span>, op: &str) -> Diagnostic {
 
 /// E0603: a body is not one block.
 pub(super) fn not_one_block(span: Option<Span>, n: usize) -> Diagnostic {
-    Diagnostic::error("E0603", format!("a body of {n} blocks: BEF knows no branches between blocks")).at(span)
+    Diagnostic::error("E0603", format!("a body of {n} blocks: BEF knows no branches between blocks"))
+        .at(span)
+        .upstream("multi-block regions cannot be emitted to BEF files")
 }
 
 /// E0604: a function without body is not marked as native.
 pub(super) fn not_native(span: Option<Span>, name: &str) -> Diagnostic {
     Diagnostic::error("E0604", format!("function @{name} has no body"))
         .at(span)
+        .upstream("external functions are not allowed")
         .help("declare functions that the runtime provides with `attributes {tfrt.native}`")
 }
 
 /// E0605: a body does not end in a return.
 pub(super) fn no_return(span: Option<Span>) -> Diagnostic {
-    Diagnostic::error("E0605", "a body must end with its only `tfrt.return`").at(span)
+    Diagnostic::error("E0605", "a body must end with its only `tfrt.return`")
+        .at(span)
+        .upstream("all functions need to have a tfrt.return")
 }
 
 /// E0606: a region uses a value from outside.
 pub(super) fn capture(span: Option<Span>, i: usize, def: Option<Span>) -> Diagnostic {
     Diagnostic::error("E0606", format!("operand #{i} is defined outside of the body that uses it"))
         .at(span)
+        .upstream(CAPTURE)
         .label(def, "defined here")
         .help("pass it as an argument of the region")
 }
@@ -55,6 +62,7 @@ pub(super) fn no_such_function(span: Option<Span>, attr: &str, symbol: &str) -> 
         format!("attribute `{attr}` refers to @{symbol}, which is no function of this module"),
     )
     .at(span)
+    .upstream(format!("function @{symbol} not defined"))
 }
 
 /// E0609: an op has successors.
@@ -85,4 +93,20 @@ pub(super) fn special_attr(span: Option<Span>, name: &str, want: &str) -> Diagno
 /// E0614: something has no place in the format.
 pub(super) fn no_place(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic::error("E0614", format!("{what} cannot be kept in a BEF file")).at(span)
+}
+
+/// E0615: TFRT's files cannot hold an attribute.
+pub(super) fn not_held(span: Option<Span>, name: &str) -> Diagnostic {
+    Diagnostic::error("E0615", format!("TFRT's files cannot hold the attribute `{name}`"))
+        .at(span)
+        .upstream(format!("BEF files cannot encode the '{name}' attribute"))
+}
+
+/// E0616: a synchronous function of TFRT returns what it may not.
+pub(super) fn returned_again(span: Option<Span>, i: usize, is_argument: bool) -> Diagnostic {
+    let (what, upstream) =
+        if is_argument { ("is an argument", "an argument") } else { ("is returned already", "duplicated") };
+    Diagnostic::error("E0616", format!("result #{i} of a synchronous function {what}"))
+        .at(span)
+        .upstream(format!("return value {i} is {upstream} in a sync function"))
 }

@@ -28,6 +28,7 @@
 mod constants;
 mod errors;
 mod function;
+mod limits;
 
 pub(crate) use constants::{dense_type, dtype, shape_text};
 pub(crate) use function::{has_usual_operands, mode_name, operand_info};
@@ -40,6 +41,8 @@ use crate::diag::{self, Diagnostic, Span};
 use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, ValueId, names};
 use crate::streams::{Analysis, StreamOptions};
 use constants::Constants;
+
+pub use limits::tfrt_limits;
 
 /// Text of the attribute that stands for an optional attribute that an op does not have.
 pub const ABSENT: &str = "";

@@ -90,7 +90,9 @@ pub(super) fn successor_count(m: &Module, op: OpId, want: &str) -> Diagnostic {
 
 pub(super) fn no_terminator(m: &Module, parent: OpId, last: Option<OpId>) -> Diagnostic {
     let message = format!("a block of {} does not end with a terminator", name(m, parent));
-    at_op(m, last.unwrap_or(parent), "E0409", message).help("functions end with `tfrt.return`")
+    at_op(m, last.unwrap_or(parent), "E0409", message)
+        .upstream("all functions need to have a tfrt.return")
+        .help("functions end with `tfrt.return`")
 }
 
 pub(super) fn early_terminator(m: &Module, op: OpId) -> Diagnostic {
@@ -111,9 +113,13 @@ pub(super) fn not_isolated(m: &Module, op: OpId, i: usize, value: ValueId, paren
     );
     at_op(m, op, "E0412", message)
         .at(operand_span(m, op, i))
+        .upstream(CAPTURE)
         .note(m.value_spans.at(value).copied(), "defined here")
         .help("pass it as an argument")
 }
+
+/// TFRT's words for a region that uses values from outside.
+pub(crate) const CAPTURE: &str = "BEF executor only supports references to kernels within the current region";
 
 pub(super) fn undefined_symbol<'a>(
     m: &Module,
@@ -121,8 +127,10 @@ pub(super) fn undefined_symbol<'a>(
     symbol: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
-    let d = at_op(m, op, "E0413", format!("{} refers to `{symbol}`, which is not defined", name(m, op)));
-    match nearest(symbol.trim_start_matches('@'), known) {
+    let plain = symbol.trim_start_matches('@');
+    let d = at_op(m, op, "E0413", format!("{} refers to `{symbol}`, which is not defined", name(m, op)))
+        .upstream(format!("'{}' op '{plain}' does not reference a valid function", m.op_name_str(op)));
+    match nearest(plain, known) {
         Some(near) => d.help(format!("did you mean `@{near}`?")),
         None => d,
     }
@@ -137,8 +145,7 @@ pub(super) fn call_signature(
     m: &Module,
     op: OpId,
     callee: &str,
-    want: &str,
-    found: &str,
+    [want, found, upstream]: [&str; 3],
     target: OpId,
 ) -> Diagnostic {
     at_op(
@@ -147,11 +154,18 @@ pub(super) fn call_signature(
         "E0415",
         format!("{} of `{callee}` has type `{found}`, but the function has type `{want}`", name(m, op)),
     )
+    .upstream(format!("'{}' op {upstream}", m.op_name_str(op)))
     .note(m.op_spans.at(target).copied(), "the function is defined here")
 }
 
-pub(super) fn return_types(m: &Module, op: OpId, want: &str, found: &str, func: OpId) -> Diagnostic {
+pub(super) fn return_types(
+    m: &Module,
+    op: OpId,
+    [want, found, upstream]: [&str; 3],
+    func: OpId,
+) -> Diagnostic {
     at_op(m, op, "E0416", format!("{} gives `{found}`, but the function's results are `{want}`", name(m, op)))
+        .upstream(upstream)
         .note(m.op_spans.at(func).copied(), "the function is defined here")
 }
 

@@ -20,9 +20,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use errors::CAPTURE;
 pub use errors::at_op;
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
+use crate::dialects::tfrt_verify::callee_role;
 use crate::dialects::{Arity, OpDef, Traits};
 use crate::ir::dominance::Dominance;
 use crate::ir::symbols::SymbolTables;
@@ -245,9 +247,11 @@ impl Verifier<'_> {
             self.diags.push(errors::undefined_symbol(m, op, &text, known.into_iter()));
             return;
         };
-        if !def.traits.has(Traits::CALL) {
-            return;
-        }
+        let callee_type = match def.callee_type {
+            Some(callee_type) => callee_type,
+            None if def.traits.has(Traits::CALL) => all_types,
+            None => return,
+        };
         if !m.def(target).is_some_and(|d| d.traits.has(Traits::FUNCTION)) {
             self.diags.push(errors::not_a_function(m, op, &text, target));
             return;
@@ -256,42 +260,25 @@ impl Verifier<'_> {
         let Some((inputs, results)) = self.signature(target) else { return };
         // What runs is told apart by its elements alone; and a chain more orders the call.
         let is_kernel = def.host_kernel().is_some();
-        let operands = m.operands(op).map(|v| m.value_type(v));
-        let more =
-            operands.len() == inputs.len() + 1 && operands.clone().next_back() == Some(KnownType::Chain.id());
-        let n = if is_kernel && more { inputs.len() } else { operands.len() };
-        let same = self.are_passed(operands.take(n), inputs, is_kernel)
-            && self.are_passed(m.results(op).map(|v| m.value_type(v)), results, is_kernel);
+        let (mut passed, taken) = callee_type(m, op, results);
+        if is_kernel && passed.len() == inputs.len() + 1 && passed.last() == Some(&KnownType::Chain.id()) {
+            passed.pop();
+        }
+        let same = are_passed(m, &passed, inputs, is_kernel) && are_passed(m, &taken, results, is_kernel);
         if !same {
-            let want =
-                format!("{} -> {}", self.list(inputs.iter().copied()), self.list(results.iter().copied()));
-            let found = format!(
-                "{} -> {}",
-                self.list(m.operands(op).map(|v| m.value_type(v))),
-                self.list(m.results(op).map(|v| m.value_type(v)))
-            );
-            self.diags.push(errors::call_signature(m, op, &text, &want, &found, target));
+            let signature = |inputs: &[TypeId], results: &[TypeId]| {
+                format!("{} -> {}", self.list(inputs.iter().copied()), self.list(results.iter().copied()))
+            };
+            let words = [signature(inputs, results), signature(&passed, &taken)];
+            let role = callee_role(m, op, attr);
+            let upstream = role.mismatch((&passed, inputs), (&taken, results));
+            self.diags.push(errors::call_signature(m, op, &text, [&words[0], &words[1], &upstream], target));
         }
     }
 
     fn signature(&self, func: OpId) -> Option<(&[TypeId], &[TypeId])> {
         let ty = self.m.attr(func, names::FUNCTION_TYPE).and_then(|a| self.m.cx.as_type(a))?;
         self.m.cx.function_signature(ty)
-    }
-
-    /// Whether values of these types may be passed as those, exactly or as tensors of other shapes.
-    fn are_passed(
-        &self,
-        found: impl ExactSizeIterator<Item = TypeId>,
-        want: &[TypeId],
-        is_kernel: bool,
-    ) -> bool {
-        let cx = &self.m.cx;
-        let is_tensor = |ty: TypeId| matches!(cx.ty(ty), TypeKind::Tensor { .. });
-        let alike = |found: TypeId, want: TypeId| {
-            is_kernel && is_tensor(found) && is_tensor(want) && cx.element(found) == cx.element(want)
-        };
-        found.len() == want.len() && found.zip(want).all(|(found, &want)| found == want || alike(found, want))
     }
 
     fn list(&self, types: impl Iterator<Item = TypeId>) -> String {
@@ -330,9 +317,43 @@ impl Verifier<'_> {
         let Some((_, results)) = self.signature(func) else { return };
         let found = m.operands(op).map(|v| m.value_type(v));
         if !found.clone().eq(results.iter().copied()) {
-            let error =
-                errors::return_types(m, op, &self.list(results.iter().copied()), &self.list(found), func);
-            self.diags.push(error);
+            let wrong = found.clone().zip(results).position(|(found, want)| found != *want);
+            let upstream = match wrong.filter(|_| found.len() == results.len()) {
+                Some(i) => {
+                    let ty = |ty| type_text(&m.cx, ty);
+                    let found = found.clone().nth(i).map(ty).unwrap_or_default();
+                    let want = results.get(i).copied().map(ty).unwrap_or_default();
+                    format!(
+                        "type of return operand {i} ('{found}') doesn't match function result type ('{want}')"
+                    )
+                }
+                None => {
+                    let (has, wants) = (found.len(), results.len());
+                    format!(
+                        "'{}' op has {has} operands, but enclosing function returns {wants}",
+                        m.op_name_str(op)
+                    )
+                }
+            };
+            let words = [self.list(results.iter().copied()), self.list(found)];
+            self.diags.push(errors::return_types(m, op, [&words[0], &words[1], &upstream], func));
         }
     }
+}
+
+/// Of a call: a function gets all operands and gives all results.
+fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
+    let types = |v| m.value_type(v);
+    (m.operands(op).map(types).collect(), m.results(op).map(types).collect())
+}
+
+/// Whether values of these types may be passed as those, exactly or, to what runs, as tensors of other shapes.
+pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kernel: bool) -> bool {
+    let cx = &m.cx;
+    let is_tensor = |ty: TypeId| matches!(cx.ty(ty), TypeKind::Tensor { .. });
+    let alike = |found: TypeId, want: TypeId| {
+        is_kernel && is_tensor(found) && is_tensor(want) && cx.element(found) == cx.element(want)
+    };
+    found.len() == want.len()
+        && found.iter().zip(want).all(|(&found, &want)| found == want || alike(found, want))
 }

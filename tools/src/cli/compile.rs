@@ -11,7 +11,7 @@ use bef_format::validate::verify_payload;
 use bef_format::write::Parts;
 use bef_format::{AlignedBytes, FormatError, Image};
 use befrost_compiler::diag::{Diagnostic, Source, has_errors};
-use befrost_compiler::emit::{EmitOptions, emit_parts};
+use befrost_compiler::emit::{EmitOptions, emit_parts, tfrt_limits};
 use befrost_compiler::import::{ImportOptions, graphdef};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::Reproducer;
@@ -99,6 +99,14 @@ impl Unit {
     /// Takes out what a reproducer says about how to run it.
     pub(super) fn take_reproducer(&mut self) -> Option<Reproducer> {
         Reproducer::take(self.module.as_mut()?.resources.as_mut()?)
+    }
+
+    /// Refuses what TFRT's files cannot hold.
+    pub(super) fn limit(&mut self) {
+        if let Some(module) = &self.module {
+            let said = tfrt_limits(module);
+            self.say(said);
+        }
     }
 
     /// The bytes of a BEF file.

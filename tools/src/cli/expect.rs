@@ -8,7 +8,8 @@
 //! `@above` and `@below` are the nearest line that holds no such comment, so that several can stand one under the other.
 //! An expectation is met by a diagnostic of its severity on its line whose message contains its text, `@unknown` by one without
 //! a line. After `-re` what stands in `{{...}}` inside of the text is a regular expression. The text ends at the last `}}`
-//! before the next expectation of the line. Each needs a diagnostic of its own.
+//! before the next expectation of the line. Each needs a diagnostic of its own. Programs written for MLIR or TFRT expect their words: those
+//! that a diagnostic knows of meet an expectation as well as its own.
 //! Errors, warnings and remarks that nobody expected are reported; notes belong to their diagnostics and may go unmentioned.
 //!
 //! So it is in mlir-opt 19, but for what is stricter or more lenient there: it allows one expectation in a line, takes a
@@ -43,14 +44,16 @@ pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic]) -> Vec<String>
     }
     let line_of = |at: u32| source.line_col(at).0 as usize;
     let said = diagnostics.iter().flat_map(|diagnostic| {
-        let own = (diagnostic.severity, diagnostic.span, diagnostic.message.as_str());
-        let notes = diagnostic.notes.iter().map(|note| (Severity::Note, note.span, note.text.as_str()));
-        std::iter::once(own).chain(notes)
+        let Diagnostic { severity, span, message, upstream, .. } = diagnostic;
+        let notes = diagnostic.notes.iter().map(|note| (Severity::Note, note.span, note.text.as_str(), None));
+        std::iter::once((*severity, *span, message.as_str(), upstream.as_deref())).chain(notes)
     });
-    for (severity, span, message) in said {
+    for (severity, span, message, upstream) in said {
         let line = span.map(|span| line_of(span.start));
         let meets = |expectation: &Expectation| {
-            expectation.severity == severity && expectation.line == line && expectation.fits(message)
+            expectation.severity == severity
+                && expectation.line == line
+                && (expectation.fits(message) || upstream.is_some_and(|text| expectation.fits(text)))
         };
         let near = |expectation: &Expectation| expectation.line == line && expectation.fits(message);
         match expectations.iter().position(|slot| slot.as_ref().is_some_and(meets)) {
@@ -217,6 +220,14 @@ mod tests {
         check("// expected-error @below {{bad}}\n// expected-warning @below {{odd}}\n^~", &[]);
         check("^~\n// expected-error @above {{bad}}\n// expected-warning @above {{odd}}", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn upstream_s_words_do_as_well() {
+        let text = "^ // expected-error {{theirs}}";
+        let source = Source::new("t", text);
+        let said = Diagnostic::error("E0000", "ours").at(Span::new(0, 1)).upstream("it is theirs");
+        assert_eq!(verify(&source, &[said]), Vec::<String>::new());
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Style {
 
 /// One diagnostic with its notes.
 pub(super) fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
-    let Diagnostic { severity, code, message, span, labels, help, notes } = diagnostic;
+    let Diagnostic { severity, code, message, span, labels, help, notes, upstream: _ } = diagnostic;
     let title = format!("{}[{code}]", severity.name());
     let mut text = part(*severity, &title, message, *span, labels, help.as_deref(), source, style);
     for Note { span, text: message } in notes {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Options have one dash or two, underscores or dashes; some have another name. `bef_executor` has TFRT's defaults: the queue `s`, a leak check,
-//! run-time errors compared with the text, standard input. What has no counterpart, such as `--shared_libs`, is refused as any unknown option.
+//! run-time errors compared with the text, standard input; `tfrt_translate` refuses what TFRT's files cannot hold. What has no counterpart, such as `--shared_libs`, is refused as any unknown option.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,7 +28,7 @@ const FLAGS: [&str; 2] = ["enable-tracing", "print-error-code"];
 /// Its allocators.
 const ALLOCATORS: [(&str, &str); 3] = [
     ("leak_check_allocator", "leak-check"),
-    ("profiled_allocator", "leak-check"),
+    ("profiled_allocator", "profiled"),
     ("test_fixed_size_1k", "fixed-1k"),
 ];
 
@@ -87,6 +87,9 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     let given = arguments.split_off(1);
     let has = |option: &str| given.iter().any(|it| it.to_str().is_some_and(|it| it.starts_with(option)));
     let is_of_all = |option: &str| option == ALLOW_UNREGISTERED;
+    if program == "tfrt_translate" {
+        arguments.push("--tfrt-limits".into());
+    }
     let defaults = DEFAULTS.iter().filter(|(option, _)| (is_executor || is_of_all(option)) && !has(option));
     arguments.extend(defaults.map(|(_, whole)| OsString::from(whole)));
     if program == "bef_executor_debug_tracing" {
@@ -125,7 +128,7 @@ mod tests {
     fn tfrt_s_become_ours() {
         check(
             "tfrt_translate -mlir-to-bef a_b.mlir -o x.bef -O0",
-            "tfrt_translate --allow-unregistered-dialect --mlir-to-bef a_b.mlir -o x.bef -O0",
+            "tfrt_translate --tfrt-limits --allow-unregistered-dialect --mlir-to-bef a_b.mlir -o x.bef -O0",
         );
         check(
             "bin/tfrt_opt -tfrt-print-stream -allow-unregistered-dialect -",

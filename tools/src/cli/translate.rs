@@ -62,6 +62,10 @@ struct Args {
     #[arg(long)]
     disable_optional_sections: bool,
 
+    /// Refuse what TFRT's files cannot hold though ours can; the default of `tfrt_translate`
+    #[arg(long)]
+    tfrt_limits: bool,
+
     /// Compare the tensors of a BEF file with their checksum, which reading a file does not
     #[arg(long)]
     verify_checksums: bool,
@@ -203,6 +207,9 @@ fn run(args: &Args) -> Result<(), Failure> {
     for unit in &mut units {
         unit.run(&mut passes);
         if to != Target::Mlir {
+            if args.tfrt_limits {
+                unit.limit();
+            }
             let options = EmitOptions { strip_debug: args.disable_optional_sections };
             files.extend(unit.emit(&options, &mut passes.clock));
         }

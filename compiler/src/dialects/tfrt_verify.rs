@@ -1,0 +1,163 @@
+//! What `tfrt`'s and `tfrt_test`'s ops want of their regions and of the functions that they call; and how TFRT says that it is not so.
+
+use super::{Traits, errors};
+use crate::diag::Diagnostic;
+use crate::ir::{AttrId, KnownType, Module, OpId, RegionId, TypeId};
+use crate::verify::are_passed;
+
+/// Types in order.
+pub(super) type Types = Vec<TypeId>;
+
+fn operands(m: &Module, op: OpId, first: usize) -> impl Iterator<Item = TypeId> + '_ {
+    m.operands(op).skip(first).map(|v| m.value_type(v))
+}
+
+fn results(m: &Module, op: OpId) -> Types {
+    m.results(op).map(|v| m.value_type(v)).collect()
+}
+
+fn block_of_range() -> [TypeId; 2] {
+    [KnownType::I32.id(); 2]
+}
+
+/// Of `tfrt.cond`: functions get what follows the condition.
+pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Types, Types) {
+    (operands(m, op, 1).collect(), results(m, op))
+}
+
+/// Of `tfrt.parallel_call.i32`: the function gets a block's ends and what follows the block size; it gives nothing or a chain.
+pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+    let passed = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
+    (passed, if given.is_empty() { Vec::new() } else { vec![KnownType::Chain.id()] })
+}
+
+/// What a function is to the op that calls it, in TFRT's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Callee,
+    /// `true` or `false` of a condition.
+    Branch(bool),
+    /// Of the blocks of a range.
+    Block,
+}
+
+/// The role of the function that an attribute names.
+pub(crate) fn callee_role(m: &Module, op: OpId, attr: AttrId) -> Role {
+    match m.op_name_str(op) {
+        "tfrt.cond" => Role::Branch(m.attr_named(op, "a_true_fn") == Some(attr)),
+        "tfrt.parallel_call.i32" => Role::Block,
+        _ => Role::Callee,
+    }
+}
+
+impl Role {
+    /// TFRT's words for a function that does not fit: what it gets and takes, what it gives and what is wanted of it.
+    pub(crate) fn mismatch(
+        self,
+        (passed, taken): (&[TypeId], &[TypeId]),
+        (wanted, given): (&[TypeId], &[TypeId]),
+    ) -> String {
+        let of = match self {
+            Role::Callee => "callee",
+            Role::Branch(true) => "true function",
+            Role::Branch(false) => "false function",
+            Role::Block => return block_mismatch((passed, taken), given),
+        };
+        let what = |what: &str| match self {
+            Role::Callee => format!("{what} type mismatch"),
+            _ => format!("{what} type mismatch for {of}"),
+        };
+        if passed.len() != taken.len() {
+            return format!("incorrect number of operands for {of}");
+        }
+        if passed != taken {
+            return what("operand");
+        }
+        if wanted.len() != given.len() {
+            return format!("incorrect number of results for {of}");
+        }
+        what("result")
+    }
+}
+
+fn block_mismatch((passed, taken): (&[TypeId], &[TypeId]), given: &[TypeId]) -> String {
+    let text = if passed.len() != taken.len() {
+        "incorrect number of callee operands"
+    } else if !taken.starts_with(&block_of_range()) {
+        // Their spelling.
+        "callee must take stard and end indices first"
+    } else if passed != taken {
+        "operand type mismatch"
+    } else if given.len() > 1 {
+        "invalid callee result type"
+    } else {
+        "async callee must return a chain"
+    };
+    text.to_owned()
+}
+
+/// What a region gives: types that are known, or one of any type.
+enum Gives {
+    These(Types),
+    One,
+}
+
+/// Regions that get and give what their op does, but for its first operands.
+fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<Diagnostic>) {
+    for (index, &region) in m.regions_of(op).iter().enumerate() {
+        let Some(entry) = m.entry(region) else { continue };
+        let found: Types = m.args(entry).iter().map(|a| m.value_type(*a)).collect();
+        if !are_passed(m, args, &found, true) {
+            diags.push(errors::region_args(m, op, index, args, &found));
+        }
+        check_end(m, op, region, gives, diags);
+    }
+}
+
+fn check_end(m: &Module, op: OpId, region: RegionId, gives: &Gives, diags: &mut Vec<Diagnostic>) {
+    let Some(last) = m.entry(region).and_then(|entry| m.last_op(entry)) else { return };
+    // What ends it otherwise is reported by the verifier.
+    if !m.def(last).is_some_and(|def| def.traits.has(Traits::RETURN)) {
+        return;
+    }
+    let found: Types = operands(m, last, 0).collect();
+    match gives {
+        Gives::These(want) if !are_passed(m, &found, want, true) => {
+            diags.push(errors::yielded(m, last, want, &found, op));
+        }
+        Gives::One if found.len() != 1 => diags.push(errors::not_one_value(m, op, last, found.len())),
+        _ => {}
+    }
+}
+
+/// Of `tfrt.if` and `tfrt.repeat.i32`.
+pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let args: Types = operands(m, op, 1).collect();
+    check(m, op, &args, &Gives::These(results(m, op)), diags);
+    let has_no_else = m.regions_of(op).get(1).is_some_and(|&region| m.blocks_of(region).is_empty());
+    let lacks_else = has_no_else && m.n_results(op) > 0;
+    if lacks_else {
+        diags.push(errors::no_else(m, op).upstream("expected 'else' in 'tfrt.if' with result values"));
+    }
+}
+
+/// Of `tfrt_test.do.async`.
+pub(super) fn verify_all(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let args: Types = operands(m, op, 0).collect();
+    check(m, op, &args, &Gives::These(results(m, op)), diags);
+}
+
+/// Of `tfrt_test.benchmark`.
+pub(super) fn verify_benchmark(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let args: Types = operands(m, op, 0).collect();
+    check(m, op, &args, &Gives::One, diags);
+}
+
+/// Of `tfrt.parallel_for.i32`: nothing is given, or a chain.
+pub(super) fn verify_blocks(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let args: Types = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
+    let last = m.regions_of(op).first().and_then(|&region| m.last_op(m.entry(region)?));
+    let gives_nothing = last.is_some_and(|last| m.n_operands(last) == 0);
+    let gives = if gives_nothing { Vec::new() } else { vec![KnownType::Chain.id()] };
+    check(m, op, &args, &Gives::These(gives), diags);
+}

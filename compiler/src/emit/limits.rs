@@ -1,0 +1,83 @@
+//! What TFRT's files cannot hold though ours can: for tools that are called by the names of TFRT's.
+//!
+//! * attributes other than numbers, strings, types of elements, shapes, dense tensors of numbers, symbols and lists of these;
+//! * references to functions that are not there;
+//! * synchronous functions that return an argument, or one value twice.
+
+use super::errors;
+use crate::diag::{self, Diagnostic};
+use crate::dialects::Traits;
+use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, TypeId, TypeKind, ValueDef, names};
+use rustc_hash::FxHashSet;
+
+/// What of a module TFRT's files cannot hold, in the order of the text.
+pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
+    let functions: FxHashSet<StrId> = m.functions().iter().filter_map(|&op| m.symbol_name(op)).collect();
+    let mut diags = Vec::new();
+    for function in m.functions() {
+        let is_sync = m.attr(function, names::TFRT_SYNC).is_some();
+        for op in m.walk(function).filter(|&op| op != function) {
+            attributes(m, op, &functions, &mut diags);
+            if is_sync && m.parent_op(op) == Some(function) {
+                returned(m, op, &mut diags);
+            }
+        }
+    }
+    diag::sort(&mut diags);
+    diags
+}
+
+fn attributes(m: &Module, op: OpId, functions: &FxHashSet<StrId>, diags: &mut Vec<Diagnostic>) {
+    for &(name, value) in m.attrs(op) {
+        let span = m.op_spans.at(op).copied();
+        match m.cx.attr(value) {
+            AttrKind::Symbol { root, .. } if !functions.contains(root) => {
+                diags.push(errors::no_such_function(span, m.cx.str(name), m.cx.str(*root)));
+            }
+            _ if !is_held(m, value) => diags.push(errors::not_held(span, m.cx.str(name))),
+            _ => {}
+        }
+    }
+}
+
+fn is_held(m: &Module, attr: AttrId) -> bool {
+    let mut stack = vec![attr];
+    while let Some(attr) = stack.pop() {
+        match m.cx.attr(attr) {
+            AttrKind::Array(elements) => stack.extend(elements),
+            AttrKind::Type(ty) if !is_element(m, *ty) => return false,
+            AttrKind::Dense { ty, .. } if !is_element(m, m.cx.element(*ty)) => return false,
+            AttrKind::Type(_) | AttrKind::Dense { .. } => {}
+            // A unit is how an op says that it is not strict.
+            AttrKind::Unit | AttrKind::Bool(_) | AttrKind::Int { .. } | AttrKind::Float { .. } => {}
+            AttrKind::Str { .. } | AttrKind::Bytes { .. } | AttrKind::Symbol { .. } => {}
+            // Shapes.
+            AttrKind::Opaque { .. } => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Types that tensors can have as elements.
+fn is_element(m: &Module, ty: TypeId) -> bool {
+    match m.cx.ty(ty) {
+        TypeKind::Integer { width, .. } => matches!(width, 1 | 8 | 16 | 32 | 64),
+        TypeKind::Float(_) | TypeKind::Complex(_) | TypeKind::Opaque(_) => true,
+        _ => false,
+    }
+}
+
+/// What a synchronous function returns are results of its kernels, each once.
+fn returned(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    if !m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)) {
+        return;
+    }
+    let mut seen = FxHashSet::default();
+    for (i, value) in m.operands(op).enumerate() {
+        let is_argument = matches!(m.value_def(value), ValueDef::Arg { .. });
+        if is_argument || !seen.insert(value) {
+            diags.push(errors::returned_again(m.op_spans.at(op).copied(), i, is_argument));
+        }
+    }
+}
