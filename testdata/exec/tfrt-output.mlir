@@ -6,10 +6,10 @@
 // CHECK: Choosing malloc.
 // CHECK-NEXT: Choosing single-threaded work queue.
 // CHECK-NEXT: --- Running 'values':
-// CHECK-NEXT: 'values' returned 1,2,3,1.500000,!t.tensor value,!tfrt.string value,!tfrt.chain value
+// CHECK-NEXT: 'values' returned 1,2,3,1.500000e+00,!t.tensor value,!tfrt.string value,!tfrt.chain value
 
 // OTHERS: Choosing memory leak check allocator.
-// OTHERS-NEXT: Choosing multi-threaded work queue.
+// OTHERS-NEXT: Choosing Multi-threaded C++ work queue (2 threads) work queue.
 func.func @values() -> (i1, i32, i64, f32, !t.tensor, !tfrt.string, !tfrt.chain) {
   %ch = tfrt.new.chain
   %a = tfrt.constant.i1 true

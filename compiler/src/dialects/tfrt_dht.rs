@@ -13,24 +13,37 @@ const STRING: T = T::Is(K::String);
 /// Ranks for which creation kernels exist.
 const RANKS: std::ops::RangeInclusive<usize> = 0..=5;
 
-/// Element types: the suffix, and the type of the numbers in attributes where there are such attributes.
-const TYPES: [(&str, Option<K>); 11] = [
-    ("ui8", Some(K::UI8)),
-    ("ui32", Some(K::UI32)),
-    ("ui64", Some(K::UI64)),
-    ("i8", Some(K::I8)),
-    ("i32", Some(K::I32)),
-    ("i64", Some(K::I64)),
-    ("f32", Some(K::F32)),
-    ("f64", Some(K::F64)),
-    ("bool", Some(K::I1)),
-    ("complex64", None),
-    ("complex128", None),
+/// Element types: the suffix, and the type of a number.
+const TYPES: [(&str, K); 11] = [
+    ("ui8", K::UI8),
+    ("ui32", K::UI32),
+    ("ui64", K::UI64),
+    ("i8", K::I8),
+    ("i32", K::I32),
+    ("i64", K::I64),
+    ("f32", K::F32),
+    ("f64", K::F64),
+    ("bool", K::I1),
+    ("complex64", K::Complex64),
+    ("complex128", K::Complex128),
 ];
+
+/// Those that are not compared.
+const HALVES: [(&str, K); 2] = [("f16", K::F16), ("bf16", K::BF16)];
+
+/// What the numbers in lists are. Those that are complex stand there as real and imaginary part, one after the other.
+fn part(k: K) -> K {
+    match k {
+        K::Complex64 => K::F32,
+        K::Complex128 => K::F64,
+        _ => k,
+    }
+}
 
 fn number(k: K) -> A {
     match k {
-        K::F32 | K::F64 => A::Float(k),
+        K::F16 | K::BF16 | K::F32 | K::F64 => A::Float(k),
+        K::Complex64 | K::Complex128 => A::NumberArray(part(k)),
         K::I1 => A::Bool,
         _ => A::Int(k),
     }
@@ -43,16 +56,9 @@ pub(super) fn ops(r: &mut Registry) {
         contents(r, t, k);
         comparisons(r, t);
     }
-    for t in ["f16", "bf16"] {
+    for (t, k) in HALVES {
         creation(r, t);
-    }
-    for t in ["f32", "f64"] {
-        for ulp in ["", "100000ulp.", "1000ulp.", "2000ulp.", "3ulp."] {
-            r.add(compares(
-                format!("tfrt_dht.tensor_allclose.{ulp}{t}"),
-                "true if shapes are equal and elements differ by few units in the last place",
-            ));
-        }
+        contents(r, t, k);
     }
     strings(r);
     files(r);
@@ -173,8 +179,7 @@ fn creation(r: &mut Registry, t: &str) {
     );
 }
 
-fn contents(r: &mut Registry, t: &str, k: Option<K>) {
-    let Some(k) = k else { return };
+fn contents(r: &mut Registry, t: &str, k: K) {
     r.add(
         OpDef::new(format!("tfrt_dht.fill_tensor_with_constant.{t}"), "sets every element to one number")
             .operand("tensor", TENSOR)
@@ -190,7 +195,7 @@ fn contents(r: &mut Registry, t: &str, k: Option<K>) {
         OpDef::new(format!("tfrt_dht.set_tensor_with_constant_values.{t}"), SET)
             .operand("tensor", TENSOR)
             .operand("chain", CHAIN)
-            .attr("values", A::NumberArray(k))
+            .attr("values", A::NumberArray(part(k)))
             .result("done", CHAIN)
             .effect(Access::Write, Resource::Operand(0))
             .format("operands $values attr-dict")
@@ -199,7 +204,7 @@ fn contents(r: &mut Registry, t: &str, k: Option<K>) {
     r.add(
         OpDef::new(format!("tfrt_dht_sync.set_tensor_with_constant_values.{t}"), SET)
             .operand("tensor", TENSOR)
-            .attr("values", A::NumberArray(k))
+            .attr("values", A::NumberArray(part(k)))
             .effect(Access::Write, Resource::Operand(0))
             .format("operands $values attr-dict")
             .kernel(),
@@ -220,6 +225,16 @@ fn contents(r: &mut Registry, t: &str, k: Option<K>) {
             .effect(Access::Alloc, Resource::Result(0))
             .kernel(),
     );
+    r.add(
+        OpDef::new(
+            format!("tfrt_dht_sync.create_from_scalar.{t}"),
+            "a tensor of fixed shape whose elements are one number, which is kept once",
+        )
+        .unnamed(2, 0)
+        .result("tensor", TENSOR)
+        .pure()
+        .kernel(),
+    );
 }
 
 fn compares(name: String, summary: &'static str) -> OpDef {
@@ -237,6 +252,12 @@ fn compares(name: String, summary: &'static str) -> OpDef {
 fn comparisons(r: &mut Registry, t: &str) {
     let def = compares(format!("tfrt_dht.tensor_equal.{t}"), "true if shapes and elements are equal");
     r.add(def.format("operands attr-dict"));
+    for ulp in ["", "100000ulp.", "1000ulp.", "2000ulp.", "3ulp."] {
+        r.add(compares(
+            format!("tfrt_dht.tensor_allclose.{ulp}{t}"),
+            "true if shapes are equal and elements differ by few units in the last place; those that are no floats, not at all",
+        ));
+    }
 }
 
 fn strings(r: &mut Registry) {

@@ -1,5 +1,6 @@
 //! The tensor library's types as values of the host runtime.
 
+use std::fmt;
 use std::ops::Deref;
 
 use befrost_host::error::ErrorCode;
@@ -51,11 +52,39 @@ impl Object for Strings {
     }
 }
 
+/// A `!t.tensor` all of whose elements are one number.
+#[derive(Clone, Debug)]
+pub(crate) struct ScalarTensor {
+    pub(crate) shape: Shape,
+    /// Of rank 0.
+    pub(crate) value: HostTensor,
+}
+
+impl ScalarTensor {
+    fn text(&self) -> Result<String, TensorError> {
+        let value = print::elements(&self.value)?;
+        Ok(format!(
+            "ScalarHostTensor dtype = {}, shape = {}, value = {value}",
+            self.value.dtype(),
+            self.shape
+        ))
+    }
+}
+
+impl Object for ScalarTensor {
+    const TYPES: &'static [&'static str] = Tensor::TYPES;
+
+    fn display(&self) -> String {
+        self.text().unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+    }
+}
+
 /// A `!t.tensor` of any kind, as a kernel's operand.
 pub(crate) enum AnyTensor<'f> {
     Dense(&'f Tensor),
     Coo(&'f Coo),
     Strings(&'f Strings),
+    Scalar(&'f ScalarTensor),
 }
 
 impl AnyTensor<'_> {
@@ -65,6 +94,7 @@ impl AnyTensor<'_> {
             AnyTensor::Dense(tensor) => print::tensor(tensor),
             AnyTensor::Coo(tensor) => tensor.0.text(),
             AnyTensor::Strings(tensor) => print::strings(&tensor.0),
+            AnyTensor::Scalar(tensor) => tensor.text(),
         }
     }
 }
@@ -78,7 +108,8 @@ impl Param for AnyTensor<'_> {
         let value = cursor.next_operand(frame).ok_or(Outcome::Operand)?;
         let tensor = value.downcast_ref().map(AnyTensor::Dense);
         let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
-        tensor.or_else(|| value.downcast_ref().map(AnyTensor::Strings)).ok_or(Outcome::Operand)
+        let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Strings));
+        tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar)).ok_or(Outcome::Operand)
     }
 }
 
@@ -102,14 +133,17 @@ impl Object for PartialShape {
     const TYPES: &'static [&'static str] = &["!ts.partial_shape"];
 
     fn display(&self) -> String {
-        match &self.0 {
-            None => "unranked".into(),
-            Some(dims) => {
-                let dims: Vec<String> =
-                    dims.iter().map(|dim| dim.map_or("?".into(), |dim| dim.to_string())).collect();
-                format!("shape = [{}]", dims.join(", "))
-            }
-        }
+        format!("shape = {self}")
+    }
+}
+
+impl fmt::Display for PartialShape {
+    /// As TFRT prints it: what is not known is -1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(dims) = &self.0 else { return f.write_str("Unknown rank") };
+        let dims: Vec<String> =
+            dims.iter().map(|dim| dim.map_or("-1".into(), |dim| dim.to_string())).collect();
+        write!(f, "[{}]", dims.join(", "))
     }
 }
 

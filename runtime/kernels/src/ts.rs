@@ -17,7 +17,7 @@ pub fn ts(registry: &mut Registry) {
         cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
     }));
     registry.add(kernel!("ts.print_partial_shape", |shape: &PartialShape, _: Chain, cx: &ExecContext| {
-        cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
+        cx.print(&format!("partial_tensor_shape = {shape}\n")).map(|()| Chain)
     }));
     registry.add(kernel!("ts.equal_shape", |a: &ShapeValue, b: &ShapeValue| a.0 == b.0));
     registry.add(kernel!("ts.get_dimension", get_dimension));
@@ -69,7 +69,7 @@ macro_rules! fixed_rank_kernels {
                 registry.add(kernel!(
                     concat!("ts.print_fixed_rank_shape.", $rank),
                     |shape: &FixedRank<$rank>, _: Chain, cx: &ExecContext| {
-                        cx.print(&format!("{}\n", shape.display())).map(|()| Chain)
+                        cx.print(&format!("fixed_rank_{}\n", shape.display())).map(|()| Chain)
                     }
                 ));
             )*
@@ -81,10 +81,15 @@ fixed_rank_kernels!(1 "!ts.fixed_rank_shape.1" 2 "!ts.fixed_rank_shape.2" 3 "!ts
 
 /// The shape, if all of its dimensions are known.
 fn to_shape(shape: &PartialShape) -> Result<ShapeValue, KernelError> {
-    let dims: Option<Vec<usize>> = shape.0.as_ref().and_then(|dims| dims.iter().copied().collect());
-    let dims =
-        dims.ok_or_else(|| KernelError::invalid(format!("Unknown dimension in {}", shape.display())))?;
-    Shape::new(&dims).map(ShapeValue).map_err(refused)
+    let Some(dims) = &shape.0 else { return Err(KernelError::invalid("Unknown rank")) };
+    let unknown = dims.iter().enumerate().filter(|(_, dim)| dim.is_none());
+    let unknown: Vec<String> = unknown.map(|(i, _)| i.to_string()).collect();
+    if !unknown.is_empty() {
+        let list = unknown.join(", ");
+        return Err(KernelError::invalid(format!("Unknown dimensions at following indices = [{list}]")));
+    }
+    let known: Vec<usize> = dims.iter().copied().flatten().collect();
+    Shape::new(&known).map(ShapeValue).map_err(refused)
 }
 
 fn get_dimension(shape: &ShapeValue, index: i32) -> Result<i64, KernelError> {

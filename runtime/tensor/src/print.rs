@@ -19,6 +19,19 @@ use crate::{Complex64, Complex128, HostTensor, I1, StringTensor, TensorError};
 pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
     let mut text =
         format!("DenseHostTensor dtype = {}, shape = {}, values = [", tensor.dtype(), tensor.shape());
+    write_elements(&mut text, tensor)?;
+    text.push(']');
+    Ok(text)
+}
+
+/// Its elements alone.
+pub fn elements(tensor: &HostTensor) -> Result<String, TensorError> {
+    let mut text = String::new();
+    write_elements(&mut text, tensor)?;
+    Ok(text)
+}
+
+fn write_elements(text: &mut String, tensor: &HostTensor) -> Result<(), TensorError> {
     with_element!(tensor.dtype(), T => {
         for (i, value) in tensor.read::<T>()?.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
@@ -26,8 +39,7 @@ pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
             let _ = write!(text, "{comma}{}", Printed(*value));
         }
     });
-    text.push(']');
-    Ok(text)
+    Ok(())
 }
 
 /// The whole tensor of strings on one line, without a line end. Quotes, backslashes and what is no printable ASCII are `\` and two digits.
@@ -46,6 +58,11 @@ pub fn strings(tensor: &StringTensor) -> Result<String, TensorError> {
     }
     text.push(']');
     Ok(text)
+}
+
+/// A number as C's `%e` prints it.
+pub fn exponent(value: f64) -> String {
+    Printed(value).to_string()
 }
 
 /// An element, displayed as in a printed tensor.

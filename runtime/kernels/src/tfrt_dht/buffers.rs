@@ -40,10 +40,9 @@ fn allocate(size: i64, alignment: i64, cx: &ExecContext) -> Result<HostBuffer, K
         let message = format!("the alignment {alignment} is not a power of two of at most {ALIGNMENT}");
         return Err(KernelError::invalid(message));
     }
-    let refused = |error: befrost_tensor::mem::AllocError| {
-        KernelError::new(ErrorCode::ResourceExhausted, error.to_string())
-    };
-    Buffer::allocate(size, cx.allocator()).map(HostBuffer).map_err(refused)
+    Buffer::allocate(size, cx.allocator())
+        .map(HostBuffer)
+        .map_err(|_| KernelError::new(ErrorCode::ResourceExhausted, "Cannot allocate host buffer"))
 }
 
 fn slice(buffer: &HostBuffer, offset: i64, size: i64) -> Result<HostBuffer, KernelError> {

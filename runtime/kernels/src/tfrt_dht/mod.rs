@@ -7,11 +7,14 @@ mod files;
 mod strings;
 
 use bef_format::AttrView;
+use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Attr, Outcome, RawAttr, Rest};
-use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
-use befrost_tensor::{Complex64, Complex128, DType, Element, HostTensor, I1, bf16, f16, ops, ulps};
+use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
+use befrost_tensor::{
+    Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16, ops, ulps,
+};
 
-use crate::objects::{AnyTensor, ShapeValue, Tensor, refused};
+use crate::objects::{self, AnyTensor, ScalarTensor, ShapeValue, Tensor, refused};
 use crate::ts::shape_attr;
 
 /// Adds the kernels of the `tfrt_dht`, `tfrt_sht` and `btf` dialects and of their synchronous twins.
@@ -47,12 +50,24 @@ macro_rules! creation_kernels {
         $registry.add(kernel!(
             concat!("tfrt_dht.make_tensor.", $t),
             |buffer: &buffers::HostBuffer, shape: &ShapeValue, _: Chain| {
-                make::<$ty>(buffer, shape).map(|tensor| (tensor, Chain))
+                make::<$ty>("dht", buffer, shape).map(|tensor| (tensor, Chain))
             }
         ));
         $registry.add(kernel!(
             concat!("tfrt_dht_sync.make_tensor.", $t),
-            |buffer: &buffers::HostBuffer, shape: &ShapeValue| make::<$ty>(buffer, shape)
+            |buffer: &buffers::HostBuffer, shape: &ShapeValue| make::<$ty>("tfrt_dht_sync", buffer, shape)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht.set_tensor_with_constant_values.", $t),
+            |tensor: &Tensor, _: Chain, values: RawAttr<'_>| set_values::<$ty>(tensor, &values).map(|()| Chain)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.set_tensor_with_constant_values.", $t),
+            |tensor: &Tensor, values: RawAttr<'_>| set_values::<$ty>(tensor, &values)
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.create_dense_tensor.", $t),
+            |shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext| dense::<$ty>(&shape, &values, cx)
         ));
     )*};
 }
@@ -82,28 +97,41 @@ macro_rules! content_kernels {
             }
         ));
         $registry.add(kernel!(
-            concat!("tfrt_dht.set_tensor_with_constant_values.", $t),
-            |tensor: &Tensor, _: Chain, values: RawAttr<'_>| set_values::<$ty>(tensor, &values).map(|()| Chain)
-        ));
-        $registry.add(kernel!(
-            concat!("tfrt_dht_sync.set_tensor_with_constant_values.", $t),
-            |tensor: &Tensor, values: RawAttr<'_>| set_values::<$ty>(tensor, &values)
-        ));
-        $registry.add(kernel!(
             concat!("tfrt_dht.set_tensor_with_values.", $t),
             |tensor: &Tensor, _: Chain, values: Rest<'_, $scalar>| {
                 let values: Vec<$ty> = values.iter().map(|value| value.map(<$ty>::from)).collect::<Result<_, Outcome>>()?;
-                tensor.copy_from_slice(&values).map(|()| Chain).map_err(|error| Outcome::error(refused(error)))
+                set(tensor, &values).map(|()| Chain).map_err(Outcome::error)
             }
         ));
         $registry.add(kernel!(
-            concat!("tfrt_dht_sync.create_dense_tensor.", $t),
-            |shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext| {
-                let shape = shape_attr(&shape)?;
-                let tensor =
-                    HostTensor::allocate(<$ty as Element>::DTYPE, shape, cx.allocator()).map(Tensor).map_err(refused)?;
-                set_values::<$ty>(&tensor, &values)?;
-                Ok::<_, KernelError>(tensor)
+            concat!("tfrt_dht_sync.create_from_scalar.", $t),
+            |shape: RawAttr<'_>, value: Attr<$scalar>, cx: &ExecContext| {
+                from_scalar(&shape, <$ty>::from(value.0), cx)
+            }
+        ));
+    )*};
+}
+
+/// A complex constant is a list of two numbers: MLIR has no attribute for it.
+macro_rules! complex_kernels {
+    ($registry:ident, $($t:literal $ty:ident $scalar:ident,)*) => {$(
+        $registry.add(kernel!(
+            concat!("tfrt_dht.fill_tensor_with_constant.", $t),
+            |tensor: &Tensor, _: Chain, value: RawAttr<'_>| {
+                ops::fill(tensor, one::<$ty>(&value)?).map(|()| Chain).map_err(refused)
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht.set_tensor_with_values.", $t),
+            |tensor: &Tensor, _: Chain, values: Rest<'_, Value>| {
+                let values: Option<Vec<$ty>> = values.iter().map($scalar).collect();
+                set(tensor, &values.ok_or(Outcome::Operand)?).map(|()| Chain).map_err(Outcome::error)
+            }
+        ));
+        $registry.add(kernel!(
+            concat!("tfrt_dht_sync.create_from_scalar.", $t),
+            |shape: RawAttr<'_>, value: RawAttr<'_>, cx: &ExecContext| {
+                from_scalar(&shape, one::<$ty>(&value)?, cx)
             }
         ));
     )*};
@@ -112,11 +140,24 @@ macro_rules! content_kernels {
 fn contents(registry: &mut Registry) {
     content_kernels!(registry,
         "ui8" u8 => u8, "ui32" u32 => u32, "ui64" u64 => u64, "i8" i8 => i8, "i32" i32 => i32, "i64" i64 => i64,
-        "f32" f32 => f32, "f64" f64 => f64, "bool" bool => I1,);
+        "f32" f32 => f32, "f64" f64 => f64, "bool" bool => I1, "f16" f16 => f16, "bf16" bf16 => bf16,);
+    complex_kernels!(registry, "complex64" Complex64 complex64, "complex128" Complex128 complex128,);
 }
 
-macro_rules! equal_kernels {
-    ($registry:ident, $($t:literal $ty:ty,)*) => {$(
+fn complex64(value: &Value) -> Option<Complex64> {
+    match *value {
+        Value::Complex64([re, im]) => Some(Complex64 { re, im }),
+        _ => None,
+    }
+}
+
+fn complex128(value: &Value) -> Option<Complex128> {
+    let &objects::Complex128([re, im]) = value.downcast_ref()?;
+    Some(Complex128 { re, im })
+}
+
+macro_rules! comparison_kernels {
+    ($registry:ident, $($t:literal $ty:ident,)*) => {$(
         $registry.add(kernel!(
             concat!("tfrt_dht.tensor_equal.", $t),
             |a: &Tensor, b: &Tensor, _: Chain| {
@@ -124,17 +165,12 @@ macro_rules! equal_kernels {
                 ops::equal(a, b).map(|equal| (equal, Chain)).map_err(refused)
             }
         ));
+        close!($registry, $t $ty, "" DEFAULT_ULPS, "3ulp." 3, "1000ulp." 1000, "2000ulp." 2000, "100000ulp." 100_000);
     )*};
 }
 
 /// How far apart two elements may be where the kernel's name does not say it.
 const DEFAULT_ULPS: u64 = 2;
-
-macro_rules! close_kernels {
-    ($registry:ident, $($t:literal $ty:ident,)*) => {$(
-        close!($registry, $t $ty, "" DEFAULT_ULPS, "3ulp." 3, "1000ulp." 1000, "2000ulp." 2000, "100000ulp." 100_000);
-    )*};
-}
 
 macro_rules! close {
     ($registry:ident, $t:literal $ty:ident, $($infix:literal $ulps:expr),*) => {$(
@@ -150,13 +186,24 @@ macro_rules! close {
 }
 
 fn comparisons(registry: &mut Registry) {
-    equal_kernels!(registry,
+    comparison_kernels!(registry,
         "ui8" u8, "ui32" u32, "ui64" u64, "i8" i8, "i32" i32, "i64" i64, "f32" f32, "f64" f64, "bool" I1,
         "complex64" Complex64, "complex128" Complex128,);
-    close_kernels!(registry, "f32" f32, "f64" f64,);
 }
 
-fn make<T: Element>(buffer: &buffers::HostBuffer, shape: &ShapeValue) -> Result<Tensor, KernelError> {
+fn make<T: Element>(
+    dialect: &str,
+    buffer: &buffers::HostBuffer,
+    shape: &ShapeValue,
+) -> Result<Tensor, KernelError> {
+    let (has, size) = (buffer.0.len(), T::DTYPE.size());
+    if shape.0.num_elements().checked_mul(size) != Some(has) {
+        let shape = &shape.0;
+        return Err(KernelError::invalid(format!(
+            "{dialect}.make_tensor failed: buffer_size ({has}) is not equal to the number of elements in shape \
+             ({shape}) times element size ({size})"
+        )));
+    }
     HostTensor::from_buffer(T::DTYPE, shape.0.clone(), buffer.0.clone()).map(Tensor).map_err(refused)
 }
 
@@ -168,21 +215,77 @@ fn create(dtype: DType, rank: usize, shape: &RawAttr<'_>, cx: &ExecContext) -> R
             shape.rank()
         )));
     }
-    HostTensor::allocate(dtype, shape, cx.allocator()).map(Tensor).map_err(refused)
+    allocate(dtype, shape, cx)
+}
+
+fn allocate(dtype: DType, shape: Shape, cx: &ExecContext) -> Result<Tensor, KernelError> {
+    HostTensor::allocate(dtype, shape, cx.allocator()).map(Tensor).map_err(|error| match error {
+        TensorError::Alloc(_) => KernelError::new(ErrorCode::ResourceExhausted, "Cannot allocate tensor"),
+        error => refused(error),
+    })
+}
+
+/// A tensor of these values, or of one value everywhere.
+fn dense<T: Element>(
+    shape: &RawAttr<'_>,
+    values: &RawAttr<'_>,
+    cx: &ExecContext,
+) -> Result<Tensor, KernelError> {
+    let tensor = allocate(T::DTYPE, shape_attr(shape)?, cx)?;
+    match elements::<T>(values)? {
+        [value] => ops::fill(&tensor, *value).map_err(refused)?,
+        values => set(&tensor, values)?,
+    }
+    Ok(tensor)
+}
+
+fn from_scalar<T: Element>(
+    shape: &RawAttr<'_>,
+    value: T,
+    cx: &ExecContext,
+) -> Result<ScalarTensor, KernelError> {
+    let value = HostTensor::from_slice(Shape::scalar(), &[value], cx.allocator()).map_err(refused)?;
+    Ok(ScalarTensor { shape: shape_attr(shape)?, value })
 }
 
 fn set_values<T: Element>(tensor: &Tensor, values: &RawAttr<'_>) -> Result<(), KernelError> {
+    set(tensor, elements::<T>(values)?)
+}
+
+fn set<T: Element>(tensor: &Tensor, values: &[T]) -> Result<(), KernelError> {
+    let (n, want) = (values.len(), tensor.shape().num_elements());
+    if n != want {
+        let message = format!("Incorrect number of values for the tensor: {n}, but expected {want}");
+        return Err(KernelError::invalid(message));
+    }
+    tensor.copy_from_slice(values).map_err(refused)
+}
+
+/// The one number in a list.
+fn one<T: Element>(value: &RawAttr<'_>) -> Result<T, KernelError> {
+    match elements::<T>(value)? {
+        [value] => Ok(*value),
+        values => Err(KernelError::invalid(format!("expected one number, got {}", values.len()))),
+    }
+}
+
+/// The numbers in an attribute. Those that are complex stand there as real and imaginary part, one after the other.
+fn elements<'f, T: Element>(values: &RawAttr<'f>) -> Result<&'f [T], KernelError> {
+    let part = match T::DTYPE {
+        DType::Complex64 => DType::F32,
+        DType::Complex128 => DType::F64,
+        dtype => dtype,
+    };
     let (code, bytes) = match values.view {
         AttrView::Scalars { dtype, bytes, .. } => (dtype as u8, bytes),
-        AttrView::Array([]) => (T::DTYPE as u8, &[][..]),
+        AttrView::Array([]) => (part as u8, &[][..]),
         other => {
-            return Err(KernelError::invalid(format!("expected an array of {}, got {other:?}", T::DTYPE)));
+            return Err(KernelError::invalid(format!("expected an array of {part}, got {other:?}")));
         }
     };
-    if DType::from_code(code) != Some(T::DTYPE) {
-        return Err(KernelError::invalid(format!("the values are not of type {}", T::DTYPE)));
+    if DType::from_code(code) != Some(part) {
+        return Err(KernelError::invalid(format!("the values are not of type {part}")));
     }
-    let values: &[T] = bytemuck::try_cast_slice(bytes)
-        .map_err(|_| KernelError::invalid("the values are not aligned in the file"))?;
-    tensor.copy_from_slice(values).map_err(refused)
+    bytemuck::try_cast_slice(bytes)
+        .map_err(|_| KernelError::invalid(format!("the values in the file are no {}", T::DTYPE)))
 }

@@ -25,7 +25,11 @@ fn create(shape: RawAttr<'_>, values: RawAttr<'_>, cx: &ExecContext) -> Result<S
             }
         })
         .collect::<Result<_, _>>()?;
-    StringTensor::new(shape_attr(&shape)?, &strings, cx.allocator()).map(Strings).map_err(refused)
+    let shape = shape_attr(&shape)?;
+    if shape.num_elements() != strings.len() {
+        return Err(KernelError::invalid("Shape mismatch"));
+    }
+    StringTensor::new(shape, &strings, cx.allocator()).map(Strings).map_err(refused)
 }
 
 fn empty(shape: RawAttr<'_>, cx: &ExecContext) -> Result<Strings, KernelError> {

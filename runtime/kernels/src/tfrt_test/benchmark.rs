@@ -95,14 +95,16 @@ impl Benchmark {
         for _ in 0..self.limits.warm_up {
             self.once(cx)?;
         }
-        let (start, mut runs) = (Instant::now(), Vec::new());
-        while runs.len() < self.limits.runs && start.elapsed() < self.limits.duration {
-            if cx.request.cancellation.is_cancelled() {
+        let (mut duration, mut runs) = (Duration::ZERO, Vec::new());
+        while runs.len() < self.limits.runs && !cx.request.cancellation.is_cancelled() {
+            let run = self.once(cx)?;
+            duration += run.wall;
+            runs.push(run);
+            if duration >= self.limits.duration {
                 break;
             }
-            runs.push(self.once(cx)?);
         }
-        cx.print(&report(name, start.elapsed(), &runs))
+        cx.print(&report(name, duration, &runs))
     }
 
     fn once(&self, cx: &ExecContext) -> Result<Times, KernelError> {

@@ -27,11 +27,15 @@ pub(super) fn add(registry: &mut Registry) {
     }));
     registry.add(kernel!("tfrt_test.allocate_resource", |_: Chain, cx: &ExecContext| {
         Loud::new(cx, "Allocated TestResource", "Destroyed TestResource")
-            .map(|loud| (TestResource(loud), Chain))
+            .map(|loud| (TestResource(Mutex::new(Some(loud))), Chain))
     }));
-    registry.add(kernel!("tfrt_test.deallocate_resource", |_: &TestResource, _: Chain, cx: &ExecContext| {
-        cx.print("tfrt_test.deallocate_resource done\n").map(|()| Chain)
-    }));
+    registry.add(kernel!(
+        "tfrt_test.deallocate_resource",
+        |it: &TestResource, _: Chain, cx: &ExecContext| {
+            drop(it.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+            cx.print("tfrt_test.deallocate_resource done\n").map(|()| Chain)
+        }
+    ));
     registry.add(kernel!("tfrt_test.memory_leak_one_int32", |cx: &ExecContext| {
         let leaked = cx
             .allocator()
@@ -44,21 +48,14 @@ pub(super) fn add(registry: &mut Registry) {
         let known = cx.request.resources.or_insert_with("tfrt_test.unique_loc", Locations::default)?;
         known.check(site.location().unwrap_or_default(), name.0).map(|()| Chain)
     }));
-    registry.add(kernel!("vt.constant", |value: Attr<i32>, cx: &ExecContext| Vt::new(
-        cx,
-        "constructed",
-        value.0
-    )));
+    registry.add(kernel!("vt.constant", |value: Attr<i32>, cx: &ExecContext| Vt::new(cx, value.0)));
     registry.add(kernel!("vt.add", |a: &Vt, b: &Vt, cx: &ExecContext| {
-        Vt::new(cx, "constructed", a.value.wrapping_add(b.value))
+        Vt::new(cx, a.value.wrapping_add(b.value))
     }));
     registry.add(kernel!("vt.print", |value: &Vt, cx: &ExecContext| {
         cx.print(&format!("print vt_value({})\n", value.value)).map(|()| Chain)
     }));
-    registry.add(kernel!("tfrt_test.share_to_two", |value: &Vt, cx: &ExecContext| {
-        let copy = || Vt::new(cx, "copy constructed", value.value);
-        Ok::<_, KernelError>((copy()?, copy()?))
-    }));
+    registry.add(kernel!("tfrt_test.share_to_two", |value: &Vt| (value.clone(), value.clone())));
     registry.add(kernel!("tfrt_tutorial.create_coordinate", |x: i32, y: i32| Coordinate { x, y }));
     registry.add(kernel!("tfrt_tutorial.print_coordinate", |at: &Coordinate, cx: &ExecContext| {
         cx.print(&format!("({}, {})\n", at.x, at.y)).map(|()| Chain)
@@ -103,9 +100,9 @@ impl fmt::Debug for Loud {
     }
 }
 
-/// A `!tfrt.test.resource`.
+/// A `!tfrt.test.resource`, until it is deallocated.
 #[derive(Debug)]
-struct TestResource(#[allow(dead_code, reason = "held to be dropped")] Loud);
+struct TestResource(Mutex<Option<Loud>>);
 
 impl Object for TestResource {
     const TYPES: &'static [&'static str] = &["!tfrt.test.resource"];
@@ -115,18 +112,19 @@ impl Object for TestResource {
     }
 }
 
-/// A `!vt.value`.
-#[derive(Debug)]
+/// A `!vt.value`. Copies share it.
+#[derive(Clone, Debug)]
 struct Vt {
     value: i32,
-    _loud: Loud,
+    _loud: Arc<Loud>,
 }
 
 impl Vt {
-    fn new(cx: &ExecContext, made: &str, value: i32) -> Result<Vt, KernelError> {
-        let loud =
-            Loud::new(cx, &format!("{made} vt.value({value})"), &format!("destroyed vt.value({value})"))?;
-        Ok(Vt { value, _loud: loud })
+    /// Made, and moved to where it is held.
+    fn new(cx: &ExecContext, value: i32) -> Result<Vt, KernelError> {
+        let made = format!("constructed vt.value({value})\nmove constructed vt.value({value})");
+        let loud = Loud::new(cx, &made, &format!("destroyed vt.value({value})"))?;
+        Ok(Vt { value, _loud: Arc::new(loud) })
     }
 }
 

@@ -25,8 +25,11 @@ pub(super) fn add(registry: &mut Registry) {
         cx.print("hello host executor!\n").map(|()| Chain)
     }));
     registry.add(kernel!("tfrt_test.logging", |text: &Text| {
-        for level in ["INFO", "WARNING", "ERROR"] {
-            eprintln!("{level}: {}", text.0);
+        let macros = ["TFRT_LOG(INFO)", "TFRT_LOG(WARNING)", "TFRT_LOG(ERROR)"];
+        let conditional =
+            ["TFRT_LOG_IF(INFO, true)", "TFRT_LOG_IF(WARNING, true)", "TFRT_LOG_IF(ERROR, true)"];
+        for name in macros.iter().chain(&conditional) {
+            eprintln!("from {name}: {}", text.0);
         }
         Chain
     }));

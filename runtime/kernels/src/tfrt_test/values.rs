@@ -25,6 +25,7 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.sync.const_dense_attr", constant));
     registry.add(kernel!("tfrt_test.sync_sum", |first: i32, others: Rest<'_, i32>| sum(first, &others)));
     registry.add(kernel!("tfrt_test.sync_sum2", |first: i32, others: Rest<'_, i32>| sum(first, &others)));
+    registry.add(kernel!("tfrt_test.sync_sum_attributes", |sum: Prepared<'_, AttrSum>| sum.0.0));
     registry.add(kernel!("tfrt_test.sum_array_attr.i32", |start: StrAttr<'_>, terms: RawAttr<'_>| {
         sum_attr(start.0, &terms).map(|sum| sum as i32)
     }));
@@ -60,6 +61,22 @@ impl Prepare for Unique {
             n_uses == 1 && maker.is_some_and(|it| it != MAKE_INDIRECT)
         };
         Ok(Unique(site.operand_sources().map(is_own).collect()))
+    }
+}
+
+/// The sum of a use's attributes.
+struct AttrSum(i32);
+
+impl Prepare for AttrSum {
+    fn prepare(site: &KernelUse<'_>) -> Result<AttrSum, String> {
+        let attrs = (0..).map_while(|i| site.attr(i));
+        attrs
+            .map(|attr| match attr.view {
+                AttrView::Int { dtype: Some(DType::I32), value, .. } => Ok(value as i32),
+                other => Err(format!("expected i32 attributes, got {other:?}")),
+            })
+            .try_fold(0i32, |sum, term| Ok(sum.wrapping_add(term?)))
+            .map(AttrSum)
     }
 }
 

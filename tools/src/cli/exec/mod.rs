@@ -14,6 +14,7 @@
 //! `scopes` prints which kernel runs, `timing` measures.
 
 mod ports;
+mod profiled;
 mod raised;
 mod scopes;
 mod session;
@@ -21,6 +22,7 @@ mod timing;
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,7 +32,7 @@ use befrost::{Error, ErrorCode, Function, LoadError, Program, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::live::live_objects;
 use befrost_host::program::KernelUseError;
-use befrost_tensor::mem::{Allocator, LeakCheck, Limited, Live, Malloc, Pooled};
+use befrost_tensor::mem::{Allocator, Limited, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
@@ -38,6 +40,7 @@ use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
 use ports::{Named, same_tensor};
+use profiled::Profiled;
 use session::{Files, Session};
 
 /// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
@@ -178,13 +181,15 @@ enum AllocatorKind {
     Malloc,
     Pooled,
     LeakCheck,
+    /// Reports at the end what was allocated
+    Profiled,
     #[value(name = "fixed-1k")]
     Fixed1k,
 }
 
 fn allocator_kind(text: &str) -> Result<AllocatorKind, String> {
     AllocatorKind::from_str(text, false)
-        .map_err(|_| "possible values: malloc, pooled, leak-check, fixed-1k".to_owned())
+        .map_err(|_| "possible values: malloc, pooled, leak-check, profiled, fixed-1k".to_owned())
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -239,13 +244,14 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
         Place::Std.expect_no_terminal()?;
     }
     let base: Arc<dyn Allocator> = match args.host_allocator {
-        AllocatorKind::Malloc | AllocatorKind::LeakCheck => Malloc::shared(),
+        AllocatorKind::Malloc | AllocatorKind::LeakCheck | AllocatorKind::Profiled => Malloc::shared(),
         AllocatorKind::Pooled => Arc::new(Pooled::new(Malloc::shared())),
         AllocatorKind::Fixed1k => Arc::new(Limited::new(Malloc::shared(), 1024)),
     };
-    let counted = Arc::new(LeakCheck::new(base.clone()));
+    let counted = Arc::new(Profiled::new(base.clone()));
     let checks = args.leak_check || std::env::var_os("BEFROST_LEAK_CHECK").is_some_and(|value| value == "1");
-    let counts = checks || args.host_allocator == AllocatorKind::LeakCheck;
+    let reports = args.host_allocator == AllocatorKind::Profiled;
+    let counts = checks || reports || args.host_allocator == AllocatorKind::LeakCheck;
     if args.tfrt_output {
         print(&args.chosen())?;
     }
@@ -259,17 +265,18 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
         let live = counted.live();
         let objects = if checks { live_objects() } else { Vec::new() };
         if objects.is_empty() && live == Live::default() {
-            return result;
+            return if reports { print(&counted.report()).and(result) } else { result };
         }
         if Instant::now() >= patience {
             for (name, n) in objects {
                 tell(&format!("error: leaked {n} objects of type {name}\n"));
             }
             let Live { blocks, bytes } = live;
-            if blocks > 0 {
-                tell(&format!(
-                    "error: Memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n"
-                ));
+            let leak = format!("Memory leak detected: {blocks} alive allocations, {bytes} alive bytes\n");
+            match blocks {
+                0 => {}
+                _ if args.tfrt_output => print(&format!("{}{leak}", counted.report()))?,
+                _ => tell(&format!("error: {leak}")),
             }
             return Err(Failure::Told);
         }
@@ -289,11 +296,16 @@ impl Args {
             AllocatorKind::Malloc => "malloc",
             AllocatorKind::Pooled => "pooled allocator",
             AllocatorKind::LeakCheck => "memory leak check allocator",
-            AllocatorKind::Fixed1k => "fixed size allocator",
+            AllocatorKind::Profiled => "profiled allocator based on malloc",
+            AllocatorKind::Fixed1k => "fixed size malloc",
         };
         let queue = match self.work_queue.as_deref() {
-            Some("s") => "single-threaded",
-            _ => "multi-threaded",
+            Some("s") => "single-threaded".to_owned(),
+            queue => {
+                let threads = queue.and_then(|queue| queue.split([':', ',']).nth(1)?.parse().ok());
+                let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+                format!("Multi-threaded C++ work queue ({} threads)", threads.map_or(1, NonZero::get))
+            }
         };
         format!("Choosing {allocator}.\nChoosing {queue} work queue.\n")
     }

@@ -11,6 +11,7 @@ use befrost::{
 };
 use befrost_tensor::compare::{Tolerance, compare};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::print::exponent;
 use befrost_tensor::{TensorError, npy};
 
 use super::Args;
@@ -234,9 +235,13 @@ impl<'a> Session<'a> {
             Some(error) if self.args.print_error_code => {
                 format!("<<error: {}, code: {}>>", error.message(), error.code())
             }
-            None if self.args.tfrt_output && !matches!(ty, "i1" | "i32" | "i64" | "f32" | "f64") => {
-                format!("{ty} value")
-            }
+            None if self.args.tfrt_output => match (ty, result.value()) {
+                ("i1" | "i32" | "i64", _) => result.to_string(),
+                // As LLVM prints them.
+                ("f32", Value::F32(value)) => exponent(f64::from(*value)),
+                ("f64", Value::F64(value)) => exponent(*value),
+                _ => format!("{ty} value"),
+            },
             _ => result.to_string(),
         }
     }
