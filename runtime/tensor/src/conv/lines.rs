@@ -103,7 +103,7 @@ impl<'a, B: Columns> Lines<'a, B> {
             let Some(from) = self.windows.line(line, tap, &conv.height) else { continue };
             let at = from % self.reach;
             if space.kept[at] != Some(from) {
-                let to = &mut space.lines[at][..xs.len()];
+                let to = &mut space.lines[at].0[..xs.len()];
                 self.windows.lay(self.isa, Some(from), xs.clone(), 0..run, 0, to);
                 space.kept[at] = Some(from);
             }

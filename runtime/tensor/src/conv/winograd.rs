@@ -18,13 +18,15 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use smallvec::SmallVec;
+
 use super::Conv2d;
 use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::matmul::{
-    AlignedStep, Columns, Epilogue, PackedMatrix, Parallel, Serial, each_part, expect_len, multiply,
+    AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, Rows, each_part, even, expect_len, tile,
 };
-use crate::simd::{Isa, Step};
+use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
 
 /// How many pixels a patch yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,8 +76,10 @@ pub struct Winograd {
     k: usize,
 }
 
-/// Floats that a band's V and M have together, unless one row of patches has more.
-const BAND: usize = 1 << 18;
+/// Floats that a band's V and M have together, unless one row of patches has more: what stays in the second cache beside filters that do too.
+const BAND: usize = 1 << 16;
+/// Numbers between the positions' matrices, so that these do not begin in the same sets of the caches.
+const GAP: usize = 16;
 
 impl Conv2d {
     /// This convolution Winograd's way; `None` unless filters are 3x3 with stride and dilation 1.
@@ -143,7 +147,10 @@ impl Winograd {
         let side = self.patch.yields();
         let of_patches = cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels + n);
         let share = rows.div_ceil(side).div_ceil(parallel.workers().max(1));
-        let band_rows = (BAND / of_patches.max(1)).clamp(1, share.max(1)) * side;
+        // Filters that do not stay there are read once for each band, thus for many patches.
+        let filters_stay = self.k.saturating_mul(n.div_ceil(PANEL)) <= BLOCK;
+        let band = if filters_stay { BAND } else { (4 * BAND).max(filters.panels().len() / 4) };
+        let band_rows = (band / of_patches.max(1)).clamp(1, share.max(1)) * side;
         let bands = rows.div_ceil(band_rows);
         let bands_out =
             out.chunks_mut(rows * cols * n).flat_map(|image| image.chunks_mut(band_rows * cols * n));
@@ -183,34 +190,66 @@ impl Band<'_> {
         let across = cols.div_ceil(side);
         let patches = self.rows.div_ceil(side) * across;
         let positions = patch.reads() * patch.reads();
-        let (mut v, mut m) = SPACE.take();
-        grow(&mut v, positions * patches * channels)?;
-        grow(&mut m, positions * patches * n)?;
+        let (v_step, m_step) = (patches * channels + GAP, patches * n + GAP);
+        let mut space = SPACE.take();
+        let Space { v, m, a } = &mut space;
+        let (v, m) = (grow(v, positions * v_step)?, grow(m, positions * m_step)?);
         for at in 0..patches {
             let pixels = self.patch(source, at / across * side, at % across * side);
-            self.isa.winograd_input(
-                patch.reads(),
-                channels,
-                &pixels,
-                patches * channels,
-                &mut v[at * channels..],
-            );
+            self.isa.winograd_input(patch.reads(), channels, &pixels, v_step, &mut v[at * channels..]);
         }
-        for (position, m) in m[..positions * patches * n].chunks_exact_mut(patches * n).enumerate() {
-            let a = Matrix::new(&v[position * patches * channels..][..patches * channels], patches, channels);
-            let b = Part { filters, from: position * channels, k: channels };
-            multiply(self.isa, patches, &a, &b, &Epilogue::default(), m, &Serial)?;
+        for position in 0..positions {
+            let v = Matrix::new(&v[position * v_step..][..patches * channels], patches, channels);
+            let filters = (filters, position * channels..(position + 1) * channels);
+            self.multiply(&v, filters, a, &mut m[position * m_step..][..patches * n])?;
         }
         for at in 0..patches {
             let (y, x) = (at / across * side, at % across * side);
             let inside = (side.min(self.rows - y), side.min(cols - x));
             let to = &mut out[(y * cols + x) * n..];
-            self.isa.winograd_output(patch.reads(), n, (&m[at * n..], patches * n), inside, (to, cols * n));
+            self.isa.winograd_output(patch.reads(), n, (&m[at * n..], m_step), inside, (to, cols * n));
         }
-        SPACE.set((v, m));
+        SPACE.set(space);
         let from = (self.image * rows + self.first) * cols * n;
         if !epilogue.is_plain() {
             self.isa.finish(&epilogue.part(0, from), (self.rows * cols, n), out, n);
+        }
+        Ok(())
+    }
+
+    /// `m = v * rows of the filters`. All of `v` is laid out first, so the filters are read once.
+    fn multiply(
+        &self,
+        v: &Matrix<'_, f32>,
+        (filters, steps): (&PackedMatrix<'_>, Range<usize>),
+        space: &mut Vec<TileRows>,
+        m: &mut [f32],
+    ) -> Result<(), TensorError> {
+        let (patches, n, k) = (v.rows(), filters.n(), steps.len());
+        if k == 0 {
+            m.fill(0.0);
+        }
+        let (rows_each, steps_each) = (even(patches, self.isa.rows()), even(k, MAX_STEPS));
+        let (tiles, segments) = (patches.div_ceil(rows_each), k.div_ceil(steps_each));
+        let more = (tiles * segments).saturating_sub(space.len());
+        space.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
+        space.resize_with(space.len() + more, bytemuck::Zeroable::zeroed);
+        let rows = |tile: usize| tile * rows_each..patches.min((tile + 1) * rows_each);
+        for (i, a) in space[..tiles * segments].iter_mut().enumerate() {
+            let (rows, from) = (rows(i / segments), i % segments * steps_each);
+            let a = &mut a.0[..rows.len()];
+            v.copy(self.isa, rows, from..k.min(from + steps_each), a);
+        }
+        for (col, panel) in (0..n).step_by(PANEL).zip(0..) {
+            let b = &filters.panel(panel)[steps.clone()];
+            for (tile_at, a) in space[..tiles * segments].chunks_exact(segments.max(1)).enumerate() {
+                let rows = rows(tile_at);
+                let segments: SmallVec<[Segment<'_>; 4]> =
+                    a.iter().zip(b.chunks(steps_each)).map(|(a, b)| Segment { a, b }).collect();
+                let out = &mut m[rows.start * n + col..];
+                let size = (rows.len(), PANEL.min(n - col));
+                tile(self.isa, size, &segments, &mut Place { out, stride: n, add: false });
+            }
         }
         Ok(())
     }
@@ -230,43 +269,23 @@ impl Band<'_> {
     }
 }
 
-fn grow(space: &mut Vec<f32>, len: usize) -> Result<(), TensorError> {
-    let more = len.saturating_sub(space.len());
+fn grow(space: &mut Vec<AlignedStep>, len: usize) -> Result<&mut [f32], TensorError> {
+    let more = len.div_ceil(PANEL).saturating_sub(space.len());
     space.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
-    space.resize(len.max(space.len()), 0.0);
-    Ok(())
+    space.resize(space.len() + more, bytemuck::Zeroable::zeroed());
+    Ok(bytemuck::cast_slice_mut(space))
 }
 
-/// Some rows of a packed matrix.
-struct Part<'a> {
-    filters: &'a PackedMatrix<'a>,
-    from: usize,
-    k: usize,
-}
-
-impl Columns for Part<'_> {
-    fn size(&self) -> (usize, usize) {
-        (self.k, self.filters.n())
-    }
-
-    fn packed(&self) -> Option<&PackedMatrix<'_>> {
-        None
-    }
-
-    fn prepare(&self, _panels: Range<usize>, _rows: Range<usize>, _space: &mut Vec<AlignedStep>) {}
-
-    fn panel<'s>(
-        &'s self,
-        panel: usize,
-        at: usize,
-        rows: Range<usize>,
-        space: &'s [AlignedStep],
-    ) -> &'s [Step] {
-        Columns::panel(self.filters, panel, at, self.from + rows.start..self.from + rows.end, space)
-    }
+/// What a thread works in.
+#[derive(Default)]
+struct Space {
+    v: Vec<AlignedStep>,
+    m: Vec<AlignedStep>,
+    /// A position's patches as the rows of tiles.
+    a: Vec<TileRows>,
 }
 
 thread_local! {
-    /// V and M. Taken while in use.
-    static SPACE: Cell<(Vec<f32>, Vec<f32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    /// Taken while in use.
+    static SPACE: Cell<Space> = Cell::default();
 }

@@ -256,7 +256,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         let each = even(steps.len(), MAX_STEPS).next_multiple_of(8);
         for (from, a) in steps.clone().step_by(each).zip(&mut space.a) {
             let rows = first + row..first + row + count;
-            self.a.copy(self.isa, rows, from..steps.end.min(from + each), &mut a[..count]);
+            self.a.copy(self.isa, rows, from..steps.end.min(from + each), &mut a.0[..count]);
         }
         for (at, panel) in panels.enumerate() {
             let b = self.b.panel(panel, at, steps.clone(), &space.b);

@@ -118,7 +118,7 @@ impl<'a> PackedMatrix<'a> {
     }
 
     /// The steps of a panel.
-    pub(super) fn panel(&self, panel: usize) -> &[Step] {
+    pub(crate) fn panel(&self, panel: usize) -> &[Step] {
         &self.panels().as_chunks().0[panel * self.k..][..self.k]
     }
 }

@@ -59,8 +59,10 @@ const ROW: usize = MAX_STEPS + 16;
 /// Where some steps of a row are copied to.
 pub(crate) type Row = [f32; ROW];
 
-/// Where some steps of a tile's rows are copied to: 22 KB.
-pub(crate) type TileRows = [Row; MAX_ROWS];
+/// Where some steps of a tile's rows are copied to, in whole cache lines: 22 KB.
+#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
 /// Some steps of a tile.
 #[derive(Clone, Copy)]

@@ -62,6 +62,7 @@ fn portable_of<const R: usize, const LANES: usize>(
 ) {
     let mut sums = [[0.0f32; LANES]; R];
     for &Segment { a, b } in segments {
+        let a = &a.0;
         for p in 0..b.len().min(ROW) {
             let b = &b[p].as_chunks::<LANES>().0[part];
             for i in 0..R {
@@ -157,6 +158,7 @@ macro_rules! x86_tile {
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
             for &Segment { a, b } in segments {
+                let a = &a.0;
                 for p in 0..b.len().min(ROW) {
                     let b = b[p].as_chunks().0;
                     let b = [&b[part], &b[part + V - 1]];

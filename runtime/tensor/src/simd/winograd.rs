@@ -1,8 +1,8 @@
 //! The transformations of Winograd's convolution, over channels: `Bt d B` of an image's pixels and `At m A` of products.
 //!
-//! Either is a small linear map applied to the columns, then to the rows of a T by T patch, for up to [`CHUNK`] channels at once. The
-//! patches are sets of slices, one per pixel, and the loops over channels are what becomes vector code; between columns and rows and before
-//! they are copied out, numbers rest in the first cache.
+//! Either is a small linear map applied to the columns, then to the rows of a T by T patch, for [`LANES`] channels at once: two registers'
+//! worth at most of each number of a column, and what comes out rests in the first cache until its row is taken. A pixel in the
+//! padding is an empty slice.
 
 #![allow(
     clippy::needless_range_loop,
@@ -10,12 +10,9 @@
 )]
 
 /// Channels at a time.
-const CHUNK: usize = 64;
+const LANES: usize = 16;
 
-type Lanes = [f32; CHUNK];
-
-/// A pixel in the padding is an empty slice: these are its channels.
-static NOTHING: Lanes = [0.0; CHUNK];
+type Lanes = [f32; LANES];
 
 /// `Bt d`: 2 + 2 or 4 + 2 numbers.
 #[inline(always)]
@@ -57,73 +54,67 @@ fn output<const T: usize, const N: usize>(m: [f32; T]) -> [f32; N] {
     r
 }
 
-/// `f` of T slices, element by element.
+/// `f` of T numbers, channel by channel.
 #[inline(always)]
-fn each<const T: usize, const N: usize>(
-    from: [&[f32]; T],
-    n: usize,
-    to: &mut [Lanes; N],
-    f: impl Fn([f32; T]) -> [f32; N],
-) {
-    let n = n.min(CHUNK);
-    let mut from = from;
-    for i in 0..T {
-        from[i] = &from[i][..n];
-    }
-    for l in 0..n {
-        let mut x = [0.0; T];
+fn each<const T: usize, const N: usize>(x: &[Lanes; T], f: impl Fn([f32; T]) -> [f32; N]) -> [Lanes; N] {
+    let mut results = [[0.0; LANES]; N];
+    for l in 0..LANES {
+        let mut column = [0.0; T];
         for i in 0..T {
-            x[i] = from[i][l];
+            column[i] = x[i][l];
         }
-        let r = f(x);
+        let column = f(column);
         for i in 0..N {
-            to[i][l] = r[i];
+            results[i][l] = column[i];
         }
     }
+    results
 }
 
-/// `f` of the columns, then of the rows of a patch; `patch(i, j)` is a pixel's channels, `put(i, j, channels)` takes a result's.
+/// `f` of the columns, then of the rows of a patch; `take(i, j)` has a pixel's channels, `put(i, j, channels)` takes a result's.
 #[inline(always)]
-fn both_ways<'a, const T: usize, const N: usize>(
-    channels: usize,
-    patch: impl Fn(usize, usize) -> &'a [f32],
+fn both_ways<const T: usize, const N: usize>(
+    half: &mut [[Lanes; T]; N],
+    take: impl Fn(usize, usize) -> Lanes,
     f: impl Fn([f32; T]) -> [f32; N] + Copy,
-    mut put: impl FnMut(usize, usize, usize, &[f32]),
+    mut put: impl FnMut(usize, usize, &Lanes),
 ) {
-    let mut half = [[[0.0; CHUNK]; N]; T];
-    let mut row = [[0.0; CHUNK]; N];
-    for from in (0..channels).step_by(CHUNK) {
-        let n = CHUNK.min(channels - from);
-        for j in 0..T {
-            let mut column: [&[f32]; T] = [&NOTHING; T];
-            for i in 0..T {
-                if let Some(pixel) = patch(i, j).get(from..from + n) {
-                    column[i] = pixel;
-                }
-            }
-            each(column, n, &mut half[j], f);
+    for j in 0..T {
+        let mut column = [[0.0; LANES]; T];
+        for i in 0..T {
+            column[i] = take(i, j);
         }
+        let column = each(&column, f);
         for i in 0..N {
-            let mut line: [&[f32]; T] = [&NOTHING; T];
-            for j in 0..T {
-                line[j] = &half[j][i];
-            }
-            each(line, n, &mut row, f);
-            for j in 0..N {
-                put(i, j, from, &row[j][..n]);
-            }
+            half[i][j] = column[i];
+        }
+    }
+    for i in 0..N {
+        let row = each(&half[i], f);
+        for j in 0..N {
+            put(i, j, &row[j]);
         }
     }
 }
 
-/// A copy of a few channels; of a whole chunk without a call.
+/// The channels from one on, zeros behind the last.
 #[inline(always)]
-fn copy(from: &[f32], to: &mut [f32]) {
-    if let (Ok(from), Some(to)) = (<&Lanes>::try_from(from), to.first_chunk_mut::<CHUNK>()) {
-        *to = *from;
-        return;
+fn channels_from(x: &[f32], from: usize) -> Lanes {
+    let x = x.get(from..).unwrap_or(&[]);
+    x.first_chunk().copied().unwrap_or_else(|| {
+        let mut lanes = [0.0; LANES];
+        lanes[..x.len()].copy_from_slice(x);
+        lanes
+    })
+}
+
+/// As many as there is room for.
+#[inline(always)]
+fn put_channels(x: &Lanes, to: &mut [f32]) {
+    match to.first_chunk_mut() {
+        Some(to) => *to = *x,
+        None => to.copy_from_slice(&x[..to.len()]),
     }
-    to[..from.len()].copy_from_slice(from);
 }
 
 /// See [`Isa::winograd_input`](super::Isa::winograd_input).
@@ -135,13 +126,20 @@ pub(super) fn transform_input(
     step: usize,
     to: &mut [f32],
 ) {
-    let put = |i: usize, j: usize, from: usize, x: &[f32]| {
-        copy(x, &mut to[(i * side + j) * step + from..]);
-    };
-    if side == 4 {
-        both_ways(channels, |i, j| patch[i][j], input::<4>, put);
-    } else {
-        both_ways(channels, |i, j| patch[i][j], input::<6>, put);
+    // Cleared once, not for each group of channels.
+    let (mut small, mut large) = ([[[0.0; LANES]; 4]; 4], [[[0.0; LANES]; 6]; 6]);
+    for from in (0..channels).step_by(LANES) {
+        let end = channels.min(from + LANES);
+        let take = |i: usize, j: usize| channels_from(patch[i][j], from);
+        let put = |i: usize, j: usize, x: &Lanes| {
+            let at = (i * side + j) * step;
+            put_channels(x, &mut to[at + from..at + end]);
+        };
+        if side == 4 {
+            both_ways(&mut small, take, input::<4>, put);
+        } else {
+            both_ways(&mut large, take, input::<6>, put);
+        }
     }
 }
 
@@ -154,15 +152,20 @@ pub(super) fn transform_output(
     inside: (usize, usize),
     (to, stride): (&mut [f32], usize),
 ) {
-    let product = |i: usize, j: usize| &from[(i * side + j) * step..][..channels];
-    let put = |i: usize, j: usize, from: usize, x: &[f32]| {
-        if i < inside.0 && j < inside.1 {
-            copy(x, &mut to[i * stride + j * channels + from..]);
+    let (mut small, mut large) = ([[[0.0; LANES]; 4]; 2], [[[0.0; LANES]; 6]; 4]);
+    for first in (0..channels).step_by(LANES) {
+        let end = channels.min(first + LANES);
+        let take = |i: usize, j: usize| channels_from(&from[(i * side + j) * step..][..end], first);
+        let put = |i: usize, j: usize, x: &Lanes| {
+            if i < inside.0 && j < inside.1 {
+                let at = i * stride + j * channels;
+                put_channels(x, &mut to[at + first..at + end]);
+            }
+        };
+        if side == 4 {
+            both_ways(&mut small, take, output::<4, 2>, put);
+        } else {
+            both_ways(&mut large, take, output::<6, 4>, put);
         }
-    };
-    if side == 4 {
-        both_ways(channels, product, output::<4, 2>, put);
-    } else {
-        both_ways(channels, product, output::<6, 4>, put);
     }
 }
