@@ -16,6 +16,14 @@ pub(super) fn ops(r: &mut Registry) {
             .format("$value attr-dict")
             .kernel(),
     );
+    r.add(
+        OpDef::new("cpu.arena", "the memory of a frame, of which results lie where a plan says")
+            .attr("bytes", A::Int(K::I64))
+            .result("arena", super::TypeConstraint::Is(K::Arena))
+            .effect(Access::Alloc, Resource::Result(0))
+            .format("attr-dict")
+            .kernel(),
+    );
     for k in TENSOR_TYPES {
         r.add(
             OpDef::new(

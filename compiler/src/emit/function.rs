@@ -535,7 +535,7 @@ pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
 
 /// How many of an op's operands, the last ones, are control edges.
 fn control_edges(m: &Module, op: OpId, def: &OpDef) -> usize {
-    if def.control_edges { m.n_operands(op) - tf::n_data_operands(m, op) } else { 0 }
+    if def.control_edges { tf::n_control_edges(m, op) } else { 0 }
 }
 
 /// Mode and space of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.

@@ -11,6 +11,7 @@ pub(crate) mod elementwise;
 pub(crate) mod fold;
 pub(crate) mod inline;
 pub(crate) mod lower;
+pub(crate) mod memory;
 pub(crate) mod pack;
 mod patterns;
 pub(crate) mod rewrites;
@@ -35,7 +36,7 @@ pub fn pipeline(level: u8) -> &'static str {
         _ => {
             "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,\
-             tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels)"
+             tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,tf-plan-memory)"
         }
     }
 }

@@ -93,6 +93,7 @@ known_types! {
     FixedRankShape1 = "!ts.fixed_rank_shape.1",
     FixedRankShape2 = "!ts.fixed_rank_shape.2",
     FixedRankShape3 = "!ts.fixed_rank_shape.3",
+    Arena = "!cpu.arena",
 }
 
 impl KnownType {
@@ -171,7 +172,8 @@ impl Context {
                 | KnownType::PartialShape
                 | KnownType::FixedRankShape1
                 | KnownType::FixedRankShape2
-                | KnownType::FixedRankShape3 => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
+                | KnownType::FixedRankShape3
+                | KnownType::Arena => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
             };
             let id = cx.type_id(kind);
             debug_assert_eq!(id, known.id());

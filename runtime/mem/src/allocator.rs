@@ -5,7 +5,7 @@
 //!
 //! Sizes are counted as they are given. A [`crate::Buffer`] asks for its bytes and a header of 64.
 //!
-//! Not here: pools (`pooled`), and arenas, which belong to the memory plan.
+//! Not here: pools (`pooled`), and arenas (`arena`).
 
 use std::fmt;
 use std::sync::Arc;

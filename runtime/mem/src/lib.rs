@@ -16,9 +16,12 @@
 //! Memory is never handed out uninitialized: blocks are zeroed when they come from the system (which costs nothing where the
 //! system maps fresh pages) and hold old bytes when an allocator reuses them.
 //!
-//! `unsafe` lives in `system.rs` (blocks) and `buffer.rs` (buffers). Not here: types, shapes, values, devices, arenas.
+//! * [`Arena`] is one piece of memory with planned places: what a compiler's memory plan becomes when it runs.
+//!
+//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts) and `buffer.rs` (buffers). Not here: types, shapes, values, devices.
 
 mod allocator;
+mod arena;
 #[allow(unsafe_code, reason = "counted raw memory; the module's essay gives the rules")]
 mod buffer;
 mod pooled;
@@ -28,6 +31,7 @@ mod sync;
 mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
+pub use arena::{Arena, Placed};
 pub use buffer::{ALIGNMENT, BorrowError, Buffer, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
 pub use system::Block;

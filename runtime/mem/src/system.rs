@@ -4,13 +4,17 @@
 //! allocation, which is free for fresh pages. Alignments beyond the system's natural one are made by asking for a little more
 //! and skipping: the standard library's aligned zeroing would clear every byte by hand.
 //!
+//! A block may also be a part of an arena, which it keeps alive, and to which it says when it goes.
+//!
 //! Not here: counting, budgets and reuse (`allocator.rs`), sharing (`buffer.rs`).
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, without_provenance};
+use std::sync::Arc;
 
 use crate::AllocError;
+use crate::arena::Arena;
 
 /// What every allocation has anyway.
 const NATURAL_ALIGN: usize = 16;
@@ -20,12 +24,17 @@ const MAX_ALIGN: usize = 4096;
 
 /// Owned, initialized memory.
 ///
-/// Invariants: the allocation begins `skip` bytes before `start` and was made with `layout_of(size, slack)`; `skip <= slack`.
+/// Invariants: `origin` is one of [`from_system`]; then the allocation begins `skip` bytes before `start`, was made with `layout_of(size, slack)`, and
+/// `skip <= slack`. Or it is `Arc::into_raw` of the arena in whose memory the block lies, at a place that the arena has given to this block alone.
 pub struct Block {
     start: NonNull<u8>,
     size: usize,
-    skip: u16,
-    slack: u16,
+    origin: *const Arena,
+}
+
+/// How far the bytes are from where the allocation begins, and how far they may be: as an odd number, which is no arena's address.
+fn from_system(skip: u16, slack: u16) -> *const Arena {
+    without_provenance(usize::from(skip) << 17 | usize::from(slack) << 1 | 1)
 }
 
 /// The layout of `size` bytes (one at least) that may begin up to `slack` bytes into the allocation.
@@ -54,7 +63,22 @@ impl Block {
         let skip = base.as_ptr().addr().wrapping_neg() & (align - 1);
         // SAFETY: `base` is a multiple of NATURAL_ALIGN, hence `skip <= slack` (0 when align <= NATURAL_ALIGN): inside the allocation.
         let start = unsafe { base.add(skip) };
-        Ok(Block { start, size, skip: skip as u16, slack })
+        Ok(Block { start, size, origin: from_system(skip as u16, slack) })
+    }
+
+    /// The `size` bytes from `at` on of an arena's memory.
+    ///
+    /// # Safety
+    /// They are in its memory, and are no other block's until the arena is told that they have come back.
+    pub(crate) unsafe fn part(arena: &Arc<Arena>, at: usize, size: usize) -> Block {
+        // SAFETY: they are in the memory.
+        let start = unsafe { arena.memory().start().add(at) };
+        Block { start, size, origin: Arc::into_raw(arena.clone()) }
+    }
+
+    /// Whether it is a part of an arena.
+    pub(crate) fn is_part(&self) -> bool {
+        self.origin.addr() & 1 == 0
     }
 
     /// The first byte. Valid for reads and writes of [`Block::size`] bytes while the block lives.
@@ -70,9 +94,21 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(layout) = layout_of(self.size, self.slack) else { return }; // it was a layout at birth
+        let number = self.origin.addr();
+        if number & 1 == 0 {
+            // SAFETY: an even one is that of `Arc::into_raw`, and taken back once, here.
+            let arena = unsafe { Arc::from_raw(self.origin) };
+            if cfg!(debug_assertions) {
+                // Whoever reads what is not there any more gets NaN.
+                // SAFETY: the bytes are this block's.
+                unsafe { self.start.as_ptr().write_bytes(0xff, self.size) };
+            }
+            return arena.came_back(self.start.as_ptr().addr());
+        }
+        let (skip, slack) = (number >> 17 & 0xffff, (number >> 1 & 0xffff) as u16);
+        let Some(layout) = layout_of(self.size, slack) else { return }; // it was a layout at birth
         // SAFETY: the allocation begins `skip` bytes before `start`.
-        let base = unsafe { self.start.sub(usize::from(self.skip)) };
+        let base = unsafe { self.start.sub(skip) };
         // SAFETY: `base` was allocated with this layout, and is freed once, here.
         unsafe { dealloc(base.as_ptr(), layout) };
     }

@@ -24,10 +24,13 @@ use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pu
 
 use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
-use crate::ir::{KnownType, Module, OpId, ValueId};
+use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
 /// Reads what a reference to a variable refers to.
 pub const READ_REF: &str = "tf._ReadRef";
+
+/// The attribute that says where the results of an operator lie: whether in place, then offset and size of each one.
+pub const MEMORY: &str = "memory";
 
 /// Operators with effects that are none of the tensor library's and have kernels.
 const WITH_STATE: &[&str] = &[
@@ -185,7 +188,7 @@ pub fn is_derived(signature: &Signature, attr: &str) -> bool {
     })
 }
 
-/// How many of an op's operands are data; behind them stand control edges.
+/// How many of an op's operands are data; behind them may stand an arena for its results, and control edges.
 pub fn n_data_operands(m: &Module, op: OpId) -> usize {
     data(m, m.operands(op))
 }
@@ -197,7 +200,13 @@ pub fn n_data_results(m: &Module, op: OpId) -> usize {
 
 fn data(m: &Module, values: impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator) -> usize {
     let n = values.len();
-    n - values.rev().take_while(|&value| m.value_type(value) == KnownType::Chain.id()).count()
+    let is_more = |ty: TypeId| ty == KnownType::Chain.id() || ty == KnownType::Arena.id();
+    n - values.rev().take_while(|&value| is_more(m.value_type(value))).count()
+}
+
+/// How many of an op's operands, the last ones, are control edges.
+pub fn n_control_edges(m: &Module, op: OpId) -> usize {
+    m.operands(op).rev().take_while(|&value| m.value_type(value) == KnownType::Chain.id()).count()
 }
 
 pub(super) fn ops(r: &mut Registry) {
@@ -263,6 +272,8 @@ fn def(signature: &Signature) -> OpDef {
         };
         def.optional_attr(attr.name, kind)
     });
+    // What `tf-plan-memory` says; behind the others, where the kernel looks for it.
+    let def = if has_function(name) { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
     let def = if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
         def.pure()
     } else {

@@ -15,6 +15,7 @@ mod attrs;
 mod checks;
 mod flow;
 mod lists;
+mod memory;
 mod scatters;
 mod stacks;
 mod updates;
@@ -24,7 +25,8 @@ use std::sync::{Arc, LazyLock};
 
 use bef_format::AttrView;
 use befrost_host::kernel::{
-    Ignored, KernelFrame, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Returns, Signature,
+    Ignored, Kernel, KernelFrame, KernelUse, Outcome, Param, Prepare, Prepared, RawAttr, Rest, Returns,
+    Signature,
 };
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -34,6 +36,7 @@ use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
 use self::attrs::UseAttrs;
+use self::memory::{ARENA, Memory};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
@@ -52,7 +55,7 @@ const CONST: &str = "tf.Const";
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
     for name in NAMES.iter().filter(|name| *name != CONST && !PASSING.contains(&name.as_str())) {
-        registry.add(kernel!(name, evaluate));
+        registry.add(Kernel::lazy(name, signature_of_evaluate, evaluate));
     }
     for name in PASSING {
         registry.add(kernel!(name, |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect())));
@@ -68,6 +71,7 @@ pub fn tf(registry: &mut Registry) {
     action::add(registry);
     variables::add(registry);
     flow::add(registry);
+    memory::add(registry);
 }
 
 /// The results of an operator, of which a chain may follow.
@@ -92,15 +96,19 @@ impl Returns for Results {
     }
 }
 
-/// An operator with its attributes.
-struct Op(OwnedEval);
+/// An operator with its attributes, and where its results lie.
+struct Op {
+    eval: OwnedEval,
+    memory: Memory,
+}
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
-        attributes(site, |attrs| {
-            let eval = op::prepare_owned(attrs.op(), attrs.given()).map_err(|error| error.to_string())?;
-            eval.map(Op).ok_or_else(|| "the operator is no function of tensors".into())
-        })
+        let eval = attributes(site, |attrs| {
+            op::prepare_owned(attrs.op(), attrs.given()).map_err(|error| error.to_string())
+        })?;
+        let eval = eval.ok_or("the operator is no function of tensors")?;
+        Ok(Op { eval, memory: Memory::of(site)? })
     }
 }
 
@@ -112,7 +120,7 @@ fn attributes<R>(
     let name = site.name().strip_prefix("tf.").unwrap_or_default();
     let signature = op::signature(name).ok_or("TensorFlow has no such operator")?;
     let types = |ty: &str| attrs::element_type(ty);
-    let data = |ty: &&str| *ty != "!tfrt.chain";
+    let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
     let inputs = site.operand_types().take_while(data).map(types).collect();
     let outputs = site.result_types().take_while(data).map(types).collect();
     let attrs = Derived::new(&signature, UseAttrs { site, signature: &signature }, inputs, outputs);
@@ -120,14 +128,38 @@ fn attributes<R>(
     f(&Attributes::new(&signature, &attrs))
 }
 
-fn evaluate(
-    op: Prepared<'_, Op>,
-    operands: Rest<'_, Value>,
-    cx: &ExecContext,
-) -> Result<Results, KernelError> {
-    let tensors: Operands = operands.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
+fn signature_of_evaluate() -> Signature {
+    let mut signature = Signature::default();
+    <Prepared<'_, Op> as Param>::declare(&mut signature);
+    <Rest<'_, Value> as Param>::declare(&mut signature);
+    Results::declare(&mut signature);
+    signature
+}
+
+/// Gives the operator its operands: what nobody else has may become the result.
+fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
+    let op = match frame.prepared::<Op>() {
+        Ok(op) => op.0,
+        Err(outcome) => return outcome,
+    };
+    let values = (0..frame.n_operands()).map_while(|i| frame.take_operand(i)).collect();
+    match compute(op, values, frame.context()) {
+        Ok(results) => results.store(frame),
+        Err(error) => Outcome::Error(error),
+    }
+}
+
+fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Result<Results, KernelError> {
+    let allocator = op.memory.allocator(&mut values, cx)?;
+    let tensors: Operands = values.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
+    if op.memory.may_overwrite {
+        values.clear();
+    }
     let workers = Workers::new(cx);
-    let results = (op.0.0)(tensors, &Cx { allocator: cx.allocator(), parallel: &workers });
+    let results = (op.eval)(
+        tensors,
+        &Cx { allocator: allocator.as_ref().unwrap_or(cx.allocator()), parallel: &workers },
+    );
     workers.finish()?;
     let results = results.map_err(refused)?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))

@@ -1,0 +1,195 @@
+//! `tf-plan-memory`: where the results of a function's operators lie, in one arena per call.
+//!
+//! ```text
+//! ops ──storage──▶ storages: values in the same memory, who makes them, who reads them, their size     (views, operators in place)
+//!     ──order────▶ who has surely run when an operator starts
+//!     ──place────▶ offsets, such that only storages overlap of which one is done with before the other is made
+//! ```
+//!
+//! A plan holds for every order that the graph allows. Where a strict order would need much less memory, operators that overwrite a place wait for those
+//! that read it: by `after` edges, which errors do not cross. What leaves the function, or may be kept by somebody, is never in the arena, and
+//! what has no static size neither: these are the pool's. `befrost_mem::Arena` sees to it that a wrong plan costs memory only.
+//!
+//! `print-memory-plan` shows the plan of each function without changing anything.
+
+mod order;
+mod place;
+mod report;
+mod storage;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::order::Ancestors;
+use self::place::Plan;
+use self::storage::{Storage, Storages};
+use super::effects::functions;
+use crate::dialects::tf;
+use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::At;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-plan-memory",
+    title: "TFPlanMemory",
+    summary: "plans where the results of operators lie in one arena per call of a function",
+    options: &[],
+    statistics: &[
+        ("num-placed", "Number of results that lie in an arena"),
+        ("num-in-place", "Number of operators that overwrite an operand"),
+        ("num-edges", "Number of edges that were added to save memory"),
+    ],
+    run,
+};
+
+pub(crate) const PRINT: Pass = Pass {
+    name: "print-memory-plan",
+    title: "PrintMemoryPlan",
+    summary: "prints where results lie in the arena of each function, and how much memory that is",
+    options: &[],
+    statistics: &[],
+    run: print,
+};
+
+/// The attribute with the modes of operands that are not those of the op's definition.
+const OPERAND_MODES: &str = "bef.operand_modes";
+/// Functions of more operators than this are not planned: the order of all pairs would take too much.
+const MAX_OPS: usize = 1 << 13;
+/// What is smaller in all is not worth an arena.
+const MIN_BYTES: usize = 4096;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    for (block, _) in blocks(r.ir()) {
+        let Some(planned) = Planned::of(r.ir(), block) else { continue };
+        planned.write(r, block, cx);
+    }
+    r.change()
+}
+
+fn print(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    for (block, name) in blocks(r.ir()) {
+        match Planned::of(r.ir(), block) {
+            Some(planned) => cx.print(&report::table(r.ir(), &name, &planned)),
+            None => cx.print(&format!("memory of @{name}: nothing planned\n")),
+        }
+    }
+    Change::Unchanged
+}
+
+/// The blocks of functions of one block, with their names, in the order of the module.
+fn blocks(m: &Module) -> Vec<(BlockId, String)> {
+    let mut found: Vec<(OpId, BlockId, String)> = functions(m)
+        .into_iter()
+        .filter_map(|(name, op)| {
+            let &region = m.regions_of(op).first()?;
+            let block = m.entry(region).filter(|_| m.blocks_of(region).len() == 1)?;
+            Some((op, block, m.cx.str(name).to_owned()))
+        })
+        .collect();
+    found.sort_by_key(|&(op, ..)| op.0);
+    found.into_iter().map(|(_, block, name)| (block, name)).collect()
+}
+
+/// The memory of one function.
+struct Planned {
+    ops: Vec<OpId>,
+    storages: Storages,
+    plan: Plan,
+    /// Whom an operator waits for, so that the plan holds.
+    edges: FxHashMap<usize, Vec<usize>>,
+    /// The bytes that live at once if operators run in the order of the program.
+    lower_bound: usize,
+}
+
+impl Planned {
+    fn of(m: &Module, block: BlockId) -> Option<Planned> {
+        let ops: Vec<OpId> = m.ops_in(block).collect();
+        if ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::computes(m, op)) {
+            return None;
+        }
+        let before = Ancestors::of(m, &ops);
+        let storages = Storages::of(m, &ops, &before);
+        let placed: Vec<&Storage> = storages.placed().collect();
+        if placed.iter().map(|storage| storage.bytes).sum::<usize>() < MIN_BYTES {
+            return None;
+        }
+        let lower_bound = place::lower_bound(&placed);
+        let free = Plan::new(&placed, |done, next| done.events().all(|op| before.is_before(op, next.maker)));
+        let no_edges = FxHashMap::default();
+        // A strict order, if it saves much.
+        if free.peak <= lower_bound + lower_bound / 10 {
+            return Some(Planned { storages, plan: free, edges: no_edges, lower_bound, ops });
+        }
+        let can_wait = |op: usize| storage::computes(m, ops[op]);
+        let strict = Plan::new(&placed, |done, next| {
+            done.events().all(|op| before.is_before(op, next.maker) || op < next.maker && can_wait(op))
+        });
+        if strict.peak + strict.peak / 10 > free.peak {
+            return Some(Planned { storages, plan: free, edges: no_edges, lower_bound, ops });
+        }
+        let edges = strict.edges(&placed, before);
+        Some(Planned { storages, plan: strict, edges, lower_bound, ops })
+    }
+
+    /// Gives operators the arena, their places, and the chains that they wait for.
+    fn write(&self, r: &mut Rewriter<'_>, block: BlockId, cx: &PassCx<'_>) {
+        let Some(first) = r.ir().first_op(block) else { return };
+        let loc = r.ir().loc(first);
+        let bytes = r.cx().int_attr(KnownType::I64.id(), self.plan.peak as i64);
+        let (name, arena) = ("cpu.arena", KnownType::Arena.id());
+        let arena = r.create_named(At::Before(first), loc, name, &[], &[arena], &[("bytes", bytes)]);
+        let arena = r.ir().result(arena, 0);
+        let waited: FxHashSet<usize> = self.edges.values().flatten().copied().collect();
+        let mut chains: FxHashMap<usize, ValueId> = FxHashMap::default();
+        for (i, &op) in self.ops.iter().enumerate() {
+            if !storage::computes(r.ir(), op) {
+                continue;
+            }
+            let is_in_place = self.storages.is_in_place(i);
+            let mut memory = vec![i64::from(is_in_place)];
+            for storage in self.storages.made_by(i) {
+                if let Some(at) = self.storages.number(storage) {
+                    memory.extend([self.plan.offsets[at] as i64, self.storages.get(storage).bytes as i64]);
+                }
+            }
+            let waits: Vec<ValueId> = self.edges.get(&i).into_iter().flatten().map(|op| chains[op]).collect();
+            let m = r.ir();
+            let mut operands: Vec<ValueId> = m.operands(op).collect();
+            let mut types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+            let n_results = types.len();
+            if memory.len() > 1 {
+                operands.insert(tf::n_data_operands(m, op), arena);
+            }
+            cx.count("num-placed", memory.len() as u64 / 2);
+            cx.count("num-in-place", u64::from(is_in_place));
+            cx.count("num-edges", waits.len() as u64);
+            let mut modes = vec!["required"; operands.len() - tf::n_control_edges(m, op)];
+            modes.resize(operands.len(), "order");
+            modes.resize(operands.len() + waits.len(), "after");
+            let has_waits = !waits.is_empty();
+            operands.extend(waits);
+            if waited.contains(&i) && types.last() != Some(&KnownType::Chain.id()) {
+                types.push(KnownType::Chain.id());
+            }
+            let new = r.rebuild(op, &operands, &types);
+            let mut results: Vec<ValueId> = r.ir().results(new).collect();
+            if waited.contains(&i)
+                && let Some(&chain) = results.last()
+            {
+                chains.insert(i, chain);
+            }
+            results.truncate(n_results);
+            r.replace_op(op, &results);
+            let cx = r.cx();
+            let memory: Vec<AttrId> =
+                memory.iter().map(|&number| cx.int_attr(KnownType::I64.id(), number)).collect();
+            let (name, memory) = (cx.str_id(tf::MEMORY), cx.array_attr(&memory));
+            r.set_attr(new, name, memory);
+            if has_waits {
+                let cx = r.cx();
+                let modes: Vec<AttrId> = modes.into_iter().map(|mode| cx.str_attr(mode)).collect();
+                let (name, modes) = (cx.str_id(OPERAND_MODES), cx.array_attr(&modes));
+                r.set_attr(new, name, modes);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Offsets: a place in the arena for each storage.
+//!
+//! Storages are placed one after the other, the largest first, each in the smallest gap that the ones leave with which it must not overlap (best fit). The
+//! same is tried in the order of the program; the smaller arena wins.
+
+use rustc_hash::FxHashMap;
+
+use super::order::Ancestors;
+use super::storage::Storage;
+
+/// Places begin at multiples of this.
+const ALIGNMENT: usize = 64;
+
+pub(super) struct Plan {
+    /// By number.
+    pub(super) offsets: Vec<usize>,
+    /// The size of the arena.
+    pub(super) peak: usize,
+}
+
+impl Plan {
+    /// A plan for storages, where `is_done(a, b)` says that `a` is not needed any more when `b` is made.
+    pub(super) fn new(storages: &[&Storage], is_done: impl Fn(&Storage, &Storage) -> bool) -> Plan {
+        let n = storages.len();
+        let mut overlap = vec![Vec::new(); n];
+        for (i, &a) in storages.iter().enumerate() {
+            for (j, &b) in storages.iter().enumerate().skip(i + 1) {
+                if !is_done(a, b) && !is_done(b, a) {
+                    overlap[i].push(j);
+                    overlap[j].push(i);
+                }
+            }
+        }
+        let by_program: Vec<usize> = (0..n).collect();
+        let mut by_size = by_program.clone();
+        by_size.sort_by_key(|&i| std::cmp::Reverse(storages[i].bytes));
+        let plans = [by_size, by_program].map(|order| Plan::in_order(storages, &order, &overlap));
+        let [first, second] = plans;
+        if second.peak < first.peak { second } else { first }
+    }
+
+    fn in_order(storages: &[&Storage], order: &[usize], overlap: &[Vec<usize>]) -> Plan {
+        let mut offsets: Vec<Option<usize>> = vec![None; storages.len()];
+        let mut peak = 0;
+        for &i in order {
+            let size = storages[i].bytes.next_multiple_of(ALIGNMENT);
+            let mut others: Vec<(usize, usize)> = overlap[i]
+                .iter()
+                .filter_map(|&j| {
+                    offsets[j].map(|at| (at, at + storages[j].bytes.next_multiple_of(ALIGNMENT)))
+                })
+                .collect();
+            others.sort_unstable();
+            let (mut end, mut best) = (0, None);
+            for (from, to) in others {
+                let gap = from.saturating_sub(end);
+                if gap >= size && best.is_none_or(|(_, smallest)| gap < smallest) {
+                    best = Some((end, gap));
+                }
+                end = end.max(to);
+            }
+            let at = best.map_or(end, |(at, _)| at);
+            offsets[i] = Some(at);
+            peak = peak.max(at + size);
+        }
+        Plan { offsets: offsets.into_iter().map(Option::unwrap_or_default).collect(), peak }
+    }
+
+    /// Whom operators must wait for, beyond what they wait for anyway, so that nothing is overwritten that comes earlier in the program and is needed.
+    pub(super) fn edges(&self, storages: &[&Storage], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
+        let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (i, storage) in storages.iter().enumerate() {
+            made.entry(storage.maker).or_default().push(i);
+        }
+        let range = |i: usize| (self.offsets[i], self.offsets[i] + storages[i].bytes);
+        let mut edges: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        before.extend(|op, is_before| {
+            let mut waits = Vec::new();
+            for &i in made.get(&op).into_iter().flatten() {
+                let (from, to) = range(i);
+                for (j, other) in storages.iter().enumerate() {
+                    let (other_from, other_to) = range(j);
+                    if other_from < to && from < other_to && other.last() < op {
+                        waits.extend(other.events().filter(|&event| !is_before(event)));
+                    }
+                }
+            }
+            waits.sort_unstable();
+            waits.dedup();
+            if !waits.is_empty() {
+                edges.insert(op, waits.clone());
+            }
+            waits
+        });
+        edges
+    }
+}
+
+/// The most bytes that are alive at once if operators run in the order of the program.
+pub(super) fn lower_bound(storages: &[&Storage]) -> usize {
+    let mut events: Vec<(usize, bool, usize)> = Vec::new();
+    for storage in storages {
+        let size = storage.bytes.next_multiple_of(ALIGNMENT);
+        // An operator's operands are there when it makes its results.
+        events.push((storage.maker, false, size));
+        events.push((storage.last(), true, size));
+    }
+    events.sort_unstable();
+    let (mut now, mut most) = (0usize, 0);
+    for (_, ends, size) in events {
+        now = if ends { now - size } else { now + size };
+        most = most.max(now);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn storage(maker: usize, readers: &[usize], bytes: usize) -> Storage {
+        Storage { maker, readers: readers.to_vec(), bytes, escapes: false }
+    }
+
+    fn serial(a: &Storage, b: &Storage) -> bool {
+        a.last() < b.maker
+    }
+
+    #[test]
+    fn a_chain_needs_two_places() {
+        let all: Vec<Storage> = (0..10).map(|i| storage(i, &[i + 1], 128)).collect();
+        let all: Vec<&Storage> = all.iter().collect();
+        let plan = Plan::new(&all, serial);
+        assert_eq!((plan.peak, lower_bound(&all)), (256, 256));
+        for pair in plan.offsets.windows(2) {
+            assert_ne!(pair[0], pair[1]);
+        }
+    }
+
+    #[test]
+    fn what_lives_at_once_never_overlaps() {
+        // Sizes and lives from a small generator.
+        let mut state = 1u64;
+        let mut next = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        for _ in 0..50 {
+            let all: Vec<Storage> = (0..40)
+                .map(|i| storage(i, &[i + 1 + next(6) as usize], 64 + 64 * next(20) as usize))
+                .collect();
+            let all: Vec<&Storage> = all.iter().collect();
+            let plan = Plan::new(&all, serial);
+            assert!(plan.peak >= lower_bound(&all));
+            for (i, a) in all.iter().enumerate() {
+                for (j, b) in all.iter().enumerate().skip(i + 1) {
+                    let apart = plan.offsets[i] + a.bytes <= plan.offsets[j]
+                        || plan.offsets[j] + b.bytes <= plan.offsets[i];
+                    assert!(apart || serial(a, b) || serial(b, a), "{i} {j}");
+                }
+            }
+        }
+    }
+}

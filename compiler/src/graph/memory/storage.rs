@@ -1,0 +1,172 @@
+//! Storages: which values lie in the same memory, who makes it, who reads it.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::fused::{arithmetic, function};
+use befrost_tensor::tf::op::has_function;
+use rustc_hash::FxHashMap;
+
+use super::super::fold::bytes_of;
+use super::super::patterns::dtype;
+use super::order::Ancestors;
+use crate::dialects::tf;
+use crate::ir::{Module, OpId, ValueId};
+
+/// What a buffer has in front of its bytes.
+const HEADER: usize = 64;
+
+/// Operators whose result is the operand's memory with another shape.
+const VIEWS: &[&str] = &["ExpandDims", "Reshape", "Squeeze"];
+
+/// Ops that look at an operand and keep nothing of it.
+const LOOKS: &[&str] = &["_BranchIndex", "_Predicate"];
+
+/// Memory for one tensor, or for several one after the other.
+pub(super) struct Storage {
+    /// Who writes it first.
+    pub(super) maker: usize,
+    /// Who reads it, or overwrites it.
+    pub(super) readers: Vec<usize>,
+    /// With the buffer's header; 0 if nobody knows.
+    pub(super) bytes: usize,
+    /// Whether somebody outside of the function may have it, or keep it.
+    pub(super) escapes: bool,
+}
+
+impl Storage {
+    /// Who must be done before the memory may be used again.
+    pub(super) fn events(&self) -> impl Iterator<Item = usize> {
+        self.readers.iter().copied().chain([self.maker])
+    }
+
+    /// The last of them in the order of the program.
+    pub(super) fn last(&self) -> usize {
+        self.events().max().unwrap_or(self.maker)
+    }
+
+    /// Whether it lies in the arena.
+    pub(super) fn is_placed(&self) -> bool {
+        !self.escapes && self.bytes > 0
+    }
+}
+
+/// All storages of a block.
+pub(super) struct Storages {
+    all: Vec<Storage>,
+    /// By operator: those that it makes, in the order of its results.
+    made: FxHashMap<usize, Vec<usize>>,
+    in_place: Vec<bool>,
+}
+
+/// Whether an op's kernel makes its results in memory that it asks for.
+pub(super) fn computes(m: &Module, op: OpId) -> bool {
+    tf::op_of(m.op_name_str(op))
+        .is_some_and(|name| has_function(name) && name != "Const" && !tf::PASSING.contains(&name))
+}
+
+/// The operands that an operator may overwrite.
+fn overwrites(name: &str) -> fn(usize) -> bool {
+    match name {
+        "_FusedElementwise" => |_| true,
+        "BiasAdd" | "LeakyRelu" | "LogSoftmax" | "Softmax" | "_Gelu" | "_LayerNorm" => |i| i == 0,
+        _ if function(name).is_some() => |i| i == 0,
+        _ if arithmetic(name).is_some() => |i| i < 2,
+        _ => |_| false,
+    }
+}
+
+impl Storages {
+    pub(super) fn of(m: &Module, ops: &[OpId], before: &Ancestors) -> Storages {
+        let mut all: Vec<Storage> = Vec::new();
+        let mut of: FxHashMap<ValueId, usize> = FxHashMap::default();
+        let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (i, &op) in ops.iter().enumerate() {
+            let name = tf::op_of(m.op_name_str(op)).unwrap_or_default();
+            let passes = tf::PASSING.contains(&name);
+            let computes = computes(m, op);
+            for value in m.operands(op) {
+                if let Some(&storage) = of.get(&value) {
+                    all[storage].readers.push(i);
+                    all[storage].escapes |= !computes && !passes && !LOOKS.contains(&name);
+                }
+            }
+            if passes || VIEWS.contains(&name) {
+                let n = if passes { tf::n_data_operands(m, op) } else { 1 };
+                for (operand, result) in m.operands(op).take(n).zip(m.results(op)) {
+                    if let Some(&storage) = of.get(&operand) {
+                        of.insert(result, storage);
+                    }
+                }
+            } else if computes {
+                for result in m.results(op).take(tf::n_data_results(m, op)) {
+                    let bytes = bytes_of(m, m.value_type(result)).filter(|&bytes| bytes > 0);
+                    let bytes = bytes.and_then(|bytes| bytes.checked_add(HEADER)).unwrap_or(0);
+                    made.entry(i).or_default().push(all.len());
+                    of.insert(result, all.len());
+                    all.push(Storage { maker: i, readers: Vec::new(), bytes, escapes: false });
+                }
+            }
+        }
+        let mut storages = Storages { all, made, in_place: vec![false; ops.len()] };
+        storages.overwrite(m, ops, &of, before);
+        storages
+    }
+
+    /// Lets operators overwrite operands that nobody needs any more.
+    fn overwrite(&mut self, m: &Module, ops: &[OpId], of: &FxHashMap<ValueId, usize>, before: &Ancestors) {
+        // Where the contents of a storage lie that is another one's.
+        let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
+        for (i, &op) in ops.iter().enumerate() {
+            let Some(&[result]) = self.made.get(&i).map(Vec::as_slice) else { continue };
+            let may = overwrites(tf::op_of(m.op_name_str(op)).unwrap_or_default());
+            let ty = m.value_type(m.result(op, 0));
+            if self.all[result].bytes == 0 || dtype(m, m.result(op, 0)) != Some(DType::F32) {
+                continue;
+            }
+            let place = |value: &ValueId| {
+                let &storage = of.get(value)?;
+                Some(moved.get(&storage).copied().unwrap_or(storage))
+            };
+            let found = m.operands(op).enumerate().find_map(|(at, value)| {
+                let storage = place(&value)?;
+                let is_last = |&reader: &usize| reader == i || before.is_before(reader, i);
+                let once = m.operands(op).filter(|other| place(other) == Some(storage)).count() == 1;
+                let fits = may(at) && m.value_type(value) == ty && once && !self.all[storage].escapes;
+                (fits && self.all[storage].readers.iter().all(is_last)).then_some(storage)
+            });
+            let Some(storage) = found else { continue };
+            self.in_place[i] = true;
+            self.made.remove(&i);
+            let readers = std::mem::take(&mut self.all[result].readers);
+            self.all[result].bytes = 0;
+            let escapes = self.all[result].escapes;
+            self.all[storage].readers.extend(readers);
+            self.all[storage].escapes |= escapes;
+            moved.insert(result, storage);
+        }
+    }
+
+    /// Those that lie in the arena, in the order in which they are made.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Storage> {
+        self.all.iter().filter(|storage| storage.is_placed())
+    }
+
+    /// The numbers of those that an operator makes; see [`Storages::get`].
+    pub(super) fn made_by(&self, op: usize) -> impl Iterator<Item = usize> {
+        self.made.get(&op).into_iter().flatten().copied()
+    }
+
+    pub(super) fn get(&self, storage: usize) -> &Storage {
+        &self.all[storage]
+    }
+
+    /// Which of those that lie in the arena this one is.
+    pub(super) fn number(&self, storage: usize) -> Option<usize> {
+        let is_placed = self.all[storage].is_placed();
+        is_placed.then(|| self.all[..storage].iter().filter(|other| other.is_placed()).count())
+    }
+
+    /// Whether an operator overwrites an operand.
+    pub(super) fn is_in_place(&self, op: usize) -> bool {
+        self.in_place[op]
+    }
+}
