@@ -272,7 +272,7 @@ fn def(signature: &Signature) -> OpDef {
         };
         def.optional_attr(attr.name, kind)
     });
-    // What `tf-plan-memory` says; behind the others, where the kernel looks for it.
+    // What `tf-plan-memory` says.
     let def = if has_function(name) { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
     let def = if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
         def.pure()

@@ -1,7 +1,7 @@
 //! Offsets: a place in the arena for each storage.
 //!
 //! Storages are placed one after the other, the largest first, each in the smallest gap that the ones leave with which it must not overlap (best fit). The
-//! same is tried in the order of the program; the smaller arena wins.
+//! same is tried in the order of the program; the smaller arena wins. Then, for some rounds, what lies at the top goes first.
 
 use rustc_hash::FxHashMap;
 
@@ -11,6 +11,10 @@ use super::storage::Storage;
 /// Places begin at multiples of this.
 const ALIGNMENT: usize = 64;
 
+/// How often placing is tried from each order.
+const ROUNDS: usize = 40;
+
+/// Where storages lie.
 pub(super) struct Plan {
     /// By number.
     pub(super) offsets: Vec<usize>,
@@ -34,9 +38,24 @@ impl Plan {
         let by_program: Vec<usize> = (0..n).collect();
         let mut by_size = by_program.clone();
         by_size.sort_by_key(|&i| std::cmp::Reverse(storages[i].bytes));
-        let plans = [by_size, by_program].map(|order| Plan::in_order(storages, &order, &overlap));
-        let [first, second] = plans;
-        if second.peak < first.peak { second } else { first }
+        let least = lower_bound(storages);
+        let mut best: Option<Plan> = None;
+        for mut order in [by_size, by_program] {
+            for _ in 0..ROUNDS {
+                let plan = Plan::in_order(storages, &order, &overlap);
+                let top =
+                    |&i: &usize| plan.offsets[i] + storages[i].bytes.next_multiple_of(ALIGNMENT) == plan.peak;
+                // Stable: the others keep their order.
+                order.sort_by_key(|i| !top(i));
+                if best.as_ref().is_none_or(|best| plan.peak < best.peak) {
+                    best = Some(plan);
+                }
+                if best.as_ref().is_some_and(|best| best.peak <= least) {
+                    break;
+                }
+            }
+        }
+        best.unwrap_or(Plan { offsets: Vec::new(), peak: 0 })
     }
 
     fn in_order(storages: &[&Storage], order: &[usize], overlap: &[Vec<usize>]) -> Plan {

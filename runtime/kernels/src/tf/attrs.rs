@@ -6,8 +6,11 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Signature, Type};
+use befrost_tensor::tf::op::{AttrKind, Attrs, Signature, Type, has_function};
 use befrost_tensor::{DType, HostTensor, Shape};
+
+/// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
+pub(super) const MEMORY: &str = "memory";
 
 /// The attributes of a use of an operator.
 pub(super) struct UseAttrs<'s> {
@@ -43,11 +46,16 @@ pub(super) fn element_type(text: &str) -> Option<Type> {
 }
 
 impl UseAttrs<'_> {
-    fn raw(&self, name: &str) -> Option<RawAttr<'_>> {
-        // References to functions lie elsewhere.
+    pub(super) fn raw(&self, name: &str) -> Option<RawAttr<'_>> {
+        // They lie in the order of their names; references to functions lie elsewhere.
         let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
-        let mut attrs = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind));
-        let attr = self.site.attr(attrs.position(|attr| attr.name == name)?)?;
+        let own = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
+        let more = has_function(self.signature.name).then_some(MEMORY);
+        let names = || own.clone().chain(more);
+        if !names().any(|other| other == name) {
+            return None;
+        }
+        let attr = self.site.attr(names().filter(|&other| other < name).count())?;
         Some(attr).filter(|attr| !matches!(attr.view, AttrView::Text("")))
     }
 
