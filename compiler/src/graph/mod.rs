@@ -10,6 +10,7 @@ mod effects;
 pub(crate) mod elementwise;
 pub(crate) mod fold;
 pub(crate) mod inline;
+pub(crate) mod layout;
 pub(crate) mod lower;
 pub(crate) mod memory;
 pub(crate) mod pack;
@@ -35,8 +36,9 @@ pub fn pipeline(level: u8) -> &'static str {
         }
         _ => {
             "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
-             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-remap,tf-shape-inference,\
-             tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,tf-plan-memory)"
+             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-layout,tf-constant-fold,tf-remap,\
+             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\
+             tf-plan-memory)"
         }
     }
 }

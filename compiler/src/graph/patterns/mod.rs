@@ -79,7 +79,7 @@ pub(super) fn name(m: &Module, op: OpId) -> &str {
 }
 
 /// The op of this operator whose first result a value is, if it is free.
-fn made_by(m: &Module, value: ValueId, wanted: &[&str]) -> Option<OpId> {
+pub(super) fn made_by(m: &Module, value: ValueId, wanted: &[&str]) -> Option<OpId> {
     let op = m.defining_op(value)?;
     (wanted.contains(&name(m, op)) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
 }
@@ -142,14 +142,14 @@ fn scalar(r: &mut Rewriter<'_>, before: OpId, number: f64, dtype: DType) -> Opti
 }
 
 /// A constant of numbers of type `dtype`.
-fn ints(r: &mut Rewriter<'_>, before: OpId, numbers: &[i64], dtype: DType) -> Option<ValueId> {
+pub(super) fn ints(r: &mut Rewriter<'_>, before: OpId, numbers: &[i64], dtype: DType) -> Option<ValueId> {
     let ty = super::fold::int_tensor(numbers, &[numbers.len() as i64], dtype)?;
     let attr = tf::tensor_attr(r.cx(), &ty)?;
     Some(super::fold::constant(r, before, attr))
 }
 
 /// Makes an op before another, with a result of this type.
-fn make(
+pub(super) fn make(
     r: &mut Rewriter<'_>,
     before: OpId,
     name: &str,

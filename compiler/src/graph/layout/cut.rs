@@ -1,0 +1,148 @@
+//! The cheapest cut of a graph in two: Dinic's algorithm ("Algorithm for solution of a problem of maximum flow", 1970).
+//!
+//! ```text
+//! source ══▶ nodes of the one side ──cut──▶ nodes of the other side ══▶ sink
+//! ```
+
+/// More than any cut costs.
+pub(super) const INFINITE: u64 = u64::MAX / 4;
+
+/// The side that no cost keeps from it: here are source and what flow still reaches from it.
+pub(super) const SOURCE: usize = 0;
+pub(super) const SINK: usize = 1;
+
+/// Steps of the search for each edge; the graphs of networks need a few dozen.
+const STEPS_PER_EDGE: usize = 2000;
+
+/// A graph whose edges can be cut.
+pub(super) struct Graph {
+    /// Where an edge leads and what is left of its capacity; the edge back has the number with the last bit changed.
+    edges: Vec<(usize, u64)>,
+    /// The edges of each node.
+    from: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    pub(super) fn new() -> Graph {
+        Graph { edges: Vec::new(), from: vec![Vec::new(); 2] }
+    }
+
+    pub(super) fn add_node(&mut self) -> usize {
+        self.from.push(Vec::new());
+        self.from.len() - 1
+    }
+
+    /// To have `a` on the source's side and `b` on the other costs this much; `back`, to have them the other way round.
+    pub(super) fn add_edge(&mut self, a: usize, b: usize, cost: u64, back: u64) {
+        if a == b || cost == 0 && back == 0 {
+            return;
+        }
+        self.from[a].push(self.edges.len());
+        self.edges.push((b, cost));
+        self.from[b].push(self.edges.len());
+        self.edges.push((a, back));
+    }
+
+    /// Which nodes are on the source's side of a cheapest cut, the smallest such side. Nothing if the search took too long.
+    pub(super) fn cut(mut self) -> Option<Vec<bool>> {
+        let mut steps = self.edges.len().saturating_mul(STEPS_PER_EDGE);
+        loop {
+            let levels = self.levels();
+            if levels[SINK].is_none() {
+                return Some(levels.iter().map(Option::is_some).collect());
+            }
+            self.fill(&levels, &mut steps)?;
+        }
+    }
+
+    /// How far the nodes are from the source, by edges that have capacity left.
+    fn levels(&self) -> Vec<Option<usize>> {
+        let mut levels = vec![None; self.from.len()];
+        levels[SOURCE] = Some(0);
+        let mut todo = std::collections::VecDeque::from([SOURCE]);
+        while let Some(node) = todo.pop_front() {
+            let next = levels[node].map(|level| level + 1);
+            for &edge in &self.from[node] {
+                let (to, left) = self.edges[edge];
+                if left > 0 && levels[to].is_none() {
+                    levels[to] = next;
+                    todo.push_back(to);
+                }
+            }
+        }
+        levels
+    }
+
+    /// Sends as much as can go along the shortest ways.
+    fn fill(&mut self, levels: &[Option<usize>], steps: &mut usize) -> Option<()> {
+        let mut tried = vec![0; self.from.len()];
+        let mut way: Vec<usize> = Vec::new();
+        loop {
+            *steps = steps.checked_sub(1)?;
+            let node = way.last().map_or(SOURCE, |&edge| self.edges[edge].0);
+            if node == SINK {
+                let most = way.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
+                for &edge in &way {
+                    self.edges[edge].1 -= most;
+                    self.edges[edge ^ 1].1 += most;
+                }
+                let full = way.iter().position(|&edge| self.edges[edge].1 == 0).unwrap_or(0);
+                way.truncate(full);
+                continue;
+            }
+            let forward = self.from[node][tried[node]..].iter().position(|&edge| {
+                let (to, left) = self.edges[edge];
+                left > 0 && levels[to].is_some() && levels[to] == levels[node].map(|level| level + 1)
+            });
+            match forward {
+                Some(skipped) => {
+                    tried[node] += skipped;
+                    way.push(self.from[node][tried[node]]);
+                }
+                None => {
+                    tried[node] = self.from[node].len();
+                    let Some(edge) = way.pop() else { return Some(()) };
+                    tried[self.edges[edge ^ 1].0] += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cuts a graph of `n` nodes besides source and sink; the nodes on the source's side.
+    #[track_caller]
+    fn check(n: usize, edges: &[(usize, usize, u64, u64)], expected: &[usize]) {
+        let mut graph = Graph::new();
+        for _ in 0..n {
+            graph.add_node();
+        }
+        for &(a, b, cost, back) in edges {
+            graph.add_edge(a, b, cost, back);
+        }
+        let sides = graph.cut().unwrap_or_default();
+        let found: Vec<usize> = (2..n + 2).filter(|&node| sides[node]).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_cheapest_edges_are_cut() {
+        check(2, &[(SOURCE, 2, 5, 0), (2, 3, 2, 2), (3, SINK, 4, 0)], &[2]);
+        check(2, &[(SOURCE, 2, 1, 0), (2, 3, 2, 2), (3, SINK, 4, 0)], &[]);
+        check(2, &[(SOURCE, 2, 9, 0), (2, 3, 7, 7), (3, SINK, 4, 0)], &[2, 3]);
+        // What the first ways take must be given back.
+        let crossed = [
+            (SOURCE, 2, 3, 0),
+            (SOURCE, 3, 3, 0),
+            (2, 3, INFINITE, 0),
+            (2, 4, 2, 0),
+            (3, 5, 2, 0),
+            (4, SINK, 9, 0),
+            (5, SINK, 1, 0),
+        ];
+        check(4, &crossed, &[2, 3, 5]);
+    }
+}

@@ -1,0 +1,294 @@
+//! Who makes images for whom, in which layout they are written, and which layout costs least.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::patterns::{is_free, made_by, name};
+use super::super::shapes::ints;
+use super::Layout;
+use super::costs::Device;
+use super::cut::{Graph, INFINITE, SINK, SOURCE};
+use super::roles::{self, Part, Role};
+use crate::fold::constant_of;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+
+/// The operators of a block that can be turned, with the layouts for which they are written.
+pub(super) struct Network {
+    /// In the order of the block.
+    nodes: Vec<OpId>,
+    written: FxHashMap<OpId, Layout>,
+    roles: FxHashMap<OpId, Role>,
+}
+
+/// An image that a node reads.
+struct Read {
+    /// What is read, if one looks through transpositions between layouts.
+    from: ValueId,
+    /// Whether there is an odd number of such transpositions.
+    is_turned: bool,
+}
+
+/// The operand of a transposition between layouts, and the layout that it makes.
+pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, Layout)> {
+    let op = made_by(m, value, &["Transpose"])?;
+    let made = Layout::made_by(&ints(m, m.operand(op, 1))?)?;
+    Some((m.operand(op, 0), made))
+}
+
+fn through(m: &Module, value: ValueId) -> Read {
+    let mut read = Read { from: value, is_turned: false };
+    let mut last = None;
+    while let Some((x, made)) = between_layouts(m, read.from)
+        // Two in a row that do not undo each other are no change of layout.
+        && last != Some(made)
+    {
+        read = Read { from: x, is_turned: !read.is_turned };
+        last = Some(made);
+    }
+    read
+}
+
+fn turned_if(layout: Layout, is_turned: bool) -> Layout {
+    if is_turned { layout.other() } else { layout }
+}
+
+impl Network {
+    /// Finds the operators, and the layouts for which they are written.
+    pub(super) fn new(m: &Module, block: BlockId) -> Network {
+        let mut network =
+            Network { nodes: Vec::new(), written: FxHashMap::default(), roles: FxHashMap::default() };
+        for op in m.ops_in(block) {
+            if let Some(role) = roles::of(m, op) {
+                network.roles.insert(op, role);
+            }
+        }
+        network.spread(m, block);
+        let Network { nodes, written, .. } = &mut network;
+        nodes.extend(m.ops_in(block).filter(|op| written.contains_key(op)));
+        network
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What is written for a layout, by its attribute or by a transposition next to it, hands it on to its neighbours.
+    fn spread(&mut self, m: &Module, block: BlockId) {
+        let mut todo: VecDeque<(OpId, Layout)> = VecDeque::new();
+        let known = |&op: &OpId| self.roles.contains_key(&op);
+        for op in m.ops_in(block).filter(known) {
+            todo.extend(roles::written(m, op).map(|layout| (op, layout)));
+        }
+        for op in m.ops_in(block).filter(|&op| name(m, op) == "Transpose" && is_free(m, op)) {
+            let result = m.result(op, 0);
+            let Some((x, made)) = between_layouts(m, result) else { continue };
+            todo.extend(m.users(result).map(|(user, _)| user).filter(known).map(|user| (user, made)));
+            todo.extend(m.defining_op(x).filter(known).map(|op| (op, made.other())));
+        }
+        let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+        while let Some((op, layout)) = todo.pop_front() {
+            let Some(role) = self.roles.get(&op) else { continue };
+            if self.written.contains_key(&op) {
+                continue;
+            }
+            if !roles::fits(m, op, layout) {
+                self.roles.remove(&op);
+                continue;
+            }
+            self.written.insert(op, layout);
+            let images = |parts: &[Part]| -> Vec<usize> {
+                (0..parts.len()).filter(|&i| parts[i] == Part::Image).collect()
+            };
+            let (read, made) = (images(&role.operands), images(&role.results));
+            for value in read.into_iter().map(|i| m.operand(op, i)) {
+                let Read { from, is_turned } = through(m, value);
+                let layout = turned_if(layout, is_turned);
+                todo.extend(m.defining_op(from).filter(|&op| self.makes(m, op, from)).map(|op| (op, layout)));
+            }
+            for value in made.into_iter().map(|i| m.result(op, i)) {
+                let mut values = vec![(value, layout)];
+                while let Some((value, layout)) = values.pop() {
+                    if !seen.insert(value) {
+                        continue;
+                    }
+                    for (user, i) in m.users(value) {
+                        if self.reads(user, i) {
+                            todo.push_back((user, layout));
+                        } else if let Some(turned) = transposed(m, user, layout) {
+                            values.push((turned, layout.other()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a value is an image that an op makes, which can be turned.
+    fn makes(&self, m: &Module, op: OpId, value: ValueId) -> bool {
+        let at = m.results(op).position(|result| result == value);
+        self.roles.get(&op).is_some_and(|role| at.is_some_and(|at| role.results[at] == Part::Image))
+    }
+
+    fn reads(&self, op: OpId, i: usize) -> bool {
+        self.roles.get(&op).is_some_and(|role| role.operands.get(i) == Some(&Part::Image))
+    }
+
+    pub(super) fn role(&self, op: OpId) -> Option<&Role> {
+        self.roles.get(&op)
+    }
+
+    /// The ops that get another layout than the one for which they are written.
+    pub(super) fn labels(&self, m: &Module, device: &Device) -> FxHashMap<OpId, Layout> {
+        let mut graph = Graph::new();
+        let number: FxHashMap<OpId, usize> = self.nodes.iter().map(|&op| (op, graph.add_node())).collect();
+        let mut readers: Readers = Readers::default();
+        for &op in &self.nodes {
+            self.connect(m, op, device, &number, &mut graph, &mut readers);
+        }
+        readers.connect(m, &mut graph);
+        // Without a cut everything stays as it is.
+        let Some(is_last) = graph.cut() else { return FxHashMap::default() };
+        let label = |op: &OpId| if is_last[number[op]] { Layout::Last } else { Layout::First };
+        let turned = self.nodes.iter().map(|op| (*op, label(op)));
+        turned.filter(|(op, label)| self.written[op] != *label).collect()
+    }
+
+    /// Adds what an op costs, and who reads what it makes; and what it reads that no op makes that can be turned.
+    fn connect(
+        &self,
+        m: &Module,
+        op: OpId,
+        device: &Device,
+        number: &FxHashMap<OpId, usize>,
+        graph: &mut Graph,
+        readers: &mut Readers,
+    ) {
+        let (node, written) = (number[&op], self.written[&op]);
+        let Some(role) = self.role(op) else { return };
+        let mut moved = 0;
+        for (i, value) in m.operands(op).enumerate().filter(|(i, _)| role.operands[*i] == Part::Image) {
+            let Read { from, is_turned } = through(m, value);
+            moved += size(m, value);
+            if constant_of(m, from).is_some() {
+                continue;
+            }
+            let is_first_read = m.operands(op).take(i).all(|other| other != value);
+            let producer = m.defining_op(from).filter(|&op| self.makes(m, op, from));
+            let from_layout = turned_if(written, is_turned);
+            match producer.and_then(|op| Some((*number.get(&op)?, self.written[&op]))) {
+                Some((maker, made)) if made == from_layout => readers.add(from, maker, node, is_first_read),
+                Some((maker, made)) => {
+                    // The two do not mean the same layout: in between, the value is as it is written.
+                    readers.add(from, maker, terminal(made), is_first_read);
+                    keep(graph, node, written, 4 * SCALE * size(m, from));
+                }
+                None => readers.add_fixed(from, from_layout, node),
+            }
+        }
+        for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == Part::Image) {
+            moved += size(m, m.result(op, i));
+            // Who reads it and cannot be turned wants it as it is written, behind transpositions as these say.
+            let mut values = vec![(value, written)];
+            while let Some((value_now, layout)) = values.pop() {
+                for (user, at) in m.users(value_now) {
+                    if number.contains_key(&user) && self.reads(user, at) {
+                        continue;
+                    }
+                    match transposed(m, user, layout) {
+                        Some(turned) => values.push((turned, layout.other())),
+                        None => readers.add(value, node, terminal(layout), true),
+                    }
+                }
+            }
+        }
+        if roles::written(m, op).is_some() {
+            let cost = |layout| device.cost(name(m, op), layout).saturating_mul(SCALE * moved);
+            keep(graph, node, Layout::Last, cost(Layout::First));
+            keep(graph, node, Layout::First, cost(Layout::Last));
+        }
+        // Of equal choices the one that changes less.
+        keep(graph, node, written, 1);
+    }
+}
+
+/// What a transposition costs for each element is four times this, so that operators can cost quarters, and a change for nothing a little.
+const SCALE: u64 = 64;
+
+/// The side of a layout.
+fn terminal(layout: Layout) -> usize {
+    match layout {
+        Layout::Last => SOURCE,
+        Layout::First => SINK,
+    }
+}
+
+/// It costs this much if a node does not get a layout.
+fn keep(graph: &mut Graph, node: usize, layout: Layout, cost: u64) {
+    match layout {
+        Layout::Last => graph.add_edge(SOURCE, node, cost, 0),
+        Layout::First => graph.add_edge(node, SINK, cost, 0),
+    }
+}
+
+/// How many elements a value has, about: as if a dimension that is not known were 8.
+fn size(m: &Module, value: ValueId) -> u64 {
+    const MOST: u64 = 1 << 30;
+    let dims = roles::shape(m, value).unwrap_or_default();
+    let dim = |&dim: &i64| u64::try_from(dim).unwrap_or(8).max(1);
+    dims.iter().map(dim).fold(1, |n: u64, dim| n.saturating_mul(dim).min(MOST))
+}
+
+/// What a transposition between layouts makes of a value that is written for `layout`.
+fn transposed(m: &Module, user: OpId, layout: Layout) -> Option<ValueId> {
+    if name(m, user) != "Transpose" || !is_free(m, user) {
+        return None;
+    }
+    let (_, made) = between_layouts(m, m.result(user, 0))?;
+    (made == layout.other()).then(|| m.result(user, 0))
+}
+
+/// Who reads each image, so that one transposition is for all readers on the other side.
+#[derive(Default)]
+struct Readers {
+    /// In the order in which they were found.
+    order: Vec<(ValueId, usize)>,
+    by_value: FxHashMap<(ValueId, usize), Vec<usize>>,
+}
+
+impl Readers {
+    fn add(&mut self, value: ValueId, maker: usize, reader: usize, is_news: bool) {
+        let order = &mut self.order;
+        let all = self.by_value.entry((value, maker)).or_insert_with(|| {
+            order.push((value, maker));
+            Vec::new()
+        });
+        if is_news && all.last() != Some(&reader) {
+            all.push(reader);
+        }
+    }
+
+    /// A reader of what cannot be turned.
+    fn add_fixed(&mut self, value: ValueId, written: Layout, reader: usize) {
+        self.add(value, terminal(written), reader, true);
+    }
+
+    fn connect(&self, m: &Module, graph: &mut Graph) {
+        for &(value, maker) in &self.order {
+            let readers = &self.by_value[&(value, maker)];
+            let cost = 4 * SCALE * size(m, value);
+            if let [reader] = readers.as_slice() {
+                graph.add_edge(maker, *reader, cost, cost);
+                continue;
+            }
+            // One of the readers wants channels last, and the maker makes them first; and the other way round.
+            let (last, first) = (graph.add_node(), graph.add_node());
+            graph.add_edge(last, maker, cost, 0);
+            graph.add_edge(maker, first, cost, 0);
+            for &reader in readers {
+                graph.add_edge(reader, last, INFINITE, 0);
+                graph.add_edge(first, reader, INFINITE, 0);
+            }
+        }
+    }
+}

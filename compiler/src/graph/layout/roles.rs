@@ -1,0 +1,343 @@
+//! What happens to the operands and results of an operator when its images are turned.
+//!
+//! A letter for each operand, and behind `>` for each result; the one before `*` stands for any number of them.
+//!
+//! ```text
+//! i   an image: turned                                  .   nothing
+//! b   broadcast: turned if of rank 4, else reshaped     e   an image or a scalar
+//! g   an image or something else, by its rank           a   axes, a constant: renumbered
+//! r   a row for each axis (sizes, paddings): reordered  k   what is left of an image, whose axes must be in order
+//! f   an image that turning leaves in its order         s   the same sizes, of an operator that counts all of them
+//! ```
+//!
+//! Attributes are turned by their names, whatever the operator.
+
+use super::super::patterns::{is_free, name};
+use super::super::shapes::ints;
+use super::{Layout, Order};
+use crate::dialects::tf;
+use crate::fold::constant_of;
+use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeKind, ValueId};
+use befrost_tensor::tf::op::{Attrs as _, signature};
+
+/// What an operand or a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Turned.
+    Image,
+    /// What does not depend on the layout.
+    Same,
+    /// A tensor of lower rank that is broadcast over the image.
+    Small,
+    /// A row for each axis.
+    Rows,
+    /// Numbers of axes.
+    Axes,
+}
+
+/// The parts of an op.
+#[derive(Clone, Debug)]
+pub(super) struct Role {
+    pub operands: Vec<Part>,
+    pub results: Vec<Part>,
+}
+
+/// The letters of an operator.
+fn letters(op: &str) -> Option<&'static str> {
+    Some(match op {
+        "Conv2D" | "DepthwiseConv2dNative" | "BiasAdd" => "i.>i",
+        "_FusedConv2D" | "_FusedDepthwiseConv2dNative" => "i.g*>i",
+        "Conv2DBackpropInput" | "DepthwiseConv2dNativeBackpropInput" => "r.i>i",
+        "Conv2DBackpropFilter" | "DepthwiseConv2dNativeBackpropFilter" => "i.i>.",
+        "MaxPool" | "AvgPool" => "i>i",
+        "MaxPoolV2" => "irr>i",
+        "MaxPoolGrad" => "iii>i",
+        "MaxPoolGradV2" => "iiirr>i",
+        "AvgPoolGrad" => "ri>i",
+        "BiasAddGrad" => "i>.",
+        "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => "i....>i.*",
+        "FusedBatchNormGrad" | "FusedBatchNormGradV2" | "FusedBatchNormGradV3" => "ii.*>i.*",
+        "Pad" | "MirrorPad" | "MirrorPadGrad" => "ir>i",
+        "PadV2" => "ir.>i",
+        "ConcatV2" => "i*a>i",
+        "Concat" => "ai*>i",
+        "Split" => "ai>i*",
+        "SplitV" => "i.a>i*",
+        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" | "EuclideanNorm" | "ArgMax" | "ArgMin" => {
+            "ia>k"
+        }
+        "Cumsum" | "Cumprod" | "ReverseV2" => "ia>i",
+        "Slice" => "irr>i",
+        "StridedSlice" => "irrr>i",
+        "Tile" | "BroadcastTo" => "ir>i",
+        "Shape" => "i>r",
+        "Size" | "Rank" => "i>.",
+        "Squeeze" => "i>k",
+        "Reshape" => "f.>.",
+        "AddN" | "AccumulateNV2" => "i*>i",
+        "Select" => "eii>i",
+        "SelectV2" | "ClipByValue" => "bbb>i",
+        _ if UNARY.contains(&op) => "i>i",
+        _ if BINARY.contains(&op) => "bb>i",
+        _ => return None,
+    })
+}
+
+/// Operators of one operand that work element by element.
+const UNARY: &[&str] = &[
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Cast",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Digamma",
+    "Elu",
+    "Erf",
+    "Erfc",
+    "Erfinv",
+    "Exp",
+    "Expm1",
+    "Floor",
+    "Identity",
+    "Inv",
+    "Invert",
+    "IsFinite",
+    "IsInf",
+    "IsNan",
+    "LeakyRelu",
+    "Lgamma",
+    "Log",
+    "Log1p",
+    "LogicalNot",
+    "Neg",
+    "OnesLike",
+    "PreventGradient",
+    "Reciprocal",
+    "Relu",
+    "Relu6",
+    "Rint",
+    "Round",
+    "Rsqrt",
+    "Selu",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Snapshot",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Square",
+    "StopGradient",
+    "Tan",
+    "Tanh",
+    "ZerosLike",
+    "_Gelu",
+];
+
+/// Operators of two operands that work element by element.
+const BINARY: &[&str] = &[
+    "Add",
+    "AddV2",
+    "ApproximateEqual",
+    "Atan2",
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Div",
+    "DivNoNan",
+    "EluGrad",
+    "Equal",
+    "FloorDiv",
+    "FloorMod",
+    "Greater",
+    "GreaterEqual",
+    "InvGrad",
+    "LeakyReluGrad",
+    "LeftShift",
+    "Less",
+    "LessEqual",
+    "LogicalAnd",
+    "LogicalOr",
+    "Maximum",
+    "Minimum",
+    "Mod",
+    "Mul",
+    "MulNoNan",
+    "NotEqual",
+    "Pow",
+    "RealDiv",
+    "ReciprocalGrad",
+    "Relu6Grad",
+    "ReluGrad",
+    "RightShift",
+    "RsqrtGrad",
+    "SeluGrad",
+    "SigmoidGrad",
+    "SoftplusGrad",
+    "SoftsignGrad",
+    "SqrtGrad",
+    "SquaredDifference",
+    "Sub",
+    "TanhGrad",
+    "TruncateDiv",
+    "TruncateMod",
+    "Xdivy",
+    "Xlog1py",
+    "Xlogy",
+];
+
+/// The letter of each of `n` values.
+fn spread(letters: &str, n: usize) -> Option<Vec<u8>> {
+    let letters = letters.as_bytes();
+    let Some(star) = letters.iter().position(|&letter| letter == b'*') else {
+        return (letters.len() == n).then(|| letters.to_vec());
+    };
+    let (before, after) = (&letters[..star], &letters[star + 1..]);
+    let n_more = (n + 1).checked_sub(before.len() + after.len())?;
+    let (repeated, before) = before.split_last()?;
+    Some([before, &vec![*repeated; n_more], after].concat())
+}
+
+/// The dimensions of a value of known rank; -1 is one that is not known.
+pub(super) fn shape(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+    match m.cx.ty(m.value_type(value)) {
+        TypeKind::Tensor { shape: Some(dims), .. } => {
+            Some(dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect())
+        }
+        _ => None,
+    }
+}
+
+fn rank(m: &Module, value: ValueId) -> Option<usize> {
+    shape(m, value).map(|dims| dims.len())
+}
+
+fn is_image(m: &Module, value: ValueId) -> bool {
+    rank(m, value) == Some(4)
+}
+
+/// The numbers of a list attribute that is written; the defaults are the same in both layouts.
+pub(super) fn list(m: &Module, op: OpId, attr: &str) -> Option<Vec<i64>> {
+    let signature = signature(name(m, op))?;
+    signature.attr(attr)?;
+    tf::attrs_of(m, op, &signature).ints(attr)
+}
+
+/// The layout that an op's attribute says.
+pub(super) fn written(m: &Module, op: OpId) -> Option<Layout> {
+    let signature = signature(name(m, op))?;
+    signature.attr("data_format")?;
+    match tf::attrs_of(m, op, &signature).string("data_format").as_deref() {
+        Some(b"NCHW") => Some(Layout::First),
+        Some(b"NHWC") | None => Some(Layout::Last),
+        _ => None,
+    }
+}
+
+/// The parts of an op that can be turned, whatever it is written for.
+pub(super) fn of(m: &Module, op: OpId) -> Option<Role> {
+    if !is_free(m, op) {
+        return None;
+    }
+    let (inputs, outputs) = letters(name(m, op))?.split_once('>')?;
+    let operands: Vec<Part> = spread(inputs, m.n_operands(op))?
+        .into_iter()
+        .zip(m.operands(op))
+        .map(|(letter, value)| operand(m, letter, value))
+        .collect::<Option<_>>()?;
+    let results: Vec<Part> = spread(outputs, m.n_results(op))?
+        .into_iter()
+        .zip(m.results(op))
+        .map(|(letter, value)| match letter {
+            b'i' => is_image(m, value).then_some(Part::Image),
+            b'k' if is_image(m, value) => Some(Part::Image),
+            b'r' => Some(Part::Rows),
+            _ => Some(Part::Same),
+        })
+        .collect::<Option<_>>()?;
+    (operands.contains(&Part::Image) && attributes_fit(m, op)).then_some(Role { operands, results })
+}
+
+fn operand(m: &Module, letter: u8, value: ValueId) -> Option<Part> {
+    let rank = rank(m, value);
+    match (letter, rank) {
+        (b'i' | b'f' | b'b' | b'g' | b'e', Some(4)) => Some(Part::Image),
+        (b'b' | b'e', Some(0)) | (b'g', Some(_)) => Some(Part::Same),
+        (b'b', Some(1..4)) => {
+            let dims = shape(m, value)?;
+            let n_wide = dims.iter().filter(|&&dim| dim != 1).count();
+            let known = !dims.contains(&-1);
+            (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(Part::Small)
+        }
+        (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(Part::Rows),
+        (b'a', _) => {
+            ints(m, value).filter(|axes| axes.iter().all(|axis| (-4..4).contains(axis))).map(|_| Part::Axes)
+        }
+        (b'.', _) => Some(Part::Same),
+        _ => None,
+    }
+}
+
+/// Whether all attributes that depend on the layout can be turned.
+fn attributes_fit(m: &Module, op: OpId) -> bool {
+    let n = |attr: &str| list(m, op, attr).map(|list| list.len());
+    let number = |attr: &str| m.attr_named(op, attr).and_then(|attr| m.cx.as_int(attr)).unwrap_or(0);
+    n("strides").is_none_or(|n| n == 4)
+        && n("ksize").is_none_or(|n| n == 4)
+        && n("dilations").is_none_or(|n| n == 4 || n == 0)
+        && n("explicit_paddings").is_none_or(|n| n == 8 || n == 0)
+        && n("squeeze_dims").is_none_or(|n| n > 0)
+        && ["ellipsis_mask", "new_axis_mask", "shrink_axis_mask"].iter().all(|mask| number(mask) == 0)
+        && m.attr_named(op, "filter_format").is_none_or(
+            |attr| matches!(m.cx.attr(attr), AttrKind::Str { text, .. } if m.cx.str(*text) == "HWIO"),
+        )
+}
+
+/// Numbers of axes of an image, none below 0.
+pub(super) fn axes(numbers: &[i64]) -> Vec<usize> {
+    numbers.iter().map(|&axis| if axis < 0 { axis + 4 } else { axis } as usize).collect()
+}
+
+/// The axis that an axis becomes.
+pub(super) fn turned_axis(order: &Order, axis: usize) -> usize {
+    order.iter().position(|&from| from == axis).unwrap_or(axis)
+}
+
+/// Whether an op that is written for `written` can be turned.
+pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
+    let order = written.other().order();
+    let in_order = |kept: &[usize]| {
+        let turned: Vec<usize> = kept.iter().map(|&axis| turned_axis(&order, axis)).collect();
+        turned.is_sorted()
+    };
+    let result_is_image = is_image(m, m.result(op, 0));
+    match name(m, op) {
+        "Reshape" => {
+            let wide = shape(m, m.operand(op, 0)).unwrap_or_default();
+            let wide: Vec<usize> = (0..wide.len()).filter(|&axis| wide[axis] != 1).collect();
+            in_order(&wide)
+        }
+        "Squeeze" => {
+            let gone = axes(&list(m, op, "squeeze_dims").unwrap_or_default());
+            gone.iter().all(|&axis| axis < 4) && in_order(&rest(&gone))
+        }
+        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" | "EuclideanNorm" | "ArgMax" | "ArgMin"
+            if !result_is_image =>
+        {
+            ints(m, m.operand(op, 1)).is_some_and(|gone| in_order(&rest(&axes(&gone))))
+        }
+        _ => true,
+    }
+}
+
+/// The axes that are not among these.
+fn rest(gone: &[usize]) -> Vec<usize> {
+    (0..4).filter(|axis| !gone.contains(axis)).collect()
+}

@@ -1,0 +1,264 @@
+//! Operators for images in the other layout.
+
+use rustc_hash::FxHashMap;
+
+use befrost_tensor::DType;
+
+use super::network::between_layouts;
+use super::roles::{self, Part, Role, axes, list, shape, turned_axis};
+use super::{Layout, Order};
+use crate::dialects::tf;
+use crate::ir::{AttrId, BlockId, KnownType, OpId, StrId, TypeId, ValueId};
+use crate::pass::Rewriter;
+
+use super::super::patterns::{ints, made_by, make, name};
+use super::super::shapes::ints as ints_of;
+
+/// The lists with a number for each axis.
+const PER_AXIS: &[&str] = &["strides", "ksize", "dilations"];
+
+struct Turning<'a, 'm> {
+    r: &'a mut Rewriter<'m>,
+    /// Values and what transpositions made of them.
+    turned: FxHashMap<(ValueId, Order), ValueId>,
+    /// The transpositions, which may not be needed.
+    made: Vec<OpId>,
+}
+
+/// Gives the ops of a block their layouts.
+pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId, Layout>) {
+    let ops: Vec<OpId> = r.ir().ops_in(block).collect();
+    let mut turning = Turning { r, turned: FxHashMap::default(), made: Vec::new() };
+    for op in ops {
+        let Some(&layout) = chosen.get(&op) else {
+            turning.note(op);
+            continue;
+        };
+        // What has been turned already keeps the ranks of all values, so the role is what it was.
+        if let Some(role) = roles::of(turning.r.ir(), op) {
+            turning.one(op, &role, layout);
+        }
+    }
+    let Turning { r, made, .. } = turning;
+    for op in made.into_iter().rev() {
+        if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
+            r.erase(op);
+        }
+    }
+    let transposes: Vec<OpId> = r.ir().ops_in(block).filter(|&op| name(r.ir(), op) == "Transpose").collect();
+    for op in transposes {
+        reshape(r, op);
+    }
+}
+
+/// The axes of a type in another order.
+fn reordered(r: &mut Rewriter<'_>, ty: TypeId, order: &Order) -> TypeId {
+    let element = r.ir().cx.element(ty);
+    let dims = match r.ir().cx.ty(ty) {
+        crate::ir::TypeKind::Tensor { shape: Some(dims), .. } if dims.len() == order.len() => dims,
+        _ => return ty,
+    };
+    let dims: Vec<i64> = order
+        .iter()
+        .map(|&axis| dims[axis])
+        .map(|dim| if dim == crate::ir::DYNAMIC { -1 } else { dim })
+        .collect();
+    tf::tensor(r.cx(), Some(&dims), element)
+}
+
+fn numbers(order: &Order) -> Vec<i64> {
+    order.iter().map(|&axis| axis as i64).collect()
+}
+
+impl Turning<'_, '_> {
+    /// Keeps a transposition between layouts in mind, for all behind it.
+    fn note(&mut self, op: OpId) {
+        let m = self.r.ir();
+        if name(m, op) == "Transpose"
+            && let result = m.result(op, 0)
+            && let Some((x, made)) = between_layouts(m, result)
+        {
+            self.turned.entry((x, made.order())).or_insert(result);
+        }
+    }
+
+    /// A value with its axes in another order.
+    fn transposed(&mut self, before: OpId, value: ValueId, layout: Layout) -> ValueId {
+        if let Some((x, made)) = between_layouts(self.r.ir(), value)
+            && made == layout.other()
+        {
+            return x;
+        }
+        let order = layout.order();
+        if let Some(&known) = self.turned.get(&(value, order)) {
+            return known;
+        }
+        let turned = self.transpose(before, value, &order);
+        self.turned.insert((value, order), turned);
+        turned
+    }
+
+    fn transpose(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
+        let ty = self.r.ir().value_type(value);
+        let ty = reordered(self.r, ty, order);
+        let Some(perm) = ints(self.r, before, &numbers(order), DType::I32) else { return value };
+        let turned = make(self.r, before, "Transpose", &[value, perm], ty, &[]);
+        self.made.extend(self.r.ir().defining_op(turned));
+        turned
+    }
+
+    /// The rows of a vector or matrix in another order.
+    fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
+        let ty = self.r.ir().value_type(value);
+        let indices = ints(self.r, before, &numbers(order), DType::I32);
+        let axis = super::super::fold::int_tensor(&[0], &[], DType::I32)
+            .and_then(|axis| tf::tensor_attr(self.r.cx(), &axis));
+        let (Some(indices), Some(axis)) = (indices, axis) else { return value };
+        let axis = super::super::fold::constant(self.r, before, axis);
+        make(self.r, before, "GatherV2", &[value, indices, axis], ty, &[])
+    }
+
+    /// Numbers of axes, renumbered.
+    fn axes(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
+        let m = self.r.ir();
+        let Some(old) = ints_of(m, value) else { return value };
+        let new: Vec<i64> = axes(&old).into_iter().map(|axis| turned_axis(order, axis) as i64).collect();
+        let dims = shape(m, value).unwrap_or_default();
+        let dtype = tf::type_of(&m.cx, m.value_type(value)).and_then(|(ty, _)| ty.dtype());
+        let attr = super::super::fold::int_tensor(&new, &dims, dtype.unwrap_or(DType::I32))
+            .and_then(|tensor| tf::tensor_attr(self.r.cx(), &tensor));
+        attr.map_or(value, |attr| super::super::fold::constant(self.r, before, attr))
+    }
+
+    /// A tensor of lower rank than the image over which it is broadcast.
+    fn small(&mut self, before: OpId, value: ValueId, layout: Layout) -> ValueId {
+        let m = self.r.ir();
+        let Some(dims) = shape(m, value) else { return value };
+        let element = m.cx.element(m.value_type(value));
+        let mut full = vec![1; 4 - dims.len()];
+        full.extend(dims);
+        let order = layout.order();
+        let turned: Vec<i64> = order.iter().map(|&axis| full[axis]).collect();
+        let mut value = value;
+        let mut wide = full.iter().filter(|&&dim| dim != 1);
+        if wide.next().is_some() && wide.next().is_some() {
+            value = self.reshape(before, value, &full, element);
+            value = self.transposed(before, value, layout);
+        }
+        // As few dimensions as can be: a vector along the last axis is a bias.
+        let leading = turned.iter().take_while(|&&dim| dim == 1).count();
+        self.reshape(before, value, &turned[leading..], element)
+    }
+
+    fn reshape(&mut self, before: OpId, value: ValueId, dims: &[i64], element: TypeId) -> ValueId {
+        let ty = tf::tensor(self.r.cx(), Some(dims), element);
+        let Some(to) = ints(self.r, before, dims, DType::I32) else { return value };
+        make(self.r, before, "Reshape", &[value, to], ty, &[])
+    }
+
+    /// Turns one op.
+    fn one(&mut self, op: OpId, role: &Role, layout: Layout) {
+        let order = layout.order();
+        let back = layout.other().order();
+        let values: Vec<ValueId> = self.r.ir().operands(op).collect();
+        let operands: Vec<ValueId> = values
+            .into_iter()
+            .zip(&role.operands)
+            .map(|(value, part)| match part {
+                Part::Image => self.transposed(op, value, layout),
+                Part::Same => value,
+                Part::Small => self.small(op, value, layout),
+                Part::Rows => self.rows(op, value, &order),
+                Part::Axes => self.axes(op, value, &order),
+            })
+            .collect();
+        let types: Vec<TypeId> = self.r.ir().results(op).map(|value| self.r.ir().value_type(value)).collect();
+        let types: Vec<TypeId> = types
+            .into_iter()
+            .zip(&role.results)
+            .map(|(ty, part)| if *part == Part::Image { reordered(self.r, ty, &order) } else { ty })
+            .collect();
+        let attrs = self.attrs(op, layout);
+        let new = self.r.rebuild(op, &operands, &types);
+        for (name, attr) in attrs {
+            self.r.set_attr(new, name, attr);
+        }
+        let results: Vec<ValueId> = self.r.ir().results(new).collect();
+        let results: Vec<ValueId> = results
+            .into_iter()
+            .zip(&role.results)
+            .map(|(value, part)| match part {
+                Part::Image => self.transpose(op, value, &back),
+                Part::Rows => self.rows(op, value, &back),
+                _ => value,
+            })
+            .collect();
+        self.r.replace_op(op, &results);
+    }
+
+    /// The attributes that change.
+    fn attrs(&mut self, op: OpId, layout: Layout) -> Vec<(StrId, AttrId)> {
+        let order = layout.order();
+        let m = self.r.ir();
+        let mut changed: Vec<(&str, Vec<i64>)> = Vec::new();
+        let written = |name: &str| m.attr_named(op, name).is_some();
+        for name in PER_AXIS.iter().filter(|name| written(name)) {
+            if let Some(numbers) = list(m, op, name).filter(|list| list.len() == 4) {
+                changed.push((name, order.iter().map(|&axis| numbers[axis]).collect()));
+            }
+        }
+        if let Some(pairs) = list(m, op, "explicit_paddings").filter(|list| list.len() == 8) {
+            let pairs = order.iter().flat_map(|&axis| [pairs[2 * axis], pairs[2 * axis + 1]]).collect();
+            changed.push(("explicit_paddings", pairs));
+        }
+        if let Some(gone) = list(m, op, "squeeze_dims") {
+            let mut gone: Vec<i64> =
+                axes(&gone).into_iter().map(|axis| turned_axis(&order, axis) as i64).collect();
+            gone.sort_unstable();
+            changed.push(("squeeze_dims", gone));
+        }
+        let masks: Vec<(&str, i64)> = ["begin_mask", "end_mask"]
+            .into_iter()
+            .filter_map(|name| Some((name, m.cx.as_int(m.attr_named(op, name)?)?)))
+            .map(|(name, mask)| {
+                let bit = |(i, &axis): (usize, &usize)| (mask >> axis & 1) << i;
+                (name, order.iter().enumerate().map(bit).sum())
+            })
+            .collect();
+        let has_format = roles::written(m, op).is_some();
+        let cx = self.r.cx();
+        let int = |cx: &mut crate::ir::Context, n| cx.int_attr(KnownType::I64.id(), n);
+        let mut attrs = Vec::new();
+        for (name, numbers) in changed {
+            let numbers: Vec<AttrId> = numbers.into_iter().map(|n| int(cx, n)).collect();
+            attrs.push((cx.str_id(name), cx.array_attr(&numbers)));
+        }
+        for (name, mask) in masks {
+            attrs.push((cx.str_id(name), int(cx, mask)));
+        }
+        if has_format {
+            attrs.push((cx.str_id("data_format"), cx.str_attr(layout.name())));
+        }
+        attrs
+    }
+}
+
+/// A transposition that moves only axes of one element is a reshape, which moves nothing.
+fn reshape(r: &mut Rewriter<'_>, op: OpId) {
+    let m = r.ir();
+    let Some(order) = ints_of(m, m.operand(op, 1)) else { return };
+    let (x, result) = (m.operand(op, 0), m.result(op, 0));
+    let (Some(from), Some(to)) = (shape(m, x), shape(m, result)) else { return };
+    let dim = |&axis: &i64| usize::try_from(axis).ok().and_then(|axis| from.get(axis)).copied();
+    let Some(moved) = order.iter().map(dim).collect::<Option<Vec<i64>>>() else { return };
+    let wide: Vec<i64> =
+        order.iter().zip(&moved).filter(|&(_, &dim)| dim != 1).map(|(&axis, _)| axis).collect();
+    let n_unknown = moved.iter().filter(|&&dim| dim < 0).count();
+    if !wide.is_sorted() || n_unknown > 1 || made_by(m, result, &["Transpose"]).is_none() || moved != to {
+        return;
+    }
+    let ty = m.value_type(result);
+    let Some(to) = ints(r, op, &moved, DType::I32) else { return };
+    let new = make(r, op, "Reshape", &[x, to], ty, &[]);
+    r.replace_op(op, &[new]);
+}
