@@ -1,0 +1,155 @@
+//! Passes over the op graph, by execution before and after: random small graphs give the same results whatever is done to them.
+//!
+//! ```text
+//! graph ──tf-to-kernels──────────▶ results ┐
+//!   └────a pass, or a level──────▶ results ┴─▶ integers and NaN alike, floats within 1e-4 of the largest (or of 1)
+//! ```
+//!
+//! A graph is made op by op, so that the first ops of a graph that fails are a graph too: what is shown is the shortest that fails.
+#![forbid(unsafe_code)]
+
+mod generate;
+
+use befrost::{DType, Datum, HostTensor, Runtime};
+use befrost_compiler::diag::Diagnostic;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::graph::pipeline;
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+use generate::{Graph, Mode};
+
+/// Graphs of each mode.
+const GRAPHS: u64 = 60;
+/// Ops of a graph, those for its constants not counted.
+const OPS: usize = 14;
+
+/// The passes, each with what it needs before it.
+const PASSES: &[&str] = &[
+    "tf-shape-inference",
+    "tf-shape-inference,tf-constant-fold",
+    "tf-shape-inference,tf-arithmetic",
+    "tf-shape-inference,tf-layout",
+    "tf-shape-inference,tf-layout{layout=nchw}",
+    "tf-shape-inference,tf-remap",
+    "tf-inline",
+    "tf-shape-inference,tf-pack-weights",
+    "tf-shape-inference,tf-fuse-elementwise",
+    "cse",
+];
+
+fn said(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
+}
+
+fn run(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<Vec<Datum>, String> {
+    let parsed = parse("graph", &graph.text(), &ParseOptions::default());
+    let mut module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
+    let wrong = verify(&module);
+    if !wrong.is_empty() {
+        return Err(format!("the graph: {}", said(&wrong)));
+    }
+    let mut manager = PassManager::parse(passes).map_err(|error| format!("{error:?}"))?;
+    let _ = manager.run(&mut module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
+    let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
+    let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
+    let function = program.function("main").map_err(|error| error.to_string())?;
+    function
+        .call(graph.arguments.iter().map(|tensor| tensor.clone().into()))
+        .map_err(|error| error.to_string())
+}
+
+fn same(found: &Datum, want: &Datum) -> Result<(), String> {
+    let differ = || Err(format!("{found} instead of {want}"));
+    let (found, want) = match (found.tensor(), want.tensor()) {
+        (Ok(found), Ok(want)) => (found, want),
+        (Err(_), Err(_)) => return Ok(()),
+        (Err(error), _) => return Err(format!("failed: {error}")),
+        (_, Err(error)) => return Err(format!("did not fail: {error}")),
+    };
+    if found.dtype() != want.dtype() || found.shape() != want.shape() {
+        return differ();
+    }
+    let is_same = match want.dtype() {
+        DType::F32 => alike(&floats(found)?, &floats(want)?),
+        _ => {
+            let bytes = |tensor: &HostTensor| tensor.read_bytes().map(|bytes| bytes.to_vec());
+            bytes(found).map_err(|error| error.to_string())?
+                == bytes(want).map_err(|error| error.to_string())?
+        }
+    };
+    if is_same { Ok(()) } else { differ() }
+}
+
+fn floats(tensor: &HostTensor) -> Result<Vec<f32>, String> {
+    Ok(tensor.read::<f32>().map_err(|error| error.to_string())?.to_vec())
+}
+
+fn alike(found: &[f32], want: &[f32]) -> bool {
+    let largest = want.iter().filter(|x| x.is_finite()).fold(1.0, |largest: f32, x| largest.max(x.abs()));
+    found.iter().zip(want).all(|(found, want)| {
+        let equal = found == want || found.is_nan() && want.is_nan();
+        equal || found.is_finite() && want.is_finite() && (found - want).abs() <= 1e-4 * largest
+    })
+}
+
+/// Compares what a pipeline makes of a graph with what the graph says.
+fn compare(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<(), String> {
+    let want = run(runtime, graph, pipeline(0)).map_err(|error| format!("as written: {error}"))?;
+    let found = run(runtime, graph, passes)?;
+    found
+        .iter()
+        .zip(&want)
+        .enumerate()
+        .try_for_each(|(i, (found, want))| same(found, want).map_err(|why| format!("result #{i}: {why}")))
+}
+
+fn check(mode: Mode) {
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread needs nothing");
+    let alone = PASSES.iter().map(|passes| format!("builtin.module({passes},tf-to-kernels)"));
+    let pipelines: Vec<String> = alone.chain([1, 2].map(|level| pipeline(level).to_owned())).collect();
+    let mut failures = Vec::new();
+    for seed in 1..=GRAPHS {
+        let graph = Graph::random(mode, seed, OPS);
+        for passes in &pipelines {
+            let Err(why) = compare(&runtime, &graph, passes) else { continue };
+            let shorter = (1..OPS).find_map(|n| {
+                let graph = Graph::random(mode, seed, n);
+                compare(&runtime, &graph, passes).err().map(|why| (graph.text(), why))
+            });
+            let (text, why) = shorter.unwrap_or_else(|| (graph.text(), why));
+            failures.push(format!("{mode:?}, seed {seed}, {passes}: {why}\n{text}"));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} failures, of which\n{}",
+        failures.len(),
+        failures[..failures.len().min(3)].join("\n")
+    );
+}
+
+#[test]
+fn floats_with_known_shapes() {
+    check(Mode::Floats);
+}
+
+#[test]
+fn floats_with_unknown_shapes() {
+    check(Mode::Dynamic);
+}
+
+#[test]
+fn integers() {
+    check(Mode::Integers);
+}
+
+#[test]
+fn images() {
+    check(Mode::Images);
+}
+
+#[test]
+fn what_is_no_number() {
+    check(Mode::Specials);
+}
