@@ -1,5 +1,8 @@
-// RUN: bef-exec %s --work-queue s | FileCheck %s
-// RUN: bef-exec %s --work-queue mstd:2 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 // RUN: bef-exec %s --functions two,one | FileCheck %s --check-prefix=SOME
 // RUN: bef-exec %s --functions increment 2>&1 | FileCheck %s --check-prefix=ARGS
 

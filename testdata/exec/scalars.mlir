@@ -1,8 +1,11 @@
 // Scalars of every type, and how they print.
 //
-// RUN: bef-exec %s --work-queue s | FileCheck %s
+// RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 // RUN: ir-translate %s -o %t.bef && bef-exec %t.bef | FileCheck %s
-// RUN: ir-translate %s | bef-exec - | FileCheck %s
 // RUN: cat %s | bef-exec - | FileCheck %s
 
 // CHECK: {{^}}--- Running 'integers':

@@ -1,8 +1,10 @@
 // The kernels of a synchronous function run in the order of the program, and the first failure ends it.
 //
-// RUN: bef-exec %s --work-queue s | FileCheck %s
-// RUN: bef-exec %s --work-queue mstd:4 | FileCheck %s
-// RUN: bef-exec %s --work-queue s --seed 7 | FileCheck %s
+// RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 
 // CHECK: --- Running 'order':
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [1]

@@ -1,7 +1,10 @@
 // Tensors of BTF files. The strings are made here so that the paths can be said on the command line.
 //
-// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - | FileCheck %s
-// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --work-queue mstd:4 | FileCheck %s
+// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: sed -e 's|DIRECTORY|%S/Inputs|' %s | ir-translate --mlir-to-bef | bef-exec - --seed 2 --leak-check | FileCheck %s
 
 // CHECK-LABEL: --- Running 'dense'
 func.func @dense() -> (!t.tensor, !t.tensor, !t.tensor) {

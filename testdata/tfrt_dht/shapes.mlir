@@ -1,8 +1,11 @@
 // Shapes: known, partly known, of a fixed rank.
 //
 // RUN: ir-opt %s | ir-opt | FileCheck --check-prefix=TEXT %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 2 --leak-check | FileCheck %s
 
 // CHECK-LABEL: --- Running 'partial'
 func.func @partial() -> (!ts.shape, !ts.shape, !ts.shape) {

@@ -1,8 +1,11 @@
 // Dense host tensors of every element type.
 //
 // RUN: ir-opt %s | ir-opt | FileCheck --check-prefix=TEXT %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 2 --leak-check | FileCheck %s
 // RUN: ir-translate --mlir-to-bef %s | ir-translate --bef-to-mlir | bef-exec - | FileCheck %s
 
 // CHECK-LABEL: --- Running 'integers'

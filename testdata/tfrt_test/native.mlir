@@ -1,8 +1,11 @@
 // Native functions: kernels that are called like functions.
 //
 // RUN: ir-translate --mlir-to-bef %s | ir-translate --bef-to-mlir | FileCheck --check-prefix=TEXT %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 2 --leak-check | FileCheck %s
 
 // TEXT: func.func private @native_add(i32, i32) -> i32 attributes {tfrt.native}
 func.func private @native_add(i32, i32) -> i32 attributes {tfrt.native}

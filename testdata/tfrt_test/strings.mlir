@@ -1,7 +1,10 @@
 // Strings of `tfrt_test`.
 //
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 2 --leak-check | FileCheck %s
 
 // CHECK-LABEL: --- Running 'strings'
 func.func @strings() -> (i1, i1, !tfrt.chain) {

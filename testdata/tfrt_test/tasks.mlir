@@ -1,8 +1,10 @@
 // Asynchronous kernels of `tfrt_test`.
 //
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 | FileCheck %s
-// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 3 | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue s --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 1 --leak-check | FileCheck %s
+// RUN: ir-translate --mlir-to-bef %s | bef-exec - --seed 2 --leak-check | FileCheck %s
 
 // CHECK-LABEL: --- Running 'results_of_tasks'
 func.func @results_of_tasks() -> (i1, i32, i32, i64) {

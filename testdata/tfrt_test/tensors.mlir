@@ -1,7 +1,10 @@
 // The kernels that TFRT's training examples are made of.
 //
-// RUN: bef-exec %s --work-queue s | FileCheck %s
-// RUN: bef-exec %s --work-queue mstd:4 | FileCheck %s
+// RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 
 // CHECK: --- Running 'matmul':
 // CHECK-NEXT: values = [3, 5, 7, 11]

@@ -1,6 +1,8 @@
-// RUN: bef-exec %s --work-queue s | FileCheck %s
-// RUN: bef-exec %s --work-queue s --seed 3 | FileCheck %s
-// RUN: bef-exec %s --work-queue mstd:4 | FileCheck %s
+// RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 
 // A value is its use's own if it was made here and nobody else uses it.
 // CHECK: --- Running 'uniqueness':

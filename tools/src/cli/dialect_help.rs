@@ -46,7 +46,7 @@ pub(super) fn help(registry: &Registry, what: &str) -> Result<String, Failure> {
 }
 
 fn summary(def: &OpDef, text: &mut String) {
-    _ = writeln!(text, "  {:<44}{}", def.name, def.summary);
+    _ = writeln!(text, "  {:<44} {}", def.name, def.summary);
 }
 
 fn details(def: &OpDef) -> String {
