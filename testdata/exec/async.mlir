@@ -5,6 +5,9 @@
 // RUN: bef-exec %s --work-queue mstd:1 --leak-check 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --work-queue mstd:4,1 --leak-check 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --work-queue mstd:4 --repeat 200 --warmup 5 --leak-check 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check 2>/dev/null | FileCheck %s
 
 // CHECK: --- Running 'sum':
 // CHECK-NEXT: 'sum' returned 45

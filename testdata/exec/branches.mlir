@@ -4,6 +4,8 @@
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
 // RUN: bef-exec %s --work-queue mstd:1 --leak-check 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --work-queue mstd:4 --leak-check 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check 2>/dev/null | FileCheck %s
 
 // CHECK: --- Running 'if':
 // CHECK-NEXT: int32 = 1

@@ -3,6 +3,10 @@
 // RUN: bef-exec %s --work-queue s 2> %t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
 // RUN: bef-exec %s --work-queue mstd:2 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 1 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 2 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --print-error-code 2>/dev/null | FileCheck %s --check-prefix=CODE
 // RUN: not bef-exec %s --timeout 0 --functions after --work-queue s 2>&1 | FileCheck %s --check-prefix=TIME
 // RUN: bef-exec %s --timeout 1e6 --functions after 2>&1 | FileCheck %s --check-prefix=AFTER

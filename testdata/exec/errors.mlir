@@ -4,6 +4,10 @@
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
 // RUN: bef-exec %s --work-queue mstd:2 2> %t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
+// RUN: bef-exec %s --work-queue mstd:1 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 1 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 2 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --functions fails,divides --print-error-code 2>/dev/null | FileCheck %s --check-prefix=CODE
 // RUN: ir-translate --disable-optional-sections %s -o %t.bef
 // RUN: bef-exec %t.bef --functions fails 2>&1 >/dev/null | FileCheck %s --check-prefix=STRIPPED

@@ -4,6 +4,8 @@
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
 // RUN: bef-exec %s --work-queue mstd:1 --leak-check 2>/dev/null | FileCheck %s
 // RUN: bef-exec %s --work-queue mstd:4 --leak-check 2>/dev/null | FileCheck %s --check-prefix=ANY
+// RUN: bef-exec %s --seed 1 --leak-check 2>/dev/null | FileCheck %s --check-prefix=ANY
+// RUN: bef-exec %s --seed 2 --leak-check 2>/dev/null | FileCheck %s --check-prefix=ANY
 // RUN: bef-exec %s --work-queue s --functions blocks | FileCheck %s --check-prefix=ORDER
 
 // CHECK: --- Running 'blocks':

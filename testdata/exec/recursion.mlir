@@ -3,6 +3,9 @@
 // RUN: bef-exec %s --work-queue s 2> %t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ERR --input-file=%t.err
 // RUN: bef-exec %s --work-queue mstd:2 2> %t.err | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 2>/dev/null | FileCheck %s
+// RUN: bef-exec %s --seed 1 2>/dev/null | FileCheck %s
 
 // CHECK: --- Running 'forever':
 // CHECK-NEXT: 'forever' returned <<error: calls nest too deeply: {{.*}}>>

@@ -1,6 +1,10 @@
 // Dense tensors: allocation, writes in the order of chains, shapes, and memory that is refused.
 //
 // RUN: bef-exec %s --work-queue s --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --work-queue mstd:4 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 1 --leak-check | FileCheck %s
+// RUN: bef-exec %s --seed 2 --leak-check | FileCheck %s
 // RUN: bef-exec %s --work-queue mstd:2 --host-allocator leak-check --leak-check | FileCheck %s
 // RUN: ir-translate %s -o %t.bef && bef-exec %t.bef | FileCheck %s
 // RUN: bef-exec %s --host-allocator fixed-1k 2>&1 | FileCheck %s --check-prefix=SMALL

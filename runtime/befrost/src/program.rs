@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bef_format::FunctionId;
+use bef_format::{FunctionId, FunctionKind};
 use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
 use befrost_host::{Error, ErrorCode, ExecContext, LoadError, Request, call};
 
@@ -112,6 +112,11 @@ impl Function {
         (0..view.n_results())
             .map(|i| Port { name: view.result_name(i).into(), ty: view.result_type(i).into() })
             .collect()
+    }
+
+    /// Whether its kernels run one after the other, until one fails.
+    pub fn is_sync(&self) -> bool {
+        self.owner.program.image().function(self.id.0).kind() == FunctionKind::Sync
     }
 
     /// Calls it and waits for the results.

@@ -220,6 +220,12 @@ impl<'a> Session<'a> {
         if self.args.verify_diagnostics {
             self.to_verify.borrow_mut().extend(told.into_iter().cloned());
         }
+        // What ends a synchronous function is said once.
+        let ended = || results.iter().find_map(Datum::error).or(raised.first());
+        if let Some(error) = function.is_sync().then(ended).flatten() {
+            print(&format!("'{}' returned {}\n", function.name(), self.shown_error(error)))?;
+            return std::io::stdout().flush().map_err(not_written);
+        }
         let shown = results.iter().enumerate().filter(|(at, result)| is_printed(*at) || result.ok().is_err());
         let ports = function.results();
         let shown: Vec<String> =
@@ -232,9 +238,7 @@ impl<'a> Session<'a> {
 
     fn shown(&self, result: &Datum, ty: &str) -> String {
         match result.error() {
-            Some(error) if self.args.print_error_code => {
-                format!("<<error: {}, code: {}>>", error.message(), error.code())
-            }
+            Some(error) => self.shown_error(error),
             None if self.args.tfrt_output => match (ty, result.value()) {
                 ("i1" | "i32" | "i64", _) => result.to_string(),
                 // As LLVM prints them.
@@ -243,6 +247,14 @@ impl<'a> Session<'a> {
                 _ => format!("{ty} value"),
             },
             _ => result.to_string(),
+        }
+    }
+
+    fn shown_error(&self, error: &Error) -> String {
+        if self.args.print_error_code {
+            format!("<<error: {}, code: {}>>", error.message(), error.code())
+        } else {
+            format!("<<error: {}>>", error.message())
         }
     }
 
