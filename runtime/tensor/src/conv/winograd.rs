@@ -18,8 +18,6 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use smallvec::SmallVec;
-
 use super::Conv2d;
 use crate::TensorError;
 use crate::gemm::Matrix;
@@ -78,6 +76,8 @@ pub struct Winograd {
 
 /// Floats that a band's V and M have together, unless one row of patches has more: what stays in the second cache beside filters that do too.
 const BAND: usize = 1 << 16;
+/// Segments of a tile: enough for 1536 channels at once.
+const SEGMENTS: usize = 4;
 /// Numbers between the positions' matrices, so that these do not begin in the same sets of the caches.
 const GAP: usize = 16;
 
@@ -194,8 +194,9 @@ impl Band<'_> {
         let mut space = SPACE.take();
         let Space { v, m, a } = &mut space;
         let (v, m) = (grow(v, positions * v_step)?, grow(m, positions * m_step)?);
+        let mut pixels = [[&[][..]; 6]; 6];
         for at in 0..patches {
-            let pixels = self.patch(source, at / across * side, at % across * side);
+            self.patch(source, (at / across * side, at % across * side), &mut pixels);
             self.isa.winograd_input(patch.reads(), channels, &pixels, v_step, &mut v[at * channels..]);
         }
         for position in 0..positions {
@@ -240,32 +241,42 @@ impl Band<'_> {
             let a = &mut a.0[..rows.len()];
             v.copy(self.isa, rows, from..k.min(from + steps_each), a);
         }
-        for (col, panel) in (0..n).step_by(PANEL).zip(0..) {
+        for (panel, col) in (0..n).step_by(PANEL).enumerate() {
             let b = &filters.panel(panel)[steps.clone()];
-            for (tile_at, a) in space[..tiles * segments].chunks_exact(segments.max(1)).enumerate() {
+            for tile_at in 0..tiles {
                 let rows = rows(tile_at);
-                let segments: SmallVec<[Segment<'_>; 4]> =
-                    a.iter().zip(b.chunks(steps_each)).map(|(a, b)| Segment { a, b }).collect();
+                let a = &space[tile_at * segments..][..segments];
                 let out = &mut m[rows.start * n + col..];
                 let size = (rows.len(), PANEL.min(n - col));
-                tile(self.isa, size, &segments, &mut Place { out, stride: n, add: false });
+                let mut place = Place { out, stride: n, add: false };
+                for (a, b) in a.chunks(SEGMENTS).zip(b.chunks(SEGMENTS * steps_each)) {
+                    let mut parts = [Segment { a: &a[0], b: &[] }; SEGMENTS];
+                    for (i, a) in a.iter().enumerate() {
+                        let b = &b[i * steps_each..];
+                        parts[i] = Segment { a, b: &b[..steps_each.min(b.len())] };
+                    }
+                    tile(self.isa, size, &parts[..a.len()], &mut place);
+                    place.add = true;
+                }
             }
         }
         Ok(())
     }
 
     /// The pixels of the patch for the results from (y, x) of the band on.
-    fn patch<'s>(&self, source: &'s [f32], y: usize, x: usize) -> [[&'s [f32]; 6]; 6] {
+    fn patch<'s>(&self, source: &'s [f32], (y, x): (usize, usize), pixels: &mut [[&'s [f32]; 6]; 6]) {
         let Conv2d { channels, height, width, .. } = self.winograd.conv;
-        let pixel = |i: usize, j: usize| {
-            let y = (self.first + y + i).checked_sub(height.pad.0).filter(|&y| y < height.input)?;
-            let x = (x + j).checked_sub(width.pad.0).filter(|&x| x < width.input)?;
-            source.get(((self.image * height.input + y) * width.input + x) * channels..)?.get(..channels)
-        };
         let reads = self.winograd.patch.reads();
-        std::array::from_fn(|i| {
-            std::array::from_fn(|j| if i < reads && j < reads { pixel(i, j).unwrap_or(&[]) } else { &[] })
-        })
+        for (i, row) in pixels.iter_mut().enumerate().take(reads) {
+            let y = (self.first + y + i).checked_sub(height.pad.0).filter(|&y| y < height.input);
+            let line = y.map(|y| (self.image * height.input + y) * width.input * channels);
+            let line = line.and_then(|at| source.get(at..)?.get(..width.input * channels)).unwrap_or(&[]);
+            for (j, pixel) in row.iter_mut().enumerate().take(reads) {
+                // Before the line the place wraps around, and is not in it either.
+                let at = (x + j).wrapping_sub(width.pad.0).wrapping_mul(channels);
+                *pixel = line.get(at..).and_then(|line| line.get(..channels)).unwrap_or(&[]);
+            }
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! The transposed of a matrix, a tile at a time: whole cache lines are read, and whole ones are written.
 //!
 //! A tile is turned in the first cache, so that the rows that it comes from, often a power of 2 apart, do not push each other out while columns
-//! are picked. Tiles are taken block by block, since each row of a large matrix is a page of its own.
+//! are picked. Tiles are taken block by block, since each row of a large matrix is a page of its own; what the next one reads and writes is
+//! asked for, which no machine does by itself over such distances.
+
+use crate::simd::ask_for;
 
 /// The side of a tile: a cache line of 4-byte elements.
 const SIDE: usize = 16;
@@ -28,14 +31,22 @@ pub(crate) fn transpose_part<T: Copy>(
     (x, x_step): (&[T], usize),
     (out, out_step): (&mut [T], usize),
 ) {
-    let blocks = |len: usize| (0..len).step_by(BLOCK);
-    for (top, left) in blocks(rows).flat_map(|i| blocks(cols).map(move |j| (i, j))) {
-        for i in (top..rows.min(top + BLOCK)).step_by(SIDE) {
-            for j in (left..cols.min(left + BLOCK)).step_by(SIDE) {
-                let size = (SIDE.min(rows - i), SIDE.min(cols - j));
-                tile(size, (&x[i * x_step + j..], x_step), (&mut out[j * out_step + i..], out_step));
+    let starts = |from: usize, end: usize, step: usize| (from..end).step_by(step);
+    let blocks = starts(0, rows, BLOCK).flat_map(|i| starts(0, cols, BLOCK).map(move |j| (i, j)));
+    let tiles = blocks.flat_map(|(top, left)| {
+        let (bottom, right) = (rows.min(top + BLOCK), cols.min(left + BLOCK));
+        starts(top, bottom, SIDE).flat_map(move |i| starts(left, right, SIDE).map(move |j| (i, j)))
+    });
+    let mut tiles = tiles.peekable();
+    while let Some((i, j)) = tiles.next() {
+        if let Some(&(i, j)) = tiles.peek() {
+            for line in 0..SIDE {
+                ask_for(x.get((i + line) * x_step + j));
+                ask_for(out.get((j + line) * out_step + i));
             }
         }
+        let size = (SIDE.min(rows - i), SIDE.min(cols - j));
+        tile(size, (&x[i * x_step + j..], x_step), (&mut out[j * out_step + i..], out_step));
     }
 }
 

@@ -29,6 +29,7 @@ mod single;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod vector;
 mod window;
 mod winograd;
 
@@ -89,6 +90,22 @@ impl Place<'_> {
     fn row(&mut self, i: usize) -> &mut [f32] {
         &mut self.out[i * self.stride..][..PANEL]
     }
+}
+
+/// Asks for the cache line of a number that will be read or written soon.
+#[inline(always)]
+pub(crate) fn ask_for<T>(x: Option<&T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(x) = x {
+        // SAFETY: a hint; no address is wrong.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                std::ptr::from_ref(x).cast(),
+            )
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
 }
 
 /// Whether the portable code has a fused multiply-add.
@@ -233,12 +250,11 @@ impl Isa {
 
     /// `out` becomes the fold of each of some windows, which have as many channels.
     pub(crate) fn fold(self, fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
-        compiled!(
+        dispatch!(
             self,
-            |fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]| window::fold::<FUSED>(
-                fold, windows, out
-            ),
-            window::fold::<true>(fold, windows, out)
+            window::portable(fold, windows, out),
+            window::avx2(fold, windows, out),
+            window::avx512(fold, windows, out)
         );
     }
 

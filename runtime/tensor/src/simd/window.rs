@@ -1,14 +1,9 @@
 //! What becomes of the windows of a line of an image where channels do not mix: poolings and depthwise convolutions.
 //!
-//! Four neighbouring windows are folded at once, some channels of each: their accumulators stay in registers, and a filter's numbers are read once for
-//! all four.
+//! Four neighbouring windows are folded at once, two vectors of channels of each: their accumulators stay in registers, and a filter's numbers are read
+//! once for all four. Channels that are left over are a part of a vector.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "indices, not iterators, which are only as good as the build's inlining"
-)]
-
-use super::functions::fma;
+use super::vector::Vector;
 
 /// How pixels become one, channel by channel.
 #[derive(Clone, Copy, Debug)]
@@ -39,126 +34,154 @@ pub(crate) struct Windows<'a> {
     pub(crate) channels: usize,
 }
 
+/// How pixels become one, as constants.
+const MAX: u8 = 0;
+const MEAN: u8 = 1;
+const WEIGHTED: u8 = 2;
+
 /// `out` becomes the fold of each window, one after another.
+///
+/// # Safety
+/// The machine has the vector's instructions.
 #[inline(always)]
-pub(super) fn fold<const FMA: bool>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
-    let count = (windows.taps * windows.lines.len()) as f32;
-    let larger = |max: f32, x: f32, _: f32| if x > max || x.is_nan() { x } else { max };
-    match fold {
-        Fold::Max => run::<false>(windows, &[], f32::NEG_INFINITY, out, larger, |max| max),
-        Fold::Mean => run::<false>(windows, &[], 0.0, out, |sum, x, _| sum + x, |sum| sum / count),
-        Fold::Weighted(filter) => {
-            run::<true>(windows, filter, 0.0, out, |sum, x, weight| fma::<FMA>(x, weight, sum), |sum| sum);
+unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match fold {
+            Fold::Max => all::<V, MAX>(windows, &[], out),
+            Fold::Mean => all::<V, MEAN>(windows, &[], out),
+            Fold::Weighted(filter) => all::<V, WEIGHTED>(windows, filter, out),
         }
     }
 }
 
+/// # Safety
+/// The machine has the vector's instructions.
 #[inline(always)]
-fn run<const WEIGHTED: bool>(
+unsafe fn all<V: Vector, const KIND: u8>(windows: &Windows<'_>, filter: &[f32], out: &mut [f32]) {
+    let (channels, lanes) = (windows.channels, V::LANES);
+    let count = out.len().checked_div(channels).unwrap_or(0);
+    let mut first = 0;
+    while first < count {
+        let at_once = if count - first >= 4 { 4 } else { 1 };
+        let out = &mut out[first * channels..][..at_once * channels];
+        let start = windows.start + first * windows.window_step;
+        let mut from = 0;
+        while from < channels {
+            let n = channels - from;
+            let place = (start, from);
+            // SAFETY: as promised by the caller.
+            unsafe {
+                match (at_once, n >= 2 * lanes, n >= lanes) {
+                    (4, true, _) => group::<V, KIND, 4, 2, false>(windows, filter, place, out),
+                    (4, false, true) => group::<V, KIND, 4, 1, false>(windows, filter, place, out),
+                    (4, false, false) => group::<V, KIND, 4, 1, true>(windows, filter, place, out),
+                    (_, true, _) => group::<V, KIND, 1, 2, false>(windows, filter, place, out),
+                    (_, false, true) => group::<V, KIND, 1, 1, false>(windows, filter, place, out),
+                    (_, false, false) => group::<V, KIND, 1, 1, true>(windows, filter, place, out),
+                }
+            }
+            from += if n >= 2 * lanes { 2 * lanes } else { n.min(lanes) };
+        }
+        first += at_once;
+    }
+}
+
+/// `$body` for each window of a group, with `$w` a constant.
+macro_rules! each_window {
+    ($count:ident, $w:ident, $body:block) => { each_window!($count, $w, $body, 0 1 2 3) };
+    ($count:ident, $w:ident, $body:block, $($window:literal)*) => {$(
+        if $window < $count {
+            const $w: usize = $window;
+            $body
+        }
+    )*};
+}
+
+/// `W` windows, `C` vectors of channels from `from` on, or a part of one.
+///
+/// # Safety
+/// The machine has the vector's instructions.
+#[inline(always)]
+unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const PART: bool>(
     windows: &Windows<'_>,
     filter: &[f32],
-    first: f32,
+    (start, from): (usize, usize),
     out: &mut [f32],
-    step: impl Fn(f32, f32, f32) -> f32 + Copy,
-    last: impl Fn(f32) -> f32 + Copy,
 ) {
-    let channels = windows.channels;
-    let fours = 4 * channels.max(1);
-    for (i, out) in out.chunks_mut(fours).enumerate() {
-        let start = windows.start + 4 * i * windows.window_step;
-        let mut from = 0;
-        macro_rules! parts {
-            ($($n:literal)*) => {$(
-                while channels - from >= $n {
-                    if out.len() == fours {
-                        four::<WEIGHTED, $n>((windows, start), filter, (from, first), out, step, last);
-                    } else {
-                        for (p, out) in out.chunks_exact_mut(channels).enumerate() {
-                            let start = start + p * windows.window_step;
-                            one::<WEIGHTED, $n>((windows, start), filter, (from, first), out, step, last);
-                        }
+    let Windows { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
+    let n = if PART { channels - from } else { C * V::LANES };
+    // SAFETY: the instructions are there, as promised by the caller. Every address is that of `n` numbers of a slice that was made beforehand, or lies
+    // less than `n` behind its start; no more than `n` are read or written there.
+    unsafe {
+        let load = |x: &[f32], at: usize, v: usize| {
+            let x = x.as_ptr().add(at + v * V::LANES);
+            if PART { V::load_part(x, n) } else { V::load(x) }
+        };
+        let zero = V::splat(if KIND == MAX { f32::NEG_INFINITY } else { 0.0 });
+        let mut acc = [[zero; 2]; 4];
+        for &(tap, line) in lines {
+            for j in 0..taps {
+                let weights = if KIND == WEIGHTED { (tap + first_tap + j) * channels + from } else { 0 };
+                let weights = if KIND == WEIGHTED { &filter[weights..][..n] } else { filter };
+                let pixels = &line[start + j * tap_step + from..][..(W - 1) * window_step + n];
+                let mut weight = [zero; 2];
+                if KIND == WEIGHTED {
+                    weight[0] = load(weights, 0, 0);
+                    if C == 2 {
+                        weight[1] = load(weights, 0, 1);
                     }
-                    from += $n;
                 }
-            )*};
-        }
-        parts!(32 8 1);
-    }
-}
-
-/// Calls `$each` with the place of each tap in a line, the line and the filter's numbers for it, if it has some.
-macro_rules! each_tap {
-    ($windows:expr, $start:expr, $filter:expr, $from:expr, $n:ident, |$line:ident, $at:ident, $weights:ident| $each:block) => {
-        for &(tap, $line) in $windows.lines {
-            for j in 0..$windows.taps {
-                let $at = $start + j * $windows.tap_step + $from;
-                let mut $weights = &[0.0; $n];
-                if WEIGHTED {
-                    let tap = tap + $windows.first_tap + j;
-                    let weights = &$filter[tap * $windows.channels + $from..];
-                    let Some(weights) = weights.first_chunk::<$n>() else { return };
-                    $weights = weights;
-                }
-                $each
+                each_window!(W, I, {
+                    let at = I * window_step;
+                    acc[I][0] = step::<V, KIND>(acc[I][0], load(pixels, at, 0), weight[0]);
+                    if C == 2 {
+                        acc[I][1] = step::<V, KIND>(acc[I][1], load(pixels, at, 1), weight[1]);
+                    }
+                });
             }
         }
-    };
-}
-
-#[inline(always)]
-fn one<const WEIGHTED: bool, const N: usize>(
-    (windows, start): (&Windows<'_>, usize),
-    filter: &[f32],
-    (from, first): (usize, f32),
-    out: &mut [f32],
-    step: impl Fn(f32, f32, f32) -> f32,
-    last: impl Fn(f32) -> f32,
-) {
-    let mut acc = [first; N];
-    each_tap!(windows, start, filter, from, N, |line, at, weights| {
-        let Some(x) = line[at..].first_chunk::<N>() else { return };
-        for l in 0..N {
-            acc[l] = step(acc[l], x[l], weights[l]);
-        }
-    });
-    for (out, acc) in out[from..][..N].iter_mut().zip(acc) {
-        *out = last(acc);
+        let count = V::splat((taps * lines.len()) as f32);
+        each_window!(W, I, {
+            let out = &mut out[I * channels + from..][..n];
+            for v in 0..C {
+                let result = if KIND == MEAN { acc[I][v].divide(count) } else { acc[I][v] };
+                let to = out.as_mut_ptr().add(v * V::LANES);
+                if PART { result.store_part(to, n) } else { result.store(to) }
+            }
+        });
     }
 }
 
+/// # Safety
+/// The machine has the vector's instructions.
 #[inline(always)]
-fn four<const WEIGHTED: bool, const N: usize>(
-    (windows, start): (&Windows<'_>, usize),
-    filter: &[f32],
-    (from, first): (usize, f32),
-    out: &mut [f32],
-    step: impl Fn(f32, f32, f32) -> f32,
-    last: impl Fn(f32) -> f32,
-) {
-    // By name, not a loop over them: of a nest of loops the outer one would not be unrolled.
-    let (mut a, mut b, mut c, mut d) = ([first; N], [first; N], [first; N], [first; N]);
-    let next = windows.window_step;
-    each_tap!(windows, start, filter, from, N, |line, at, weights| {
-        let Some(x) = line[at..].first_chunk::<N>() else { return };
-        for l in 0..N {
-            a[l] = step(a[l], x[l], weights[l]);
-        }
-        let Some(x) = line[at + next..].first_chunk::<N>() else { return };
-        for l in 0..N {
-            b[l] = step(b[l], x[l], weights[l]);
-        }
-        let Some(x) = line[at + 2 * next..].first_chunk::<N>() else { return };
-        for l in 0..N {
-            c[l] = step(c[l], x[l], weights[l]);
-        }
-        let Some(x) = line[at + 3 * next..].first_chunk::<N>() else { return };
-        for l in 0..N {
-            d[l] = step(d[l], x[l], weights[l]);
-        }
-    });
-    for (out, acc) in out.chunks_mut(windows.channels).zip([a, b, c, d]) {
-        for (out, acc) in out[from..][..N].iter_mut().zip(acc) {
-            *out = last(acc);
+unsafe fn step<V: Vector, const KIND: u8>(acc: V, x: V, weight: V) -> V {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match KIND {
+            MAX => acc.larger(x),
+            MEAN => acc.add(x),
+            _ => x.times_plus(weight, acc),
         }
     }
+}
+
+pub(super) fn portable(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    // SAFETY: arrays need no instructions.
+    unsafe { run::<[f32; 8]>(fold, windows, out) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn avx2(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    // SAFETY: the instructions are there where this function may be called.
+    unsafe { run::<std::arch::x86_64::__m256>(fold, windows, out) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+pub(super) fn avx512(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    // SAFETY: the instructions are there where this function may be called.
+    unsafe { run::<std::arch::x86_64::__m512>(fold, windows, out) }
 }

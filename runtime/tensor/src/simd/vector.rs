@@ -1,0 +1,224 @@
+//! A register of f32, whatever the machine's is, for loops that the compiler does not turn into vectors well by itself.
+//!
+//! The functions are `unsafe` since they may only run where the machine has the instructions; they are inlined into functions that were compiled
+//! for these.
+
+#![allow(clippy::missing_safety_doc, reason = "said once, above the trait")]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use super::functions::fma;
+
+/// Some numbers at once.
+///
+/// # Safety
+/// Every function: the machine has the type's instructions. A pointer is that of as many numbers as are read or written: [`Vector::LANES`], or `n`, which
+/// is below.
+pub(super) trait Vector: Copy {
+    const LANES: usize;
+    unsafe fn splat(x: f32) -> Self;
+    unsafe fn load(x: *const f32) -> Self;
+    /// The first `n`; zeros in place of the others.
+    unsafe fn load_part(x: *const f32, n: usize) -> Self;
+    unsafe fn store(self, to: *mut f32);
+    unsafe fn store_part(self, to: *mut f32, n: usize);
+    unsafe fn add(self, y: Self) -> Self;
+    unsafe fn divide(self, y: Self) -> Self;
+    /// `self * y + z`.
+    unsafe fn times_plus(self, y: Self, z: Self) -> Self;
+    /// `y` where it is larger or NaN.
+    unsafe fn larger(self, y: Self) -> Self;
+}
+
+impl Vector for [f32; 8] {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        [x; 8]
+    }
+
+    #[inline(always)]
+    unsafe fn load(x: *const f32) -> Self {
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { x.cast::<[f32; 8]>().read() }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(x: *const f32, n: usize) -> Self {
+        // SAFETY: the caller has n numbers there.
+        std::array::from_fn(|i| if i < n { unsafe { x.add(i).read() } } else { 0.0 })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { to.cast::<[f32; 8]>().write(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, n: usize) {
+        for (i, x) in self.into_iter().enumerate().take(n) {
+            // SAFETY: the caller has n numbers there.
+            unsafe { to.add(i).write(x) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, y: Self) -> Self {
+        std::array::from_fn(|i| self[i] + y[i])
+    }
+
+    #[inline(always)]
+    unsafe fn divide(self, y: Self) -> Self {
+        std::array::from_fn(|i| self[i] / y[i])
+    }
+
+    #[inline(always)]
+    unsafe fn times_plus(self, y: Self, z: Self) -> Self {
+        std::array::from_fn(|i| fma::<{ super::FUSED }>(self[i], y[i], z[i]))
+    }
+
+    #[inline(always)]
+    unsafe fn larger(self, y: Self) -> Self {
+        std::array::from_fn(|i| if y[i] > self[i] || y[i].is_nan() { y[i] } else { self[i] })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Vector for __m256 {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(x: *const f32) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_loadu_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(x: *const f32, n: usize) -> Self {
+        // SAFETY: the trait's contract; lanes from n on are not read.
+        unsafe { _mm256_maskload_ps(x, first_lanes(n)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_storeu_ps(to, self) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, n: usize) {
+        // SAFETY: the trait's contract; lanes from n on are not written.
+        unsafe { _mm256_maskstore_ps(to, first_lanes(n), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_add_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn divide(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_div_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn times_plus(self, y: Self, z: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_fmadd_ps(self, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn larger(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let takes_y =
+                _mm256_or_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(y, self), _mm256_cmp_ps::<_CMP_UNORD_Q>(y, y));
+            _mm256_blendv_ps(self, y, takes_y)
+        }
+    }
+}
+
+/// All ones in the first `n` of 8 lanes.
+///
+/// # Safety
+/// The machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn first_lanes(n: usize) -> __m256i {
+    // SAFETY: the caller's promise.
+    unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Vector for __m512 {
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(x: *const f32) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_loadu_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(x: *const f32, n: usize) -> Self {
+        // SAFETY: the trait's contract; lanes from n on are not read.
+        unsafe { _mm512_maskz_loadu_ps((1u16 << n) - 1, x) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_storeu_ps(to, self) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, n: usize) {
+        // SAFETY: the trait's contract; lanes from n on are not written.
+        unsafe { _mm512_mask_storeu_ps(to, (1u16 << n) - 1, self) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_add_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn divide(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_div_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn times_plus(self, y: Self, z: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_fmadd_ps(self, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn larger(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let takes_y =
+                _mm512_cmp_ps_mask::<_CMP_GT_OQ>(y, self) | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(y, y);
+            _mm512_mask_blend_ps(takes_y, self, y)
+        }
+    }
+}
