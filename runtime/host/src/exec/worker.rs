@@ -26,6 +26,7 @@ use crate::kernel::Job;
 use crate::queue::Task;
 use crate::value::Value;
 
+use self::invoke::may_go_on;
 use self::looping::Iteration;
 
 /// Work on one frame.
@@ -87,7 +88,7 @@ pub(super) struct Worker {
 /// How many values a worker keeps room for.
 const MAX_KEPT: usize = 1 << 10;
 /// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
-const MAX_AT_ONCE: u32 = 15;
+const MAX_AT_ONCE: u32 = 31;
 
 thread_local! {
     /// Workers without work, for their room: as many as have nested.
@@ -123,8 +124,18 @@ impl Agenda {
         visit.is_some_and(|it| it.frame == running.frame().address() && it.stream == running.stream())
     }
 
-    /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
+    /// Whether there is nothing left to do in any visit.
     #[inline]
+    fn is_idle(&self) -> bool {
+        let Some((top, others)) = self.visits.split_last() else { return false };
+        top.caller.is_none()
+            && top.inline == self.inline.len()
+            && top.outline == self.outline.len()
+            && others.iter().all(|visit| visit.is_over(self))
+    }
+
+    /// Gives `act` the list of what becomes ready for the top visit, and adds what it has done.
+    #[inline(always)]
     fn tell(&mut self, act: impl FnOnce(&mut Sink<'_>) -> Option<Done>) {
         let Agenda { visits, inline, outline, .. } = self;
         let Some(visit) = visits.last_mut() else { return };
@@ -322,16 +333,10 @@ impl Worker {
     #[inline]
     fn take_left(&mut self) -> Option<(Running, Job)> {
         let (running, _) = self.left.as_ref()?;
-        let (last, others) = self.agenda.visits.split_last()?;
-        if self.at_once == MAX_AT_ONCE
-            || last.caller.is_some()
-            || !others.iter().all(|visit| visit.is_over(&self.agenda))
-            || !self.agenda.is_visiting(running)
-            || !running.frame().execution.context.queue().runs_next()
-        {
+        let context = &running.frame().execution.context;
+        if !self.agenda.is_visiting(running) || !may_go_on(&self.agenda, &mut self.at_once, context) {
             return None;
         }
-        self.at_once += 1;
         self.left.take()
     }
 

@@ -360,6 +360,15 @@ impl<'f> KernelFrame<'f> {
         (first..self.n_operands()).filter_map(|i| self.raw_operand(i)).cloned().collect()
     }
 
+    /// Drops the operands of a frame of copies. A job's frame has none.
+    pub(crate) fn drop_operands(&mut self) {
+        for &slot in self.operand_slots() {
+            if let Some(slot) = self.slots_mut().get_mut(slot as usize) {
+                slot.clear();
+            }
+        }
+    }
+
     /// Gives a job's frame operands again.
     pub(crate) fn set_operands(&mut self, operands: Vec<Value>) {
         let slots = self.operand_slots();

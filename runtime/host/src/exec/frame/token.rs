@@ -53,7 +53,8 @@ impl At {
 
     #[inline]
     fn info(&self) -> &GeneralKernel {
-        &self.frame().general().kernels[self.user.kernel() as usize]
+        // SAFETY: users are numbered by the plan of the frame that they are of, which has as many kernels.
+        unsafe { self.frame().general().kernels.get_unchecked(self.user.kernel() as usize) }
     }
 }
 

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, Running};
 use super::super::{cancelled, operand_error};
-use super::Worker;
+use super::{Agenda, MAX_AT_ONCE, Worker};
+use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
 use crate::queue::Task;
@@ -87,9 +88,10 @@ impl Worker {
         if self.scratch.len() < n_slots {
             self.grow(n_slots);
         }
-        let n_operands = running.info().n_operands();
-        self.scratch.iter_mut().take(n_operands).for_each(|operand| operand.overwrite(Value::Empty));
-        self.invoke(running, |frame| job.run(frame));
+        self.invoke(running, |frame| {
+            frame.drop_operands();
+            job.run(frame)
+        });
     }
 
     /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
@@ -109,7 +111,15 @@ impl Worker {
         let trace = || frame.trace(kernel);
         let mut kernel_frame =
             KernelFrame::of_copies(slots, operands, info, frame.plan(), (program, context), &trace);
-        let outcome = run(&mut kernel_frame);
+        let mut outcome = run(&mut kernel_frame);
+        while let Outcome::Later(job) = outcome {
+            if !matches!(job.place(), Place::Queue) || !may_go_on(&self.agenda, &mut self.at_once, context) {
+                outcome = Outcome::Later(job);
+                break;
+            }
+            kernel_frame.drop_operands();
+            outcome = job.run(&mut kernel_frame);
+        }
         let request = kernel_frame.request();
         let Some(running) = self.current.take() else { return };
         let error = match outcome {
@@ -195,6 +205,17 @@ impl Worker {
             rest(worker, running);
         });
     }
+}
+
+/// Whether a task would be the thread's next one, so that what it is for may as well be done at once. Counts how often it is.
+#[inline]
+pub(super) fn may_go_on(agenda: &Agenda, at_once: &mut u32, context: &ExecContext) -> bool {
+    let may = *at_once < MAX_AT_ONCE
+        && agenda.is_idle()
+        && context.queue().runs_next()
+        && !context.request.cancellation.is_cancelled();
+    *at_once += u32::from(may);
+    may
 }
 
 #[inline(never)]
