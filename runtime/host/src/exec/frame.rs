@@ -9,6 +9,8 @@
 //!    ones, which hold an AsyncValue, or an argument, from the start and never change.
 //! 3. Only `publish`, which uses up `Running(k)`, writes the registers of k's results, each of which k alone writes (validated): before
 //!    their users are told. Registers of rule 2's second kind are not written; their promise is kept instead.
+//!    The kernels of a straight line are told of no events, but the first: its `Running` stands for all of them, one after the other. What only the
+//!    line uses is in no register.
 //! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
 //!    takes the value.
 //!
@@ -35,7 +37,9 @@ use crate::value::Value;
 
 pub(super) use overlap::{Head, Turn, TurnEnd};
 use token::Caller;
-pub(super) use token::{Completing, Done, End, Later, Looping, Ready, Returns, Running, Started, Then};
+pub(super) use token::{
+    Completing, Done, End, Later, Looping, Ready, Returns, Running, Started, StraightRun, Then,
+};
 
 /// One call of a function.
 pub(super) struct Frame {
@@ -154,7 +158,7 @@ impl Frame {
         then: Then,
     ) -> Started {
         let plan = execution.program.plan(function);
-        let general = plan.general(execution.program.image());
+        let general = plan.general(execution.program.image(), execution.is_seeded);
         let mut slots = Slots::new();
         let Slots { registers, promises, left, reads, any } = &mut slots;
         registers.reserve(plan.n_registers as usize);
@@ -173,7 +177,7 @@ impl Frame {
             reads.extend(general.reads.iter().map(|&count| AtomicU32::new(count)));
         }
         if general.has_any {
-            any.extend(general.kernels.iter().map(|kernel| AtomicU32::new(kernel.n_any)));
+            any.extend(general.n_any.iter().map(|&n| AtomicU32::new(n)));
         }
         // One more for the first visit.
         let unfinished = AtomicUsize::new(general.ready_counts.len() + 1);
@@ -340,7 +344,7 @@ impl Frame {
         operands: &mut [Value],
     ) -> Option<Value> {
         let mut instead = Instead::default();
-        let mut all_are_dead = kernel.n_any > 0;
+        let mut all_are_dead = kernel.is_any;
         let mut slots = operands.iter_mut();
         for operand in all {
             let mut hidden = Value::Empty;

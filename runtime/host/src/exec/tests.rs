@@ -266,6 +266,8 @@ mod overlap;
 mod ownership;
 #[cfg(not(loom))]
 mod prepared;
+#[cfg(not(loom))]
+mod straight;
 
 #[cfg(not(loom))]
 mod plain {

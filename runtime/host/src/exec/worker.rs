@@ -15,15 +15,19 @@
 mod invoke;
 mod looping;
 mod overlapping;
+mod straight;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::frame::{Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, TurnEnd};
+use super::frame::{
+    Completing, Done, End, Head, Later, Ready, Returns, Running, Sink, Started, StraightRun, TurnEnd,
+};
 use crate::async_value::AsyncRef;
+use crate::error::KernelError;
 use crate::kernel::Job;
-use crate::queue::Task;
+use crate::queue::{Task, WorkQueue};
 use crate::value::Value;
 
 use self::invoke::may_go_on;
@@ -75,6 +79,10 @@ pub(super) struct Worker {
     results: Vec<Value>,
     /// The kernel that runs.
     current: Option<Running>,
+    /// The straight line that runs.
+    straight: Option<StraightRun>,
+    /// Why its next kernel has failed.
+    panicked: Option<KernelError>,
     /// What the kernel that ran last has left to be done, as a task that is to be added before anything else happens.
     left: Option<(Running, Job)>,
     /// How often in a row that was done at once.
@@ -228,10 +236,16 @@ impl Agenda {
         inline.extend(outline.extract_if(visit.outline.., |ready| ready.stream() == visit.stream));
     }
 
-    /// Hands the kernels of other streams to the queue, one task per stream, by ascending stream. `next` is of the same frame.
-    fn hand_out(&mut self, next: &Ready) {
+    /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by ascending stream.
+    #[inline]
+    fn hand_out(&mut self, queue: &Arc<dyn WorkQueue>) {
+        if self.visits.last().is_some_and(|visit| self.outline.len() > visit.outline) {
+            self.hand_out_all(queue);
+        }
+    }
+
+    fn hand_out_all(&mut self, queue: &Arc<dyn WorkQueue>) {
         let Some(visit) = self.visits.last() else { return };
-        let queue = next.frame().execution.context.queue();
         let (outline, frame) = (&mut self.outline, visit.frame);
         outline[visit.outline..].sort_by_key(Ready::stream);
         let mut rest = outline.drain(visit.outline..).peekable();
@@ -262,6 +276,7 @@ impl Worker {
             if let Some(begin) = begin.take() {
                 begin(&mut worker);
             }
+            worker.go_straight_on();
             worker.drain();
         })) {
             worker.after_panic(panic);
@@ -307,7 +322,7 @@ impl Worker {
                     self.leave();
                 }
                 if self.agenda.outline.len() > outline {
-                    self.agenda.hand_out(&ready);
+                    self.agenda.hand_out_all(ready.frame().execution.context.queue());
                 }
                 self.kernel(ready);
             } else if agenda.outline.len() > outline {

@@ -18,7 +18,9 @@ use super::prepare::{Prepare, Prepared};
 use super::returns::One;
 use crate::context::ExecContext;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::program::{FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Program, Step};
+use crate::program::{
+    FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Member, Program, Step, is_in,
+};
 use crate::value::Value;
 
 /// A kernel's answer.
@@ -113,14 +115,24 @@ pub(crate) struct KernelRef {
     pub(crate) kernel: u32,
 }
 
+/// Where the slots of a kernel's operands are named.
+#[derive(Clone, Copy)]
+enum Operands<'f> {
+    /// In the plan of a line.
+    Planned,
+    /// Here: they are copies for this kernel only.
+    Copies(&'f [u32]),
+    /// By a kernel of a straight line, in these lists.
+    Straight(&'f Member, &'f [u32]),
+}
+
 /// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
 pub struct KernelFrame<'f> {
     slots: NonNull<Value>,
     n_slots: usize,
     step: &'f Step,
     plan: &'f FunctionPlan,
-    /// The slots of the operands, where they are not those that the plan names.
-    operands: Option<&'f [u32]>,
+    operands: Operands<'f>,
     request: Request,
     owns: bool,
     program: &'f Arc<Program>,
@@ -150,7 +162,7 @@ impl<'f> KernelFrame<'f> {
             slots: NonNull::from(slots).cast(),
             step: kernel.step(),
             plan,
-            operands: Some(operands),
+            operands: Operands::Copies(operands),
             request: Request::NONE,
             owns: false,
             program,
@@ -158,6 +170,57 @@ impl<'f> KernelFrame<'f> {
             trace: Some(trace),
             _slots: PhantomData,
         }
+    }
+
+    /// A frame of a straight line's slots, without a kernel so far.
+    pub(crate) fn of_straight(
+        slots: &'f mut [Value],
+        plan: &'f FunctionPlan,
+        (program, context): (&'f Arc<Program>, &'f ExecContext),
+        trace: &'f dyn Fn() -> Vec<String>,
+    ) -> KernelFrame<'f> {
+        KernelFrame {
+            n_slots: slots.len(),
+            slots: NonNull::from(slots).cast(),
+            trace: Some(trace),
+            ..KernelFrame::of_line(plan, program, context)
+        }
+    }
+
+    /// Makes a kernel of a straight line the one that runs.
+    ///
+    /// # Panics
+    /// If its slots are not those of the frame.
+    #[inline]
+    pub(crate) fn select_member(&mut self, member: &'f Member, lists: &'f [u32]) {
+        assert!(self.n_slots == member.n_slots, "a kernel of another straight line");
+        self.step = &member.step;
+        self.operands = Operands::Straight(member, lists);
+    }
+
+    /// Makes a slot empty.
+    pub(crate) fn free(&mut self, slot: u32) {
+        self.slots_mut()[slot as usize].clear();
+    }
+
+    /// Whether a result is not stored.
+    pub(crate) fn misses_results(&self) -> bool {
+        (0..self.n_results()).any(|i| self.result(i).is_none())
+    }
+
+    /// Makes those results `value` that are not stored.
+    pub(crate) fn fill_results(&mut self, value: &Value) {
+        for i in 0..self.n_results() {
+            if self.result(i).is_none() {
+                self.set_result(i, value.clone());
+            }
+        }
+    }
+
+    /// A result that is stored, moved.
+    pub(crate) fn take_result(&mut self, i: usize) -> Option<Value> {
+        let slot = self.step.first_result.index() + i;
+        self.slots_mut().get_mut(slot).map(std::mem::take).filter(|value| !matches!(value, Value::Empty))
     }
 
     /// A frame of a line, without slots and steps so far.
@@ -171,7 +234,7 @@ impl<'f> KernelFrame<'f> {
             n_slots: 0,
             step: &Step::NONE,
             plan,
-            operands: None,
+            operands: Operands::Planned,
             request: Request::NONE,
             owns: false,
             program,
@@ -255,7 +318,11 @@ impl<'f> KernelFrame<'f> {
     /// The slots of the operands.
     #[inline]
     pub(crate) fn operand_slots(&self) -> &'f [u32] {
-        self.operands.unwrap_or_else(|| self.kernel().operands.of(&self.plan.lists))
+        match self.operands {
+            Operands::Planned => self.kernel().operands.of(&self.plan.lists),
+            Operands::Copies(operands) => operands,
+            Operands::Straight(member, lists) => member.passed(lists),
+        }
     }
 
     /// The operand as it is; for one that is not passed, some value.
@@ -316,8 +383,11 @@ impl<'f> KernelFrame<'f> {
     /// is not there any more. `None` if there is none, or it is not final.
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
-        // Copies are the kernel's anyway.
-        let moves = self.operands.is_some() || self.kernel().may_keep(i, &self.plan.lists);
+        let moves = match self.operands {
+            Operands::Planned => is_in(self.kernel().yields.of(&self.plan.lists), i),
+            Operands::Copies(_) => true,
+            Operands::Straight(member, lists) => is_in(member.yields(lists), i),
+        };
         let value = self.slots_mut().get_mut(slot)?;
         // What is not concrete stays: it may decide what the results are. What is plain may stay.
         if moves && value.is_concrete() && !value.is_plain() {

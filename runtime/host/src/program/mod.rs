@@ -23,8 +23,8 @@ use crate::mapping::Mapped;
 use crate::registry::Registry;
 
 pub(crate) use plan::{
-    Carry, FunctionPlan, General, GeneralKernel, INLINE_OPERANDS, KernelPlan, Move, Operand, Step, StepKind,
-    Target, User,
+    Carry, FunctionPlan, General, GeneralKernel, INLINE_OPERANDS, KernelPlan, Member, Move, Operand, Out,
+    Step, StepKind, Straight, Target, User, is_in,
 };
 
 /// A validated, resolved file, ready to run.

@@ -6,13 +6,14 @@
 //!   nothing ever has to wait. Which kernel runs when does not depend on any value, so the order that ready counters and the
 //!   inline stack would produce (`semantics.md`, "Order") is computed here, and executing it needs neither. Each step knows which
 //!   registers are read for the last time.
-//! * The *general* plan: ready counters, used-by lists by operand mode, and the registers that somebody may read before their
-//!   writer has finished.
+//! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read before their
+//!   writer has finished, and straight lines: runs of kernels that need no counters.
 //!
 //! Not here: executing either (`exec`).
 
 mod general;
 mod line;
+mod straight;
 
 use std::mem::Discriminant;
 use std::sync::OnceLock;
@@ -22,11 +23,12 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 use self::line::{Line, line, line_order, with_lines};
 use super::check::n_passed;
 use super::{Kernels, PreparedUse};
-use crate::kernel::{Again, Form, KernelFn, KernelRef, immediate};
+use crate::kernel::{Again, Completion, Form, KernelFn, KernelRef, immediate};
 use crate::value::{Value, scalar_tag};
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
 pub(crate) use self::line::{Carry, INLINE_OPERANDS, Move, Step, StepKind, Target};
+pub(crate) use self::straight::{Member, Out, Straight};
 
 /// A range of one of a plan's lists.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,16 +84,16 @@ pub(crate) struct KernelPlan {
     pub(crate) n_results: u16,
     /// Whether it stores all of its results or, when it is not done, none.
     pub(crate) stores_all: bool,
+    /// Whether its results are final when it has run, and it calls nothing.
+    pub(crate) is_sync: bool,
     /// What it has made of its use, by number in the program.
     pub(crate) prepared: Option<u32>,
 }
 
-impl KernelPlan {
-    /// Whether nobody reads operand `i` after the kernel, nor the kernel itself as another operand.
-    #[inline]
-    pub(crate) fn may_keep(&self, i: usize, lists: &[u32]) -> bool {
-        self.yields.of(lists).get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
-    }
+/// Whether a number is in a set with 32 bits a word.
+#[inline]
+pub(crate) fn is_in(set: &[u32], i: usize) -> bool {
+    set.get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
 }
 
 /// How a function is executed.
@@ -117,6 +119,8 @@ pub(crate) struct FunctionPlan {
     /// That of a function that does nothing, if it has none.
     pub(crate) line: Line,
     general: OnceLock<General>,
+    /// The same where a seed chooses the order.
+    seeded: OnceLock<General>,
 }
 
 impl FunctionPlan {
@@ -140,10 +144,11 @@ impl FunctionPlan {
         self.results.len().saturating_sub(usize::from(again == Again::WHILE_TRUE))
     }
 
-    /// The general plan, made when it is first wanted.
+    /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so there are no straight lines then.
     #[inline]
-    pub(crate) fn general(&self, image: &Image<'_>) -> &General {
-        self.general.get_or_init(|| General::new(&image.function(self.index), image, self))
+    pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &General {
+        let plan = if is_seeded { &self.seeded } else { &self.general };
+        plan.get_or_init(|| General::new(&image.function(self.index), image, self, !is_seeded))
     }
 }
 
@@ -277,6 +282,7 @@ fn plan_function(
             n_results: kernel.n_results() as u16,
             first_passed: signature.calls.map(|shape| shape.first_operand),
             stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
+            is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
             prepared: PreparedUse::find(prepared, at),
         });
     }
@@ -295,5 +301,6 @@ fn plan_function(
         has_line: false,
         line: Line::none(),
         general: OnceLock::new(),
+        seeded: OnceLock::new(),
     }
 }

@@ -9,6 +9,7 @@
 //! A frame counts what is unfinished: each kernel that has not completed, its first visit, and what [`Done::hold`] adds. Each token stands for at
 //! least one of these that nobody has given back:
 //!
+//! * `StraightRun`: all kernels of its line.
 //! * `Ready`, `Running` and `Completing`: their kernel. There is one of the three per kernel at any time, and only a `Done` comes of the last.
 //! * `Done(n)`: n of them. Only `finish` gives them back.
 //!
@@ -19,6 +20,7 @@
 
 #![allow(unsafe_code, reason = "tokens refer to frames; the essay is the proof")]
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -27,7 +29,7 @@ use crate::async_value::AsyncRef;
 use crate::error::{Error, KernelError};
 use crate::kernel::Again;
 use crate::pool;
-use crate::program::{GeneralKernel, User};
+use crate::program::{GeneralKernel, Member, Straight, User};
 use crate::queue::Latch;
 use crate::sync::Ordering;
 use crate::value::Value;
@@ -67,6 +69,21 @@ pub(in crate::exec) struct Ready(At);
 #[derive(Debug)]
 #[must_use]
 pub(in crate::exec) struct Running(At);
+
+/// A straight line that has taken what enters, owes the results of its kernels from the next on, and keeps the counts of all of them.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::exec) struct StraightRun {
+    /// The first kernel.
+    at: At,
+    /// Its kernels, in `General::members`.
+    first: u32,
+    end: u32,
+    /// The next of them.
+    next: Cell<u32>,
+    /// How many slots the kernels have.
+    n_slots: usize,
+}
 
 /// A kernel that has given its results and owes its completion.
 #[derive(Debug)]
@@ -177,6 +194,12 @@ impl Ready {
         self.0.user.stream()
     }
 
+    /// The straight line that the kernel begins.
+    #[inline]
+    pub(in crate::exec) fn line(&self) -> Option<&Straight> {
+        self.frame().general().line(self.info())
+    }
+
     /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead, `instead` is what the kernel's
     /// results become instead.
     #[inline]
@@ -196,6 +219,12 @@ impl Running {
     #[inline]
     pub(in crate::exec) fn info(&self) -> &GeneralKernel {
         self.0.info()
+    }
+
+    /// The straight line that the kernel begins; it must.
+    pub(in crate::exec) fn straight(self) -> Option<StraightRun> {
+        let &Straight { n_slots, first, end, n_entering: _ } = self.frame().general().line(self.info())?;
+        Some(StraightRun { at: self.0, first, end, next: Cell::new(first), n_slots })
     }
 
     pub(in crate::exec) fn kernel(&self) -> u32 {
@@ -238,6 +267,62 @@ impl Running {
         // SAFETY: the token is used up here.
         unsafe { self.0.frame().publish_plainly(self.0.info(), result, sink) };
         Done { frame: self.0.frame, n: 1 }
+    }
+}
+
+impl StraightRun {
+    #[inline]
+    pub(in crate::exec) fn frame(&self) -> &Frame {
+        self.at.frame()
+    }
+
+    pub(in crate::exec) fn n_slots(&self) -> usize {
+        self.n_slots
+    }
+
+    /// The next kernel.
+    #[inline]
+    pub(in crate::exec) fn member(&self) -> Option<&Member> {
+        let next = self.next.get();
+        if next < self.end { self.frame().general().members.get(next as usize) } else { None }
+    }
+
+    /// Its number.
+    pub(in crate::exec) fn kernel(&self) -> u32 {
+        self.member().map_or(self.at.user.kernel(), |member| member.step.kernel)
+    }
+
+    /// An error of the next kernel.
+    #[cold]
+    pub(in crate::exec) fn located(&self, error: &KernelError) -> Error {
+        let frame = self.frame();
+        frame.execution.context.raise(error, frame.trace(self.kernel()))
+    }
+
+    /// Stores the results of the next kernel and tells their users.
+    pub(in crate::exec) fn publish(
+        &self,
+        results: impl Iterator<Item = Value>,
+        sink: &mut Sink<'_>,
+        late: &mut Vec<(Later, AsyncRef)>,
+    ) {
+        let Some(member) = self.member() else { return };
+        let kernel = &self.frame().general().kernels[member.step.kernel as usize];
+        self.skip();
+        // SAFETY: the kernel is in this line only, and the line is past it now.
+        unsafe { self.frame().publish(kernel, results, sink, late) };
+    }
+
+    /// Passes over the next kernel, whose results nobody outside uses.
+    #[inline]
+    pub(in crate::exec) fn skip(&self) {
+        self.next.set(self.next.get() + 1);
+    }
+
+    /// All kernels are complete.
+    pub(in crate::exec) fn finish(self) -> Done {
+        assert!(self.next.get() >= self.end, "a kernel is left of a straight line");
+        Done { frame: self.at.frame, n: (self.end - self.first) as usize }
     }
 }
 

@@ -21,6 +21,9 @@ impl Worker {
     /// Runs one kernel of the top visit.
     #[inline]
     pub(super) fn kernel(&mut self, ready: Ready) {
+        if ready.info().is_straight() {
+            return self.straight(ready);
+        }
         let n_slots = ready.info().n_slots();
         if self.scratch.len() < n_slots {
             self.grow(n_slots);
@@ -71,7 +74,7 @@ impl Worker {
 
     /// Makes room for the operands and results of a kernel.
     #[cold]
-    fn grow(&mut self, n_slots: usize) {
+    pub(super) fn grow(&mut self, n_slots: usize) {
         self.scratch.resize_with(n_slots, Value::default);
         self.identity.extend(self.identity.len() as u32..n_slots as u32);
     }
@@ -167,8 +170,14 @@ impl Worker {
     /// A kernel that panicked has failed. Nobody else does.
     #[cold]
     pub(super) fn after_panic(&mut self, panic: Box<dyn Any + Send>) {
+        let error = KernelError::of_panic(panic.as_ref());
+        if self.straight.is_some() {
+            // It is told when the line is gone on with.
+            self.panicked = Some(error);
+            return;
+        }
         let Some(running) = self.current.take() else { resume_unwind(panic) };
-        let value = Value::Error(running.located(&KernelError::of_panic(panic.as_ref())));
+        let value = Value::Error(running.located(&error));
         self.settle_all(running, &value);
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use bef_format::{FunctionView, Image, OperandMode};
 
 use super::line::{INLINE_OPERANDS, Step};
+use super::straight::{self, Found, Lines, Member, Site, Straight};
 use super::{FunctionPlan, Lists, Span};
 use crate::value::scalar_tag;
 
@@ -19,9 +20,10 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    pub(super) fn new(function: &FunctionView<'_, '_>) -> Listeners {
+    /// Those kernels of a function are told that `is_told` says.
+    pub(super) fn new(function: &FunctionView<'_, '_>, is_told: impl Fn(u32) -> bool) -> Listeners {
         let (mut users, mut after_users, mut any_users) = (Vec::new(), Vec::new(), Vec::new());
-        for (k, kernel) in function.kernels().enumerate() {
+        for (k, kernel) in function.kernels().enumerate().filter(|(k, _)| is_told(*k as u32)) {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 match kernel.operand_mode(i as u32) {
                     OperandMode::Order => users.push((register, k as u32)),
@@ -70,6 +72,9 @@ impl User {
     }
 }
 
+/// Of a kernel that begins no straight line.
+pub(super) const NO_LINE: u32 = u32::MAX;
+
 /// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a chain.
 pub(crate) struct GeneralKernel {
     step: Step,
@@ -80,10 +85,12 @@ pub(crate) struct GeneralKernel {
     operands: Span,
     /// The users of its results, in `General::users`.
     users: Span,
-    /// How many operands are data, if it runs when the first of them is final; else 0.
-    pub(crate) n_any: u32,
+    /// The straight line that it begins, whose operands it has, or [`NO_LINE`].
+    line: u32,
     /// Whether all operands are required and passed, and nobody counts how often any of them is read.
     pub(crate) gathers_plainly: bool,
+    /// Whether it runs when its first operand is final.
+    pub(crate) is_any: bool,
     /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the kernel's completion.
     pub(crate) publishes_plainly: bool,
 }
@@ -112,6 +119,12 @@ impl GeneralKernel {
         self.n_operands() + self.n_results() + 1
     }
 
+    /// Whether it begins a straight line.
+    #[inline]
+    pub(crate) fn is_straight(&self) -> bool {
+        self.line != NO_LINE
+    }
+
     /// The registers of the results.
     #[inline]
     pub(crate) fn registers(&self) -> Range<u32> {
@@ -134,6 +147,12 @@ pub(crate) struct General {
     listeners: Listeners,
     /// Whether any kernel runs when its first operand is final.
     pub(crate) has_any: bool,
+    /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if there is none.
+    pub(crate) n_any: Box<[u32]>,
+    lines: Box<[Straight]>,
+    pub(crate) members: Box<[Member]>,
+    /// Of `members`.
+    pub(crate) member_lists: Box<[u32]>,
     /// Whether any kernel waits for a completion.
     pub(crate) has_after: bool,
     /// Per register: how many times it is read, for those whose values are worth freeing early; else 0.
@@ -149,43 +168,60 @@ pub(crate) struct General {
 }
 
 impl General {
-    pub(super) fn new(function: &FunctionView<'_, '_>, image: &Image<'_>, plan: &FunctionPlan) -> General {
+    /// `is_straight`: with straight lines.
+    pub(super) fn new(
+        function: &FunctionView<'_, '_>,
+        image: &Image<'_>,
+        plan: &FunctionPlan,
+        is_straight: bool,
+    ) -> General {
         let n_registers = function.n_registers();
         let mut reads = vec![0u32; n_registers as usize];
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_none()).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let listeners = Listeners::new(function);
+        let listeners = Listeners::new(function, |_| true);
         let (has_any, has_after) =
             (!listeners.any_users.items.is_empty(), !listeners.after_users.items.is_empty());
-        let (mut operands, mut kernels) = (Vec::new(), Vec::new());
-        for (kernel, known) in function.kernels().zip(&plan.kernels) {
+        let found = if is_straight && !has_any && !has_after {
+            straight::find(function, plan, &listeners)
+        } else {
+            Found::default()
+        };
+        let listeners = Listeners::new(function, |kernel| !found.follows(kernel));
+        let (mut operands, mut kernels, mut n_any) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut entering, mut lines) = (Vec::new(), Lines::default());
+        let used_outside = found.used_outside(function);
+        for line in &found.lines {
+            let site = Site { function, plan, is_counted: &is_counted, is_used_outside: &used_outside };
+            entering.push(lines.push(&site, line));
+        }
+        for (k, (kernel, known)) in function.kernels().zip(&plan.kernels).enumerate() {
+            let k = k as u32;
             let is_data = |mode: OperandMode| matches!(mode, OperandMode::Required | OperandMode::Lenient);
             let mode = |i: usize| match kernel.operand_mode(i as u32) {
                 mode if kernel.is_any() && is_data(mode) => OperandMode::Lenient,
                 mode => mode,
             };
             let n = kernel.operands().len();
-            let n_passed = known.operands.n;
-            let all = kernel.operands().iter().enumerate().map(|(i, &register)| Operand {
-                register,
-                mode: mode(i),
-                is_passed: i < n_passed as usize,
-            });
-            let inline: Vec<u32> = (0..n_passed.min(INLINE_OPERANDS as u32)).collect();
-            let n_slots = n_passed as usize + usize::from(known.n_results) + 1;
-            kernels.push(GeneralKernel {
-                step: Step::new(known, kernels.len() as u32, &inline, n_passed, n_slots),
-                n_operands: n_passed,
-                first_register: known.first_result,
-                operands: Span::push(&mut operands, all),
-                users: listeners.users.span(known.first_result, known.n_results),
-                n_any: if kernel.is_any() { (0..n).filter(|&i| is_data(mode(i))).count() as u32 } else { 0 },
-                gathers_plainly: n == n_passed as usize && (0..n).all(|i| mode(i) == OperandMode::Required),
-                publishes_plainly: known.n_results == 1 && !has_any && !has_after,
-            });
-            for (i, &register) in kernel.operands().iter().enumerate() {
-                let mode = mode(i);
+            // A straight line reads what enters, all at once.
+            let line = found.begun_by(k);
+            let all: Vec<Operand> = match line {
+                Some(line) => {
+                    let required =
+                        |&register| Operand { register, mode: OperandMode::Required, is_passed: true };
+                    entering[line as usize].iter().map(required).collect()
+                }
+                None if found.follows(k) => Vec::new(),
+                None => {
+                    let is_passed = |i| i < known.operands.n as usize;
+                    let all = kernel.operands().iter().enumerate();
+                    all.map(|(i, &register)| Operand { register, mode: mode(i), is_passed: is_passed(i) })
+                        .collect()
+                }
+            };
+            for operand in &all {
+                let &Operand { register, mode, is_passed: _ } = operand;
                 if mode == OperandMode::Lenient && register >= function.n_args() {
                     is_async[register as usize] = true;
                 }
@@ -193,6 +229,27 @@ impl General {
                     reads[register as usize] += 1;
                 }
             }
+            if has_any {
+                let n_data = (0..n).filter(|&i| is_data(mode(i))).count() as u32;
+                n_any.push(if kernel.is_any() { n_data } else { 0 });
+            }
+            let n_passed = all.iter().filter(|operand| operand.is_passed).count() as u32;
+            let inline: Vec<u32> = (0..n_passed.min(INLINE_OPERANDS as u32)).collect();
+            let n_slots = n_passed as usize + usize::from(known.n_results) + 1;
+            let is_plain = |operand: &Operand| {
+                operand.is_passed && operand.mode == OperandMode::Required && !is_counted(operand.register)
+            };
+            kernels.push(GeneralKernel {
+                step: Step::new(known, k, &inline, n_passed, n_slots),
+                n_operands: n_passed,
+                first_register: known.first_result,
+                gathers_plainly: all.iter().all(is_plain),
+                operands: Span::push(&mut operands, all.into_iter()),
+                users: listeners.users.span(known.first_result, known.n_results),
+                line: line.unwrap_or(NO_LINE),
+                is_any: kernel.is_any(),
+                publishes_plainly: known.n_results == 1 && !has_any && !has_after,
+            });
         }
         for &register in function.results() {
             // A returned argument is the argument; it needs no value of its own.
@@ -206,8 +263,6 @@ impl General {
         let counts_reads = reads.iter().any(|&count| count > 0);
         let is_unread = |&register: &u32| is_counted(register) && reads[register as usize] == 0;
         for kernel in &mut kernels {
-            let counts = |operand: &Operand| is_counted(operand.register);
-            kernel.gathers_plainly &= !kernel.operands.of(&operands).iter().any(counts);
             kernel.publishes_plainly &= !is_async.get(kernel.first_register as usize).is_some_and(|&is| is);
         }
         let async_registers: Box<[u32]> = (0..n_registers).filter(|&r| is_async[r as usize]).collect();
@@ -225,6 +280,10 @@ impl General {
             users: listeners.users.items.iter().map(|&kernel| user(kernel)).collect(),
             has_after,
             has_any,
+            n_any: n_any.into(),
+            lines: lines.lines.into(),
+            members: lines.members.into(),
+            member_lists: lines.lists.into(),
             operands: operands.into(),
             listeners,
             counts_reads,
@@ -235,6 +294,12 @@ impl General {
             kernels: kernels.into(),
             streams,
         }
+    }
+
+    /// The straight line that a kernel begins.
+    #[inline]
+    pub(crate) fn line(&self, kernel: &GeneralKernel) -> Option<&Straight> {
+        self.lines.get(kernel.line as usize)
     }
 
     /// Which of the async registers `register` is.

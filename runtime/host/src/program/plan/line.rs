@@ -211,7 +211,7 @@ pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &Kernels) ->
     if function.kind() == FunctionKind::Sync {
         return Some((0..n).collect());
     }
-    let Listeners { users, after_users, any_users: _ } = Listeners::new(function);
+    let Listeners { users, after_users, any_users: _ } = Listeners::new(function, |_| true);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
@@ -446,7 +446,7 @@ pub(super) fn line(
 }
 
 /// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing, if there is none.
-fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
+pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
     if last_read.is_empty() {
         return Span::default();
     }
