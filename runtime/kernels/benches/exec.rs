@@ -1,7 +1,7 @@
 //! The small-kernel rows of `performance.md`: what the executor costs per kernel, next to one uncontended atomic decrement.
 //!
 //! `cargo bench -p befrost-kernels --bench exec`. The items are kernels (or calls, or decrements), so divan's throughput column is items per
-//! second: 100 Mitem/s are 10 ns each.
+//! second: 100 Mitem/s are 10 ns each. `cargo run -p xtask -- instructions` counts the instructions of the same rows.
 
 #[path = "../../host/benches/common/calibration.rs"]
 mod calibration;
@@ -206,6 +206,18 @@ fn chain_of_asynchronous_adds(bencher: Bencher, spec: &str) {
     let mut last = 0;
     for _ in 0..N {
         last = source.kernel("tfrt_test.async_add.i32", &[last, 0], &[]);
+    }
+    bench(bencher, spec, N, source.load(last));
+}
+
+/// One kernel in ten is asynchronous: the others are run as straight lines.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn asynchronous_add_and_nine_others(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let mut last = 0;
+    for i in 0..N {
+        let name = if i % 10 == 0 { "tfrt_test.async_add.i32" } else { "tfrt.add.i32" };
+        last = source.kernel(name, &[last, 0], &[]);
     }
     bench(bencher, spec, N, source.load(last));
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fuzz TARGET [SEC]  a target of tools/fuzz, built for libFuzzer and run for some seconds
+//! instructions       what the executor takes per kernel, counted by valgrind
 //! loom               the models of our concurrent code, run through every order of their threads
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, with the parameters of `befrost_tools::models`
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must be missed by a test
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod fuzz;
+mod instructions;
 mod mutate;
 
 use std::io::Write as _;
@@ -25,12 +27,13 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
+        ["instructions"] => instructions::run(&root(), &target()),
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|loom|model KIND [NAME=VALUE]..|mutate-validate"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|loom|model KIND [NAME=VALUE]..|mutate-validate"
             );
             return ExitCode::from(2);
         }
