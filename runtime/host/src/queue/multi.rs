@@ -156,8 +156,17 @@ impl Shared {
 
     /// Shares the tasks that only this thread knows of.
     fn hand_over(&self) {
+        let mut n_tasks = 0;
         while let Some(task) = here::take() {
-            self.share(task);
+            self.tasks.push(task);
+            n_tasks += 1;
+        }
+        // One look at the places after all of them: if none is free, who has them will find the tasks.
+        for _ in 0..n_tasks {
+            if !self.places.after_push() {
+                break;
+            }
+            self.use_place();
         }
     }
 
