@@ -80,72 +80,21 @@ fn results(kernel: &KernelView<'_, '_>) -> Range<u32> {
 
 /// Finds the lines of a function in which no kernel waits for completions or runs on its first operand.
 pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listeners: &Listeners) -> Found {
-    let kernels: Vec<_> = function.kernels().collect();
-    let may_join: Vec<bool> = kernels
-        .iter()
-        .zip(&plan.kernels)
-        .map(|(kernel, known)| {
-            let is_required = |i| kernel.operand_mode(i as u32) == OperandMode::Required;
-            known.is_sync && (0..kernel.operands().len()).all(is_required)
-        })
-        .collect();
-    let mut maker = vec![NONE; function.n_registers() as usize];
-    for (k, kernel) in kernels.iter().enumerate() {
-        let first = kernel.first_result() as usize;
-        maker[first..first + kernel.n_results() as usize].fill(k as u32);
-    }
-    // The last that a kernel tells.
-    let last_told = |k: u32| {
-        results(&kernels[k as usize]).rev().find_map(|register| listeners.users.get(register).last().copied())
-    };
-    // By register: the last kernel with which a line began, or might have begun, when the value is known to be final.
-    let mut known_at = vec![NONE; function.n_registers() as usize];
-    let mut found = Found { lines: Vec::new(), line_of: vec![NONE; kernels.len()] };
-    for first in (0..kernels.len() as u32).filter(|&k| may_join[k as usize]) {
-        let is_next = |found: &Found, k: u32, known_at: &[u32]| {
-            let kernel = &kernels[k as usize];
-            may_join[k as usize]
-                && found.line_of(k).is_none()
-                && kernel.stream() == kernels[first as usize].stream()
-                && kernel.operands().iter().all(|&register| known_at[register as usize] == first)
-        };
-        if found.line_of(first).is_some() || last_told(first).is_none() {
+    let mut search = Search::new(function, plan);
+    let n = search.kernels.len();
+    let mut found = Found { lines: Vec::new(), line_of: vec![NONE; n] };
+    for first in 0..n as u32 {
+        if !search.may_join[first as usize] || found.line_of(first).is_some() {
             continue;
         }
-        let mut known: Vec<u32> = kernels[first as usize].operands().to_vec();
-        let mut i = 0;
-        while let Some(&register) = known.get(i) {
-            i += 1;
-            if std::mem::replace(&mut known_at[register as usize], first) == first
-                || known.len() >= MAX_KNOWN
-                || maker[register as usize] == NONE
-            {
-                continue;
-            }
-            let kernel = &kernels[maker[register as usize] as usize];
-            let is_counted =
-                |i| matches!(kernel.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
-            known.extend(
-                kernel
-                    .operands()
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| is_counted(*i))
-                    .map(|(_, r)| *r)
-                    .take(MAX_KNOWN),
-            );
-        }
-        let mut line = vec![first];
-        let mut last = first;
-        loop {
-            results(&kernels[last as usize]).for_each(|register| known_at[register as usize] = first);
-            match last_told(last) {
-                Some(next) if line.len() < MAX_KERNELS && is_next(&found, next, &known_at) => {
-                    line.push(next);
-                    last = next;
-                }
-                _ => break,
-            }
+        search.enter(first);
+        let (mut line, mut last) = (vec![first], first);
+        while line.len() < MAX_KERNELS
+            && let Some(next) = search.next(last, listeners)
+            && found.line_of(next).is_none()
+        {
+            line.push(next);
+            last = next;
         }
         if line.len() > 1 {
             line.iter().for_each(|&k| found.line_of[k as usize] = found.lines.len() as u32);
@@ -153,6 +102,64 @@ pub(super) fn find(function: &FunctionView<'_, '_>, plan: &FunctionPlan, listene
         }
     }
     found
+}
+
+/// What is looked at to find lines.
+struct Search<'f> {
+    kernels: Vec<KernelView<'f, 'f>>,
+    /// By kernel: whether it is synchronous and strict.
+    may_join: Vec<bool>,
+    /// By register: the kernel that makes it, or [`NONE`].
+    maker: Vec<u32>,
+    /// The first kernel of the line that is looked for.
+    first: u32,
+    /// By register: the last such kernel that is only ready when the value is final.
+    known_at: Vec<u32>,
+}
+
+impl<'f> Search<'f> {
+    fn new(function: &FunctionView<'f, 'f>, plan: &FunctionPlan) -> Search<'f> {
+        let kernels: Vec<_> = function.kernels().collect();
+        let mut maker = vec![NONE; function.n_registers() as usize];
+        let mut may_join = Vec::with_capacity(kernels.len());
+        for ((k, kernel), known) in kernels.iter().enumerate().zip(&plan.kernels) {
+            results(kernel).for_each(|register| maker[register as usize] = k as u32);
+            let is_required = |i| kernel.operand_mode(i as u32) == OperandMode::Required;
+            may_join.push(known.is_sync && (0..kernel.operands().len()).all(is_required));
+        }
+        Search { kernels, may_join, known_at: vec![NONE; maker.len()], maker, first: NONE }
+    }
+
+    /// Begins a line: finds out what is final when its first kernel is ready.
+    fn enter(&mut self, first: u32) {
+        self.first = first;
+        let mut known: Vec<u32> = self.kernels[first as usize].operands().to_vec();
+        let mut i = 0;
+        while let Some(&register) = known.get(i) {
+            i += 1;
+            if std::mem::replace(&mut self.known_at[register as usize], first) == first
+                || known.len() >= MAX_KNOWN
+            {
+                continue;
+            }
+            let Some(maker) = self.kernels.get(self.maker[register as usize] as usize) else { continue };
+            let is_counted =
+                |i| matches!(maker.operand_mode(i as u32), OperandMode::Required | OperandMode::Order);
+            let operands = maker.operands().iter().enumerate().take(MAX_KNOWN);
+            known.extend(operands.filter(|(i, _)| is_counted(*i)).map(|(_, register)| *register));
+        }
+    }
+
+    /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may keep it waiting.
+    fn next(&mut self, last: u32, listeners: &Listeners) -> Option<u32> {
+        let results = results(&self.kernels[last as usize]);
+        results.clone().for_each(|register| self.known_at[register as usize] = self.first);
+        let next = results.rev().find_map(|register| listeners.users.get(register).last().copied())?;
+        let (kernel, first) = (&self.kernels[next as usize], &self.kernels[self.first as usize]);
+        let is_known = |&register: &u32| self.known_at[register as usize] == self.first;
+        let joins = self.may_join[next as usize] && kernel.stream() == first.stream();
+        (joins && kernel.operands().iter().all(is_known)).then_some(next)
+    }
 }
 
 /// A straight line, as it is executed.
