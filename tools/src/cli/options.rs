@@ -142,6 +142,10 @@ pub(super) struct LevelArgs {
     /// Optimization of op graphs: 0, 1 or 2. Kernel graphs are translated as written at every level
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(super) level: u8,
+
+    /// Print where -O2 has placed the results of each function of an op graph in memory, and how much that is
+    #[arg(long)]
+    pub(super) print_memory_plan: bool,
 }
 
 /// Which passes run, and how they are watched.

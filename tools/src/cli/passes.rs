@@ -18,11 +18,14 @@ use super::failure::{Failure, tell};
 use super::options::{DumpArgs, LevelArgs, PassArgs};
 use super::report;
 
+/// The pass that decides what `--print-memory-plan` shows.
+const PLAN_MEMORY: &str = "tf-plan-memory";
+
 /// A pipeline, and how it is watched.
 pub(super) struct Passes {
     manager: PassManager,
     /// The level of op graphs, if the passes are not named.
-    level: Option<u8>,
+    level: Option<LevelArgs>,
     args: PassArgs,
     pub(super) clock: Clock,
 }
@@ -37,7 +40,7 @@ pub(super) struct Clock {
 
 /// The passes that the command line asks for. A kernel graph is compiled as written at every level.
 pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
-    let level = Some(level.level).filter(|_| args.pass_pipeline.is_none());
+    let level = Some(*level).filter(|_| args.pass_pipeline.is_none());
     Ok(Passes { level, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
 }
 
@@ -72,7 +75,11 @@ impl Passes {
     /// Runs the passes; false after an error. Says what they said.
     pub(super) fn run(&mut self, module: &mut Module) -> (bool, Vec<Diagnostic>) {
         if let Some(level) = self.level.filter(|_| graph::is_op_graph(module)) {
-            match PassManager::parse(graph::pipeline(level)) {
+            let mut pipeline = graph::pipeline(level.level).to_owned();
+            if level.print_memory_plan {
+                pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
+            }
+            match PassManager::parse(&pipeline) {
                 Ok(manager) => self.manager = manager,
                 Err(error) => return (false, vec![*error]),
             }

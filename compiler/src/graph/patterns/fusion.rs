@@ -8,6 +8,9 @@
 //! ```
 
 use super::constant::patterns;
+use super::layers::{
+    batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
+};
 use super::{
     apply, attrs, constant, dims, dtype, flag, ints, is_used_once, made_by, make, name, same_type, scalar, ty,
 };
@@ -20,12 +23,21 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
     match name {
         "BiasAdd" | "BiasAddV1" => patterns! { "tf-fuse-bias" 8 fuse_bias; },
         "Add" | "AddV2" => patterns! {
+            "tf-layer-norm" 9 batched_layer_norm;
+            "tf-layer-norm" 9 shift_layer_norm;
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
         "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" | "_Gelu" | "Selu" | "Softplus" => {
             patterns! { "tf-fuse-activation" 8 fuse_activation; }
         }
+        "Mul" => patterns! {
+            "tf-gelu" 9 gelu;
+            "tf-layer-norm" 8 layer_norm;
+            "tf-layer-norm" 8 scale_layer_norm;
+        },
+        "RealDiv" => patterns! { "tf-softmax" 9 softmax; },
+        "_PackedMatMul" => patterns! { "tf-flatten" 8 flatten; },
         "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => {
             patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }
         }

@@ -14,6 +14,7 @@
 mod arithmetic;
 mod constant;
 mod fusion;
+mod layers;
 mod passing;
 
 use std::sync::Arc;

@@ -1,0 +1,363 @@
+//! Layers that are written as the operators that they consist of: each has a kernel that goes over memory once.
+//!
+//! ```text
+//! 0.5 * x * (1 + Erf(x / sqrt 2)),  0.5 * x * Erfc(-x / sqrt 2),  0.5 * x * (1 + Tanh(...))      _Gelu(x)
+//! Exp(x - Max(x)) / Sum(Exp(x - Max(x)))                                                         Softmax(x)
+//! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta            _LayerNorm(x, gamma, beta)
+//! ```
+//!
+//! Sums and means are those of the last axis. Factors may stand in any order. What an operator computes that others need too is still computed for them.
+
+use befrost_tensor::DType;
+
+use super::super::shapes::ints;
+use super::{
+    constant, dims, dtype, flag, is_free, is_used_once, made_by, make, name, scalar, splat, ty,
+};
+use crate::dialects::tf;
+use crate::ir::{Module, OpId, TypeKind, ValueId};
+use crate::rewrite::{At, Rewriter};
+
+/// Values that a product has no more of.
+const MOST_FACTORS: usize = 8;
+
+/// A product taken apart: its numbers multiplied, and the values that are not numbers, these being whole.
+struct Factors {
+    number: f64,
+    values: Vec<ValueId>,
+}
+
+impl Factors {
+    /// Of a value; `leaves` are not taken apart.
+    fn of(m: &Module, value: ValueId, leaves: &[ValueId]) -> Option<Factors> {
+        let mut found = Factors { number: 1.0, values: Vec::new() };
+        let mut todo = vec![value];
+        while let Some(value) = todo.pop() {
+            if todo.len() + found.values.len() > MOST_FACTORS {
+                return None;
+            }
+            let made = if leaves.contains(&value) { None } else { m.defining_op(value) };
+            match made.filter(|&op| is_free(m, op)).map(|op| (op, name(m, op))) {
+                Some((op, "Mul")) => todo.extend(m.operands(op)),
+                Some((op, "Neg")) => {
+                    found.number = -found.number;
+                    todo.extend(m.operands(op));
+                }
+                Some((op, "RealDiv")) if splat(m, m.operand(op, 1)).is_some() => {
+                    found.number /= splat(m, m.operand(op, 1))?;
+                    todo.push(m.operand(op, 0));
+                }
+                Some((op, "Square")) => todo.extend([m.operand(op, 0), m.operand(op, 0)]),
+                Some((op, "Pow")) if splat(m, m.operand(op, 1)) == Some(3.0) => {
+                    todo.extend([m.operand(op, 0); 3]);
+                }
+                _ => match splat(m, value) {
+                    Some(number) => found.number *= number,
+                    None => found.values.push(value),
+                },
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether these are the values, in any order, and this is the number.
+    fn are(&self, number: f64, values: &[ValueId]) -> bool {
+        let mut wanted = values.to_vec();
+        wanted.sort_by_key(|value| value.0);
+        let mut found = self.values.clone();
+        found.sort_by_key(|value| value.0);
+        found == wanted && (self.number - number).abs() <= 1e-5 * number.abs()
+    }
+}
+
+/// The other operand of a sum with this number.
+fn beside(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
+    let op = made_by(m, value, &["Add", "AddV2"])?;
+    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
+    [(a, b), (b, a)].into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
+}
+
+/// Gelu, exact or as TensorFlow approximates it.
+pub(super) fn gelu(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    if dtype(m, m.result(op, 0)) != Some(DType::F32) {
+        return None;
+    }
+    // The factor that is no product of x alone; a product is up to two deep.
+    let near = || {
+        let below = m.operands(op).filter_map(|value| m.defining_op(value)).flat_map(|inner| m.operands(inner));
+        m.operands(op).chain(below)
+    };
+    let (x, is_approximate) = near().find_map(|factor| {
+        let (x, is_approximate) = curve(m, factor)?;
+        let is_gelu = Factors::of(m, m.result(op, 0), &[x, factor])?.are(0.5, &[x, factor]);
+        (is_gelu && ty(m, x) == ty(m, m.result(op, 0))).then_some((x, is_approximate))
+    })?;
+    let approximate = r.cx().bool_attr(is_approximate);
+    let ty = ty(r.ir(), x);
+    Some(make(r, op, "_Gelu", &[x], ty, &[("approximate", approximate)]))
+}
+
+/// What gelu multiplies half of x with: x, and whether it is the approximation.
+fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    if let Some(erfc) = made_by(m, factor, &["Erfc"]) {
+        let (x, number) = scaled(m, m.operand(erfc, 0))?;
+        return ((number + half).abs() < 1e-5).then_some((x, false));
+    }
+    let bent = beside(m, factor, 1.0)?;
+    if let Some(erf) = made_by(m, bent, &["Erf"]) {
+        let (x, number) = scaled(m, m.operand(erf, 0))?;
+        return ((number - half).abs() < 1e-5).then_some((x, false));
+    }
+    let tanh = made_by(m, bent, &["Tanh"])?;
+    let (sum, number) = scaled(m, m.operand(tanh, 0))?;
+    if (number - (2.0 / std::f64::consts::PI).sqrt()).abs() > 1e-5 {
+        return None;
+    }
+    let sum = made_by(m, sum, &["Add", "AddV2"])?;
+    let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
+    let x = [(a, b), (b, a)].into_iter().find_map(|(x, cube)| {
+        Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x)
+    })?;
+    Some((x, true))
+}
+
+/// A value as another one times a number: the factors that are numbers taken away, one after the other.
+fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
+    let (mut value, mut number) = (value, 1.0);
+    for _ in 0..MOST_FACTORS {
+        let Some(op) = made_by(m, value, &["Mul", "RealDiv", "Neg"]) else { break };
+        let (kind, first) = (name(m, op), m.operand(op, 0));
+        if kind == "Neg" {
+            (value, number) = (first, -number);
+            continue;
+        }
+        let second = m.operand(op, 1);
+        match (splat(m, first), splat(m, second)) {
+            (_, Some(by)) if kind == "RealDiv" => (value, number) = (first, number / by),
+            (_, Some(by)) if kind == "Mul" => (value, number) = (first, number * by),
+            (Some(by), _) if kind == "Mul" => (value, number) = (second, number * by),
+            _ => break,
+        }
+    }
+    Some((value, number))
+}
+
+/// The operand of a reduction over its last axis that keeps it.
+fn over_last_axis(m: &Module, value: ValueId, kind: &str) -> Option<ValueId> {
+    let op = made_by(m, value, &[kind])?;
+    let x = m.operand(op, 0);
+    let TypeKind::Tensor { shape, .. } = m.cx.ty(ty(m, x)) else { return None };
+    let rank = shape.as_ref().map(|shape| shape.len() as i64);
+    let axes = ints(m, m.operand(op, 1))?;
+    let is_last = matches!(axes[..], [axis] if axis == -1 || rank.is_some_and(|rank| axis == rank - 1));
+    (is_last && flag(m, op, "keep_dims")).then_some(x)
+}
+
+/// What a value is apart from `StopGradient` and such.
+fn past(m: &Module, mut value: ValueId) -> ValueId {
+    while let Some(op) = made_by(m, value, &["Identity", "PreventGradient", "StopGradient"]) {
+        value = m.operand(op, 0);
+    }
+    value
+}
+
+/// A quotient that is a softmax, or normalized rows.
+pub(super) fn softmax(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    let (exp, sum) = (m.operand(op, 0), m.operand(op, 1));
+    if over_last_axis(m, sum, "Sum")? != exp {
+        return None;
+    }
+    let shifted = made_by(m, m.operand(made_by(m, exp, &["Exp"])?, 0), &["Sub"])?;
+    let x = m.operand(shifted, 0);
+    let most = past(m, m.operand(shifted, 1));
+    let result = ty(m, m.result(op, 0));
+    if over_last_axis(m, most, "Max")? != x || ty(m, x) != result {
+        return None;
+    }
+    Some(make(r, op, "Softmax", &[x], result, &[]))
+}
+
+/// Rows less their mean, by the root of their variance: what they are of, and epsilon.
+fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
+    let sub = made_by(m, difference, &["Sub"])?;
+    let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
+    let is_mean = over_last_axis(m, past(m, mean), "Mean") == Some(x);
+    let (of, epsilon) = inverse_deviation(m, inverse)?;
+    (is_mean && of == x).then_some((x, epsilon))
+}
+
+/// `1 / sqrt(variance(x) + epsilon)` of rows: x and epsilon.
+fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
+    let rsqrt = made_by(m, value, &["Rsqrt"])?;
+    let sum = made_by(m, m.operand(rsqrt, 0), &["Add", "AddV2"])?;
+    let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
+    [(a, b), (b, a)].into_iter().find_map(|(variance, epsilon)| {
+        let epsilon = splat(m, epsilon)?;
+        let squares = over_last_axis(m, variance, "Mean")?;
+        let op = made_by(m, squares, &["SquaredDifference", "Square"])?;
+        let (x, mean) = if name(m, op) == "Square" {
+            let sub = made_by(m, m.operand(op, 0), &["Sub"])?;
+            (m.operand(sub, 0), m.operand(sub, 1))
+        } else {
+            (m.operand(op, 0), m.operand(op, 1))
+        };
+        let (x, mean) = if over_last_axis(m, past(m, mean), "Mean") == Some(x) { (x, mean) } else { (mean, x) };
+        (over_last_axis(m, past(m, mean), "Mean") == Some(x)).then_some((x, epsilon))
+    })
+}
+
+/// The length of rows, if an op's result is f32 and has rows.
+fn row(m: &Module, x: ValueId) -> Option<i64> {
+    let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(ty(m, x)) else { return None };
+    shape.last().copied().filter(|&n| n > 0 && dtype(m, x) == Some(DType::F32))
+}
+
+/// Whether a value is a vector of `n` numbers.
+fn is_row(m: &Module, value: ValueId, n: i64) -> bool {
+    dims(m, value).is_some_and(|dims| dims == [n])
+}
+
+/// Normalized rows, perhaps times a vector: `(x - mean) * (inverse * gamma)` or `(x - mean) * inverse`.
+pub(super) fn layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
+    let n = row(m, m.result(op, 0))?;
+    let (x, epsilon, gamma) = [(a, b), (b, a)].into_iter().find_map(|(difference, inverse)| {
+        if let Some((x, epsilon)) = normalized(m, difference, inverse) {
+            return Some((x, epsilon, None));
+        }
+        let product = made_by(m, inverse, &["Mul"])?;
+        let (c, d) = (m.operand(product, 0), m.operand(product, 1));
+        [(c, d), (d, c)].into_iter().find_map(|(inverse, gamma)| {
+            let (x, epsilon) = normalized(m, difference, inverse)?;
+            is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
+        })
+    })?;
+    if ty(m, x) != ty(m, m.result(op, 0)) {
+        return None;
+    }
+    let gamma = match gamma {
+        Some(gamma) => gamma,
+        None => row_of(r, op, n, 1.0)?,
+    };
+    let beta = row_of(r, op, n, 0.0)?;
+    norm(r, op, x, gamma, beta, epsilon)
+}
+
+/// `x * g + (beta - mean * g)` with `g = inverse * gamma`: a batch normalization of rows, as TensorFlow writes layer norms.
+pub(super) fn batched_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    let n = row(m, m.result(op, 0))?;
+    let either = |op: OpId| [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))];
+    let (x, gamma, beta, epsilon) = either(op).into_iter().find_map(|(product, rest)| {
+        let product = made_by(m, product, &["Mul"])?;
+        let rest = made_by(m, rest, &["Sub"])?;
+        let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &["Mul"])?);
+        either(product).into_iter().find_map(|(x, g)| {
+            let has_mean = either(shift).into_iter().any(|(mean, other)| {
+                other == g && over_last_axis(m, past(m, mean), "Mean") == Some(x)
+            });
+            let (inverse, gamma) = either(made_by(m, g, &["Mul"])?)
+                .into_iter()
+                .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
+            let (of, epsilon) = inverse_deviation(m, inverse)?;
+            (has_mean && of == x && is_row(m, beta, n)).then_some((x, gamma, beta, epsilon))
+        })
+    })?;
+    norm(r, op, x, gamma, beta, epsilon)
+}
+
+fn norm(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    x: ValueId,
+    gamma: ValueId,
+    beta: ValueId,
+    epsilon: f64,
+) -> Option<ValueId> {
+    let epsilon = r.cx().f32_attr(epsilon as f32);
+    let ty = ty(r.ir(), x);
+    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], ty, &[("epsilon", epsilon)]))
+}
+
+/// A constant vector.
+fn row_of(r: &mut Rewriter<'_>, before: OpId, n: i64, number: f64) -> Option<ValueId> {
+    let one = scalar(r, before, number, DType::F32)?;
+    let size = super::ints(r, before, &[n], DType::I32)?;
+    let element = r.ir().cx.element(ty(r.ir(), one));
+    let vector = tf::tensor(r.cx(), Some(&[n]), element);
+    Some(make(r, before, "Fill", &[size, one], vector, &[]))
+}
+
+/// A layer norm and a vector that it is multiplied with.
+pub(super) fn scale_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let (inner, vector) = with_vector(r.ir(), op)?;
+    let m = r.ir();
+    let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
+    let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, gamma));
+    let gamma = make(r, op, "Mul", &[gamma, vector], vector_ty, &[]);
+    let beta = make(r, op, "Mul", &[beta, vector], vector_ty, &[]);
+    let result = ty(r.ir(), x);
+    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+}
+
+/// A layer norm and a vector that is added to it.
+pub(super) fn shift_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let (inner, vector) = with_vector(r.ir(), op)?;
+    let m = r.ir();
+    let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
+    let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, beta));
+    let beta = make(r, op, "AddV2", &[beta, vector], vector_ty, &[]);
+    let result = ty(r.ir(), x);
+    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+}
+
+/// The layer norm that is an operand of nobody else's, and the constant vector that is the other operand.
+fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
+    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
+    [(a, b), (b, a)].into_iter().find_map(|(x, vector)| {
+        let inner = made_by(m, x, &["_LayerNorm"]).filter(|_| is_used_once(m, x))?;
+        let n = row(m, x)?;
+        (constant(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
+    })
+}
+
+/// A packed product of a tensor whose last axes were made one: the product can sum over all of them.
+pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    let reshape = made_by(m, m.operand(op, 0), &["Reshape"])?;
+    let x = m.operand(reshape, 0);
+    let of = |value: ValueId| match m.cx.ty(ty(m, value)) {
+        TypeKind::Tensor { shape: Some(shape), .. } => Some(shape.to_vec()),
+        _ => None,
+    };
+    let (from, to) = (of(x)?, of(m.operand(op, 0))?);
+    let (rows, inner) = from.split_at_checked(to.len().checked_sub(1)?)?;
+    let is_one = m.attr_named(op, "contracted").is_none_or(|attr| m.cx.as_int(attr) == Some(1));
+    let crate::ir::AttrKind::Array(sizes) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
+    let columns = sizes.get(1..)?.to_vec();
+    // A dimension that is not known is the same one only if it is the only one, in front.
+    let is_same = rows == &to[..rows.len()] && rows.iter().skip(1).all(|&dim| dim >= 0);
+    if !is_one || !is_same || inner.len() < 2 || inner.iter().any(|&dim| dim <= 0) {
+        return None;
+    }
+    let operands: Vec<ValueId> = std::iter::once(x).chain(m.operands(op).skip(1)).collect();
+    let (inner, result) = (inner.to_vec(), ty(m, m.result(op, 0)));
+    let kept: Vec<(String, crate::ir::AttrId)> = super::attrs(m, op)
+        .into_iter()
+        .filter(|(name, _)| name != "shape" && name != "contracted")
+        .collect();
+    let loc = m.loc(op);
+    let i64 = crate::ir::KnownType::I64.id();
+    let cx = r.cx();
+    let n = cx.int_attr(i64, inner.len() as i64);
+    let shape: Vec<_> = inner.iter().map(|&dim| cx.int_attr(i64, dim)).chain(columns).collect();
+    let shape = cx.array_attr(&shape);
+    let mut written: Vec<(&str, _)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
+    written.extend([("contracted", n), ("shape", shape)]);
+    let new = r.create_named(At::Before(op), loc, "tf._PackedMatMul", &operands, &[result], &written);
+    Some(r.ir().result(new, 0))
+}
