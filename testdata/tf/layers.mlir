@@ -102,3 +102,21 @@ func.func @batched(%x: tensor<2x4xf32>, %gamma: tensor<4xf32>, %beta: tensor<4xf
   %y = "tf.AddV2"(%scaled, %shift) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   tfrt.return %y : tensor<2x4xf32>
 }
+
+// Heads are read where they are; a mask is added.
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<1x5x2x4xf32>, %k: tensor<1x5x2x4xf32>, %v: tensor<1x5x2x4xf32>, %mask: tensor<1x1x5x5xf32>) -> tensor<1x2x5x4xf32> {
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  // CHECK-NEXT: %[[Y:.*]] = "tf._FusedAttention"(%arg0, %arg1, %arg2, %arg3) <{heads_inside = true, num_masks = 1 : i64, scale = 5.000000e-01 : f32}>
+  // CHECK-NEXT: return %[[Y]]
+  %a = "tf.Transpose"(%q, %order) : (tensor<1x5x2x4xf32>, tensor<4xi32>) -> tensor<1x2x5x4xf32>
+  %b = "tf.Transpose"(%k, %order) : (tensor<1x5x2x4xf32>, tensor<4xi32>) -> tensor<1x2x5x4xf32>
+  %c = "tf.Transpose"(%v, %order) : (tensor<1x5x2x4xf32>, tensor<4xi32>) -> tensor<1x2x5x4xf32>
+  %s = "tf.BatchMatMulV2"(%a, %b) {adj_y = true} : (tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x5x5xf32>
+  %t = "tf.RealDiv"(%s, %two) : (tensor<1x2x5x5xf32>, tensor<f32>) -> tensor<1x2x5x5xf32>
+  %u = "tf.AddV2"(%t, %mask) : (tensor<1x2x5x5xf32>, tensor<1x1x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %p = "tf.Softmax"(%u) : (tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %y = "tf.BatchMatMulV2"(%p, %c) : (tensor<1x2x5x5xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32>
+  tfrt.return %y : tensor<1x2x5x4xf32>
+}

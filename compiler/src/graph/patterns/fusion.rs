@@ -9,7 +9,7 @@
 
 use super::constant::patterns;
 use super::layers::{
-    batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
+    attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
 use super::{
     apply, attrs, constant, dims, dtype, flag, ints, is_used_once, made_by, make, name, same_type, scalar, ty,
@@ -37,6 +37,7 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
             "tf-layer-norm" 8 scale_layer_norm;
         },
         "RealDiv" => patterns! { "tf-softmax" 9 softmax; },
+        "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" => patterns! { "tf-attention" 9 attention; },
         "_PackedMatMul" => patterns! { "tf-flatten" 8 flatten; },
         "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => {
             patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }

@@ -3,6 +3,7 @@
 //! ```text
 //! 0.5 * x * (1 + Erf(x / sqrt 2)),  0.5 * x * Erfc(-x / sqrt 2),  0.5 * x * (1 + Tanh(...))      _Gelu(x)
 //! Exp(x - Max(x)) / Sum(Exp(x - Max(x)))                                                         Softmax(x)
+//! BatchMatMul(Softmax(BatchMatMul(q, k^T) * scale + mask), v)                                    _FusedAttention(q, k, v, mask)
 //! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta            _LayerNorm(x, gamma, beta)
 //! ```
 //!
@@ -11,9 +12,7 @@
 use befrost_tensor::DType;
 
 use super::super::shapes::ints;
-use super::{
-    constant, dims, dtype, flag, is_free, is_used_once, made_by, make, name, scalar, splat, ty,
-};
+use super::{constant, dims, dtype, flag, is_free, is_used_once, made_by, make, name, scalar, splat, ty};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, TypeKind, ValueId};
 use crate::rewrite::{At, Rewriter};
@@ -85,7 +84,8 @@ pub(super) fn gelu(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     // The factor that is no product of x alone; a product is up to two deep.
     let near = || {
-        let below = m.operands(op).filter_map(|value| m.defining_op(value)).flat_map(|inner| m.operands(inner));
+        let below =
+            m.operands(op).filter_map(|value| m.defining_op(value)).flat_map(|inner| m.operands(inner));
         m.operands(op).chain(below)
     };
     let (x, is_approximate) = near().find_map(|factor| {
@@ -117,9 +117,9 @@ fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
     }
     let sum = made_by(m, sum, &["Add", "AddV2"])?;
     let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
-    let x = [(a, b), (b, a)].into_iter().find_map(|(x, cube)| {
-        Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x)
-    })?;
+    let x = [(a, b), (b, a)]
+        .into_iter()
+        .find_map(|(x, cube)| Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x))?;
     Some((x, true))
 }
 
@@ -204,7 +204,8 @@ fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
         } else {
             (m.operand(op, 0), m.operand(op, 1))
         };
-        let (x, mean) = if over_last_axis(m, past(m, mean), "Mean") == Some(x) { (x, mean) } else { (mean, x) };
+        let (x, mean) =
+            if over_last_axis(m, past(m, mean), "Mean") == Some(x) { (x, mean) } else { (mean, x) };
         (over_last_axis(m, past(m, mean), "Mean") == Some(x)).then_some((x, epsilon))
     })
 }
@@ -257,9 +258,9 @@ pub(super) fn batched_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<Value
         let rest = made_by(m, rest, &["Sub"])?;
         let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &["Mul"])?);
         either(product).into_iter().find_map(|(x, g)| {
-            let has_mean = either(shift).into_iter().any(|(mean, other)| {
-                other == g && over_last_axis(m, past(m, mean), "Mean") == Some(x)
-            });
+            let has_mean = either(shift)
+                .into_iter()
+                .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), "Mean") == Some(x));
             let (inverse, gamma) = either(made_by(m, g, &["Mul"])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
@@ -325,6 +326,75 @@ fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
     })
 }
 
+/// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers, they are read as they were.
+pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
+    let m = r.ir();
+    let once = |value: ValueId, kinds: &[&str]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
+    let products = ["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"];
+    let rank_4 = |value: ValueId| match m.cx.ty(ty(m, value)) {
+        TypeKind::Tensor { shape: Some(shape), .. } => {
+            shape.len() == 4 && dtype(m, value) == Some(DType::F32)
+        }
+        _ => false,
+    };
+    let softmax = once(m.operand(op, 0), &["Softmax"])?;
+    let v = m.operand(op, 1);
+    if flag(m, op, "adj_x") || flag(m, op, "adj_y") || !rank_4(v) {
+        return None;
+    }
+    let mut scores = m.operand(softmax, 0);
+    let mut mask = None;
+    if let Some(sum) = once(scores, &["Add", "AddV2"]) {
+        let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
+        let shape = ty(m, scores);
+        let (inner, other) = [(a, b), (b, a)].into_iter().find(|&(inner, other)| {
+            ty(m, inner) == shape
+                && once(inner, &["Mul", "RealDiv", products[0], products[1]]).is_some()
+                && rank_4(other)
+        })?;
+        (scores, mask) = (inner, Some(other));
+    }
+    let mut scale = 1.0;
+    if let Some(scaled) = once(scores, &["Mul", "RealDiv"]) {
+        let (a, b) = (m.operand(scaled, 0), m.operand(scaled, 1));
+        (scores, scale) = match (splat(m, a), splat(m, b)) {
+            (_, Some(number)) if name(m, scaled) == "RealDiv" => (a, 1.0 / number),
+            (_, Some(number)) if name(m, scaled) == "Mul" => (a, number),
+            (Some(number), _) if name(m, scaled) == "Mul" => (b, number),
+            _ => return None,
+        };
+    }
+    let product = once(scores, &products)?;
+    let (q, k) = (m.operand(product, 0), m.operand(product, 1));
+    if flag(m, product, "adj_x") || !flag(m, product, "adj_y") || !rank_4(q) || !rank_4(k) {
+        return None;
+    }
+    // No operand broadcasts, but the mask.
+    let known = [q, k, v].map(|value| dims(m, value));
+    let [Some(q_dims), Some(k_dims), Some(v_dims)] = known else { return None };
+    if q_dims[..2] != k_dims[..2] || q_dims[..2] != v_dims[..2] {
+        return None;
+    }
+    let turned = |value: ValueId| {
+        let transpose = made_by(m, value, &["Transpose"])?;
+        (ints(m, m.operand(transpose, 1))? == [0, 2, 1, 3]).then(|| m.operand(transpose, 0))
+    };
+    let sources = [q, k, v].map(turned);
+    let (operands, heads_inside) = match sources {
+        [Some(q), Some(k), Some(v)] => ([q, k, v], true),
+        _ => ([q, k, v], false),
+    };
+    let operands: Vec<ValueId> = operands.into_iter().chain(mask).collect();
+    let result = ty(m, m.result(op, 0));
+    let cx = r.cx();
+    let attrs = [
+        ("heads_inside", cx.bool_attr(heads_inside)),
+        ("num_masks", cx.int_attr(crate::ir::KnownType::I64.id(), i64::from(mask.is_some()))),
+        ("scale", cx.f32_attr(scale as f32)),
+    ];
+    Some(make(r, op, "_FusedAttention", &operands, result, &attrs))
+}
+
 /// A packed product of a tensor whose last axes were made one: the product can sum over all of them.
 pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
@@ -346,10 +416,8 @@ pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let operands: Vec<ValueId> = std::iter::once(x).chain(m.operands(op).skip(1)).collect();
     let (inner, result) = (inner.to_vec(), ty(m, m.result(op, 0)));
-    let kept: Vec<(String, crate::ir::AttrId)> = super::attrs(m, op)
-        .into_iter()
-        .filter(|(name, _)| name != "shape" && name != "contracted")
-        .collect();
+    let kept: Vec<(String, crate::ir::AttrId)> =
+        super::attrs(m, op).into_iter().filter(|(name, _)| name != "shape" && name != "contracted").collect();
     let loc = m.loc(op);
     let i64 = crate::ir::KnownType::I64.id();
     let cx = r.cx();

@@ -36,6 +36,7 @@ pub(in crate::tf) use elementwise::{arithmetic_of, function_of};
 pub use images::{conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, pool};
 pub use movement::transpose;
 pub use norm::{batch_norm, bias_add};
+pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
@@ -72,7 +73,7 @@ impl<'a> Cx<'a> {
 
     /// Cuts `out` into parts of whole units and calls `block(first, part)` for each, `first` being the position of the part's first element.
     /// An element is taken to cost as much as `cost` additions.
-    pub(super) fn parts<T: Send>(
+    pub(in crate::tf) fn parts<T: Send>(
         &self,
         out: &mut [T],
         (unit, cost): (usize, usize),

@@ -99,7 +99,13 @@ fn sum_products(
 /// A product or its addition to what is there.
 type Product<T> = fn(Matrix<'_, T>, Matrix<'_, T>, (&mut [T], (usize, usize)), bool);
 
-fn one_f32(a: Matrix<'_, f32>, b: Matrix<'_, f32>, (out, steps): (&mut [f32], (usize, usize)), add: bool) {
+/// One product of f32; `out`'s neighbours down and across lie so far apart.
+pub(in crate::tf) fn one_f32(
+    a: Matrix<'_, f32>,
+    b: Matrix<'_, f32>,
+    (out, steps): (&mut [f32], (usize, usize)),
+    add: bool,
+) {
     /// The fewest rows that are worth packing.
     const ROWS: usize = 8;
     let (down, across) = steps;

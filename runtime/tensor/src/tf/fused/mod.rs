@@ -5,6 +5,7 @@
 //!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the first cache
 //! any elementwise operators                  ──────────────────────▶ Program, a block of each operand at a time
 //! mean, variance, normalization of rows      ──────────────────────▶ layer_norm
+//! products, softmax, products                ──────────────────────▶ attention
 //! ```
 //!
 //! Everything is f32. Results come through the [`Cx`], whose threads do the work. An operand that is given by value is overwritten if it has no
@@ -13,11 +14,13 @@
 //! What is computed is what the operators one by one would give, up to the rounding that `tf::fast` describes; of Winograd's convolutions see
 //! [`Algorithm`].
 
+mod attention;
 mod chain;
 #[cfg(test)]
 mod tests;
 mod weights;
 
+pub use attention::{Attention, attention};
 pub use chain::{Program, Step, Value};
 pub use weights::{Algorithm, Kind, Weights};
 

@@ -237,6 +237,34 @@ proptest! {
     }
 
     #[test]
+    fn attentions(
+        [batch, heads, rows, columns, n, m] in [0usize..3, 1usize..4, 1usize..12, 1usize..20, 1usize..9, 1usize..9],
+        (spread, heads_inside, has_mask) in (0usize..16, any::<bool>(), any::<bool>()),
+        seed: u32,
+    ) {
+        let q = numbers(seed, &[batch, heads, rows, n]);
+        let (k, v) = (numbers(seed ^ 1, &[batch, heads, columns, n]), numbers(seed ^ 2, &[batch, heads, columns, m]));
+        let full = [batch, heads, rows, columns];
+        let mask_dims: Vec<usize> = (0..4).map(|i| if spread >> i & 1 == 1 { full[i] } else { 1 }).collect();
+        let mask = numbers(seed ^ 3, &mask_dims);
+        let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc()).unwrap();
+        let scores = reference::batch_matmul(&q, Turn::None, &k, Turn::Transpose, &malloc()).unwrap();
+        let scores = binary(Binary::Mul, &scores, &tensor(&[], &[0.5f32]));
+        let scores = if has_mask { binary(Binary::Add, &scores, &mask) } else { scores };
+        let weights = reference::softmax(&scores, &malloc()).unwrap();
+        let want = reference::batch_matmul(&weights, Turn::None, &v, Turn::None, &malloc()).unwrap();
+        let inside = |x: &HostTensor| {
+            if heads_inside { reference::transpose(x, &[0, 2, 1, 3], &malloc()).unwrap() } else { x.clone() }
+        };
+        let (q, k, v) = (inside(&q), inside(&k), inside(&v));
+        let how = Attention { scale: 0.5, heads_inside };
+        let got = with_threads("attention", |cx| attention([&q, &k, &v], has_mask.then_some(&mask), &how, cx)).unwrap();
+        near("attention", &got, &want, (1e-4, 1e-3));
+        let wrong = numbers(seed, &[batch, heads, rows, n + 1]);
+        assert!(with_threads("attention", |cx| attention([&wrong, &k, &v], None, &how, cx)).is_err());
+    }
+
+    #[test]
     fn bytes_that_are_no_weights(changes in prop::collection::vec((0usize..160, any::<u8>()), 0..6), len in 0usize..5000) {
         let weights = Weights::pack_matrix(&numbers(1, &[3, 5]), false, &malloc()).unwrap();
         let mut bytes = weights.tensor().read::<u8>().unwrap().to_vec();

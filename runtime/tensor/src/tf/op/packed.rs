@@ -3,7 +3,7 @@
 //! ```text
 //! _PackedConv2D(x, weights, bias, addend) {filter_shape = [3, 3, 64, 64], fused_ops = ["BiasAdd", "Add", "Relu"], ...}
 //! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = []}        tanh(a * b)
-//! _LayerNorm(x, scale, offset)        _Gelu(x)
+//! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
 //! `weights` are the bytes of a [`Weights`]. In `values` each step has its one or two: from 0 on the operands, behind them the steps, and from -1 down
@@ -14,7 +14,7 @@ use super::{Attributes, OwnedEval, Row, owning, owning_many};
 use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::Cx;
-use crate::tf::fused::{self, After, Program, Step, Value, Weights};
+use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
 use crate::{HostTensor, Shape, TensorError};
 
 pub(super) const OPS: &[Row] = &[
@@ -48,6 +48,15 @@ pub(super) const OPS: &[Row] = &[
     (&["_LayerNorm"], |attrs| {
         let epsilon = attrs.float("epsilon")? as f32;
         owning(attrs, move |[x, scale, offset], cx| fused::layer_norm(x, &scale, &offset, epsilon, cx))
+    }),
+    (&["_FusedAttention"], |attrs| {
+        let (scale, heads_inside) = (attrs.float("scale")? as f32, attrs.bool("heads_inside")?);
+        owning_many(attrs, 3, move |operands, cx| match &operands[..] {
+            [q, k, v, mask @ ..] if mask.len() < 2 => {
+                fused::attention([q, k, v], mask.first(), &Attention { scale, heads_inside }, cx)
+            }
+            _ => invalid("_FusedAttention", format!("{} operands, expected 3 or 4", operands.len())),
+        })
     }),
     (&["_Gelu"], |attrs| {
         let function = if attrs.bool("approximate")? { Function::GeluTanh } else { Function::Gelu };

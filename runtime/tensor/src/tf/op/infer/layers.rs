@@ -114,6 +114,11 @@ pub(super) const OPS: &[Row] = &[
             None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
         }
     }),
+    (&["_FusedAttention"], |cx| {
+        let ([batch, a, b, _], [.., numbers]) = (cx.dims::<4>(0)?, cx.dims::<4>(2)?);
+        let (heads, rows) = if cx.attrs.bool("heads_inside")? { (b, a) } else { (a, b) };
+        Ok(vec![PartialShape::new(vec![batch, heads, rows, numbers])])
+    }),
     (&["_LayerNorm", "_Gelu"], same),
     (&["Conv2DBackpropInput"], |cx| {
         let attrs = conv(&cx.attrs)?;

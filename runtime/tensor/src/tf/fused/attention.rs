@@ -1,0 +1,144 @@
+//! Attention: `Softmax(q k^T * scale + mask) v`, head by head.
+//!
+//! ```text
+//! for each batch and head (parallel)     scores = q k^T      scores * scale + mask, softmax      result = scores v
+//! ```
+//!
+//! Only the scores of one head are there at a time, for each thread. The operands are read where they lie, whichever of the two middle axes are the
+//! heads.
+
+use crate::error::invalid;
+use crate::gemm::Matrix;
+use crate::math::softmax_in_place;
+use crate::tf::fast::{Cx, one_f32};
+use crate::{DType, HostTensor, Shape, TensorError};
+
+const OP: &str = "_FusedAttention";
+
+/// How scores are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention {
+    /// What products are multiplied with.
+    pub scale: f32,
+    /// Whether q, k and v are of shape batch, positions, heads, numbers; else the heads come before the positions, as they do in mask and result.
+    pub heads_inside: bool,
+}
+
+/// An operand: how far apart its batches, heads and positions lie.
+struct Side<'a> {
+    numbers: &'a [f32],
+    /// Batch, heads, positions, numbers.
+    dims: [usize; 4],
+    steps: [usize; 4],
+}
+
+impl<'a> Side<'a> {
+    fn new(
+        what: &'static str,
+        shape: &Shape,
+        numbers: &'a [f32],
+        heads_inside: bool,
+    ) -> Result<Side<'a>, TensorError> {
+        let &[batch, a, b, n] = shape.dims() else {
+            return Err(TensorError::Rank { what, want: 4, got: shape.clone() });
+        };
+        let (dims, steps) = if heads_inside {
+            ([batch, b, a, n], [a * b * n, n, b * n, 1])
+        } else {
+            ([batch, a, b, n], [a * b * n, b * n, n, 1])
+        };
+        Ok(Side { numbers, dims, steps })
+    }
+
+    /// One that is the same along axes of which it has one element.
+    fn spread(mut self) -> Side<'a> {
+        for (dim, step) in self.dims.iter().zip(&mut self.steps) {
+            *step = if *dim == 1 { 0 } else { *step };
+        }
+        self
+    }
+
+    fn from(&self, batch: usize, head: usize) -> &'a [f32] {
+        self.numbers.get(batch * self.steps[0] + head * self.steps[1]..).unwrap_or_default()
+    }
+
+    /// The matrix of a head: its positions are the rows.
+    fn head(&self, batch: usize, head: usize) -> Option<Matrix<'a, f32>> {
+        let [_, _, positions, n] = self.dims;
+        Matrix::strided(self.from(batch, head), (positions, self.steps[2]), (n, 1))
+    }
+}
+
+/// Attention of q (`T` positions) to k and v (`S` positions); `mask`, of four axes, is added to the scores, of shape batch, heads, T, S, to which it
+/// broadcasts. The result is of shape batch, heads, T, numbers of v.
+pub fn attention(
+    [q, k, v]: [&HostTensor; 3],
+    mask: Option<&HostTensor>,
+    how: &Attention,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let (from_q, from_k, from_v) = (q.read_as::<f32>("q")?, k.read_as::<f32>("k")?, v.read_as::<f32>("v")?);
+    let q = Side::new("q", q.shape(), &from_q, how.heads_inside)?;
+    let k = Side::new("k", k.shape(), &from_k, how.heads_inside)?;
+    let v = Side::new("v", v.shape(), &from_v, how.heads_inside)?;
+    let ([batch, heads, rows, n], [.., columns, _], [.., numbers]) = (q.dims, k.dims, v.dims);
+    if k.dims != [batch, heads, columns, n] || v.dims != [batch, heads, columns, numbers] {
+        return invalid(OP, format!("queries {:?}, keys {:?} and values {:?}", q.dims, k.dims, v.dims));
+    }
+    let from_mask = mask.map(|mask| mask.read_as::<f32>("mask")).transpose()?;
+    let mask = match (mask, &from_mask) {
+        (Some(mask), Some(numbers)) => Some(Side::new("mask", mask.shape(), numbers, false)?.spread()),
+        _ => None,
+    };
+    if let Some(mask) = &mask {
+        let fits =
+            mask.dims.iter().zip([batch, heads, rows, columns]).all(|(&dim, want)| dim == 1 || dim == want);
+        if !fits {
+            return invalid(
+                OP,
+                format!("a mask {:?} for scores {:?}", mask.dims, [batch, heads, rows, columns]),
+            );
+        }
+    }
+    let shape = Shape::new(&[batch, heads, rows, numbers])?;
+    let scores_len = Shape::new(&[rows, columns])?.num_elements();
+    let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
+    let unit = rows * numbers; // a part of the shape
+    // Scores of each thread come from the allocator, whose limits hold.
+    let failed = std::sync::OnceLock::new();
+    cx.parts(&mut out.write::<f32>()?, (unit, columns + n), |first, part| {
+        let run = |part: &mut [f32]| -> Result<(), TensorError> {
+            let scores = HostTensor::allocate(DType::F32, Shape::new(&[scores_len])?, cx.allocator)?;
+            let mut scores = scores.write::<f32>()?;
+            for (i, out) in part.chunks_mut(unit.max(1)).enumerate() {
+                let at = first / unit.max(1) + i;
+                let (batch, head) = (at / heads, at % heads);
+                let (Some(q), Some(k), Some(v)) =
+                    (q.head(batch, head), k.head(batch, head), v.head(batch, head))
+                else {
+                    return Err(TensorError::TooLarge);
+                };
+                one_f32(q, k.transposed(), (&mut scores, (columns, 1)), false);
+                for (position, row) in scores.chunks_mut(columns.max(1)).enumerate() {
+                    row.iter_mut().for_each(|x| *x *= how.scale);
+                    if let Some(mask) = &mask {
+                        let from = mask.from(batch, head).get(position * mask.steps[2]..).unwrap_or_default();
+                        match (mask.steps[3], from.first()) {
+                            (0, Some(&one)) => row.iter_mut().for_each(|x| *x += one),
+                            _ => row.iter_mut().zip(from).for_each(|(x, more)| *x += more),
+                        }
+                    }
+                }
+                softmax_in_place(columns, &mut scores);
+                let scores = Matrix::new(&scores, rows, columns);
+                one_f32(scores, v, (out, (numbers, 1)), false);
+            }
+            Ok(())
+        };
+        if let Err(error) = run(part) {
+            // The first one counts.
+            _ = failed.set(error);
+        }
+    });
+    failed.into_inner().map_or(Ok(out), Err)
+}
