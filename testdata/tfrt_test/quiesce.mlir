@@ -1,6 +1,8 @@
 // On the queue `s` whoever waits for it to be idle runs what it has to do.
 //
 // RUN: bef-exec %s --work-queue s | FileCheck %s
+// RUN: bef-exec %s --seed 1 | FileCheck %s
+// RUN: bef-exec %s --seed 2 | FileCheck %s
 
 // CHECK: --- Running 'quiesce':
 // CHECK-NEXT: int32 = 1

@@ -2,7 +2,7 @@
 
 use super::{Traits, errors};
 use crate::diag::Diagnostic;
-use crate::ir::{AttrId, KnownType, Module, OpId, RegionId, TypeId};
+use crate::ir::{KnownType, Module, OpId, RegionId, TypeId};
 use crate::verify::are_passed;
 
 /// Types in order.
@@ -42,9 +42,9 @@ pub(crate) enum Role {
 }
 
 /// The role of the function that an attribute names.
-pub(crate) fn callee_role(m: &Module, op: OpId, attr: AttrId) -> Role {
+pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> Role {
     match m.op_name_str(op) {
-        "tfrt.cond" => Role::Branch(m.attr_named(op, "a_true_fn") == Some(attr)),
+        "tfrt.cond" => Role::Branch(attr == "a_true_fn"),
         "tfrt.parallel_call.i32" => Role::Block,
         _ => Role::Callee,
     }

@@ -1,6 +1,7 @@
 //! The words of syntax errors: one function per code (`E01..` tokens, `E02..` syntax, `E03..` names).
 
 use crate::diag::{Diagnostic, Span};
+use crate::verify::CAPTURE;
 
 fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, message).at(span)
@@ -171,8 +172,13 @@ pub(super) fn bad_location(span: Span, why: &str) -> Diagnostic {
     error("E0218", span, why)
 }
 
-pub(super) fn undefined_value(span: Span, name: &str, near: Option<&str>) -> Diagnostic {
+/// `is_outside`: it is defined, where the region cannot see it.
+pub(super) fn undefined_value(span: Span, name: &str, near: Option<&str>, is_outside: bool) -> Diagnostic {
     let d = error("E0302", span, format!("use of undefined value `%{name}`"));
+    if is_outside {
+        return d.upstream(CAPTURE).help("this region sees nothing from outside: pass it as an argument");
+    }
+    let d = d.upstream("use of undeclared SSA value name");
     match near {
         Some(near) => d.help(format!("did you mean `%{near}`?")),
         None => d,
@@ -180,7 +186,9 @@ pub(super) fn undefined_value(span: Span, name: &str, near: Option<&str>) -> Dia
 }
 
 pub(super) fn redefined_value(span: Span, name: &str, first: Option<Span>) -> Diagnostic {
-    error("E0303", span, format!("redefinition of `%{name}`")).note(first, "first defined here")
+    error("E0303", span, format!("redefinition of `%{name}`"))
+        .upstream(format!("redefinition of SSA value '%{name}'"))
+        .note(first, "first defined here")
 }
 
 pub(super) fn result_number(span: Span, name: &str, n: u32) -> Diagnostic {
@@ -189,6 +197,9 @@ pub(super) fn result_number(span: Span, name: &str, n: u32) -> Diagnostic {
 
 pub(super) fn value_type(span: Span, name: &str, want: &str, found: &str, first: Option<Span>) -> Diagnostic {
     error("E0305", span, format!("`%{name}` is used as {want} but has type {found}"))
+        .upstream(format!(
+            "use of value '%{name}' expects different type than prior uses: '{want}' vs '{found}'"
+        ))
         .note(first, "defined here")
 }
 

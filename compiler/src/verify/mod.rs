@@ -236,7 +236,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn reference(&mut self, op: OpId, attr: AttrId, def: &OpDef) {
+    fn reference(&mut self, op: OpId, name: &str, attr: AttrId, def: &OpDef) {
         let m = self.m;
         let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return };
         let text = attr_text(&m.cx, attr);
@@ -270,7 +270,7 @@ impl Verifier<'_> {
                 format!("{} -> {}", self.list(inputs.iter().copied()), self.list(results.iter().copied()))
             };
             let words = [signature(inputs, results), signature(&passed, &taken)];
-            let role = callee_role(m, op, attr);
+            let role = callee_role(m, op, name);
             let upstream = role.mismatch((&passed, inputs), (&taken, results));
             self.diags.push(errors::call_signature(m, op, &text, [&words[0], &words[1], &upstream], target));
         }

@@ -179,7 +179,7 @@ impl Verifier<'_> {
                 }
                 Some(value) => {
                     if matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol) {
-                        self.reference(op, value, def);
+                        self.reference(op, attr.name, value, def);
                     }
                 }
             }

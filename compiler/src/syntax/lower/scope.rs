@@ -116,7 +116,8 @@ impl Lower<'_> {
             let visible = self.scope.names.ids().filter(|n| self.scope.entry(*n).scope != 0);
             let known = visible.take(1000).map(|n| self.scope.names.text(n, source));
             let near = if text.len() > 1 { nearest(text, known) } else { None };
-            let error = errors::undefined_value(span, text, near);
+            let is_outside = self.scope.names.at(name).scope != 0;
+            let error = errors::undefined_value(span, text, near, is_outside);
             self.report(error);
         }
     }
