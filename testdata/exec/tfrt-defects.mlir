@@ -34,8 +34,9 @@ func.func @parallel() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain, !t
   %zero = tfrt.constant.i32 0
   %one = tfrt.constant.i32 1
   %ten = tfrt.constant.i32 10
-  %failing = tfrt.parallel_for.i32 %zero to %ten fixed %one, %zero : i32 {
-    %q, %r = tfrt.div.i32 %end, %zero
+  %nought = tfrt.constant.i32 0
+  %failing = tfrt.parallel_for.i32 %zero to %ten fixed %one, %nought : i32 {
+    %q, %r = tfrt.div.i32 %ten, %nought
     %ch = tfrt.merge.chains %q : i32
     tfrt.return %ch : !tfrt.chain
   }
