@@ -277,8 +277,8 @@ impl Lower<'_> {
                     number[elem.bytes - 1] &= mask;
                 }
             }
-            TypeKind::Float(kind) if kind.bits() < 128 => {
-                for number in data.chunks_exact_mut(elem.bytes).filter(|_| !kind.is_arithmetic()) {
+            TypeKind::Float(kind) if kind.bits() < 128 && !kind.is_arithmetic() => {
+                for number in data.chunks_exact_mut(elem.bytes) {
                     let mut bits = [0; 16];
                     bits[..elem.bytes].copy_from_slice(number);
                     let bits = u128::from_le_bytes(bits) & (u128::MAX >> (128 - kind.bits()));
@@ -353,30 +353,28 @@ fn all_equal(data: &[u8], size: usize) -> bool {
 
 /// The bytes that pairs of hexadecimal digits stand for.
 pub(in crate::syntax) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
+    /// So many pairs at once, for vector registers: no branch but the one behind all of them.
+    const PAIRS: usize = 64;
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
-    let mut data = Vec::with_capacity(pairs.len());
-    for pair in pairs {
-        match (HEX[usize::from(pair[0])], HEX[usize::from(pair[1])]) {
-            (high, low) if high < 16 && low < 16 => data.push(high << 4 | low),
-            _ => return None,
+    let mut data = vec![0; pairs.len()];
+    for (bytes, pairs) in data.chunks_mut(PAIRS).zip(pairs.chunks(PAIRS)) {
+        let mut wrong = 0;
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            let (high, low) = (digit(*high), digit(*low));
+            wrong |= high | low;
+            *byte = high << 4 | low;
+        }
+        if wrong >= 16 {
+            return None;
         }
     }
     Some(data)
 }
 
-/// Values of hexadecimal digits by character; 255 for others.
-static HEX: [u8; 256] = {
-    let mut table = [255; 256];
-    let mut i = 0;
-    while i < 10 {
-        table[b'0' as usize + i] = i as u8;
-        i += 1;
-    }
-    let mut i = 0;
-    while i < 6 {
-        table[b'a' as usize + i] = 10 + i as u8;
-        table[b'A' as usize + i] = 10 + i as u8;
-        i += 1;
-    }
-    table
-};
+/// What a hexadecimal digit stands for; 255 for other characters.
+fn digit(character: u8) -> u8 {
+    let number = character.wrapping_sub(b'0');
+    let letter = (character | 0x20).wrapping_sub(b'a');
+    let letter = if letter < 6 { letter + 10 } else { 255 };
+    if number < 10 { number } else { letter }
+}

@@ -93,6 +93,8 @@ impl Conv2d {
 impl Winograd {
     /// Transforms and packs filters of shape (3, 3, channels, out channels).
     pub fn pack(&self, out_channels: usize, filters: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
+        /// Sums at once, which stay in the first cache.
+        const STRIP: usize = 256;
         let channels = self.conv.channels;
         expect_len(self.conv.k, out_channels, filters.len())?;
         let len = PackedMatrix::packed_len(self.k, out_channels)?;
@@ -101,12 +103,16 @@ impl Winograd {
         transformed.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
         for down in self.patch.filter_rows() {
             for across in self.patch.filter_rows() {
-                transformed.extend((0..pair).map(|at| {
-                    let tap = |i: usize, j: usize| {
-                        f64::from(filters[(i * 3 + j) * pair + at]) * down[i] * across[j]
-                    };
-                    (0..9).map(|t| tap(t / 3, t % 3)).sum::<f64>() as f32
-                }));
+                for start in (0..pair).step_by(STRIP) {
+                    let n = STRIP.min(pair - start);
+                    let mut sums = [0.0; STRIP];
+                    for (t, taps) in filters.chunks_exact(pair).enumerate() {
+                        let factor = down[t / 3] * across[t % 3];
+                        let taps = sums.iter_mut().zip(&taps[start..start + n]);
+                        taps.for_each(|(sum, &tap)| *sum += f64::from(tap) * factor);
+                    }
+                    transformed.extend(sums[..n].iter().map(|&sum| sum as f32));
+                }
             }
         }
         PackedMatrix::pack(self.k, out_channels, &transformed)
