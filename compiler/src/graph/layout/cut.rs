@@ -11,8 +11,8 @@ pub(super) const INFINITE: u64 = u64::MAX / 4;
 pub(super) const SOURCE: usize = 0;
 pub(super) const SINK: usize = 1;
 
-/// Steps of the search for each edge; the graphs of networks need a few dozen.
-const STEPS_PER_EDGE: usize = 2000;
+/// How often the search may look at each edge; in the graphs of networks it does a few dozen times.
+const LOOKS_PER_EDGE: usize = 500;
 
 /// A graph whose edges can be cut.
 pub(super) struct Graph {
@@ -45,13 +45,14 @@ impl Graph {
 
     /// Which nodes are on the source's side of a cheapest cut, the smallest such side. Nothing if the search took too long.
     pub(super) fn cut(mut self) -> Option<Vec<bool>> {
-        let mut steps = self.edges.len().saturating_mul(STEPS_PER_EDGE);
+        let mut looks = self.edges.len().saturating_mul(LOOKS_PER_EDGE);
         loop {
             let levels = self.levels();
+            looks = looks.checked_sub(self.edges.len())?;
             if levels[SINK].is_none() {
                 return Some(levels.iter().map(Option::is_some).collect());
             }
-            self.fill(&levels, &mut steps)?;
+            self.fill(&levels, &mut looks)?;
         }
     }
 
@@ -74,13 +75,14 @@ impl Graph {
     }
 
     /// Sends as much as can go along the shortest ways.
-    fn fill(&mut self, levels: &[Option<usize>], steps: &mut usize) -> Option<()> {
+    fn fill(&mut self, levels: &[Option<usize>], looks: &mut usize) -> Option<()> {
         let mut tried = vec![0; self.from.len()];
         let mut way: Vec<usize> = Vec::new();
         loop {
-            *steps = steps.checked_sub(1)?;
+            *looks = looks.checked_sub(1)?;
             let node = way.last().map_or(SOURCE, |&edge| self.edges[edge].0);
             if node == SINK {
+                *looks = looks.checked_sub(way.len())?;
                 let most = way.iter().map(|&edge| self.edges[edge].1).min().unwrap_or(0);
                 for &edge in &way {
                     self.edges[edge].1 -= most;
