@@ -101,12 +101,68 @@ impl Graph {
         let types: Vec<String> = last.iter().map(|x| self.ty(&x.dims, self.element())).collect();
         let names: Vec<&str> = last.iter().map(|x| x.name.as_str()).collect();
         format!(
-            "func.func @main({}) -> ({types}) {{\n{}  return {} : {types}\n}}\n",
+            "func.func @main({}) -> ({types}) {{\n{}  return {} : {types}\n}}\n{}",
             arguments.join(", "),
             self.body,
             names.join(", "),
+            self.functions(),
             types = types.join(", "),
         )
+    }
+
+    /// What calls, branches and loops call: of tensors of any shape.
+    fn functions(&self) -> String {
+        let any = format!("tensor<*x{}>", self.element());
+        let function = |name: &str, op: &str| {
+            format!(
+                "func.func private @{name}(%x: {any}) -> {any} {{\n  %y = \"tf.{op}\"(%x) : ({any}) -> {any}\n  \
+                 %z = \"tf.AddV2\"(%y, %x) : ({any}, {any}) -> {any}\n  return %z : {any}\n}}\n"
+            )
+        };
+        let count = "%n: tensor<i32>";
+        let one = "  %one = \"tf.Const\"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>\n";
+        let both = "(tensor<i32>, tensor<i32>)";
+        format!(
+            "{}{}func.func private @again({count}, %x: {any}) -> tensor<i1> {{\n{one}  \
+             %b = \"tf.LessEqual\"(%n, %one) : {both} -> tensor<i1>\n  return %b : tensor<i1>\n}}\n\
+             func.func private @step({count}, %x: {any}) -> (tensor<i32>, {any}) {{\n{one}  \
+             %m = \"tf.AddV2\"(%n, %one) : {both} -> tensor<i32>\n  \
+             %y = \"tf.PartitionedCall\"(%x) {{f = @negated}} : ({any}) -> {any}\n  \
+             %z = \"tf.Maximum\"(%y, %x) : ({any}, {any}) -> {any}\n  \
+             return %m, %z : tensor<i32>, {any}\n}}\n",
+            function("negated", "Neg"),
+            function("folded", "Abs"),
+        )
+    }
+
+    /// A call, a branch or a loop.
+    fn called(&mut self, x: &Value) -> Value {
+        let (name, any, op) = (self.name(), format!("tensor<*x{}>", self.element()), self.dice.below(3));
+        let ty = self.ty(&x.dims, self.element());
+        let x_name = &x.name;
+        if op == 0 {
+            let f = self.dice.pick(&["@negated", "@folded"]);
+            self.line(format_args!(
+                "  {name} = \"tf.PartitionedCall\"({x_name}) {{f = {f}}} : ({ty}) -> {ty}\n"
+            ));
+            return Value { name, ..x.clone() };
+        }
+        let n = self.dice.below(2) as i64;
+        let n = self.ints(&[], &[n]);
+        let n_name = n.name;
+        if op == 1 {
+            self.line(format_args!(
+                "  {name} = \"tf.StatelessIf\"({n_name}, {x_name}) {{then_branch = @negated, else_branch = @folded}} \
+                 : (tensor<i32>, {ty}) -> {ty}\n"
+            ));
+            return Value { name, ..x.clone() };
+        }
+        self.line(format_args!(
+            "  {name}:2 = \"tf.StatelessWhile\"({n_name}, {x_name}) {{cond = @again, body = @step}} : (tensor<i32>, {ty}) -> (tensor<i32>, {any})\n"
+        ));
+        let shaped = self.name();
+        self.line(format_args!("  {shaped} = \"tf.Identity\"({name}#1) : ({any}) -> {ty}\n"));
+        Value { name: shaped, ..x.clone() }
     }
 
     fn element(&self) -> &'static str {
@@ -250,7 +306,7 @@ impl Graph {
     fn any(&mut self, x: &Value) -> Value {
         let dims = x.dims.clone();
         let rank = dims.len();
-        match self.dice.below(20) {
+        match self.dice.below(21) {
             0..3 => {
                 let table = match self.mode {
                     Mode::Integers => INT_UNARY,
@@ -274,6 +330,7 @@ impl Graph {
                 self.op("Softmax", &[x], "", &dims)
             }
             18 => self.chosen(x),
+            19 => self.called(x),
             _ => {
                 let op = self.dice.pick(&["Neg", "Identity"]);
                 let y = self.op(op, &[x], "", &dims);
