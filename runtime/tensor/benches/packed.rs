@@ -64,38 +64,48 @@ fn mlp(m: usize) -> Result<f64, TensorError> {
     Ok(best(|| drop(pass())))
 }
 
-/// 3x3, as many channels before as after.
-fn conv(channels: usize, size: usize, patch: Option<Patch>) -> Result<f64, TensorError> {
-    let side = Window { input: size, filter: 3, stride: 1, dilation: 1, pad: (1, 1) };
-    let conv = Conv2d::new(1, channels, side, side)?;
-    let image = numbers(size * size * channels);
-    let (filters, mut out) = (numbers(9 * channels * channels), vec![0.0; image.len()]);
-    let epilogue = Epilogue::default();
-    match patch.and_then(|patch| conv.winograd(patch)) {
-        Some(winograd) => {
-            let filters = winograd.pack(channels, &filters)?;
-            Ok(best(|| drop(winograd.run(black_box(&image), &filters, &epilogue, &mut out, &Serial))))
-        }
-        None => {
-            let filters = conv.pack(channels, &filters)?;
-            Ok(best(|| drop(conv.run(black_box(&image), &filters, &epilogue, &mut out, &Serial))))
-        }
-    }
+/// The side of images and filters, and the stride; as many pixels are padded as keep the size divided by the stride.
+fn side(size: usize, filter: usize, stride: usize) -> Window {
+    let pad = filter.saturating_sub(stride);
+    Window { input: size, filter, stride, dilation: 1, pad: (pad / 2, pad - pad / 2) }
 }
 
-/// 3x3 or 2x2 windows over 56x56 pixels of 128 channels: numbers read per second.
-fn channelwise(filter: usize, depthwise: bool) -> Result<f64, TensorError> {
-    let side = Window { input: 56, filter, stride: 1, dilation: 1, pad: (0, filter - 1) };
-    let conv = Conv2d::new(1, 128, side, side)?;
-    let (image, filters) = (numbers(56 * 56 * 128), numbers(filter * filter * 128));
-    let mut out = vec![0.0; image.len()];
-    Ok(best(|| {
+/// Floating-point operations, of the direct way, and seconds.
+fn conv((from, to): (usize, usize), window: Window, patch: Option<Patch>) -> Result<(f64, f64), TensorError> {
+    let conv = Conv2d::new(1, from, window, window)?;
+    let image = numbers(window.input * window.input * from);
+    let pixels = conv.output().0 * conv.output().1;
+    let k = window.filter * window.filter * from;
+    let (filters, mut out) = (numbers(k * to), vec![0.0; pixels * to]);
+    let epilogue = Epilogue::default();
+    let time = match patch.and_then(|patch| conv.winograd(patch)) {
+        Some(winograd) => {
+            let filters = winograd.pack(to, &filters)?;
+            best(|| drop(winograd.run(black_box(&image), &filters, &epilogue, &mut out, &Serial)))
+        }
+        None => {
+            let filters = conv.pack(to, &filters)?;
+            best(|| drop(conv.run(black_box(&image), &filters, &epilogue, &mut out, &Serial)))
+        }
+    };
+    Ok((2.0 * (pixels * k * to) as f64, time))
+}
+
+/// Depthwise convolution or max pooling: bytes read and written, and seconds.
+fn channelwise(channels: usize, window: Window, depthwise: bool) -> Result<(f64, f64), TensorError> {
+    let conv = Conv2d::new(1, channels, window, window)?;
+    let image = numbers(window.input * window.input * channels);
+    let filters = numbers(window.filter * window.filter * channels);
+    let mut out = vec![0.0; conv.output().0 * conv.output().1 * channels];
+    let bytes = 4.0 * (image.len() + out.len()) as f64;
+    let time = best(|| {
         if depthwise {
             drop(conv.depthwise(black_box(&image), &filters, &Epilogue::default(), &mut out, &Serial));
         } else {
             drop(conv.max_pool(black_box(&image), &mut out, &Serial));
         }
-    }))
+    });
+    Ok((bytes, time))
 }
 
 /// Six elementwise operators over 4 MB: one by one in place, and as one program.
@@ -128,6 +138,28 @@ fn chain() -> Result<(f64, f64), TensorError> {
     Ok((apart, fused))
 }
 
+fn show(Window { input, filter, stride, .. }: Window) -> String {
+    format!("{filter}x{filter} of {input}x{input}, stride {stride}")
+}
+
+fn print_conv(
+    peak: f64,
+    channels: (usize, usize),
+    window: Window,
+    patch: Option<Patch>,
+) -> Result<(), TensorError> {
+    let (flops, time) = conv(channels, window, patch)?;
+    let how = patch.map_or("direct".into(), |patch| format!("Winograd {patch:?}"));
+    let (rate, (from, to)) = (1e-9 * flops / time, channels);
+    let part = rate / peak;
+    println!(
+        "conv {}, {from} -> {to}, {how}: {:.1} us, {rate:.0} GFLOP/s, {part:.2} of the peak",
+        show(window),
+        time * 1e6
+    );
+    Ok(())
+}
+
 fn main() -> Result<(), TensorError> {
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
     let mut done = 0;
@@ -136,6 +168,8 @@ fn main() -> Result<(), TensorError> {
     println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
     for (m, k, n) in
         [(256, 256, 256), (1024, 1024, 1024), (64, 784, 512), (64, 512, 512), (64, 512, 10), (4, 512, 512)]
+            .into_iter()
+            .chain([(128, 384, 384), (128, 384, 1536), (128, 1536, 384), (197, 768, 768)])
     {
         let rate = flops(m, k, n) / packed(m, k, n)?;
         let (a, b, mut out) = (numbers(m * k), numbers(k * n), vec![0.0; m * n]);
@@ -145,7 +179,7 @@ fn main() -> Result<(), TensorError> {
             rate / peak
         );
     }
-    for (k, n) in [(512, 512), (784, 512), (4096, 4096)] {
+    for (k, n) in [(512, 512), (784, 512), (4096, 4096), (25088, 4096)] {
         let time = packed(1, k, n)?;
         let (a, b, mut out) = (numbers(k), numbers(k * n), vec![0.0; n]);
         let unpacked = best(|| math::matmul((1, k, n), black_box(&a), &b, &mut out));
@@ -157,19 +191,41 @@ fn main() -> Result<(), TensorError> {
             rate(unpacked)
         );
     }
-    for (channels, size) in [(64, 56), (128, 28), (256, 14), (512, 7)] {
+    let three = |channels, size| ((channels, channels), side(size, 3, 1));
+    for (channels, window) in [three(64, 56), three(128, 28), three(256, 14), three(512, 7)] {
         for patch in [None, Some(Patch::Two), Some(Patch::Four)] {
-            let rate = flops(size * size, 9 * channels, channels) / conv(channels, size, patch)?;
-            let how = patch.map_or("direct".into(), |patch| format!("Winograd {patch:?}"));
-            let part = rate / peak;
-            println!(
-                "conv 3x3, {channels} channels, {size}x{size}, {how}: {rate:.0} GFLOP/s, {part:.2} of the peak"
-            );
+            print_conv(peak, channels, window, patch)?;
         }
     }
-    let image = 4e-9 * (56 * 56 * 128) as f64;
-    println!("depthwise 3x3: {:.1} GB/s of image", image / channelwise(3, true)?);
-    println!("max pool 2x2: {:.1} GB/s of image", image / channelwise(2, false)?);
+    // Layers of LeNet, VGG and ResNet.
+    for (channels, window) in [
+        ((1, 6), side(28, 5, 1)),
+        ((6, 16), Window { pad: (0, 0), ..side(14, 5, 1) }),
+        ((3, 64), side(224, 3, 1)),
+        ((3, 64), side(224, 7, 2)),
+        ((64, 256), side(56, 1, 1)),
+        ((256, 64), side(56, 1, 1)),
+        ((256, 512), side(56, 1, 2)),
+        ((128, 128), side(56, 3, 2)),
+    ] {
+        print_conv(peak, channels, window, None)?;
+    }
+    for (channels, window) in [(32, side(112, 3, 1)), (64, side(112, 3, 2)), (512, side(14, 3, 1))] {
+        let (bytes, time) = channelwise(channels, window, true)?;
+        let flops = 2.0 * (window.output()?.pow(2) * 9 * channels) as f64;
+        println!(
+            "depthwise {window}, {channels} channels: {:.1} us, {:.1} GB/s, {:.0} GFLOP/s",
+            time * 1e6,
+            1e-9 * bytes / time,
+            1e-9 * flops / time,
+            window = show(window)
+        );
+    }
+    for (channels, window) in [(6, side(28, 2, 2)), (64, side(224, 2, 2)), (64, side(112, 3, 2))] {
+        let (bytes, time) = channelwise(channels, window, false)?;
+        let (us, rate) = (time * 1e6, 1e-9 * bytes / time);
+        println!("max pool {}, {channels} channels: {us:.1} us, {rate:.1} GB/s", show(window));
+    }
     for n in [128, 1024] {
         let mut x = numbers(16 * 1024);
         let time = best(|| math::softmax_in_place(n, black_box(&mut x)));

@@ -97,12 +97,9 @@ impl Place<'_> {
 pub(crate) fn ask_for<T>(x: Option<&T>) {
     #[cfg(target_arch = "x86_64")]
     if let Some(x) = x {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint; no address is wrong.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-                std::ptr::from_ref(x).cast(),
-            )
-        };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = x;

@@ -107,6 +107,7 @@ fn ask_for(x: *const f32) {
 
 /// See [`super::Isa::copy_rows`]. Whole cache lines, where there is enough behind a row.
 #[inline(always)]
+#[allow(clippy::manual_memcpy, reason = "a call costs more than so few numbers")]
 pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
     const LINE: usize = 16;
     for (i, out) in out.iter_mut().enumerate() {

@@ -4,6 +4,7 @@
 //! for these.
 
 #![allow(clippy::missing_safety_doc, reason = "said once, above the trait")]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;

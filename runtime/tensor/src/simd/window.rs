@@ -3,6 +3,8 @@
 //! Four neighbouring windows are folded at once, two vectors of channels of each: their accumulators stay in registers, and a filter's numbers are read
 //! once for all four. Channels that are left over are a part of a vector.
 
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
+
 use super::vector::Vector;
 
 /// How pixels become one, channel by channel.
@@ -144,8 +146,8 @@ unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const
         let count = V::splat((taps * lines.len()) as f32);
         each_window!(W, I, {
             let out = &mut out[I * channels + from..][..n];
-            for v in 0..C {
-                let result = if KIND == MEAN { acc[I][v].divide(count) } else { acc[I][v] };
+            for (v, &acc) in acc[I][..C].iter().enumerate() {
+                let result = if KIND == MEAN { acc.divide(count) } else { acc };
                 let to = out.as_mut_ptr().add(v * V::LANES);
                 if PART { result.store_part(to, n) } else { result.store(to) }
             }
