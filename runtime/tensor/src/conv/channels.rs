@@ -59,7 +59,8 @@ impl Conv2d {
             return Ok(());
         }
         let line = cols * channels;
-        let pixel = width.stride * channels;
+        // Steps may be absurd where there is one window, or one tap, and nobody goes a step.
+        let pixel = width.stride.saturating_mul(channels);
         let whole = width.whole();
         each_part(out.chunks_mut(line), parallel, |at, out| {
             let (batch, y) = (at / rows, at % rows);
@@ -80,7 +81,7 @@ impl Conv2d {
                     start,
                     first_tap: inside.start,
                     taps: inside.len(),
-                    tap_step: width.dilation * channels,
+                    tap_step: width.dilation.saturating_mul(channels),
                     window_step: pixel,
                     channels,
                 };
