@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! call ─▶ all arguments final and the function has a line?  ─yes─▶ line      straight-line code, one thread
-//!                                                           └no──▶ frame, worker   ready counters, any number of threads
+//!                                                           └no──▶ frame, worker   ready counters, any number of threads; in it straight
+//!                                                                                  lines: runs of kernels that need no counters
 //! ```
 //!
 //! [`call`] is the door from outside, [`PreparedCall`] one for many calls of one function. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.

@@ -9,6 +9,8 @@
 //! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is named by its tokens
 //! (`frame`), which keep the frame alive; one that has none left does nothing more but report what it has finished.
 //!
+//! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would be the next one anyway (`straight`).
+//!
 //! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a kernel leaves to be done later is a task,
 //! which does the same.
 
