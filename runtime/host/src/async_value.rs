@@ -193,7 +193,7 @@ impl Drop for AsyncRef {
                 if refs.fetch_sub(1, Ordering::Release) != 1 {
                     return;
                 }
-                // Acquire: as the load above.
+                // Acquire: as the load above. ThreadSanitizer knows no fences, and may report a race with another holder's decrement.
                 fence(Ordering::Acquire);
             }
             // SAFETY: the count says that nobody else holds it; it came from `pool::boxed`.
