@@ -150,3 +150,55 @@ func.func @train(%x: tensor<2x4x6x6xf32>, %dy: tensor<2x4x6x6xf32>, %v: tensor<4
   // CHECK: return
   tfrt.return %y#1, %di, %df, %db : tensor<4xf32>, tensor<2x4x6x6xf32>, tensor<3x3x4x4xf32>, tensor<4xf32>
 }
+
+// What a branch does is turned as well, within the branch.
+// CHECK-LABEL: func.func private @then
+func.func private @then(%x: tensor<2x4x6x6xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32> {
+  // CHECK-COUNT-1: "tf.Transpose"
+  // CHECK: "tf.Conv2D"({{.*}}) <{data_format = "NHWC"
+  // CHECK-NEXT: "tf.Conv2D"({{.*}}) <{data_format = "NHWC"
+  // CHECK-NEXT: "tf.Transpose"
+  // CHECK-NEXT: return
+  %y = "tf.Conv2D"(%x, %w) {data_format = "NCHW", padding = "SAME", strides = [1, 1, 1, 1]} : (tensor<2x4x6x6xf32>, tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32>
+  %z = "tf.Conv2D"(%y, %w) {data_format = "NCHW", padding = "SAME", strides = [1, 1, 1, 1]} : (tensor<2x4x6x6xf32>, tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32>
+  tfrt.return %z : tensor<2x4x6x6xf32>
+}
+func.func private @else(%x: tensor<2x4x6x6xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32> {
+  tfrt.return %x : tensor<2x4x6x6xf32>
+}
+func.func @branch(%p: tensor<i1>, %x: tensor<2x4x6x6xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32> {
+  %y = "tf.StatelessIf"(%p, %x, %w) {then_branch = @then, else_branch = @else} : (tensor<i1>, tensor<2x4x6x6xf32>, tensor<1x1x4x4xf32>) -> tensor<2x4x6x6xf32>
+  tfrt.return %y : tensor<2x4x6x6xf32>
+}
+
+// Paddings of an image that is mirrored, masks of a slice, the sizes of an image in the order in which they are asked for; constants of four axes.
+// CHECK-LABEL: func.func @rows
+func.func @rows(%x: tensor<?x4x6x6xf32>, %w: tensor<1x1x4x4xf32>) -> (tensor<f32>, tensor<4xi32>) {
+  %all = "tf.Const"() {value = dense<[0, 1, 2, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %pad = "tf.Const"() {value = dense<[[0, 0], [0, 0], [1, 2], [0, 0]]> : tensor<4x2xi32>} : () -> tensor<4x2xi32>
+  %begin = "tf.Const"() {value = dense<[0, 1, 2, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %end = "tf.Const"() {value = dense<[0, 4, 9, 6]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %step = "tf.Const"() {value = dense<1> : tensor<4xi32>} : () -> tensor<4xi32>
+  %c = "tf.Const"() {value = dense<[[[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0]]]]> : tensor<1x3x1x3xf32>} : () -> tensor<1x3x1x3xf32>
+  // CHECK-DAG: %[[PAD:.*]] = "tf.Const"() <{value = dense<{{\[\[}}0, 0], [1, 2], [0, 0], [0, 0]]> : tensor<4x2xi32>}>
+  // CHECK-DAG: %[[BACK:.*]] = "tf.Const"() <{value = dense<[0, 3, 1, 2]> : tensor<4xi32>}>
+  // CHECK-DAG: %[[C:.*]] = "tf.Const"() <{value = dense<{{\[\[\[\[}}1.000000e+00, 4.000000e+00, 7.000000e+00],
+  // CHECK: "tf.Transpose"(%arg0
+  // CHECK-NOT: tf.Transpose
+  %y = "tf.Conv2D"(%x, %w) {data_format = "NCHW", padding = "SAME", strides = [1, 1, 1, 1]} : (tensor<?x4x6x6xf32>, tensor<1x1x4x4xf32>) -> tensor<?x4x6x6xf32>
+  // CHECK: "tf.MirrorPad"({{.*}}, %[[PAD]]) <{mode = "REFLECT"}> : {{.*}} -> tensor<?x9x6x4xf32>
+  %m = "tf.MirrorPad"(%y, %pad) {mode = "REFLECT"} : (tensor<?x4x6x6xf32>, tensor<4x2xi32>) -> tensor<?x4x9x6xf32>
+  // The batch and what was axis 1 to the end.
+  // CHECK: "tf.StridedSlice"
+  // CHECK-SAME: begin_mask = 1
+  // CHECK-SAME: end_mask = 9
+  // CHECK-SAME: tensor<?x7x3x3xf32>
+  %s = "tf.StridedSlice"(%m, %begin, %end, %step) {begin_mask = 1, end_mask = 3} : (tensor<?x4x9x6xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<?x3x7x3xf32>
+  // CHECK: "tf.Mul"({{.*}}, %[[C]]) : (tensor<?x7x3x3xf32>, tensor<1x1x3x3xf32>)
+  %d = "tf.Mul"(%s, %c) : (tensor<?x3x7x3xf32>, tensor<1x3x1x3xf32>) -> tensor<?x3x7x3xf32>
+  // CHECK: %[[SIZES:.*]] = "tf.Shape"
+  // CHECK: "tf.GatherV2"(%[[SIZES]], %[[BACK]]
+  %n = "tf.Shape"(%d) : (tensor<?x3x7x3xf32>) -> tensor<4xi32>
+  %most = "tf.Max"(%d, %all) : (tensor<?x3x7x3xf32>, tensor<4xi32>) -> tensor<f32>
+  tfrt.return %most, %n : tensor<f32>, tensor<4xi32>
+}
