@@ -107,3 +107,21 @@ fn loom_iterations_overlap_and_the_loop_ends_after_them() {
         assert_eq!(Arc::strong_count(&program), 1);
     });
 }
+
+/// The second stream reads the first result of a line while that goes on.
+#[test]
+fn loom_a_straight_line_publishes_to_another_stream() {
+    let mut source = Source::new();
+    let a = source.on_stream(0, "add", &[(0, Required), (0, Required)], &["i32"], &[]);
+    let b = source.on_stream(0, "add", &[(a, Required), (a, Required)], &["i32"], &[]);
+    let c = source.on_stream(1, "add", &[(a, Required), (0, Required)], &["i32"], &[]);
+    let d = source.on_stream(0, "add", &[(b, Required), (c, Required)], &["i32"], &[]);
+    let bytes = source.bytes(&[d]);
+    bounded().check(move || {
+        let program = load(&bytes);
+        let plan = program.plans().last().expect("there is a main");
+        assert_eq!(plan.general(program.image(), false).members.len(), 2);
+        let (results, _) = run_on(Arc::new(Threads::default()), &program, Value::I32(1), Limits::default());
+        assert_eq!(results, ["7"]);
+    });
+}
