@@ -6,6 +6,7 @@ pub(crate) type Exception = (&'static str, &'static str);
 /// Files with unsafe code.
 pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/mem/src/system.rs", "allocates and frees aligned blocks"),
+    ("runtime/mem/src/arena.rs", "parts of one block, each given out once at a time"),
     ("runtime/mem/src/buffer.rs", "counted buffers and views into their bytes"),
     ("runtime/host/src/object.rs", "counted objects behind one thin pointer"),
     ("runtime/host/src/async_value.rs", "the shared cell and its list of waiters"),
