@@ -53,7 +53,9 @@ pub(crate) const PRINT: Pass = Pass {
 /// The attribute with the modes of operands that are not those of the op's definition.
 const OPERAND_MODES: &str = "bef.operand_modes";
 /// Functions of more operators than this are not planned: the order of all pairs would take too much.
-const MAX_OPS: usize = 1 << 13;
+const MAX_OPS: usize = 1 << 12;
+/// The op that makes an arena.
+const ARENA: &str = "cpu.arena";
 /// What is smaller in all is not worth an arena.
 const MIN_BYTES: usize = 4096;
 
@@ -103,7 +105,8 @@ struct Planned {
 impl Planned {
     fn of(m: &Module, block: BlockId) -> Option<Planned> {
         let ops: Vec<OpId> = m.ops_in(block).collect();
-        if ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::computes(m, op)) {
+        let is_planned = ops.iter().any(|&op| m.op_name_str(op) == ARENA);
+        if is_planned || ops.len() > MAX_OPS || !ops.iter().any(|&op| storage::computes(m, op)) {
             return None;
         }
         let before = Ancestors::of(m, &ops);
@@ -135,8 +138,8 @@ impl Planned {
         let Some(first) = r.ir().first_op(block) else { return };
         let loc = r.ir().loc(first);
         let bytes = r.cx().int_attr(KnownType::I64.id(), self.plan.peak as i64);
-        let (name, arena) = ("cpu.arena", KnownType::Arena.id());
-        let arena = r.create_named(At::Before(first), loc, name, &[], &[arena], &[("bytes", bytes)]);
+        let ty = KnownType::Arena.id();
+        let arena = r.create_named(At::Before(first), loc, ARENA, &[], &[ty], &[("bytes", bytes)]);
         let arena = r.ir().result(arena, 0);
         let waited: FxHashSet<usize> = self.edges.values().flatten().copied().collect();
         let mut chains: FxHashMap<usize, ValueId> = FxHashMap::default();

@@ -11,8 +11,10 @@ use super::storage::Storage;
 /// Places begin at multiples of this.
 const ALIGNMENT: usize = 64;
 
-/// How often placing is tried from each order.
+/// How often placing is tried from each order, at most.
 const ROUNDS: usize = 40;
+/// How many pairs are looked at in all these tries together.
+const MAX_LOOKS: usize = 1 << 24;
 
 /// Where storages lie.
 pub(super) struct Plan {
@@ -39,9 +41,11 @@ impl Plan {
         let mut by_size = by_program.clone();
         by_size.sort_by_key(|&i| std::cmp::Reverse(storages[i].bytes));
         let least = lower_bound(storages);
+        let n_pairs: usize = overlap.iter().map(Vec::len).sum();
+        let rounds = (MAX_LOOKS / n_pairs.max(1)).clamp(1, ROUNDS);
         let mut best: Option<Plan> = None;
         for mut order in [by_size, by_program] {
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 let plan = Plan::in_order(storages, &order, &overlap);
                 let top =
                     |&i: &usize| plan.offsets[i] + storages[i].bytes.next_multiple_of(ALIGNMENT) == plan.peak;

@@ -87,7 +87,7 @@ pub(super) fn made_by(m: &Module, value: ValueId, wanted: &[&str]) -> Option<OpI
 
 /// Whether a value has one use.
 fn is_used_once(m: &Module, value: ValueId) -> bool {
-    m.users(value).count() == 1
+    m.users(value).take(2).count() == 1
 }
 
 fn ty(m: &Module, value: ValueId) -> TypeId {
