@@ -54,9 +54,13 @@ fn check(module: &Module) {
     let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
     same(&dump(&bytes), &dump(&again), "the raised module, emitted");
     assert!(*again == *bytes, "the raised module emits other bytes");
-    // Without the optional sections a file still is a program: the same one once it has been through.
+    // Without the optional sections a file still is a program: the same one once it has been through. But what asks for other streams is gone
+    // then, and streams are found anew.
     let stripped = emitted(module, true);
     assert!(stripped.len() <= bytes.len());
+    if print(module, &PrintOptions::default()).contains("cost_threshold = ") {
+        return;
+    }
     let back = raised(&stripped);
     let again = emitted(&back, true);
     same(&dump(&stripped), &dump(&again), "a stripped file, raised and emitted");

@@ -86,7 +86,7 @@ fn wrong_usage_is_exit_code_2() {
     check(EXEC, &[one, "--warmup", "1"], 2, "--warmup is for --repeat");
     check(EXEC, &[one, "--timeout=-1"], 2, "expected a number of seconds");
     check(EXEC, &[one, "--timeout", "nan"], 2, "expected a number of seconds");
-    check(EXEC, &[one, "--host-allocator", "x"], 2, "malloc, pooled, leak-check, fixed-1k");
+    check(EXEC, &[one, "--host-allocator", "x"], 2, "malloc, pooled, leak-check, profiled, fixed-1k");
 }
 
 #[test]

@@ -117,7 +117,9 @@ fn typed(
             let values = attrs.all_bits("values")?;
             let n = out.data.num_elements();
             if values.len() != n {
-                return Err(TensorError::Count { want: n, got: values.len() }.into());
+                let got = values.len();
+                let message = format!("Incorrect number of values for the tensor: {got}, but expected {n}");
+                return Err(fails(Code::InvalidArgument, message));
             }
             for (slot, value) in out.data.write_bytes()?.chunks_exact_mut(dtype.size()).zip(values) {
                 slot.copy_from_slice(&value.to_le_bytes()[..dtype.size()]);

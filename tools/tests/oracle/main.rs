@@ -636,6 +636,7 @@ const UNKNOWN: &[&str] = &[
     "sync.mlir caller",
     "sync.mlir failure",
     "sync.mlir order",
+    "tfrt-defects.mlir printed",
     "tfrt-output.mlir values",
 ];
 
