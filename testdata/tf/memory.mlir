@@ -41,3 +41,13 @@ func.func @branches(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %y = "tf.MatMul"(%a2, %b2) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   tfrt.return %y : tensor<64x64xf32>
 }
+
+// What no machine has is not planned.
+// PLAN: memory of @huge: nothing planned
+func.func @huge(%x: tensor<2305843009213693951xf32>) -> tensor<2305843009213693951xf32> {
+  %order = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %a = "tf.ReverseV2"(%x, %order) : (tensor<2305843009213693951xf32>, tensor<1xi32>) -> tensor<2305843009213693951xf32>
+  %b = "tf.ReverseV2"(%a, %order) : (tensor<2305843009213693951xf32>, tensor<1xi32>) -> tensor<2305843009213693951xf32>
+  %c = "tf.ReverseV2"(%b, %order) : (tensor<2305843009213693951xf32>, tensor<1xi32>) -> tensor<2305843009213693951xf32>
+  tfrt.return %c : tensor<2305843009213693951xf32>
+}

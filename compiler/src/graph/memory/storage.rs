@@ -14,6 +14,9 @@ use crate::ir::{Module, OpId, ValueId};
 /// What a buffer has in front of its bytes.
 const HEADER: usize = 64;
 
+/// What is larger is not planned: so no sum of sizes overflows, and no machine has it anyway.
+const MAX_BYTES: usize = 1 << 40;
+
 /// Operators whose result is the operand's memory with another shape.
 const VIEWS: &[&str] = &["ExpandDims", "Reshape", "Squeeze"];
 
@@ -98,8 +101,9 @@ impl Storages {
                 }
             } else if computes {
                 for result in m.results(op).take(tf::n_data_results(m, op)) {
-                    let bytes = bytes_of(m, m.value_type(result)).filter(|&bytes| bytes > 0);
-                    let bytes = bytes.and_then(|bytes| bytes.checked_add(HEADER)).unwrap_or(0);
+                    let bytes =
+                        bytes_of(m, m.value_type(result)).filter(|bytes| (1..=MAX_BYTES).contains(bytes));
+                    let bytes = bytes.map_or(0, |bytes| bytes + HEADER);
                     made.entry(i).or_default().push(all.len());
                     of.insert(result, all.len());
                     all.push(Storage { maker: i, readers: Vec::new(), bytes, escapes: false });
