@@ -16,7 +16,7 @@ use befrost_tensor::tf::fused::{Algorithm, Weights};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
-use super::patterns::{attrs, constant, dims, dtype, flag, name};
+use super::patterns::{attrs, constant, dims, dtype, flag, layout, name};
 use super::signatures;
 use crate::dialects::tf;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeKind, ValueId};
@@ -236,8 +236,7 @@ struct Planes {
 
 impl Planes {
     fn of(m: &Module, op: OpId) -> Planes {
-        let format = m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr));
-        Planes { is_nchw: format == Some("NCHW") }
+        Planes { is_nchw: layout(m, op) == "NCHW" }
     }
 
     fn axes(&self) -> [usize; 2] {

@@ -12,7 +12,7 @@
 //!
 //! Attributes are turned by their names, whatever the operator.
 
-use super::super::patterns::{is_free, name};
+use super::super::patterns::{UNARY, is_free, name};
 use super::super::shapes::ints;
 use super::{Layout, Order};
 use crate::dialects::tf;
@@ -77,66 +77,27 @@ fn letters(op: &str) -> Option<&'static str> {
         "AddN" | "AccumulateNV2" => "i*>i",
         "Select" => "eii>i",
         "SelectV2" | "ClipByValue" => "bbb>i",
-        _ if UNARY.contains(&op) => "i>i",
+        _ if UNARY.contains(&op) || OTHER_UNARY.contains(&op) => "i>i",
         _ if BINARY.contains(&op) => "bb>i",
         _ => return None,
     })
 }
 
-/// Operators of one operand that work element by element.
-const UNARY: &[&str] = &[
-    "Abs",
-    "Acos",
-    "Acosh",
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atanh",
+/// Operators of one operand that work element by element, beside those without attributes.
+const OTHER_UNARY: &[&str] = &[
     "Cast",
-    "Ceil",
-    "Cos",
-    "Cosh",
     "Digamma",
-    "Elu",
-    "Erf",
-    "Erfc",
     "Erfinv",
-    "Exp",
-    "Expm1",
-    "Floor",
     "Identity",
-    "Inv",
-    "Invert",
     "IsFinite",
     "IsInf",
     "IsNan",
     "LeakyRelu",
     "Lgamma",
-    "Log",
-    "Log1p",
-    "LogicalNot",
-    "Neg",
     "OnesLike",
     "PreventGradient",
-    "Reciprocal",
-    "Relu",
-    "Relu6",
-    "Rint",
-    "Round",
-    "Rsqrt",
-    "Selu",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sinh",
     "Snapshot",
-    "Softplus",
-    "Softsign",
-    "Sqrt",
-    "Square",
     "StopGradient",
-    "Tan",
-    "Tanh",
     "ZerosLike",
     "_Gelu",
 ];

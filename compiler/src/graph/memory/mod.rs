@@ -24,6 +24,7 @@ use self::place::Plan;
 use self::storage::{Storage, Storages};
 use super::effects::functions;
 use crate::dialects::tf;
+use crate::emit::OPERAND_MODES;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::At;
@@ -50,8 +51,6 @@ pub(crate) const PRINT: Pass = Pass {
     run: print,
 };
 
-/// The attribute with the modes of operands that are not those of the op's definition.
-const OPERAND_MODES: &str = "bef.operand_modes";
 /// Functions of more operators than this are not planned: the order of all pairs would take too much.
 const MAX_OPS: usize = 1 << 12;
 /// The op that makes an arena.

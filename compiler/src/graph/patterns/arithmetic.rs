@@ -271,8 +271,8 @@ fn swaps_last(order: &[i64]) -> bool {
         && order[..n - 2].iter().enumerate().all(|(i, &axis)| axis == i as i64)
 }
 
-/// Operators of one operand that work element by element.
-const UNARY: &[&str] = &[
+/// Operators of one operand that work element by element, and have no attributes.
+pub(in crate::graph) const UNARY: &[&str] = &[
     "Abs",
     "Acos",
     "Acosh",

@@ -12,7 +12,8 @@ use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
 use super::{
-    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, made_by, make, name, same_type, scalar, ty,
+    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, layout, made_by, make, name, same_type,
+    scalar, ty,
 };
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -119,10 +120,6 @@ fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
     [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))]
 }
 
-fn layout(m: &Module, op: OpId) -> &str {
-    m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC")
-}
-
 /// A product and a bias.
 fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
@@ -132,8 +129,8 @@ fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
         let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
         // TensorFlow's fused depthwise convolution knows no explicit paddings.
-        let is_known = name(m, inner) != "DepthwiseConv2dNative"
-            || !attrs(m, inner).iter().any(|(name, _)| name == "explicit_paddings");
+        let is_known =
+            name(m, inner) != "DepthwiseConv2dNative" || m.attr_named(inner, "explicit_paddings").is_none();
         (is_known && words(m, inner, "fused_ops").is_empty()).then_some((x, bias, inner))
     })?;
     if is_bias_add {
@@ -143,7 +140,7 @@ fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return Some(extend(r, op, inner, Some(bias), "BiasAdd", &[]));
     }
     // A vector along the last axis, or the last axes of a product, that does not make the sum larger.
-    let n = attrs(m, inner).iter().find(|(name, _)| name == "contracted").map_or(1, |_| columns(m, inner));
+    let n = m.attr_named(inner, "contracted").map_or(1, |_| columns(m, inner));
     let bias_dims = dims(m, bias).filter(|dims| dims.len() == n)?;
     let crate::ir::TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(ty(m, x)) else { return None };
     if layout(m, inner) != "NHWC" || !shape.ends_with(&bias_dims) {

@@ -17,6 +17,8 @@ mod fusion;
 mod layers;
 mod passing;
 
+pub(super) use arithmetic::UNARY;
+
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -191,6 +193,11 @@ fn broadcast(r: &mut Rewriter<'_>, a: ValueId, b: ValueId) -> TypeId {
 /// An attribute that is a truth value, by name.
 pub(super) fn flag(m: &Module, op: OpId, name: &str) -> bool {
     m.attr_named(op, name).is_some_and(|attr| matches!(m.cx.attr(attr), crate::ir::AttrKind::Bool(true)))
+}
+
+/// The order of the axes of an op's images.
+pub(super) fn layout(m: &Module, op: OpId) -> &str {
+    m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC")
 }
 
 /// The attributes of an op by name.
