@@ -1,11 +1,12 @@
 //! Products, convolutions and functions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
-//! (multiply-adds in registers), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed`.
+//! (multiply-adds in registers), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed -- WORD`, all sections without
+//! a word.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use befrost_tensor::conv::{Conv2d, Patch, Window};
-use befrost_tensor::matmul::{Epilogue, PackedMatrix, Serial, matmul_packed};
+use befrost_tensor::matmul::{self, Epilogue, PackedMatrix, Serial, matmul_packed};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
 use befrost_tensor::tf::Binary;
@@ -160,25 +161,38 @@ fn print_conv(
     Ok(())
 }
 
-fn main() -> Result<(), TensorError> {
+fn products(peak: f64) -> Result<(), TensorError> {
+    let large = 4096;
     let flops = |m: usize, k: usize, n: usize| 2e-9 * (m * k * n) as f64;
-    let mut done = 0;
-    let time = best(|| done = Isa::detect().multiply_adds(black_box(100_000)));
-    let peak = 1e-9 * done as f64 / time;
-    println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
-    for (m, k, n) in
-        [(256, 256, 256), (1024, 1024, 1024), (64, 784, 512), (64, 512, 512), (64, 512, 10), (4, 512, 512)]
-            .into_iter()
-            .chain([(128, 384, 384), (128, 384, 1536), (128, 1536, 384), (197, 768, 768)])
+    for (m, k, n) in [
+        (large, large, large),
+        (256, 256, 256),
+        (1024, 1024, 1024),
+        (64, 784, 512),
+        (64, 512, 512),
+        (64, 512, 10),
+        (4, 512, 512),
+    ]
+    .into_iter()
+    .chain([(128, 384, 384), (128, 384, 1536), (128, 1536, 384), (197, 768, 768)])
     {
         let rate = flops(m, k, n) / packed(m, k, n)?;
         let (a, b, mut out) = (numbers(m * k), numbers(k * n), vec![0.0; m * n]);
-        let unpacked = flops(m, k, n) / best(|| math::matmul((m, k, n), black_box(&a), &b, &mut out));
+        let unpacked = flops(m, k, n)
+            / best(|| {
+                let (a, b) = (math::Matrix::new(black_box(&a), m, k), math::Matrix::new(&b, k, n));
+                drop(matmul::matmul(a, b, &Epilogue::default(), &mut out, &Serial));
+            });
+        let other = flops(m, k, n) / best(|| math::matmul((m, k, n), black_box(&a), &b, &mut out));
         println!(
-            "{m} x {k} x {n}: {rate:.0} GFLOP/s, {:.2} of the peak; gemm crate {unpacked:.0}",
+            "{m} x {k} x {n}: {rate:.0} GFLOP/s, {:.2} of the peak; packed on the way {unpacked:.0}, gemm crate {other:.0}",
             rate / peak
         );
     }
+    Ok(())
+}
+
+fn row(_peak: f64) -> Result<(), TensorError> {
     for (k, n) in [(512, 512), (784, 512), (4096, 4096), (25088, 4096)] {
         let time = packed(1, k, n)?;
         let (a, b, mut out) = (numbers(k), numbers(k * n), vec![0.0; n]);
@@ -191,6 +205,10 @@ fn main() -> Result<(), TensorError> {
             rate(unpacked)
         );
     }
+    Ok(())
+}
+
+fn convs(peak: f64) -> Result<(), TensorError> {
     let three = |channels, size| ((channels, channels), side(size, 3, 1));
     for (channels, window) in [three(64, 56), three(128, 28), three(256, 14), three(512, 7)] {
         for patch in [None, Some(Patch::Two), Some(Patch::Four)] {
@@ -210,6 +228,10 @@ fn main() -> Result<(), TensorError> {
     ] {
         print_conv(peak, channels, window, None)?;
     }
+    Ok(())
+}
+
+fn channels(_peak: f64) -> Result<(), TensorError> {
     for (channels, window) in [(32, side(112, 3, 1)), (64, side(112, 3, 2)), (512, side(14, 3, 1))] {
         let (bytes, time) = channelwise(channels, window, true)?;
         let flops = 2.0 * (window.output()?.pow(2) * 9 * channels) as f64;
@@ -226,6 +248,10 @@ fn main() -> Result<(), TensorError> {
         let (us, rate) = (time * 1e6, 1e-9 * bytes / time);
         println!("max pool {}, {channels} channels: {us:.1} us, {rate:.1} GB/s", show(window));
     }
+    Ok(())
+}
+
+fn elementwise(_peak: f64) -> Result<(), TensorError> {
     for n in [128, 1024] {
         let mut x = numbers(16 * 1024);
         let time = best(|| math::softmax_in_place(n, black_box(&mut x)));
@@ -249,9 +275,17 @@ fn main() -> Result<(), TensorError> {
         moved / chain,
         moved / add_one
     );
+    Ok(())
+}
+
+fn mlps(_peak: f64) -> Result<(), TensorError> {
     for m in [1, 64] {
         println!("MLP 784-512-512-10, batch {m}: {:.1} us", mlp(m)? * 1e6);
     }
+    Ok(())
+}
+
+fn functions(_peak: f64) -> Result<(), TensorError> {
     for function in [
         Function::Exp,
         Function::Log,
@@ -268,4 +302,22 @@ fn main() -> Result<(), TensorError> {
         }
     }
     Ok(())
+}
+
+fn main() -> Result<(), TensorError> {
+    let mut done = 0;
+    let time = best(|| done = Isa::detect().multiply_adds(black_box(100_000)));
+    let peak = 1e-9 * done as f64 / time;
+    println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
+    let word = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    let sections: [(&str, fn(f64) -> Result<(), TensorError>); 7] = [
+        ("products", products),
+        ("row", row),
+        ("conv", convs),
+        ("channels", channels),
+        ("elementwise", elementwise),
+        ("mlp", mlps),
+        ("functions", functions),
+    ];
+    sections.iter().filter(|(name, _)| name.contains(&word)).try_for_each(|(_, section)| section(peak))
 }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a row of a window is copied from the image
-//! as one piece. Where filters are small, `lines` copies less and adds up longer. A 1x1 filter of stride 1 without padding is the plain product.
+//! as one piece. Where filters are small, `lines` copies less and adds up longer; where channels are few, `planes` has windows side by side. A 1x1
+//! filter of stride 1 without padding is the plain product.
 //!
 //! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Filters of 3x3 may go by `winograd`; `channels` has
 //! depthwise convolutions and poolings. Not here: NCHW, other groups.
@@ -15,6 +16,7 @@
 mod channels;
 mod gradient;
 mod lines;
+mod planes;
 #[cfg(test)]
 mod tests;
 mod winograd;
@@ -177,6 +179,9 @@ impl Conv2d {
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
         let windows = Windows { conv: self, image };
+        if let Some(planar) = planes::Planar::new(isa, &windows, filters, epilogue) {
+            return planar.run(out, parallel);
+        }
         if let Some(lines) = lines::Lines::new(isa, &windows, filters, epilogue) {
             return lines.run(out, parallel);
         }

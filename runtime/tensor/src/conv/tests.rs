@@ -63,6 +63,35 @@ proptest! {
     }
 }
 
+/// Against the definition with what is done afterwards; with two threads the same to the bit.
+fn check_epilogue(conv: Conv2d, o: usize, has_residual: bool, function: Function) {
+    let Conv2d { batch, channels, height, width, rows, .. } = conv;
+    let image = numbers(batch * height.input * width.input * channels);
+    let filters = numbers(height.filter * width.filter * channels * o);
+    let (scale, bias, residual) = (numbers(o), vec![0.25; o], numbers(rows * o));
+    let mut want = plain(&conv, o, &image, &filters);
+    for (i, x) in want.iter_mut().enumerate() {
+        let sum = *x * scale[i % o] + bias[i % o] + if has_residual { residual[i] } else { 0.0 };
+        *x = if function == Function::Tanh { sum.tanh() } else { sum.max(0.0) };
+    }
+    let packed = conv.pack(o, &filters).unwrap();
+    let epilogue = Epilogue {
+        scale: Some(&scale),
+        bias: Some(&bias),
+        residual: has_residual.then_some(&residual),
+        function,
+    };
+    for isa in Isa::all() {
+        let (mut got, mut two) = (vec![f32::NAN; want.len()], vec![f32::NAN; want.len()]);
+        conv.run_with(isa, &image, &packed, &epilogue, &mut got, &Serial).unwrap();
+        conv.run_with(isa, &image, &packed, &epilogue, &mut two, &Threads).unwrap();
+        assert_eq!(got, two, "the number of workers does not matter");
+        for (i, (got, want)) in got.iter().zip(&want).enumerate() {
+            assert!((got - want).abs() <= 1e-3, "{isa:?} at {i}: {got} {want}");
+        }
+    }
+}
+
 /// Against the definition, to a fraction of the largest result; with two threads the same to the bit.
 fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
     let Conv2d { batch, channels, height, width, rows, .. } = conv;
@@ -108,6 +137,16 @@ proptest! {
     }
 
     #[test]
+    fn few_channels_with_epilogues(
+        batch in 1usize..3, channels in 1usize..6, o in 1usize..40, (height, width) in (windows(), windows()),
+        more in 0usize..40, has_residual in any::<bool>(), is_tanh in any::<bool>(),
+    ) {
+        let width = Window { input: width.input + more, ..width };
+        let conv = Conv2d::new(batch, channels, height, width).unwrap();
+        check_epilogue(conv, o, has_residual, if is_tanh { Function::Tanh } else { Function::Relu });
+    }
+
+    #[test]
     fn channels_as_the_definition(batch in 0usize..3, channels in 1usize..80, height in windows(), width in windows()) {
         let conv = Conv2d::new(batch, channels, height, width).unwrap();
         let image = numbers(batch * height.input * width.input * channels);
@@ -138,6 +177,21 @@ proptest! {
                 prop_assert!((f64::from(weighted[at]) - want).abs() < 1e-5);
             }
         }
+    }
+}
+
+#[test]
+fn few_channels_in_bands() {
+    // LeNet's and ResNet's first layers, lines that fill a band, and few out channels of many.
+    let window = |input, filter, stride, pad| Window { input, filter, stride, dilation: 1, pad };
+    for (batch, channels, o, side) in [
+        (3, 1, 6, window(28, 5, 1, (2, 2))),
+        (1, 3, 64, window(40, 7, 2, (2, 3))),
+        (1, 3, 2, window(100, 3, 1, (1, 1))),
+        (1, 70, 3, window(33, 3, 1, (1, 1))),
+    ] {
+        let conv = Conv2d::new(batch, channels, side, Window { input: 3 * side.input, ..side }).unwrap();
+        check_epilogue(conv, o, batch == 1, Function::Relu);
     }
 }
 

@@ -9,6 +9,7 @@
 
 use super::PANEL;
 use super::functions::{Function, fma};
+use super::planes::ACROSS;
 
 /// What happens to a product on its way to memory: `f(product * scale + bias + residual)`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,23 +53,47 @@ pub(super) fn run<const FMA: bool>(
     out: &mut [f32],
     stride: usize,
 ) -> bool {
-    let (low, high) = match epilogue.function {
-        Function::Relu => (0.0, f32::INFINITY),
-        Function::Relu6 => (0.0, 6.0),
-        _ => (f32::NEG_INFINITY, f32::INFINITY),
-    };
+    let limits = limits(epilogue.function);
     let scale = epilogue.scale.map(|scale| &scale[..width]);
     let bias = epilogue.bias.map(|bias| &bias[..width]);
     for i in 0..rows {
         let out = &mut out[i * stride..][..width];
         let residual = epilogue.residual.map(|residual| &residual[i * stride..][..width]);
         if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
-            row::<FMA>((low, high), scale, [bias, residual], out);
+            row::<FMA>(limits, scale, [bias, residual], out);
         } else {
-            row::<FMA>((low, high), scale, [bias, residual], out);
+            row::<FMA>(limits, scale, [bias, residual], out);
         }
     }
-    matches!(epilogue.function, Function::Identity | Function::Relu | Function::Relu6)
+    is_limits(epilogue.function)
+}
+
+/// [`run`] without a residual, where each of `sums` is a column.
+#[inline(always)]
+pub(super) fn run_turned<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
+    let limits = limits(epilogue.function);
+    for i in 0..sums.len() {
+        let scale = epilogue.scale.map(|scale| [scale[i]; ACROSS]);
+        let bias = epilogue.bias.map(|bias| [bias[i]; ACROSS]);
+        let (scale, bias) = (scale.as_ref().map(|x| &x[..]), bias.as_ref().map(|x| &x[..]));
+        row::<FMA>(limits, scale, [bias, None], &mut sums[i]);
+    }
+    is_limits(epilogue.function)
+}
+
+/// The limits that a function keeps numbers in.
+#[inline(always)]
+fn limits(function: Function) -> (f32, f32) {
+    match function {
+        Function::Relu => (0.0, f32::INFINITY),
+        Function::Relu6 => (0.0, 6.0),
+        _ => (f32::NEG_INFINITY, f32::INFINITY),
+    }
+}
+
+/// Whether a function does nothing else.
+fn is_limits(function: Function) -> bool {
+    matches!(function, Function::Identity | Function::Relu | Function::Relu6)
 }
 
 #[inline(always)]

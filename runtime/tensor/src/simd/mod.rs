@@ -5,6 +5,7 @@
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ fold      a line's windows, channel by channel              (window.rs)
+//!                       ├─ planes    filters times windows that lie side by side        (planes.rs)
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
@@ -23,6 +24,7 @@
 mod binary;
 mod finish;
 mod functions;
+mod planes;
 mod reduce;
 mod rows;
 mod single;
@@ -33,11 +35,13 @@ mod vector;
 mod window;
 mod winograd;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use binary::{Arithmetic, Over};
 pub use finish::Epilogue;
 pub use functions::Function;
+pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use window::{Fold, Windows};
@@ -252,6 +256,44 @@ impl Isa {
             window::portable(fold, windows, out),
             window::avx2(fold, windows, out),
             window::avx512(fold, windows, out)
+        );
+    }
+
+    /// `block` becomes `f(sum over p of b[p] * number p of each window * scale + bias)`, at most [`ACROSS`] windows and `outs` columns; the function
+    /// only where there is no residual, and else neither scale nor bias.
+    pub(crate) fn planes(
+        self,
+        planes: &Planes<'_>,
+        windows: Range<usize>,
+        (b, outs): (&[Step], usize),
+        epilogue: &Epilogue<'_>,
+        block: &mut Block,
+    ) {
+        let sums = &mut block.sums;
+        dispatch!(
+            self,
+            planes::portable(planes, windows, b, outs, sums),
+            planes::avx2(planes, windows, b, outs, sums),
+            planes::avx512(planes, windows, b, outs, sums)
+        );
+        if epilogue.residual.is_none() && !epilogue.is_plain() {
+            let (done, sums) = (&mut false, &mut sums[..outs]);
+            compiled!(
+                self,
+                |epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]], done: &mut bool| {
+                    *done = finish::run_turned::<FUSED>(epilogue, sums);
+                },
+                *done = finish::run_turned::<true>(epilogue, sums)
+            );
+            if !*done {
+                self.map(epilogue.function, sums.as_flattened_mut());
+            }
+        }
+        dispatch!(
+            self,
+            planes::portable_turn(outs, block),
+            planes::avx2_turn(outs, block),
+            planes::avx512_turn(outs, block)
         );
     }
 

@@ -30,6 +30,10 @@ pub(super) trait Vector: Copy {
     unsafe fn times_plus(self, y: Self, z: Self) -> Self;
     /// `y` where it is larger or NaN.
     unsafe fn larger(self, y: Self) -> Self;
+    /// Of each four lanes the first of all four vectors, the second, and so on.
+    unsafe fn turn(rows: [Self; 4]) -> [Self; 4];
+    /// Each four lanes `step` numbers behind the four before.
+    unsafe fn store_fours(self, to: *mut f32, step: usize);
 }
 
 impl Vector for [f32; 8] {
@@ -84,6 +88,19 @@ impl Vector for [f32; 8] {
     #[inline(always)]
     unsafe fn larger(self, y: Self) -> Self {
         std::array::from_fn(|i| if y[i] > self[i] || y[i].is_nan() { y[i] } else { self[i] })
+    }
+
+    #[inline(always)]
+    unsafe fn turn(rows: [Self; 4]) -> [Self; 4] {
+        std::array::from_fn(|i| std::array::from_fn(|lane| rows[lane % 4][lane / 4 * 4 + i]))
+    }
+
+    #[inline(always)]
+    unsafe fn store_fours(self, to: *mut f32, step: usize) {
+        for (i, four) in self.as_chunks::<4>().0.iter().enumerate() {
+            // SAFETY: the caller has four numbers at every step.
+            unsafe { to.add(i * step).cast::<[f32; 4]>().write(*four) }
+        }
     }
 }
 
@@ -146,6 +163,30 @@ impl Vector for __m256 {
             let takes_y =
                 _mm256_or_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(y, self), _mm256_cmp_ps::<_CMP_UNORD_Q>(y, y));
             _mm256_blendv_ps(self, y, takes_y)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (ab, ab2) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd, cd2) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0x44>(ab, cd),
+                _mm256_shuffle_ps::<0xee>(ab, cd),
+                _mm256_shuffle_ps::<0x44>(ab2, cd2),
+                _mm256_shuffle_ps::<0xee>(ab2, cd2),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_fours(self, to: *mut f32, step: usize) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm_storeu_ps(to, _mm256_castps256_ps128(self));
+            _mm_storeu_ps(to.add(1 * step), _mm256_extractf128_ps::<1>(self));
         }
     }
 }
@@ -220,6 +261,32 @@ impl Vector for __m512 {
             let takes_y =
                 _mm512_cmp_ps_mask::<_CMP_GT_OQ>(y, self) | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(y, y);
             _mm512_mask_blend_ps(takes_y, self, y)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let (ab, ab2) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+            let (cd, cd2) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+            [
+                _mm512_shuffle_ps::<0x44>(ab, cd),
+                _mm512_shuffle_ps::<0xee>(ab, cd),
+                _mm512_shuffle_ps::<0x44>(ab2, cd2),
+                _mm512_shuffle_ps::<0xee>(ab2, cd2),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_fours(self, to: *mut f32, step: usize) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm_storeu_ps(to, _mm512_castps512_ps128(self));
+            _mm_storeu_ps(to.add(1 * step), _mm512_extractf32x4_ps::<1>(self));
+            _mm_storeu_ps(to.add(2 * step), _mm512_extractf32x4_ps::<2>(self));
+            _mm_storeu_ps(to.add(3 * step), _mm512_extractf32x4_ps::<3>(self));
         }
     }
 }

@@ -1,0 +1,227 @@
+//! Convolutions of few channels.
+//!
+//! ```text
+//! a band of an image ─▶ a plane for each channel and each remainder of line and column by the stride, padding laid out with it    (once)
+//! number (i, j, c) of the window at (y, x) = plane[y + i', x + j'], thus `an offset of (i, j, c)` + `y * width + x`
+//! some neighbouring windows of a band, lines one after another = sum over (i, j, c) of a register of a plane * weight      (simd::planes)
+//! ```
+//!
+//! Windows that hang over from one line to the next are made and left out. An image's numbers are laid out once, not once for each tap, and lanes
+//! are full for any number of out channels.
+
+use std::cell::Cell;
+
+use super::{Window, Windows};
+use crate::TensorError;
+use crate::math::transpose_part;
+use crate::matmul::{AlignedStep, Columns, Epilogue, Parallel, expect_len, finish, in_parts, share};
+use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
+
+/// The most numbers of a window.
+const STEPS: usize = 2048;
+/// Numbers in the planes of a band, unless one line has more: they stay in the second cache.
+const BAND: usize = 1 << 16;
+/// The most numbers in the planes of a line.
+const LINE: usize = 1 << 18;
+
+/// A convolution done this way.
+pub(super) struct Planar<'a, B> {
+    isa: Isa,
+    windows: &'a Windows<'a>,
+    filters: &'a B,
+    epilogue: &'a Epilogue<'a>,
+    /// From line to line of a plane.
+    width: usize,
+    /// Lines of a plane that the last line of windows reaches beyond its own.
+    more: usize,
+    /// Lines of results of a band.
+    band: usize,
+}
+
+/// What a thread has laid out.
+#[derive(Default)]
+struct Space {
+    pixels: Vec<f32>,
+    offsets: Vec<usize>,
+    filters: Vec<AlignedStep>,
+    block: Option<Box<Block>>,
+}
+
+/// From a window's first tap to its last.
+fn reach(window: &Window) -> Option<usize> {
+    (window.filter - 1).checked_mul(window.dilation)
+}
+
+impl<'a, B: Columns> Planar<'a, B> {
+    /// `None` where another way is better: many channels, large filters, absurd lines.
+    pub(super) fn new(
+        isa: Isa,
+        windows: &'a Windows<'a>,
+        filters: &'a B,
+        epilogue: &'a Epilogue<'a>,
+    ) -> Option<Planar<'a, B>> {
+        let conv = windows.conv;
+        let (height, across, (k, n)) = (&conv.height, &conv.width, filters.size());
+        let is_better = n <= 8 || conv.channels <= 4 && (n <= 16 || k >= 64);
+        let fits = (1..=STEPS).contains(&k) && is_better && height.stride.max(across.stride) <= 4;
+        if !fits {
+            return None;
+        }
+        let width = conv.out.1.checked_add(reach(across)? / across.stride)?;
+        let more = reach(height)? / height.stride;
+        let line = width.checked_mul(conv.channels * height.stride * across.stride)?;
+        // The lines that a line of windows reaches are there for it alone, if need be.
+        let lines = BAND / line.max(1);
+        let fits = line.checked_mul(more.checked_add(1)?)? <= LINE;
+        fits.then_some(Planar {
+            isa,
+            windows,
+            filters,
+            epilogue,
+            width,
+            more,
+            band: lines.saturating_sub(more).max(1),
+        })
+    }
+
+    pub(super) fn run(&self, out: &mut [f32], parallel: &dyn Parallel) -> Result<(), TensorError> {
+        let (k, n) = self.filters.size();
+        let conv = self.windows.conv;
+        let cols = conv.out.1;
+        expect_len(conv.rows, n, out.len())?;
+        self.epilogue.check(n, out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let lines = out.len() / (cols * n);
+        let part = share(lines, cols.saturating_mul(k).saturating_mul(n), parallel.workers());
+        in_parts(out, part * cols * n, parallel, |i, out| self.part(i * part, out));
+        Ok(())
+    }
+
+    /// Lines of results from `first` on.
+    fn part(&self, first: usize, out: &mut [f32]) {
+        let (k, n) = self.filters.size();
+        let (rows, cols) = self.windows.conv.out;
+        let mut space = SPACE.take();
+        self.filters.prepare(0..n.div_ceil(PANEL), 0..k, &mut space.filters);
+        let (mut line, end) = (first, first + out.len() / (cols * n));
+        while line < end {
+            let lines = self.band.min(rows - line % rows).min(end - line);
+            let out = &mut out[(line - first) * cols * n..][..lines * cols * n];
+            self.band(line, lines, &mut space, out);
+            line += lines;
+        }
+        SPACE.set(space);
+    }
+
+    /// Some lines of results of one image, the first of which is line `line` of all.
+    fn band(&self, line: usize, lines: usize, space: &mut Space, out: &mut [f32]) {
+        let ((k, n), cols) = (self.filters.size(), self.windows.conv.out.1);
+        self.lay(line, lines, space);
+        let Space { pixels, offsets, filters, block } = space;
+        let block = block.get_or_insert_with(|| Box::new(bytemuck::Zeroable::zeroed()));
+        let planes = Planes::new(pixels, offsets);
+        let count = (lines - 1) * self.width + cols;
+        for panel in 0..n.div_ceil(PANEL) {
+            let b = self.filters.panel(panel, panel, 0..k, filters);
+            let col = panel * PANEL;
+            let outs = PANEL.min(n - col);
+            let epilogue = self.epilogue.part(col, 0);
+            let (mut y, mut x) = (0, 0);
+            for first in (0..count).step_by(ACROSS) {
+                let end = count.min(first + ACROSS);
+                self.isa.planes(&planes, first..end, (b, outs), &epilogue, block);
+                let mut at = first;
+                while at < end {
+                    let next = end.min(at + self.width - x);
+                    if x < cols {
+                        let some = cols.min(x + next - at) - x;
+                        let to = &mut out[(y * cols + x) * n + col..];
+                        block.put(at - first..at - first + some, outs, to, n);
+                        if self.epilogue.residual.is_some() {
+                            let place = ((line + y) * cols + x, col);
+                            finish(self.isa, self.epilogue, place, (some, outs), (to, n));
+                        }
+                    }
+                    x += next - at;
+                    if x == self.width {
+                        (y, x) = (y + 1, 0);
+                    }
+                    at = next;
+                }
+            }
+        }
+    }
+
+    /// Lays out the planes of some lines of results, and where a window has its numbers.
+    fn lay(&self, line: usize, lines: usize, space: &mut Space) {
+        let Windows { conv, image } = self.windows;
+        let (channels, height, across) = (conv.channels, &conv.height, &conv.width);
+        let (rows, width) = (lines + self.more, self.width);
+        let (down, right) = (height.stride, across.stride);
+        let plane = rows * width;
+        let of_remainders = |i: usize, j: usize| (i * right + j) * channels * plane;
+        space.pixels.resize(down * right * channels * plane + ACROSS, 0.0);
+        space.offsets.clear();
+        for i in (0..height.filter).map(|i| divided(i * height.dilation, down)) {
+            for j in (0..across.filter).map(|j| divided(j * across.dilation, right)) {
+                let at = of_remainders(i.1, j.1) + i.0 * width + j.0;
+                space.offsets.extend((0..channels).map(|c| at + c * plane));
+            }
+        }
+        let line_len = across.input * channels;
+        let (first, y) = (line / conv.out.0 * height.input, line % conv.out.0);
+        for (i, j) in (0..down).flat_map(|i| (0..right).map(move |j| (i, j))) {
+            // Columns j, j + right .. of the padded line.
+            let start = across.pad.0.saturating_sub(j).div_ceil(right).min(width);
+            let end = (across.input + across.pad.0).saturating_sub(j).div_ceil(right).clamp(start, width);
+            for row in 0..rows {
+                let from =
+                    ((y + row) * down + i).checked_sub(height.pad.0).filter(|&from| from < height.input);
+                let numbers = from.map(|from| &image[(first + from) * line_len..][..line_len]);
+                let to = &mut space.pixels[of_remainders(i, j) + row * width..];
+                let Some(numbers) = numbers.filter(|_| start < end) else {
+                    (0..channels).for_each(|c| to[c * plane..][..width].fill(0.0));
+                    continue;
+                };
+                for c in 0..channels {
+                    let to = &mut to[c * plane..][..width];
+                    to[..start].fill(0.0);
+                    to[end..].fill(0.0);
+                }
+                let (numbers, to) =
+                    (&numbers[(start * right + j - across.pad.0) * channels..], &mut to[start..]);
+                match channels {
+                    1 => pick(numbers, right, &mut to[..end - start]),
+                    _ => transpose_part((end - start, channels), (numbers, right * channels), (to, plane)),
+                }
+            }
+        }
+    }
+}
+
+/// Quotient and remainder.
+fn divided(x: usize, by: usize) -> (usize, usize) {
+    if by == 1 { (x, 0) } else { (x / by, x % by) }
+}
+
+/// Every so manieth number, one at least.
+#[allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+fn pick(from: &[f32], step: usize, to: &mut [f32]) {
+    if step == 1 {
+        return to.copy_from_slice(&from[..to.len()]);
+    }
+    let from = &from[..(to.len() - 1) * step + 1];
+    for i in 0..to.len() {
+        to[i] = from[i * step];
+    }
+}
+
+thread_local! {
+    /// Taken while in use.
+    static SPACE: Cell<Space> = Cell::default();
+}
