@@ -54,6 +54,41 @@ func.func @two_in_flight() -> i32 {
   tfrt.return %r#0 : i32
 }
 
+// Nothing here is asynchronous. What takes long, and is not asked whether there is a next iteration, is left to another stream.
+func.func @works(%i: i32, %end: i32) -> (i32, i32, i1) {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %hundred = tfrt.constant.i32 100
+  %ch1 = tfrt.print.i32 %i, %ch
+  %slow = tfrt.call @slow(%i) : (i32) -> i32
+  %late = tfrt.add.i32 %slow, %hundred
+  %landed = tfrt.print.i32 %late, %ch1
+  %next = tfrt.add.i32 %i, %one
+  %more = "tfrt.lessequal.i32"(%next, %end) : (i32, i32) -> i1
+  tfrt.return %next, %end, %more : i32, i32, i1
+}
+func.func @slow(%i: i32) -> i32 {
+  %slow = "tfrt_test.copy.with_delay.i32"(%i) : (i32) -> i32
+  tfrt.return %slow : i32
+}
+// CHECK: --- Running 'two_at_work':
+// ORDER-NEXT: int32 = 0
+// ORDER-NEXT: int32 = 1
+// ORDER-NEXT: int32 = 100
+// ORDER-NEXT: int32 = 2
+// ORDER-NEXT: int32 = 101
+// ORDER-NEXT: int32 = 3
+// ORDER-NEXT: int32 = 102
+// ORDER-NEXT: int32 = 103
+// CHECK: 'two_at_work' returned 4
+func.func @two_at_work() -> i32 {
+  %zero = tfrt.constant.i32 0
+  %end = tfrt.constant.i32 3
+  %yes = tfrt.constant.i1 true
+  %r:2 = tfrt.while %yes @works(%zero, %end) parallel_iterations(2) : (i32, i32) -> (i32, i32)
+  tfrt.return %r#0 : i32
+}
+
 // The loop's results are there before its iterations have ended: what needs them goes on, what comes after the loop does not.
 // CHECK: --- Running 'all_in_flight':
 // ORDER-NEXT: int32 = 0

@@ -176,13 +176,15 @@ pub enum Cost {
     Fixed(u32),
     /// One unit. TFRT does not say so: where there is a threshold, the op counts as one of unknown cost.
     Small,
+    /// Not known, but much: it sleeps, or works through tensors.
+    Large,
 }
 
 impl Cost {
     /// What is stored with a kernel if its op has no attribute `_tfrt_cost`; 0 is unknown.
     pub fn stored(self) -> u32 {
         match self {
-            Cost::Unknown => 0,
+            Cost::Unknown | Cost::Large => 0,
             Cost::Fixed(cost) => cost,
             Cost::Small => 1,
         }
@@ -558,6 +560,13 @@ impl OpDef {
     #[must_use]
     pub fn small(mut self) -> Self {
         self.cost = Cost::Small;
+        self
+    }
+
+    /// The kernel takes long: it sleeps, or works through tensors.
+    #[must_use]
+    pub fn large(mut self) -> Self {
+        self.cost = Cost::Large;
         self
     }
 

@@ -68,7 +68,8 @@ fn numbers(r: &mut Registry) {
         );
         r.add(
             test(&format!("tfrt_test.copy.with_delay.{t}"), "its operand, after 1 to 10 ms", &[ty], &[ty])
-                .pure(),
+                .pure()
+                .large(),
         );
         r.add(
             test(

@@ -147,6 +147,9 @@ impl Emitter<'_> {
         }
         f.reserve(n_kernels, n_operands, n_registers);
         let streams = match body.kind {
+            FunctionKind::Async if !body.is_region && self.loops.is_body(m, body.owner) => {
+                self.analysis.stored_of_body(block, &body.streams, &self.loops)
+            }
             FunctionKind::Async => self.analysis.stored(block, &body.streams),
             FunctionKind::Sync | FunctionKind::Native => None,
         };

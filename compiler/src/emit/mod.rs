@@ -39,7 +39,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::{self, Diagnostic, Span};
 use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, ValueId, names};
-use crate::streams::{Analysis, StreamOptions};
+use crate::streams::{Analysis, Loops, StreamOptions};
 use constants::Constants;
 
 pub use limits::tfrt_limits;
@@ -86,6 +86,7 @@ pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<Parts, Vec<D
         first_place: 0,
         codes: Vec::new(),
         analysis: Analysis::new(module),
+        loops: Loops::new(module),
         bodies: Vec::new(),
         diags: Vec::new(),
     };
@@ -134,6 +135,7 @@ struct Emitter<'m> {
     /// What is known of the ops of each name.
     codes: Vec<Option<function::Code>>,
     analysis: Analysis<'m>,
+    loops: Loops,
     bodies: Vec<Body>,
     diags: Vec<Diagnostic>,
 }

@@ -20,7 +20,7 @@ pub(super) fn body(m: &Module, function: OpId) -> Vec<OpId> {
 }
 
 /// The functions that an op names.
-pub(super) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
+pub(crate) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
     let mut names = Vec::new();
     for &(_, attr) in m.attrs(op) {
         match m.cx.attr(attr) {

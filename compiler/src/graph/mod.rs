@@ -19,6 +19,8 @@ pub(crate) mod rewrites;
 pub(crate) mod shapes;
 mod signatures;
 
+pub(crate) use effects::callees;
+
 use crate::dialects::tf;
 use crate::ir::Module;
 

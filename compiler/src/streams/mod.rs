@@ -17,16 +17,18 @@
 //! chains, before other small ones; with `tfrt.upper_cost_threshold = N` no op joins a stream that costs N already, but begins one.
 //!
 //! [`Streams`] is what TFRT would print. What is stored in a BEF file is [`Analysis::stored`], without streams that are not worth a task if
-//! nobody has asked for a threshold, and numbered without gaps. The text never names streams: they are found anew whenever BEF is made.
+//! nobody has asked for a threshold, and numbered without gaps; of bodies of loops whose iterations overlap, [`Analysis::stored_of_body`] has more ([`Loops`]). The text never names streams: they are found anew whenever BEF is made.
 //!
 //! Not here: regions (each is a function of its own; its options are its function's), and whether streams are obeyed (the executor).
 
 mod analysis;
+mod loops;
 mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use analysis::Analysis;
+pub use loops::Loops;
 
 use crate::dialects::Cost;
 use crate::ir::{Module, OpId, names};
@@ -64,7 +66,7 @@ impl StreamOptions {
         let said = || m.cx.as_int(m.attr(op, names::TFRT_COST)?).filter(fits);
         match m.def(op).map(|def| def.cost) {
             Some(Cost::Fixed(cost)) => i64::from(cost),
-            Some(Cost::Unknown | Cost::Small) | None => said().or(self.threshold).unwrap_or(1),
+            Some(Cost::Unknown | Cost::Small | Cost::Large) | None => said().or(self.threshold).unwrap_or(1),
         }
     }
 }

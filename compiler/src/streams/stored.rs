@@ -3,12 +3,12 @@
 //! Where nobody has asked for a threshold, streams of small kernels go on in the stream that starts them; and if only one has others, it has all.
 //! A function of constants and sums is one stream, which the executor runs as straight code.
 
-use super::{Analysis, Stream, StreamOptions, Streams};
+use super::{Analysis, Loops, Stream, StreamOptions, Streams};
 use crate::dialects::{Cost, Traits};
 use crate::ir::{BlockId, Module, OpId};
 
 /// Work that is not worth a task: fewer small kernels than this.
-const WORTH_A_TASK: usize = 256;
+pub(super) const WORTH_A_TASK: usize = 256;
 
 impl Analysis<'_> {
     /// The streams of a block's ops as they are stored, by position: without gaps, so that each is less than the number of kernels.
@@ -27,12 +27,27 @@ impl Analysis<'_> {
         };
         streams.numbered(self.m, &self.ops, &home)
     }
+
+    /// The same for a block that is the body of a loop whose iterations overlap.
+    pub fn stored_of_body(
+        &mut self,
+        block: BlockId,
+        options: &StreamOptions,
+        loops: &Loops,
+    ) -> Option<Vec<u32>> {
+        let streams = self.stored(block, options);
+        if options.threshold.is_some() {
+            return streams;
+        }
+        let ops: Vec<OpId> = self.m.ops_in(block).collect();
+        self.split(&ops, loops, streams)
+    }
 }
 
 fn is_small(m: &Module, op: OpId) -> bool {
     m.def(op).is_some_and(|def| match def.cost {
         Cost::Small | Cost::Fixed(_) => true,
-        Cost::Unknown => false,
+        Cost::Unknown | Cost::Large => false,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What holds for the streams of any program.
 
-use super::{Analysis, StreamOptions, Streams};
+use super::{Analysis, Loops, StreamOptions, Streams};
 use crate::ir::{BlockId, Module};
 use crate::syntax::{ParseOptions, parse};
 use std::fmt::Write;
@@ -145,4 +145,56 @@ fn names_are_read() {
             StreamOptions { threshold: Some(5), upper_threshold: Some(9), merge_inter_dependent: true };
         assert_eq!(*options, want);
     });
+}
+
+/// In the body of a loop whose iterations overlap, what takes long is in another stream than what says whether there is a next one.
+#[test]
+fn what_takes_long_is_not_in_the_way_of_the_next_iteration() {
+    let check_body = |limit: i32, slow: &str, want: Option<&[u32]>| {
+        let text = format!(
+            "func.func @body(%i: i32, %end: i32) -> (i32, i32, i1) {{
+               %one = tfrt.constant.i32 1
+               {slow}
+               %user = tfrt.add.i32 %slow, %one
+               %next = tfrt.add.i32 %i, %one
+               %more = \"tfrt.lessequal.i32\"(%next, %end) : (i32, i32) -> i1
+               tfrt.return %next, %user, %more : i32, i32, i1
+             }}
+             func.func @calls(%i: i32) -> i32 {{
+               %x = tfrt.call @sleeps(%i) : (i32) -> i32
+               tfrt.return %x : i32
+             }}
+             func.func @sleeps(%i: i32) -> i32 {{
+               %x = \"tfrt_test.copy.with_delay.i32\"(%i) : (i32) -> i32
+               tfrt.return %x : i32
+             }}
+             func.func @main(%c: i1, %i: i32) {{
+               %r:2 = tfrt.while %c @body(%i, %i) parallel_iterations({limit}) : (i32, i32) -> (i32, i32)
+               tfrt.return
+             }}"
+        );
+        check(&text, |m, block, options, _| {
+            let (loops, function) = (Loops::new(m), m.functions()[0]);
+            assert_eq!(loops.is_body(m, function), limit > 1, "{text}");
+            if limit > 1 {
+                let stored = Analysis::new(m).stored_of_body(block, options, &loops);
+                assert_eq!(stored.as_deref(), want, "{text}");
+            }
+        });
+    };
+    let split: Option<&[u32]> = Some(&[0, 1, 1, 0, 0, 0]);
+    let sleeps = "%slow = \"tfrt_test.copy.with_delay.i32\"(%i) : (i32) -> i32";
+    check_body(2, sleeps, split);
+    check_body(1, sleeps, None);
+    check_body(2, "%slow = \"x.op\"(%i) {_tfrt_cost = 1000 : i64} : (i32) -> i32", split);
+    check_body(2, "%slow = \"x.op\"(%i) {_tfrt_cost = 10 : i64} : (i32) -> i32", None);
+    check_body(2, "%slow = tfrt.call @calls(%i) : (i32) -> i32", split);
+    check_body(
+        2,
+        "%slow = tfrt.repeat.i32 %one, %i : i32 {
+           %x = tfrt.call @calls(%i) : (i32) -> i32
+           tfrt.return %x : i32
+         }",
+        split,
+    );
 }
