@@ -10,7 +10,7 @@
 //!
 //! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are made with
 //! [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example of the README. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
-//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `tf`. Passes read the parts of an op through its typed [`view`].
+//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `eigen` (with `tf_sync`), `tf`. Passes read the parts of an op through its typed [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -24,6 +24,7 @@ mod builtin;
 pub mod cf;
 mod coo;
 mod cpu;
+mod eigen;
 mod errors;
 pub mod func;
 pub mod scf;
@@ -206,6 +207,7 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["ts", "ts_sync"], ts::ops);
     r.add_lazily(&["coo"], coo::ops);
     r.add_lazily(&["cpu"], cpu::ops);
+    r.add_lazily(&["eigen", "tf_sync"], eigen::ops);
     r.add_lazily(&["tf"], tf::ops);
 }
 

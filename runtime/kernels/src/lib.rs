@@ -14,8 +14,11 @@ macro_rules! twins {
 
 mod coo;
 mod cpu;
+mod eigen;
+mod images;
 mod objects;
 mod tf;
+mod tf_sync;
 mod tfrt;
 mod tfrt_dht;
 mod tfrt_test;
@@ -26,8 +29,10 @@ use befrost_host::Registry;
 
 pub use coo::coo;
 pub use cpu::cpu;
+pub use eigen::eigen;
 pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
 pub use tf::tf;
+pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
 pub use tfrt_test::tfrt_test;
@@ -35,5 +40,14 @@ pub use ts::ts;
 
 /// All standard kernels.
 pub fn registry() -> Registry {
-    Registry::new().with(tfrt).with(tfrt_test).with(tfrt_dht).with(ts).with(coo).with(cpu).with(tf)
+    Registry::new()
+        .with(tfrt)
+        .with(tfrt_test)
+        .with(tfrt_dht)
+        .with(ts)
+        .with(coo)
+        .with(cpu)
+        .with(eigen)
+        .with(tf_sync)
+        .with(tf)
 }

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
+use befrost_tensor::mem::Allocator;
 use befrost_tensor::{CooTensor, HostTensor, Shape, StringTensor, TensorError, print};
 
 /// A `!t.tensor`, or a `tensor<...>` of any element type and shape, in host memory.
@@ -52,6 +54,56 @@ impl Object for Strings {
     }
 }
 
+/// A `!t.tensor` of strings that are written once; until then they are empty.
+#[derive(Debug)]
+pub(crate) struct StringsToBe {
+    empty: StringTensor,
+    written: OnceLock<StringTensor>,
+}
+
+impl StringsToBe {
+    pub(crate) fn new(empty: StringTensor) -> StringsToBe {
+        StringsToBe { empty, written: OnceLock::new() }
+    }
+
+    pub(crate) fn strings(&self) -> &StringTensor {
+        self.written.get().unwrap_or(&self.empty)
+    }
+
+    /// Writes strings, repeated along each axis as often as there is room for them.
+    pub(crate) fn write(&self, x: &StringTensor, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
+        let (from, to) = (x.shape().dims(), self.empty.shape().dims());
+        let is_one = x.num_elements() == 1;
+        let fits = |(&from, &to): (&usize, &usize)| from > 0 && to % from == 0;
+        if !is_one && (from.len() != to.len() || !from.iter().zip(to).all(fits)) {
+            let (from, to) = (x.shape(), self.empty.shape());
+            return Err(KernelError::invalid(format!("strings of shape {from} do not fill shape {to}")));
+        }
+        let read = x.read().map_err(refused)?;
+        let source = |position: usize| {
+            let (mut rest, mut at, mut step) = (position, 0, 1);
+            for (from, to) in from.iter().zip(to).rev() {
+                at += rest % to % from * step;
+                rest /= to;
+                step *= from;
+            }
+            read.at(if is_one { 0 } else { at }).unwrap_or_default()
+        };
+        let strings: Vec<&[u8]> = (0..self.empty.num_elements()).map(source).collect();
+        let strings = StringTensor::new(self.empty.shape().clone(), &strings, allocator).map_err(refused)?;
+        let again = |_| KernelError::new(ErrorCode::FailedPrecondition, "the strings are written already");
+        self.written.set(strings).map_err(again)
+    }
+}
+
+impl Object for StringsToBe {
+    const TYPES: &'static [&'static str] = Tensor::TYPES;
+
+    fn display(&self) -> String {
+        print::strings(self.strings()).unwrap_or_else(|error| format!("<<unreadable: {error}>>"))
+    }
+}
+
 /// A `!t.tensor` all of whose elements are one number.
 #[derive(Clone, Debug)]
 pub(crate) struct ScalarTensor {
@@ -83,7 +135,7 @@ impl Object for ScalarTensor {
 pub(crate) enum AnyTensor<'f> {
     Dense(&'f Tensor),
     Coo(&'f Coo),
-    Strings(&'f Strings),
+    Strings(&'f StringTensor),
     Scalar(&'f ScalarTensor),
 }
 
@@ -93,7 +145,7 @@ impl AnyTensor<'_> {
         match self {
             AnyTensor::Dense(tensor) => print::tensor(tensor),
             AnyTensor::Coo(tensor) => tensor.0.text(),
-            AnyTensor::Strings(tensor) => print::strings(&tensor.0),
+            AnyTensor::Strings(tensor) => print::strings(tensor),
             AnyTensor::Scalar(tensor) => tensor.text(),
         }
     }
@@ -108,7 +160,9 @@ impl Param for AnyTensor<'_> {
         let value = cursor.next_operand(frame).ok_or(Outcome::Operand)?;
         let tensor = value.downcast_ref().map(AnyTensor::Dense);
         let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Coo));
-        let tensor = tensor.or_else(|| value.downcast_ref().map(AnyTensor::Strings));
+        let strings = || value.downcast_ref().map(|Strings(strings)| strings);
+        let strings = || strings().or_else(|| value.downcast_ref().map(StringsToBe::strings));
+        let tensor = tensor.or_else(|| strings().map(AnyTensor::Strings));
         tensor.or_else(|| value.downcast_ref().map(AnyTensor::Scalar)).ok_or(Outcome::Operand)
     }
 }

@@ -17,6 +17,8 @@ use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 
 use crate::objects::Text;
 
+pub(crate) use tensors::gemm;
+
 /// Adds the kernels of the `tfrt_test`, `vt` and `tfrt_tutorial` dialects.
 pub fn tfrt_test(registry: &mut Registry) {
     failures(registry);

@@ -2,15 +2,16 @@
 //!
 //! What they compute are TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
 
-use bef_format::{AttrView, DType as FileDType};
 use befrost_host::kernel::{RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
-    Binary, Compare, Format, PadMode, Padding, Pool, Pool2d, Reduce, Turn, Unary, arg_extreme, binary,
-    broadcast_to, cast, compare, matmul, pad, pool, reduce, slice, softmax, transpose, unary,
+    Binary, Compare, Pool, Reduce, Turn, Unary, arg_extreme, binary, broadcast_to, cast, compare, fast, pool,
+    reduce, slice, softmax, transpose, unary,
 };
 use befrost_tensor::{DType, Element, HostTensor, TensorError, ops};
 
+use crate::eigen::zero_padding;
+use crate::images::{compute, typed, windows};
 use crate::objects::{ShapeValue, Tensor, refused};
 
 /// Adds the kernels.
@@ -33,13 +34,8 @@ fn new(result: Result<HostTensor, TensorError>) -> Result<Tensor, KernelError> {
     result.map(Tensor).map_err(refused)
 }
 
-/// Complains unless all have this element type.
-fn typed<T: Element>(tensors: &[&Tensor]) -> Result<(), TensorError> {
-    tensors.iter().try_for_each(|tensor| tensor.expect_dtype("operand", T::DTYPE))
-}
-
 /// The types of the kernels that have one in their name.
-trait Number: Element {
+pub(crate) trait Number: Element {
     /// `a * x + b * y`, where `b` of 0 means that `y` may be anything.
     fn scaled_sum(a: Self, x: Self, b: Self, y: Self) -> Self;
 }
@@ -63,15 +59,17 @@ macro_rules! integer {
 integer!(i32 i64);
 
 /// `c = alpha * a * b + beta * c`.
-fn gemm<T: Number>(
+pub(crate) fn gemm<T: Number>(
     alpha: T,
     [a, b]: [&Tensor; 2],
     beta: T,
     c: &Tensor,
     cx: &ExecContext,
 ) -> Result<(), KernelError> {
-    let product = typed::<T>(&[a, b]).and_then(|()| matmul(a, Turn::None, b, Turn::None, cx.allocator()));
-    let product = product.map_err(refused)?;
+    let product = compute(cx, |cx| {
+        typed::<T>(&[a, b])?;
+        fast::matmul(a, Turn::None, b, Turn::None, cx)
+    })?;
     c.expect_shape("c", product.shape()).map_err(refused)?;
     let product = product.read::<T>().map_err(refused)?;
     let mut out = c.write::<T>().map_err(refused)?;
@@ -262,24 +260,14 @@ fn images(registry: &mut Registry) {
          window: RawAttr<'_>,
          strides: RawAttr<'_>,
          cx: &ExecContext| {
-            let padding = match padding.0 {
-                "same" => Padding::Same,
-                "valid" => Padding::Valid,
-                other => return Err(KernelError::invalid(format!("'{other}' is no padding"))),
-            };
-            let ([h, w], [down, right]) = (pair(&window)?, pair(&strides)?);
-            let attrs = Pool2d { window: (h, w), strides: (down, right), padding, format: Format::Nhwc };
+            let attrs = windows(padding.0, &window, &strides)?;
             put(typed::<f32>(&[input]).and_then(|()| pool(Pool::Max, input, &attrs, cx.allocator())), output)
         }
     ));
     registry.add(kernel!(
         "tfrt_test.zero_padding.f32",
         |input: &Tensor, output: &Tensor, _: Chain, padding: RawAttr<'_>, cx: &ExecContext| {
-            let [h, w] = pair(&padding)?.map(|n| n as i64);
-            let paddings = [(0, 0), (h, h), (w, w), (0, 0)];
-            let padded = typed::<f32>(&[input])
-                .and_then(|()| pad(input, &paddings, PadMode::Constant(&[]), cx.allocator()));
-            put(padded, output)
+            zero_padding(input, output, &padding, cx)
         }
     ));
 }
@@ -295,14 +283,4 @@ fn over_image(input: &Tensor, output: &Tensor, cx: &ExecContext) -> Result<HostT
     };
     let pixels = input.reshaped(befrost_tensor::Shape::new(&[batch, 1, 1, channels])?)?;
     broadcast_to(&pixels, output.shape(), cx.allocator())
-}
-
-/// Two numbers: for height and width.
-fn pair(attr: &RawAttr<'_>) -> Result<[usize; 2], KernelError> {
-    if let AttrView::Scalars { dtype: FileDType::UI32 | FileDType::I32, bytes, .. } = attr.view
-        && let [a, b] = bytes.as_chunks().0
-    {
-        return Ok([u32::from_le_bytes(*a) as usize, u32::from_le_bytes(*b) as usize]);
-    }
-    Err(KernelError::invalid(format!("expected two 32-bit integers, got {:?}", attr.view)))
 }

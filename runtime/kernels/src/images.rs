@@ -1,0 +1,88 @@
+//! What the kernels on tensors that are there already have in common, those of images above all.
+
+use bef_format::{AttrView, DType as FileDType};
+use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signature};
+use befrost_host::object::Object;
+use befrost_host::{ExecContext, KernelError};
+use befrost_tensor::tf::fast::Cx;
+use befrost_tensor::tf::{Format, Padding, Pool2d};
+use befrost_tensor::{Element, HostTensor, TensorError, ops};
+
+use crate::objects::{Tensor, refused};
+use crate::workers::Workers;
+
+/// The next `N` operands, all of them dense.
+pub(crate) struct Tensors<'f, const N: usize>(pub(crate) [&'f Tensor; N]);
+
+impl<const N: usize> Param for Tensors<'_, N> {
+    type Item<'f> = Tensors<'f, N>;
+    fn declare(signature: &mut Signature) {
+        signature.operands.extend([Tensor::TYPES; N]);
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<Tensors<'f, N>, Outcome> {
+        let next = |_| cursor.next_operand(frame)?.downcast_ref();
+        let tensors: Option<Vec<&Tensor>> = (0..N).map(next).collect();
+        tensors.and_then(|tensors| tensors.try_into().ok()).map(Tensors).ok_or(Outcome::Operand)
+    }
+}
+
+/// Computes something by all of the execution's workers.
+pub(crate) fn compute<R>(
+    cx: &ExecContext,
+    f: impl FnOnce(&Cx<'_>) -> Result<R, TensorError>,
+) -> Result<R, KernelError> {
+    let workers = Workers::new(cx);
+    let result = f(&Cx { allocator: cx.allocator(), parallel: &workers });
+    // If the work was stopped, what was computed is nothing.
+    workers.finish()?;
+    result.map_err(refused)
+}
+
+/// Computes something by all of the execution's workers, and writes it where it belongs.
+pub(crate) fn put(
+    cx: &ExecContext,
+    out: &Tensor,
+    f: impl FnOnce(&Cx<'_>) -> Result<HostTensor, TensorError>,
+) -> Result<(), KernelError> {
+    compute(cx, f).and_then(|result| ops::copy(&result, out).map_err(refused))
+}
+
+/// Complains unless all have this element type.
+pub(crate) fn typed<T: Element>(tensors: &[&Tensor]) -> Result<(), TensorError> {
+    tensors.iter().try_for_each(|tensor| tensor.expect_dtype("operand", T::DTYPE))
+}
+
+/// A padding by name.
+pub(crate) fn padding(name: &str) -> Result<Padding, KernelError> {
+    match name {
+        "same" => Ok(Padding::Same),
+        "valid" => Ok(Padding::Valid),
+        other => Err(KernelError::invalid(format!("'{other}' is no padding"))),
+    }
+}
+
+/// Windows of a size, that lie so.
+pub(crate) fn windows(
+    name: &str,
+    window: &RawAttr<'_>,
+    strides: &RawAttr<'_>,
+) -> Result<Pool2d, KernelError> {
+    let padding = padding(name)?;
+    Ok(Pool2d { window: pair(window)?, strides: pair(strides)?, padding, format: Format::Nhwc })
+}
+
+/// Two numbers: for height and width.
+pub(crate) fn pair(attr: &RawAttr<'_>) -> Result<(usize, usize), KernelError> {
+    if let AttrView::Scalars { dtype, bytes, .. } = attr.view {
+        match (dtype, bytes.as_chunks().0, bytes.as_chunks().0) {
+            (FileDType::UI32 | FileDType::I32, [a, b], _) => {
+                return Ok((u32::from_le_bytes(*a) as usize, u32::from_le_bytes(*b) as usize));
+            }
+            (FileDType::UI64 | FileDType::I64, _, [a, b]) => {
+                return Ok((u64::from_le_bytes(*a) as usize, u64::from_le_bytes(*b) as usize));
+            }
+            _ => {}
+        }
+    }
+    Err(KernelError::invalid(format!("expected two integers, for height and width, got {:?}", attr.view)))
+}
