@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! boxed ──▶ the thread's list of free blocks of that size, else the system
-//! free  ──▶ the thread's list, up to MAX_FREE blocks, else the system
+//! free  ──▶ the thread's list, up to MAX_FREE bytes, else the system
 //! ```
 //!
 //! Each thread keeps its own lists, so neither way takes an atomic operation. A block may be freed on another thread than it was made on: it
@@ -19,8 +19,8 @@ use std::ptr::{NonNull, null_mut};
 /// Sizes of blocks; all are aligned to [`ALIGN`].
 const SIZES: [usize; 4] = [32, 64, 128, 256];
 const ALIGN: usize = 16;
-/// How many free blocks of a size a thread keeps.
-const MAX_FREE: u32 = 4096;
+/// How many bytes of free blocks of a size a thread keeps: what a wide function leaves to be done, kernel by kernel.
+const MAX_FREE: usize = 1 << 20;
 
 /// A free block: the next one is named in its first bytes.
 struct Free {
@@ -79,7 +79,7 @@ impl Lists {
     /// `memory` must be a block of that size, owned by the caller, who gives it up if this is true.
     unsafe fn give(&self, class: usize, memory: *mut Free) -> bool {
         let length = self.lengths[class].get();
-        if length >= MAX_FREE {
+        if length as usize >= const { MAX_FREE / SIZES[0] } >> class {
             return false;
         }
         // SAFETY: the caller owns the block, which is larger than `Free` and aligned for it.

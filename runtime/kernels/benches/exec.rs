@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AttrId, DType, FunctionId, FunctionKind};
 use befrost_host::error::{ErrorCode, KernelError};
-use befrost_host::kernel::Async;
+use befrost_host::kernel::{Async, Later};
 use befrost_host::queue::timers::Timer;
 use befrost_host::{
     ExecContext, Limits, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
@@ -60,12 +60,17 @@ impl Source {
     }
 
     fn kernel(&mut self, name: &str, operands: &[u32], functions: &[FunctionId]) -> u32 {
+        self.on_stream(0, name, operands, functions)
+    }
+
+    fn on_stream(&mut self, stream: u32, name: &str, operands: &[u32], functions: &[FunctionId]) -> u32 {
         let code = self.writer.kernel_name(name);
         let results = [self.writer.ty("i32")];
         self.main.kernel(&KernelSpec {
             code,
             operands,
             functions,
+            stream,
             results: &results,
             ..KernelSpec::default()
         })
@@ -85,8 +90,7 @@ impl Source {
         self.main.result(result, unnamed);
         self.writer.add(self.main);
         let bytes = self.writer.finish().expect("the program fits");
-        let registry = befrost_kernels::registry()
-            .with(|registry: &mut Registry| registry.add(kernel!("bench.millisecond", millisecond)));
+        let registry = befrost_kernels::registry().with(kernels);
         Program::from_bytes(&bytes, &registry).expect("the program is valid")
     }
 }
@@ -210,6 +214,35 @@ fn chain_of_asynchronous_adds(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
+/// `n` kernels, none of which waits for another, and the sum of what they give.
+fn wide(name: &str, n: u32, stream_of: impl Fn(u32) -> u32) -> Arc<Program> {
+    let mut source = Source::new();
+    let all: Vec<u32> = (0..n).map(|i| source.on_stream(stream_of(i), name, &[0], &[])).collect();
+    let sum = source.kernel("tfrt_test.sum", &all, &[]);
+    source.load(sum)
+}
+
+/// Goal 100 ns on `s`.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn independent_asynchronous_copies(bencher: Bencher, spec: &str) {
+    bench(bencher, spec, N + 1, wide("tfrt_test.async_copy.i32", N, |_| 0));
+}
+
+/// How many kernels share two workers.
+const WIDE: u32 = 1000;
+
+/// Two microseconds each, in streams of their own; goal: two workers take at most 1/1.7 of the time.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn independent_streams_of_2_microseconds(bencher: Bencher, spec: &str) {
+    bench(bencher, spec, WIDE + 1, wide("bench.work", WIDE, |i| i));
+}
+
+/// The same in one stream, whose kernels leave their work for later.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn independent_asynchronous_kernels_of_2_microseconds(bencher: Bencher, spec: &str) {
+    bench(bencher, spec, WIDE + 1, wide("bench.work_later", WIDE, |_| 0));
+}
+
 /// One kernel in ten is asynchronous: the others are run as straight lines.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn asynchronous_add_and_nine_others(bencher: Bencher, spec: &str) {
@@ -296,6 +329,17 @@ fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str)
         Extra { attrs: &[in_flight], functions: &[body] },
     );
     bench(bencher, spec, TIMES as u32, source.load(last));
+}
+
+fn kernels(registry: &mut Registry) {
+    registry.add(kernel!("bench.millisecond", millisecond));
+    registry.add(kernel!("bench.work", |x: i32| work(x)));
+    registry.add(kernel!("bench.work_later", |x: i32| Later::new(move |_| work(x))));
+}
+
+/// Keeps one thread busy for about two microseconds.
+fn work(x: i32) -> i32 {
+    (0..2000).fold(x, |x, i| divan::black_box(x.wrapping_mul(3) ^ i))
 }
 
 /// Its operand, a millisecond later.

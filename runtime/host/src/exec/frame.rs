@@ -247,7 +247,7 @@ impl Frame {
     }
 
     /// Counts an event for each of `users`, and makes those ready for which it was the last.
-    #[inline]
+    #[inline(always)]
     fn tell(&self, users: &[User], sink: &mut Sink<'_>) {
         for &user in users {
             let left = &self.slots.left[user.kernel() as usize];
@@ -298,7 +298,7 @@ impl Frame {
     ///
     /// # Safety
     /// Only with the kernel's `Ready`, which is used up.
-    #[inline]
+    #[inline(always)]
     unsafe fn gather(&self, kernel: &GeneralKernel, operands: &mut [Value], instead: &mut Option<Value>) {
         let all = self.general().operands(kernel);
         if !kernel.gathers_plainly {
@@ -337,6 +337,7 @@ impl Frame {
     ///
     /// # Safety
     /// As there.
+    #[inline(never)]
     unsafe fn gather_all(
         &self,
         kernel: &GeneralKernel,
@@ -444,7 +445,7 @@ impl Frame {
     ///
     /// # Safety
     /// Only with the kernel's `Running`, which is used up.
-    #[inline]
+    #[inline(always)]
     unsafe fn publish_plainly(&self, kernel: &GeneralKernel, result: &mut Value, sink: &mut Sink<'_>) {
         debug_assert!(kernel.publishes_plainly && result.is_concrete(), "not so plain");
         let cell = &self.slots.registers[kernel.registers().start as usize];

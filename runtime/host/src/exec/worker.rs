@@ -174,9 +174,12 @@ impl Agenda {
     }
 
     /// [`Agenda::settle`] for a kernel that publishes plainly; the result is concrete.
-    #[inline]
+    #[inline(always)]
     fn settle_plainly(&mut self, running: Running, result: &mut Value) {
-        self.tell(|sink| Some(running.publish_plainly(result, sink)));
+        let Agenda { visits, inline, outline, .. } = self;
+        let Some(visit) = visits.last_mut() else { return };
+        let done = running.publish_plainly(result, &mut Sink { stream: visit.stream, inline, outline });
+        done.add_to(&mut visit.done);
     }
 
     #[cold]

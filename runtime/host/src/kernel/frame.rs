@@ -124,6 +124,8 @@ enum Operands<'f> {
     Copies(&'f [u32]),
     /// By a kernel of a straight line, in these lists.
     Straight(&'f Member, &'f [u32]),
+    /// There are none any more.
+    Gone,
 }
 
 /// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
@@ -322,6 +324,7 @@ impl<'f> KernelFrame<'f> {
             Operands::Planned => self.kernel().operands.of(&self.plan.lists),
             Operands::Copies(operands) => operands,
             Operands::Straight(member, lists) => member.passed(lists),
+            Operands::Gone => &[],
         }
     }
 
@@ -339,20 +342,35 @@ impl<'f> KernelFrame<'f> {
         self.raw_operand(i).unwrap_or(&NOTHING)
     }
 
+    /// Where a result is stored, over nothing; what it stores may own something, if so it `owns`. Nothing if the use does not want it.
+    #[inline(always)]
+    fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
+        // Every step has a slot for a first result, wanted or not.
+        if i != 0 && i >= usize::from(self.step.n_results) {
+            return None;
+        }
+        self.owns |= owns;
+        // SAFETY: the first result of a step is a slot of its frame, as in `slot`.
+        let first = unsafe { self.slots.byte_add(self.step.first_result.bytes()) };
+        // SAFETY: so are all `n_results` from there on, or there is one.
+        Some(unsafe { first.add(i) })
+    }
+
     /// Stores a result over nothing.
     #[inline(always)]
     pub(crate) fn store<T: One>(&mut self, i: usize, result: T) {
-        // Every step has a slot for a first result, wanted or not.
-        if i == 0 || i < usize::from(self.step.n_results) {
-            // SAFETY: the first result of a step is a slot of its frame, as in `slot`.
-            let first = unsafe { self.slots.byte_add(self.step.first_result.bytes()) };
-            // SAFETY: so are all `n_results` from there on, or there is one.
-            let slot = unsafe { first.add(i) };
+        if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
             // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the kernel stores twice, and leaks.
             unsafe { result.into_value().place(slot) };
-            if !T::IS_PLAIN {
-                self.owns = true;
-            }
+        }
+    }
+
+    /// [`KernelFrame::store`] in a job's frame, where results are taken from as they are.
+    #[inline(always)]
+    pub(crate) fn store_to_copy<T: One>(&mut self, i: usize, result: T) {
+        if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
+            // SAFETY: as in `store`.
+            unsafe { result.into_value().place_to_copy(slot) };
         }
     }
 
@@ -387,6 +405,7 @@ impl<'f> KernelFrame<'f> {
             Operands::Planned => is_in(self.kernel().yields.of(&self.plan.lists), i),
             Operands::Copies(_) => true,
             Operands::Straight(member, lists) => is_in(member.yields(lists), i),
+            Operands::Gone => false,
         };
         let value = self.slots_mut().get_mut(slot)?;
         // What is not concrete stays: it may decide what the results are. What is plain may stay.
@@ -431,22 +450,18 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// Drops the operands of a frame of copies. A job's frame has none.
+    #[inline]
     pub(crate) fn drop_operands(&mut self) {
-        for &slot in self.operand_slots() {
-            if let Some(slot) = self.slots_mut().get_mut(slot as usize) {
-                slot.clear();
-            }
-        }
+        let first_result = self.step.first_result.index();
+        self.slots_mut().iter_mut().take(first_result).for_each(Value::release);
+        self.operands = Operands::Gone;
     }
 
-    /// Gives a job's frame operands again.
+    /// Gives a job's frame operands again, for a function that it asks for.
     pub(crate) fn set_operands(&mut self, operands: Vec<Value>) {
-        let slots = self.operand_slots();
-        for (&slot, operand) in slots.iter().zip(operands) {
-            if let Some(slot) = self.slots_mut().get_mut(slot as usize) {
-                *slot = operand;
-            }
-        }
+        let first_result = self.step.first_result.index();
+        let slots = self.slots_mut().iter_mut().take(first_result);
+        slots.zip(operands).for_each(|(slot, operand)| *slot = operand);
     }
 
     /// Asks for a function to be run; its results are the kernel's.

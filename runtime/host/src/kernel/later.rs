@@ -30,7 +30,7 @@ pub struct Later<R> {
 
 impl<R: Returns> Later<R> {
     fn at(place: Place, work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
-        let job = Job::new(place, move |frame| work(frame.context()).store(frame));
+        let job = Job::new(place, move |frame| work(frame.context()).store_later(frame));
         Later { job, _of: PhantomData }
     }
 
@@ -94,7 +94,7 @@ fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
         (parking, on_cancel)
     });
     match polled.future.as_mut().poll(&mut Context::from_waker(&Waker::from(parking.clone()))) {
-        Poll::Ready(results) => results.store(frame),
+        Poll::Ready(results) => results.store_later(frame),
         Poll::Pending => {
             polled.waiting = Some((parking.clone(), on_cancel));
             Outcome::Later(Job::new(Place::Parked(parking), move |frame| poll(polled, frame)))

@@ -82,6 +82,14 @@ pub trait Returns {
     fn declare(signature: &mut Signature);
     /// Stores it.
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome;
+    /// Stores it in the frame of a job.
+    #[inline(always)]
+    fn store_later(self, frame: &mut KernelFrame<'_>) -> Outcome
+    where
+        Self: Sized,
+    {
+        self.store(frame)
+    }
 }
 
 impl<T: One> Returns for T {
@@ -95,6 +103,11 @@ impl<T: One> Returns for T {
     #[inline(always)]
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
         frame.store(0, self);
+        Outcome::Done
+    }
+    #[inline(always)]
+    fn store_later(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        frame.store_to_copy(0, self);
         Outcome::Done
     }
 }
@@ -158,6 +171,13 @@ impl<R: Returns, E: Failure> Returns for Result<R, E> {
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
         match self {
             Ok(results) => results.store(frame),
+            Err(failure) => failure.outcome(),
+        }
+    }
+    #[inline(always)]
+    fn store_later(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        match self {
+            Ok(results) => results.store_later(frame),
             Err(failure) => failure.outcome(),
         }
     }

@@ -29,6 +29,25 @@ impl Value {
         unsafe { to.cast::<Words>().write(words) };
     }
 
+    /// [`Value::place`] of a value that is copied next, word by word, before anybody looks into it: it is not written in parts.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing.
+    #[inline(always)]
+    pub(crate) unsafe fn place_to_copy(self, to: NonNull<Value>) {
+        let value = ManuallyDrop::new(self);
+        // SAFETY: both have the same size, and words may have any bits.
+        let [first, second]: Words = unsafe { std::mem::transmute(value) };
+        let to = to.cast::<MaybeUninit<u64>>();
+        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned there from now on. Volatile, so that
+        // it is not made writes of parts.
+        unsafe { to.as_ptr().write_volatile(first) };
+        // SAFETY: in bounds: a value is two words.
+        let to = unsafe { to.add(1) };
+        // SAFETY: as above.
+        unsafe { to.write(second) };
+    }
+
     /// Writes a clone to `to`, without dropping what is there.
     ///
     /// # Safety
@@ -123,7 +142,9 @@ mod tests {
         for value in [Value::Dead, Value::I1(true), Value::I32(-7), Value::F64(0.5), Value::Chain, error] {
             let mut slots = [Value::Empty, Value::Empty, Value::Empty];
             // SAFETY: slots can be written, and nothing is there.
-            unsafe { value.clone().place(NonNull::from(&mut slots[0])) };
+            unsafe { value.clone().place(NonNull::from(&mut slots[1])) };
+            // SAFETY: as above.
+            unsafe { std::mem::take(&mut slots[1]).place_to_copy(NonNull::from(&mut slots[0])) };
             let [first, second, third] = &mut slots;
             // SAFETY: as above.
             unsafe { first.copy_to(NonNull::from(&mut *second)) };

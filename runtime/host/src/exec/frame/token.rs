@@ -262,7 +262,7 @@ impl Running {
     }
 
     /// The same for the only result of a kernel that publishes plainly, which is complete then. The result is concrete; it is moved or copied.
-    #[inline]
+    #[inline(always)]
     pub(in crate::exec) fn publish_plainly(self, result: &mut Value, sink: &mut Sink<'_>) -> Done {
         // SAFETY: the token is used up here.
         unsafe { self.0.frame().publish_plainly(self.0.info(), result, sink) };
