@@ -12,7 +12,7 @@
 //! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would be the next one anyway (`straight`).
 //!
 //! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a kernel leaves to be done later is a task,
-//! which does the same.
+//! which does the same; but where the thread's next task would open the visit again that is about to end, it is done there (`take_next`).
 
 mod invoke;
 mod looping;
@@ -32,7 +32,7 @@ use crate::kernel::Job;
 use crate::queue::{Task, WorkQueue};
 use crate::value::Value;
 
-use self::invoke::may_go_on;
+use self::invoke::{Owed, may_go_on};
 use self::looping::Iteration;
 
 /// Work on one frame.
@@ -338,6 +338,10 @@ impl Worker {
                 if self.left.is_some() {
                     self.leave();
                 }
+                if let Some((running, job)) = self.take_next() {
+                    self.job(running, job);
+                    continue;
+                }
                 if let Some((done, head)) = self.agenda.close() {
                     self.finish(done);
                     if let Some(head) = head {
@@ -358,6 +362,23 @@ impl Worker {
             return None;
         }
         self.left.take()
+    }
+
+    /// Takes what is left of another kernel of the top visit's frame and stream, if it is the thread's next task: it would come back here.
+    #[inline]
+    fn take_next(&mut self) -> Option<(Running, Job)> {
+        let visit = self.agenda.visits.last()?;
+        if self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
+            return None;
+        }
+        let context = &visit.done.as_ref()?.frame().execution.context;
+        let is_here = |task: &Task| {
+            let owed = task.as_work::<Owed>().and_then(Owed::running);
+            owed.is_some_and(|running| self.agenda.is_visiting(running))
+        };
+        let owed = context.queue().take_next(&is_here)?.into_work::<Owed>().ok()?;
+        self.at_once += 1;
+        owed.take()
     }
 
     /// Counts what is done; the end of a frame completes its caller's kernel, and so on.

@@ -90,20 +90,35 @@ pub(super) fn is_last_in(queue: usize) -> bool {
 
 /// Where the calling thread keeps tasks of the queue whose tasks it runs.
 #[derive(Debug)]
-pub struct Keeper(PhantomData<*const ()>);
+pub struct Keeper {
+    owes: bool,
+    /// Of this thread.
+    _not_send: PhantomData<*const ()>,
+}
 
 impl Keeper {
-    /// Nothing if the thread runs no tasks of this queue.
+    /// Nothing if the thread runs no tasks of this queue. `owes`: other threads could run them.
     #[inline]
-    pub(super) fn of(queue: usize) -> Option<Keeper> {
-        is_in(queue).then_some(Keeper(PhantomData))
+    pub(super) fn of(queue: usize, owes: bool) -> Option<Keeper> {
+        is_in(queue).then_some(Keeper { owes, _not_send: PhantomData })
     }
 
-    /// Keeps a task for this thread.
+    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something that it does not follow from.
     #[inline]
-    pub fn keep(self, task: Task) {
+    pub fn keep(self, task: Task) -> bool {
         HERE.with(|here| here.own.borrow_mut().push_back(task));
+        self.owes
     }
+}
+
+/// The oldest task of this thread, if it runs tasks of this queue, has no more than `max`, and `wants` it.
+#[inline]
+pub(super) fn take_if(queue: usize, max: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+    HERE.with(|here| {
+        let mut own = here.own.borrow_mut();
+        let is_wanted = here.queue.get() == queue && own.len() <= max && own.front().is_some_and(wants);
+        if is_wanted { own.pop_front() } else { None }
+    })
 }
 
 /// Takes the oldest task of this thread.

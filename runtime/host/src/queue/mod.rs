@@ -32,6 +32,7 @@ pub use here::Keeper;
 pub use multi::MultiThreaded;
 pub use single::SingleThreaded;
 pub use task::Task;
+pub(crate) use task::Work;
 
 /// What becomes of a blocking task when all threads for such are busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +65,15 @@ pub trait WorkQueue: Send + Sync {
         false
     }
 
+    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the one that it runs.
+    fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        None
+    }
+
     /// Keeps a task for the calling thread, if there is a [`WorkQueue::keeper`], or adds it.
     fn add_soon(&self, task: Task) {
         match self.keeper() {
-            Some(keeper) => keeper.keep(task),
+            Some(keeper) => _ = keeper.keep(task),
             None => self.add_task(task),
         }
     }

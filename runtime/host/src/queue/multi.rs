@@ -259,12 +259,17 @@ impl WorkQueue for MultiThreaded {
 
     #[inline]
     fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.shared.id())
+        Keeper::of(self.shared.id(), true)
     }
 
     #[inline]
     fn runs_next(&self) -> bool {
         here::is_last_in(self.shared.id())
+    }
+
+    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        // If there are more, they are to be shared first.
+        here::take_if(self.shared.id(), 1, wants)
     }
 
     fn hand_over(&self) {

@@ -63,7 +63,7 @@ impl SingleThreaded {
             && let Some(task) = self.tasks.pop()
         {
             match self.keeper() {
-                Some(keeper) => keeper.keep(task),
+                Some(keeper) => _ = keeper.keep(task),
                 None => return Some(task),
             }
         }
@@ -97,20 +97,28 @@ impl WorkQueue for SingleThreaded {
     #[inline]
     fn add_task(&self, task: Task) {
         match self.keeper() {
-            Some(keeper) => keeper.keep(task),
+            Some(keeper) => _ = keeper.keep(task),
             None => self.share(task),
         }
     }
 
     #[inline]
     fn keeper(&self) -> Option<Keeper> {
-        Keeper::of(self.id())
+        Keeper::of(self.id(), false)
     }
 
     #[inline]
     fn runs_next(&self) -> bool {
         // One that others have added comes after those that are here, but a seed could choose it.
         self.seed.is_none() && here::is_last_in(self.id())
+    }
+
+    fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+        if self.seed.is_some() {
+            return None;
+        }
+        // What others have added comes after it.
+        here::take_if(self.id(), usize::MAX, wants)
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {

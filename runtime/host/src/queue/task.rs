@@ -2,9 +2,12 @@
 //!
 //! What a closure owns lies in the task itself if it is at most four words, which is a frame, a kernel and what the kernel left to do; else on
 //! the heap. So the common tasks are made, queued and run without allocating.
+//!
+//! A task that was made of a [`Work`] can be asked whether it is such, and taken apart again, by whoever does the same work in another way.
 
 #![allow(unsafe_code, reason = "a closure in a place that does not know its type; the table beside it does")]
 
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -25,56 +28,100 @@ pub struct Task {
     _owns: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
+/// What a task can be made of, beside closures.
+pub(crate) trait Work: Send + 'static {
+    /// Does it.
+    fn work(self);
+}
+
+struct Closure<F>(F);
+
+impl<F: FnOnce() + Send + 'static> Work for Closure<F> {
+    #[inline]
+    fn work(self) {
+        (self.0)();
+    }
+}
+
+impl<W: Work> Work for Box<W> {
+    #[inline]
+    fn work(self) {
+        (*self).work();
+    }
+}
+
 struct Table {
-    /// Moves the closure out of the place and calls it.
+    /// What is in the place.
+    ty: TypeId,
+    /// Moves it out of the place and does it.
     run: unsafe fn(*mut Place),
     /// Drops it where it is.
     drop: unsafe fn(*mut Place),
 }
 
-// SAFETY: `Task::new` takes Send closures only.
+// SAFETY: everything that a task is made of is Send.
 unsafe impl Send for Task {}
 
-struct Of<F>(PhantomData<F>);
+struct Of<W>(PhantomData<W>);
 
-impl<F: FnOnce() + Send> Of<F> {
-    const FITS: bool = size_of::<F>() <= size_of::<Place>() && align_of::<F>() <= align_of::<Place>();
-    const TABLE: &'static Table = &Table { run: run::<F>, drop: drop_in_place::<F> };
+impl<W: Work> Of<W> {
+    const FITS: bool = size_of::<W>() <= size_of::<Place>() && align_of::<W>() <= align_of::<Place>();
+    const TABLE: &'static Table = &Table { ty: TypeId::of::<W>(), run: run::<W>, drop: drop_in_place::<W> };
 }
 
 /// # Safety
-/// `place` must hold an `F`, which is given up.
-unsafe fn run<F: FnOnce()>(place: *mut Place) {
+/// `place` must hold a `W`, which is given up.
+unsafe fn run<W: Work>(place: *mut Place) {
     // SAFETY: the caller's contract.
-    let closure = unsafe { place.cast::<F>().read() };
-    closure();
+    let work = unsafe { place.cast::<W>().read() };
+    work.work();
 }
 
 /// # Safety
 /// As for [`run`].
-unsafe fn drop_in_place<F>(place: *mut Place) {
+unsafe fn drop_in_place<W>(place: *mut Place) {
     // SAFETY: the caller's contract.
-    unsafe { place.cast::<F>().drop_in_place() };
+    unsafe { place.cast::<W>().drop_in_place() };
 }
 
 impl Task {
     /// A task that calls `closure`.
     #[inline]
     pub fn new<F: FnOnce() + Send + 'static>(closure: F) -> Task {
-        if Of::<F>::FITS {
-            return Task::inline(closure);
-        }
-        let closure = Box::new(closure);
-        Task::inline(closure)
+        Task::of(Closure(closure))
+    }
+
+    /// A task that does `work`.
+    #[inline]
+    pub(crate) fn of<W: Work>(work: W) -> Task {
+        if Of::<W>::FITS { Task::inline(work) } else { Task::inline(Box::new(work)) }
     }
 
     #[inline]
-    fn inline<F: FnOnce() + Send + 'static>(closure: F) -> Task {
-        assert!(Of::<F>::FITS, "a closure of more than four words");
+    fn inline<W: Work>(work: W) -> Task {
+        assert!(Of::<W>::FITS, "more than four words");
         let mut place = Place::uninit();
         // SAFETY: it fits, by size and alignment.
-        unsafe { place.as_mut_ptr().cast::<F>().write(closure) };
-        Task { table: Of::<F>::TABLE, place, _owns: PhantomData }
+        unsafe { place.as_mut_ptr().cast::<W>().write(work) };
+        Task { table: Of::<W>::TABLE, place, _owns: PhantomData }
+    }
+
+    /// The work that it was made of, if that is a `W` that lies in the task.
+    #[inline]
+    pub(crate) fn as_work<W: Work>(&self) -> Option<&W> {
+        // SAFETY: the type was compared, so there is a `W` in the place; it is borrowed as long as the task.
+        (self.table.ty == TypeId::of::<W>()).then(|| unsafe { &*self.place.as_ptr().cast::<W>() })
+    }
+
+    /// The same, moved out; else the task.
+    #[inline]
+    pub(crate) fn into_work<W: Work>(self) -> Result<W, Task> {
+        if self.table.ty != TypeId::of::<W>() {
+            return Err(self);
+        }
+        let task = ManuallyDrop::new(self);
+        // SAFETY: as in `as_work`; it is moved out once, as nobody drops `task`.
+        Ok(unsafe { task.place.as_ptr().cast::<W>().read() })
     }
 
     /// Runs it.
@@ -82,7 +129,7 @@ impl Task {
     pub fn run(self) {
         let mut task = ManuallyDrop::new(self);
         let run = task.table.run;
-        // SAFETY: the table is that of the closure in the place, which is given up: nobody drops `task`.
+        // SAFETY: the table is that of what is in the place, which is given up: nobody drops `task`.
         unsafe { run(&mut task.place) };
     }
 }
@@ -129,6 +176,28 @@ mod tests {
         check::<24>();
         check::<25>();
         check::<1000>();
+    }
+
+    #[test]
+    fn work_comes_out_as_what_it_was() {
+        #[derive(Debug)]
+        struct Adds(Arc<AtomicUsize>);
+        impl Work for Adds {
+            fn work(self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        struct Other;
+        impl Work for Other {
+            fn work(self) {}
+        }
+        let sum = Arc::new(AtomicUsize::new(0));
+        let task = || Task::of(Adds(sum.clone()));
+        assert!(task().as_work::<Adds>().is_some() && task().as_work::<Other>().is_none());
+        task().into_work::<Other>().err().unwrap().run();
+        task().into_work::<Adds>().unwrap().work();
+        assert_eq!(sum.load(Ordering::Relaxed), 2);
+        assert_eq!(Arc::strong_count(&sum), 1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{Agenda, MAX_AT_ONCE, Worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
-use crate::queue::Task;
+use crate::queue::{Task, Work};
 use crate::value::Value;
 
 impl Worker {
@@ -196,10 +196,9 @@ impl Worker {
     /// Adds a task for what the last kernel has left to be done.
     pub(super) fn leave(&mut self) {
         let Some((running, job)) = self.left.take() else { return };
-        self.owes = true;
         let queue = running.frame().execution.context.queue();
         match queue.keeper() {
-            Some(keeper) => keeper.keep(Owed(Some((running, job))).task()),
+            Some(keeper) => self.owes |= keeper.keep(Owed(Some((running, job))).task()),
             None => {
                 let queue = queue.clone();
                 queue.add_task(Owed(Some((running, job))).task());
@@ -241,16 +240,31 @@ fn later_at(place: &Place, running: Running, job: Job) {
 }
 
 /// What is left of a kernel. If nobody does it, the kernel's results become errors.
-struct Owed(Option<(Running, Job)>);
+pub(super) struct Owed(Option<(Running, Job)>);
 
 impl Owed {
     #[inline]
     fn task(self) -> Task {
-        Task::new(move || self.run())
+        Task::of(self)
     }
 
-    fn run(mut self) {
-        if let Some((running, job)) = self.0.take() {
+    /// The kernel.
+    #[inline]
+    pub(super) fn running(&self) -> Option<&Running> {
+        self.0.as_ref().map(|(running, _)| running)
+    }
+
+    /// Its parts.
+    #[inline]
+    pub(super) fn take(mut self) -> Option<(Running, Job)> {
+        self.0.take()
+    }
+}
+
+impl Work for Owed {
+    #[inline]
+    fn work(self) {
+        if let Some((running, job)) = self.take() {
             Worker::resume(running, |worker, running| worker.job(running, job));
         }
     }
