@@ -339,7 +339,7 @@ fn kernels(registry: &mut Registry) {
 
 /// Keeps one thread busy for about two microseconds.
 fn work(x: i32) -> i32 {
-    (0..2000).fold(x, |x, i| divan::black_box(x.wrapping_mul(3) ^ i))
+    (0..1000).fold(x, |x, i| divan::black_box(x.wrapping_mul(3) ^ i))
 }
 
 /// Its operand, a millisecond later.
