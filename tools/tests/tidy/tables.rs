@@ -42,6 +42,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/tensor/src/simd/tile.rs", "loads and stores of vector registers take pointers"),
     ("runtime/tensor/src/simd/vector.rs", "a register as a type"),
     ("runtime/tensor/src/simd/window.rs", "loops over registers"),
+    ("runtime/tensor/src/simd/winograd.rs", "loops over registers"),
 ];
 
 /// Folders whose files hold no locks: AsyncValue, registers, dispatch.

@@ -20,11 +20,10 @@ use std::sync::OnceLock;
 
 use super::Conv2d;
 use crate::TensorError;
-use crate::gemm::Matrix;
 use crate::matmul::{
-    AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, Rows, each_part, even, expect_len, tile,
+    AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, each_part, even, expect_len, tile,
 };
-use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
+use crate::simd::{Isa, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
 
 /// How many pixels a patch yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +79,10 @@ const BAND: usize = 1 << 16;
 const SEGMENTS: usize = 4;
 /// Numbers between the positions' matrices, so that these do not begin in the same sets of the caches.
 const GAP: usize = 16;
+/// Numbers in a cache line.
+const LINE: usize = 16;
+/// Numbers of a tile's rows.
+const TILE: usize = size_of::<TileRows>() / size_of::<f32>();
 
 impl Conv2d {
     /// This convolution Winograd's way; `None` unless filters are 3x3 with stride and dilation 1.
@@ -151,7 +154,9 @@ impl Winograd {
             return Ok(());
         }
         let side = self.patch.yields();
-        let of_patches = cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels + n);
+        // A tile's rows have room for more than few channels.
+        let of_patches =
+            cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels.max(64) + n);
         let share = rows.div_ceil(side).div_ceil(parallel.workers().max(1));
         // Filters that do not stay there are read once for each band, thus for many patches.
         let filters_stay = self.k.saturating_mul(n.div_ceil(PANEL)) <= BLOCK;
@@ -196,25 +201,46 @@ impl Band<'_> {
         let across = cols.div_ceil(side);
         let patches = self.rows.div_ceil(side) * across;
         let positions = patch.reads() * patch.reads();
-        let (v_step, m_step) = (patches * channels + GAP, patches * n + GAP);
+        // Transformed pixels go to the rows of tiles, `tiles` by `segments` for each position.
+        let rows_each = even(patches, self.isa.rows());
+        let steps_each = even(channels, MAX_STEPS).next_multiple_of(LINE);
+        let (tiles, segments) = (patches.div_ceil(rows_each), channels.div_ceil(steps_each));
+        let m_step = patches * n + GAP;
         let mut space = SPACE.take();
-        let Space { v, m, a } = &mut space;
-        let (v, m) = (grow(v, positions * v_step)?, grow(m, positions * m_step)?);
+        let Space { a, m } = &mut space;
+        let m = grow(m, positions * m_step)?;
+        let more = (positions * tiles * segments).saturating_sub(a.len());
+        a.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
+        a.resize(a.len() + more, bytemuck::Zeroable::zeroed());
+        let a = &mut a[..positions * tiles * segments];
+        let v: &mut [f32] = bytemuck::cast_slice_mut(a);
         let mut pixels = [[&[][..]; 6]; 6];
+        let (mut y, mut x) = (0, 0);
         for at in 0..patches {
-            self.patch(source, (at / across * side, at % across * side), &mut pixels);
-            self.isa.winograd_input(patch.reads(), channels, &pixels, v_step, &mut v[at * channels..]);
+            self.pixels(source, (y, x), &mut pixels);
+            for (i, first) in (0..channels).step_by(steps_each).enumerate() {
+                let some = first..channels.min(first + steps_each);
+                let place = (at / rows_each * segments + i) * TILE + at % rows_each * ROW;
+                let to = (&mut v[place..], tiles * segments * TILE);
+                self.isa.winograd_input(patch.reads(), some, &pixels, to);
+            }
+            x += side;
+            if x >= cols {
+                (y, x) = (y + side, 0);
+            }
         }
         for position in 0..positions {
-            let v = Matrix::new(&v[position * v_step..][..patches * channels], patches, channels);
+            let a = &a[position * tiles * segments..][..tiles * segments];
             let filters = (filters, position * channels..(position + 1) * channels);
-            self.multiply(&v, filters, a, &mut m[position * m_step..][..patches * n])?;
+            let m = &mut m[position * m_step..][..patches * n];
+            multiply(self.isa, (a, segments), (patches, rows_each), (filters, steps_each), m);
         }
         for at in 0..patches {
             let (y, x) = (at / across * side, at % across * side);
             let inside = (side.min(self.rows - y), side.min(cols - x));
             let to = &mut out[(y * cols + x) * n..];
-            self.isa.winograd_output(patch.reads(), n, (&m[at * n..], m_step), inside, (to, cols * n));
+            let products = Products { from: &m[at * n..], step: m_step, inside, stride: cols * n };
+            self.isa.winograd_output(patch.reads(), n, &products, to);
         }
         SPACE.set(space);
         let from = (self.image * rows + self.first) * cols * n;
@@ -224,63 +250,51 @@ impl Band<'_> {
         Ok(())
     }
 
-    /// `m = v * rows of the filters`. All of `v` is laid out first, so the filters are read once.
-    fn multiply(
-        &self,
-        v: &Matrix<'_, f32>,
-        (filters, steps): (&PackedMatrix<'_>, Range<usize>),
-        space: &mut Vec<TileRows>,
-        m: &mut [f32],
-    ) -> Result<(), TensorError> {
-        let (patches, n, k) = (v.rows(), filters.n(), steps.len());
-        if k == 0 {
-            m.fill(0.0);
-        }
-        let (rows_each, steps_each) = (even(patches, self.isa.rows()), even(k, MAX_STEPS));
-        let (tiles, segments) = (patches.div_ceil(rows_each), k.div_ceil(steps_each));
-        let more = (tiles * segments).saturating_sub(space.len());
-        space.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
-        space.resize_with(space.len() + more, bytemuck::Zeroable::zeroed);
-        let rows = |tile: usize| tile * rows_each..patches.min((tile + 1) * rows_each);
-        for (i, a) in space[..tiles * segments].iter_mut().enumerate() {
-            let (rows, from) = (rows(i / segments), i % segments * steps_each);
-            let a = &mut a.0[..rows.len()];
-            v.copy(self.isa, rows, from..k.min(from + steps_each), a);
-        }
-        for (panel, col) in (0..n).step_by(PANEL).enumerate() {
-            let b = &filters.panel(panel)[steps.clone()];
-            for tile_at in 0..tiles {
-                let rows = rows(tile_at);
-                let a = &space[tile_at * segments..][..segments];
-                let out = &mut m[rows.start * n + col..];
-                let size = (rows.len(), PANEL.min(n - col));
-                let mut place = Place { out, stride: n, add: false };
-                for (a, b) in a.chunks(SEGMENTS).zip(b.chunks(SEGMENTS * steps_each)) {
-                    let mut parts = [Segment { a: &a[0], b: &[] }; SEGMENTS];
-                    for (i, a) in a.iter().enumerate() {
-                        let b = &b[i * steps_each..];
-                        parts[i] = Segment { a, b: &b[..steps_each.min(b.len())] };
-                    }
-                    tile(self.isa, size, &parts[..a.len()], &mut place);
-                    place.add = true;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The pixels of the patch for the results from (y, x) of the band on.
-    fn patch<'s>(&self, source: &'s [f32], (y, x): (usize, usize), pixels: &mut [[&'s [f32]; 6]; 6]) {
+    fn pixels<'s>(&self, source: &'s [f32], (y, x): (usize, usize), pixels: &mut Pixels<'s>) {
         let Conv2d { channels, height, width, .. } = self.winograd.conv;
         let reads = self.winograd.patch.reads();
         for (i, row) in pixels.iter_mut().enumerate().take(reads) {
             let y = (self.first + y + i).checked_sub(height.pad.0).filter(|&y| y < height.input);
             let line = y.map(|y| (self.image * height.input + y) * width.input * channels);
             let line = line.and_then(|at| source.get(at..)?.get(..width.input * channels)).unwrap_or(&[]);
-            for (j, pixel) in row.iter_mut().enumerate().take(reads) {
-                // Before the line the place wraps around, and is not in it either.
-                let at = (x + j).wrapping_sub(width.pad.0).wrapping_mul(channels);
+            // Before the line the place wraps around, and is not in it either.
+            let mut at = x.wrapping_sub(width.pad.0).wrapping_mul(channels);
+            for pixel in &mut row[..reads] {
                 *pixel = line.get(at..).and_then(|line| line.get(..channels)).unwrap_or(&[]);
+                at = at.wrapping_add(channels);
+            }
+        }
+    }
+}
+
+/// A position's products `m`, of tiles of `rows_each` patches in segments of `steps_each` channels, with rows of the filters. All tiles are laid out,
+/// so the filters are read once.
+fn multiply(
+    isa: Isa,
+    (a, segments): (&[TileRows], usize),
+    (patches, rows_each): (usize, usize),
+    ((filters, steps), steps_each): ((&PackedMatrix<'_>, Range<usize>), usize),
+    m: &mut [f32],
+) {
+    let n = filters.n();
+    if steps.is_empty() {
+        m.fill(0.0);
+    }
+    for (panel, col) in (0..n).step_by(PANEL).enumerate() {
+        let b = &filters.panel(panel)[steps.clone()];
+        for (first, a) in (0..patches).step_by(rows_each).zip(a.chunks(segments.max(1))) {
+            let out = &mut m[first * n + col..];
+            let size = (rows_each.min(patches - first), PANEL.min(n - col));
+            let mut place = Place { out, stride: n, add: false };
+            for (a, b) in a.chunks(SEGMENTS).zip(b.chunks(SEGMENTS * steps_each)) {
+                let mut parts = [Segment { a: &a[0], b: &[] }; SEGMENTS];
+                for (i, a) in a.iter().enumerate() {
+                    let b = &b[i * steps_each..];
+                    parts[i] = Segment { a, b: &b[..steps_each.min(b.len())] };
+                }
+                tile(isa, size, &parts[..a.len()], &mut place);
+                place.add = true;
             }
         }
     }
@@ -296,10 +310,9 @@ fn grow(space: &mut Vec<AlignedStep>, len: usize) -> Result<&mut [f32], TensorEr
 /// What a thread works in.
 #[derive(Default)]
 struct Space {
-    v: Vec<AlignedStep>,
-    m: Vec<AlignedStep>,
-    /// A position's patches as the rows of tiles.
+    /// Transformed pixels.
     a: Vec<TileRows>,
+    m: Vec<AlignedStep>,
 }
 
 thread_local! {

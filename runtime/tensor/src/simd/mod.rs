@@ -45,6 +45,7 @@ pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use window::{Fold, Windows};
+pub(crate) use winograd::{Pixels, Products};
 
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
@@ -59,13 +60,13 @@ pub(crate) type Step = [f32; PANEL];
 pub(crate) const MAX_STEPS: usize = 384;
 
 /// From row to row in [`TileRows`]: a constant, so that the rows' addresses cost no registers; 25 cache lines, so that they do not share sets.
-const ROW: usize = MAX_STEPS + 16;
+pub(crate) const ROW: usize = MAX_STEPS + 16;
 
 /// Where some steps of a row are copied to.
 pub(crate) type Row = [f32; ROW];
 
 /// Where some steps of a tile's rows are copied to, in whole cache lines: 22 KB.
-#[derive(Clone, Copy, bytemuck::Zeroable)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
@@ -297,45 +298,35 @@ impl Isa {
         );
     }
 
-    /// A `side` by `side` patch of pixels (4 or 6; empty ones are 0) to its transformed ones, `step` apart in `to`.
+    /// Some channels of a `side` by `side` patch of pixels (4 or 6) to the transformed ones, `step` apart in `to`.
     pub(crate) fn winograd_input(
         self,
         side: usize,
-        channels: usize,
-        patch: &[[&[f32]; 6]; 6],
-        step: usize,
-        to: &mut [f32],
+        channels: Range<usize>,
+        pixels: &Pixels<'_>,
+        (to, step): (&mut [f32], usize),
     ) {
-        compiled!(
+        dispatch!(
             self,
-            |side: usize, channels: usize, patch: &[[&[f32]; 6]; 6], step: usize, to: &mut [f32]| {
-                winograd::transform_input(side, channels, patch, step, to);
-            },
-            winograd::transform_input(side, channels, patch, step, to)
+            winograd::portable_input(side, channels, pixels, to, step),
+            winograd::avx2_input(side, channels, pixels, to, step),
+            winograd::avx512_input(side, channels, pixels, to, step)
         );
     }
 
-    /// `side * side` products (of 4 or 6), `step` apart in `from`, to the `inside` rows and columns of pixels of the result, rows `stride` apart.
+    /// The products of a `side` by `side` patch (4 or 6) to pixels of the result.
     pub(crate) fn winograd_output(
         self,
         side: usize,
         channels: usize,
-        (from, step): (&[f32], usize),
-        inside: (usize, usize),
-        (to, stride): (&mut [f32], usize),
+        products: &Products<'_>,
+        to: &mut [f32],
     ) {
-        compiled!(
+        dispatch!(
             self,
-            |side: usize,
-             channels: usize,
-             from: &[f32],
-             step: usize,
-             inside: (usize, usize),
-             stride: usize,
-             to: &mut [f32]| {
-                winograd::transform_output(side, channels, (from, step), inside, (to, stride));
-            },
-            winograd::transform_output(side, channels, (from, step), inside, (to, stride))
+            winograd::portable_output(side, channels, products, to),
+            winograd::avx2_output(side, channels, products, to),
+            winograd::avx512_output(side, channels, products, to)
         );
     }
 

@@ -25,6 +25,7 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut f32);
     unsafe fn store_part(self, to: *mut f32, n: usize);
     unsafe fn add(self, y: Self) -> Self;
+    unsafe fn subtract(self, y: Self) -> Self;
     unsafe fn divide(self, y: Self) -> Self;
     /// `self * y + z`.
     unsafe fn times_plus(self, y: Self, z: Self) -> Self;
@@ -73,6 +74,11 @@ impl Vector for [f32; 8] {
     #[inline(always)]
     unsafe fn add(self, y: Self) -> Self {
         std::array::from_fn(|i| self[i] + y[i])
+    }
+
+    #[inline(always)]
+    unsafe fn subtract(self, y: Self) -> Self {
+        std::array::from_fn(|i| self[i] - y[i])
     }
 
     #[inline(always)]
@@ -142,6 +148,12 @@ impl Vector for __m256 {
     unsafe fn add(self, y: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm256_add_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn subtract(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_sub_ps(self, y) }
     }
 
     #[inline(always)]
@@ -240,6 +252,12 @@ impl Vector for __m512 {
     unsafe fn add(self, y: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm512_add_ps(self, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn subtract(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_sub_ps(self, y) }
     }
 
     #[inline(always)]

@@ -1,171 +1,241 @@
 //! The transformations of Winograd's convolution, over channels: `Bt d B` of an image's pixels and `At m A` of products.
 //!
-//! Either is a small linear map applied to the columns, then to the rows of a T by T patch, for [`LANES`] channels at once: two registers'
-//! worth at most of each number of a column, and what comes out rests in the first cache until its row is taken. A pixel in the
-//! padding is an empty slice.
+//! Either is a small linear map applied to the columns, then to the rows of a T by T patch, for a register of channels at once; what comes out
+//! of the columns rests in the first cache until its row is taken. A pixel in the padding is an empty slice. The loops are written out, so that
+//! every number of a column is in a register.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "indices, not iterators, which are only as good as the build's inlining"
-)]
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
-/// Channels at a time.
-const LANES: usize = 16;
+use std::ops::Range;
 
-type Lanes = [f32; LANES];
+use super::vector::Vector;
+
+/// A patch of pixels; empty ones are 0.
+pub(crate) type Pixels<'a> = [[&'a [f32]; 6]; 6];
+
+/// Products to be transformed, position by position, and which pixels of the result there are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Products<'a> {
+    pub(crate) from: &'a [f32],
+    /// From position to position.
+    pub(crate) step: usize,
+    /// Rows and columns of pixels of the result that are in the image.
+    pub(crate) inside: (usize, usize),
+    /// From row to row of the result.
+    pub(crate) stride: usize,
+}
 
 /// `Bt d`: 2 + 2 or 4 + 2 numbers.
+///
+/// # Safety
+/// The machine has the vector's instructions; so in all functions here.
 #[inline(always)]
-fn input<const T: usize>(d: [f32; T]) -> [f32; T] {
-    let mut r = [0.0; T];
-    if T == 4 {
-        r[0] = d[0] - d[2];
-        r[1] = d[1] + d[2];
-        r[2] = d[2] - d[1];
-        r[3] = d[1] - d[3];
-    } else {
-        let (even, odd) = (d[4] - 4.0 * d[2], d[3] - 4.0 * d[1]);
-        let (even2, odd2) = (d[4] - d[2], 2.0 * (d[3] - d[1]));
-        r[0] = 4.0 * d[0] - 5.0 * d[2] + d[4];
-        r[1] = even + odd;
-        r[2] = even - odd;
-        r[3] = even2 + odd2;
-        r[4] = even2 - odd2;
-        r[5] = 4.0 * d[1] - 5.0 * d[3] + d[5];
+unsafe fn input<V: Vector, const T: usize>(d: [V; T]) -> [V; T] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut r = d;
+        if T == 4 {
+            r[0] = d[0].subtract(d[2]);
+            r[1] = d[1].add(d[2]);
+            r[2] = d[2].subtract(d[1]);
+            r[3] = d[1].subtract(d[3]);
+        } else {
+            let (four, five, two) = (V::splat(4.0), V::splat(-5.0), V::splat(2.0));
+            let (minus_four, minus_two) = (V::splat(-4.0), V::splat(-2.0));
+            let (even, odd) = (d[2].times_plus(minus_four, d[4]), d[1].times_plus(minus_four, d[3]));
+            let (even2, odd2) = (d[4].subtract(d[2]), d[3].subtract(d[1]));
+            r[0] = d[0].times_plus(four, d[2].times_plus(five, d[4]));
+            r[1] = even.add(odd);
+            r[2] = even.subtract(odd);
+            r[3] = odd2.times_plus(two, even2);
+            r[4] = odd2.times_plus(minus_two, even2);
+            r[5] = d[1].times_plus(four, d[3].times_plus(five, d[5]));
+        }
+        r
     }
-    r
 }
 
 /// `At m`: from 4 numbers 2, from 6 numbers 4.
+///
+/// # Safety
+/// See [`input`].
 #[inline(always)]
-fn output<const T: usize, const N: usize>(m: [f32; T]) -> [f32; N] {
-    let mut r = [0.0; N];
-    let (sum, difference) = (m[1] + m[2], m[1] - m[2]);
-    if T == 4 {
-        r[0] = m[0] + sum;
-        r[1] = difference - m[3];
-    } else {
-        let (sum2, difference2) = (m[3] + m[4], m[3] - m[4]);
-        r[0] = m[0] + sum + sum2;
-        r[1] = difference + 2.0 * difference2;
-        r[2] = sum + 4.0 * sum2;
-        r[3] = difference + 8.0 * difference2 + m[5];
-    }
-    r
-}
-
-/// `f` of T numbers, channel by channel.
-#[inline(always)]
-fn each<const T: usize, const N: usize>(x: &[Lanes; T], f: impl Fn([f32; T]) -> [f32; N]) -> [Lanes; N] {
-    let mut results = [[0.0; LANES]; N];
-    for l in 0..LANES {
-        let mut column = [0.0; T];
-        for i in 0..T {
-            column[i] = x[i][l];
-        }
-        let column = f(column);
-        for i in 0..N {
-            results[i][l] = column[i];
-        }
-    }
-    results
-}
-
-/// `f` of the columns, then of the rows of a patch; `take(i, j)` has a pixel's channels, `put(i, j, channels)` takes a result's.
-#[inline(always)]
-fn both_ways<const T: usize, const N: usize>(
-    half: &mut [[Lanes; T]; N],
-    take: impl Fn(usize, usize) -> Lanes,
-    f: impl Fn([f32; T]) -> [f32; N] + Copy,
-    mut put: impl FnMut(usize, usize, &Lanes),
-) {
-    for j in 0..T {
-        let mut column = [[0.0; LANES]; T];
-        for i in 0..T {
-            column[i] = take(i, j);
-        }
-        let column = each(&column, f);
-        for i in 0..N {
-            half[i][j] = column[i];
-        }
-    }
-    for i in 0..N {
-        let row = each(&half[i], f);
-        for j in 0..N {
-            put(i, j, &row[j]);
-        }
-    }
-}
-
-/// The channels from one on, zeros behind the last.
-#[inline(always)]
-fn channels_from(x: &[f32], from: usize) -> Lanes {
-    let x = x.get(from..).unwrap_or(&[]);
-    x.first_chunk().copied().unwrap_or_else(|| {
-        let mut lanes = [0.0; LANES];
-        lanes[..x.len()].copy_from_slice(x);
-        lanes
-    })
-}
-
-/// As many as there is room for.
-#[inline(always)]
-fn put_channels(x: &Lanes, to: &mut [f32]) {
-    match to.first_chunk_mut() {
-        Some(to) => *to = *x,
-        None => to.copy_from_slice(&x[..to.len()]),
-    }
-}
-
-/// See [`Isa::winograd_input`](super::Isa::winograd_input).
-#[inline(always)]
-pub(super) fn transform_input(
-    side: usize,
-    channels: usize,
-    patch: &[[&[f32]; 6]; 6],
-    step: usize,
-    to: &mut [f32],
-) {
-    // Cleared once, not for each group of channels.
-    let (mut small, mut large) = ([[[0.0; LANES]; 4]; 4], [[[0.0; LANES]; 6]; 6]);
-    for from in (0..channels).step_by(LANES) {
-        let end = channels.min(from + LANES);
-        let take = |i: usize, j: usize| channels_from(patch[i][j], from);
-        let put = |i: usize, j: usize, x: &Lanes| {
-            let at = (i * side + j) * step;
-            put_channels(x, &mut to[at + from..at + end]);
-        };
-        if side == 4 {
-            both_ways(&mut small, take, input::<4>, put);
+unsafe fn output<V: Vector, const T: usize, const N: usize>(m: [V; T]) -> [V; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut r = [m[0]; N];
+        let (sum, difference) = (m[1].add(m[2]), m[1].subtract(m[2]));
+        if T == 4 {
+            r[0] = m[0].add(sum);
+            r[1] = difference.subtract(m[3]);
         } else {
-            both_ways(&mut large, take, input::<6>, put);
+            let (sum2, difference2) = (m[3].add(m[4]), m[3].subtract(m[4]));
+            r[0] = m[0].add(sum).add(sum2);
+            r[1] = difference2.times_plus(V::splat(2.0), difference);
+            r[2] = sum2.times_plus(V::splat(4.0), sum);
+            r[3] = difference2.times_plus(V::splat(8.0), difference).add(m[5]);
         }
+        r
     }
 }
 
-/// See [`Isa::winograd_output`](super::Isa::winograd_output).
+/// The map of the columns, then of the rows of a patch: `$take!(i, j)` has the channels of a pixel, `$put!(i, j, x)` takes those of the result's.
+macro_rules! both_ways {
+    ($map:expr, $take:ident, $from:tt, $put:ident, $to:tt) => {
+        both_ways!(@ $map, $take, $from, $from, $put, $to, $to)
+    };
+    (@ $map:expr, $take:ident, [$($j:literal)*], $from:tt, $put:ident, [$($p:literal)*], $to:tt) => {{
+        let half = [$($map(column!($take, $from, $j))),*];
+        $({
+            let row = $map(row_of!(half, $p, $from));
+            put_row!($put, row, $p, $to);
+        })*
+    }};
+}
+
+macro_rules! column {
+    ($take:ident, [$($i:literal)*], $j:literal) => { [$($take!($i, $j)),*] };
+}
+
+macro_rules! row_of {
+    ($half:ident, $p:literal, [$($j:literal)*]) => { [$($half[$j][$p]),*] };
+}
+
+macro_rules! put_row {
+    ($put:ident, $row:ident, $p:literal, [$($q:literal)*]) => { $($put!($p, $q, $row[$q]);)* };
+}
+
+/// The `n` channels of a pixel from one on, a vector's or, if they are a part, fewer.
+///
+/// # Safety
+/// See [`input`].
 #[inline(always)]
-pub(super) fn transform_output(
+unsafe fn channels_of<V: Vector, const PART: bool>(x: &[f32], (first, n): (usize, usize)) -> V {
+    let x = &x[first..][..n];
+    // SAFETY: the caller's promise; there are n numbers, as many as lanes unless they are a part.
+    unsafe { if PART { V::load_part(x.as_ptr(), n) } else { V::load(x.as_ptr()) } }
+}
+
+/// Stores as many channels as there is room for, which are a vector's unless they are a part.
+///
+/// # Safety
+/// See [`input`].
+#[inline(always)]
+unsafe fn put<V: Vector, const PART: bool>(x: V, n: usize, to: &mut [f32]) {
+    let to = &mut to[..n];
+    // SAFETY: the caller's promise; there are n numbers, as many as lanes unless they are a part.
+    unsafe { if PART { x.store_part(to.as_mut_ptr(), n) } else { x.store(to.as_mut_ptr()) } }
+}
+
+/// # Safety
+/// See [`input`].
+#[inline(always)]
+unsafe fn input_of<V: Vector, const PART: bool>(
     side: usize,
-    channels: usize,
-    (from, step): (&[f32], usize),
-    inside: (usize, usize),
-    (to, stride): (&mut [f32], usize),
+    pixels: &Pixels<'_>,
+    (first, n): (usize, usize),
+    (to, step): (&mut [f32], usize),
 ) {
-    let (mut small, mut large) = ([[[0.0; LANES]; 4]; 2], [[[0.0; LANES]; 6]; 4]);
-    for first in (0..channels).step_by(LANES) {
-        let end = channels.min(first + LANES);
-        let take = |i: usize, j: usize| channels_from(&from[(i * side + j) * step..][..end], first);
-        let put = |i: usize, j: usize, x: &Lanes| {
-            if i < inside.0 && j < inside.1 {
-                let at = i * stride + j * channels;
-                put_channels(x, &mut to[at + first..at + end]);
+    macro_rules! take {
+        ($i:literal, $j:literal) => {
+            match pixels[$i][$j] {
+                [] => V::splat(0.0),
+                x => channels_of::<V, PART>(x, (first, n)),
             }
         };
+    }
+    macro_rules! put {
+        ($p:literal, $q:literal, $x:expr) => {
+            put::<V, PART>($x, n, &mut to[($p * side + $q) * step..])
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
         if side == 4 {
-            both_ways(&mut small, take, output::<4, 2>, put);
+            both_ways!(input::<V, 4>, take, [0 1 2 3], put, [0 1 2 3]);
         } else {
-            both_ways(&mut large, take, output::<6, 4>, put);
+            both_ways!(input::<V, 6>, take, [0 1 2 3 4 5], put, [0 1 2 3 4 5]);
         }
     }
 }
+
+/// # Safety
+/// See [`input`].
+#[inline(always)]
+unsafe fn output_of<V: Vector, const PART: bool>(
+    side: usize,
+    products: &Products<'_>,
+    (first, n): (usize, usize),
+    (to, channels): (&mut [f32], usize),
+) {
+    let Products { from, step, inside, stride } = *products;
+    macro_rules! take {
+        ($i:literal, $j:literal) => {
+            channels_of::<V, PART>(&from[($i * side + $j) * step..], (first, n))
+        };
+    }
+    macro_rules! put {
+        ($p:literal, $q:literal, $x:expr) => {
+            if $p < inside.0 && $q < inside.1 {
+                put::<V, PART>($x, n, &mut to[$p * stride + $q * channels + first..]);
+            }
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if side == 4 {
+            both_ways!(output::<V, 4, 2>, take, [0 1 2 3], put, [0 1]);
+        } else {
+            both_ways!(output::<V, 6, 4>, take, [0 1 2 3 4 5], put, [0 1 2 3]);
+        }
+    }
+}
+
+/// Both transformations for one set of instructions.
+macro_rules! transforms {
+    ($input:ident, $output:ident, $vector:ty, $(#[$attr:meta])*) => {
+        /// See [`super::Isa::winograd_input`].
+        $(#[$attr])*
+        pub(super) fn $input(side: usize, channels: Range<usize>, pixels: &Pixels<'_>, to: &mut [f32], step: usize) {
+            const LANES: usize = <$vector as Vector>::LANES;
+            for first in channels.clone().step_by(LANES) {
+                let n = LANES.min(channels.end - first);
+                let to = &mut to[first - channels.start..];
+                // SAFETY: the instructions are there where this function may be called.
+                unsafe {
+                    if n == LANES {
+                        input_of::<$vector, false>(side, pixels, (first, n), (to, step));
+                    } else {
+                        input_of::<$vector, true>(side, pixels, (first, n), (to, step));
+                    }
+                }
+            }
+        }
+
+        /// See [`super::Isa::winograd_output`].
+        $(#[$attr])*
+        pub(super) fn $output(side: usize, channels: usize, products: &Products<'_>, to: &mut [f32]) {
+            const LANES: usize = <$vector as Vector>::LANES;
+            for first in (0..channels).step_by(LANES) {
+                let n = LANES.min(channels - first);
+                // SAFETY: the instructions are there where this function may be called.
+                unsafe {
+                    if n == LANES {
+                        output_of::<$vector, false>(side, products, (first, n), (&mut *to, channels));
+                    } else {
+                        output_of::<$vector, true>(side, products, (first, n), (&mut *to, channels));
+                    }
+                }
+            }
+        }
+    };
+}
+
+transforms!(portable_input, portable_output, [f32; 8],);
+#[cfg(target_arch = "x86_64")]
+transforms!(avx2_input, avx2_output, std::arch::x86_64::__m256, #[target_feature(enable = "avx2,fma")]);
+#[cfg(target_arch = "x86_64")]
+transforms!(
+    avx512_input, avx512_output, std::arch::x86_64::__m512,
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+);
