@@ -3,9 +3,9 @@
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
 //!
-//! for each part of the rows (parallel)
-//!   for each block of columns and of k ─ pack b, unless it is packed     (786 KB: second cache)
-//!     for each tile of rows ─ copy them, up to 768 steps                 (up to 45 KB: first and second cache)
+//! for each part of the rows, each block of k, up to 1152 steps           (parallel)
+//!   for each block of columns ─ pack b, unless it is packed              (786 KB: second cache)
+//!     for each tile of rows ─ copy them, unless they are kept            (up to 67 KB: first and second cache)
 //!       for each panel of b ─ tile                                       (registers)
 //! ```
 //!
@@ -13,11 +13,12 @@
 //! * A tile's sums go straight into `out`; with the last block of k the [`Epilogue`] is applied at once. Rows and steps are
 //!   dealt out evenly, since a tile of few rows or a block of few steps is slow: what is lost at the ends of a tile, 200 cycles, is 4 % of 384
 //!   steps.
+//! * Where there are many blocks of columns, the rows of 64 tiles at a time are kept for all of them, in the third cache.
 //! * A single row takes no packing: the time is that of reading `b`. With several workers its columns are split.
 //! * An element's sum is made in an order that depends on k and the machine's instructions only: not on the number of workers
 //!   nor, for m > 1, on m.
 //!
-//! Threads belong to the caller: [`Parallel`] runs blocks. Packing space is kept per thread: a tile's rows and a block of `b`.
+//! Threads belong to the caller: [`Parallel`] runs blocks. Packing space is kept per thread: tiles' rows and a block of `b`.
 //! `conv` uses the same driver with rows that are windows of an image.
 
 mod pack;
@@ -39,9 +40,13 @@ use crate::simd::{Isa, MAX_ROWS, MAX_STEPS, PANEL, Place, Segment, Step, TileRow
 /// Steps of all panels of a block: 786 KB.
 pub(crate) const BLOCK: usize = 6144;
 /// Steps of a block.
-const STEPS: usize = 2 * MAX_STEPS;
+const STEPS: usize = 3 * MAX_STEPS;
 /// Segments in as many steps.
 const SEGMENTS: usize = STEPS.div_ceil(MAX_STEPS);
+/// Blocks of columns from which on tiles' rows are kept for all of them: to write them down and read them again costs more than to copy them so often.
+const BLOCKS: usize = 7;
+/// Tiles that are kept at once: up to 4.3 MB, which the third cache holds. Few in tests, which need not be large then.
+const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The fewest products that are worth a block of their own on another thread.
 const PART: usize = 1 << 20;
 
@@ -224,51 +229,75 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         let mut space = SPACE.take().unwrap_or_default();
         let steps_each = even(k, STEPS).next_multiple_of(8);
         let panels_each = even(panels, BLOCK / steps_each);
-        for first_panel in (0..panels).step_by(panels_each) {
-            let block = first_panel..panels.min(first_panel + panels_each);
-            // One block even where k is 0, which writes the empty sums.
-            for from in (0..k.max(1)).step_by(steps_each) {
-                let steps = from..k.min(from + steps_each);
-                self.b.prepare(block.clone(), steps.clone(), &mut space.b);
-                let mut tiles = rows.div_ceil(self.isa.rows());
-                let mut row = 0;
-                while row < rows {
-                    let count = (rows - row).div_ceil(tiles);
-                    tiles -= 1;
-                    self.block((first, row, count), block.clone(), steps.clone(), &mut space, out);
-                    row += count;
+        let tiles = rows.div_ceil(self.isa.rows());
+        // Where many blocks of columns need a tile's rows, they are laid out once for all.
+        let are_kept = panels.div_ceil(panels_each) > BLOCKS;
+        let tiles_each = if are_kept { KEPT } else { tiles };
+        let tile_rows = |tile: usize| tile * rows / tiles..(tile + 1) * rows / tiles;
+        let lay_out = |tile: usize, steps: &Range<usize>, a: &mut [TileRows; SEGMENTS]| {
+            let rows = tile_rows(tile);
+            self.lay_out(first + rows.start..first + rows.end, steps.clone(), a);
+        };
+        // One block even where k is 0, which writes the empty sums.
+        for from in (0..k.max(1)).step_by(steps_each) {
+            let steps = from..k.min(from + steps_each);
+            for first_tile in (0..tiles).step_by(tiles_each) {
+                let some = first_tile..tiles.min(first_tile + tiles_each);
+                let kept = if are_kept { some.len() } else { 1 };
+                let more = kept.saturating_sub(space.a.len());
+                space.a.resize_with(space.a.len() + more, bytemuck::Zeroable::zeroed);
+                if are_kept {
+                    some.clone().zip(&mut space.a).for_each(|(tile, a)| lay_out(tile, &steps, a));
+                }
+                for first_panel in (0..panels).step_by(panels_each) {
+                    let block = first_panel..panels.min(first_panel + panels_each);
+                    self.b.prepare(block.clone(), steps.clone(), &mut space.b);
+                    for (i, tile) in some.clone().enumerate() {
+                        let a = &mut space.a[if are_kept { i } else { 0 }];
+                        if !are_kept {
+                            lay_out(tile, &steps, a);
+                        }
+                        let b = (&space.b[..], block.clone());
+                        self.block((first, tile_rows(tile)), b, steps.clone(), a, out);
+                    }
                 }
             }
         }
         SPACE.set(Some(space));
     }
 
-    /// A tile's rows times each panel of a block: `count` rows from `row` on, the first of which is row `first` of the whole.
+    /// Some steps of a tile's rows, in segments.
+    fn lay_out(&self, rows: Range<usize>, steps: Range<usize>, segments: &mut [TileRows; SEGMENTS]) {
+        let each = segment(steps.len());
+        for (from, a) in steps.clone().step_by(each).zip(segments) {
+            let some = from..steps.end.min(from + each);
+            self.a.copy(self.isa, rows.clone(), some, &mut a.0[..rows.len()]);
+        }
+    }
+
+    /// A tile's rows times each panel of a block. The first of all rows is row `first` of the whole.
     fn block(
         &self,
-        (first, row, count): (usize, usize, usize),
-        panels: Range<usize>,
+        (first, rows): (usize, Range<usize>),
+        (b, panels): (&[AlignedStep], Range<usize>),
         steps: Range<usize>,
-        space: &mut Space,
+        a: &[TileRows; SEGMENTS],
         out: &mut [f32],
     ) {
         let Job { k, n, stride, .. } = *self;
-        let each = even(steps.len(), MAX_STEPS).next_multiple_of(8);
-        for (from, a) in steps.clone().step_by(each).zip(&mut space.a) {
-            let rows = first + row..first + row + count;
-            self.a.copy(self.isa, rows, from..steps.end.min(from + each), &mut a.0[..count]);
-        }
+        let each = segment(steps.len());
         for (at, panel) in panels.enumerate() {
-            let b = self.b.panel(panel, at, steps.clone(), &space.b);
-            let mut segments = [Segment { a: &space.a[0], b: &[] }; SEGMENTS];
-            for ((segment, a), b) in segments.iter_mut().zip(&space.a).zip(b.chunks(each)) {
+            let b = self.b.panel(panel, at, steps.clone(), b);
+            let mut segments = [Segment { a: &a[0], b: &[] }; SEGMENTS];
+            for ((segment, a), b) in segments.iter_mut().zip(a).zip(b.chunks(each)) {
                 *segment = Segment { a, b };
             }
             let col = panel * PANEL;
-            let (width, out) = (PANEL.min(n - col), &mut out[row * stride + col..]);
-            tile(self.isa, (count, width), &segments, &mut Place { out, stride, add: steps.start > 0 });
+            let (width, out) = (PANEL.min(n - col), &mut out[rows.start * stride + col..]);
+            let mut place = Place { out, stride, add: steps.start > 0 };
+            tile(self.isa, (rows.len(), width), &segments, &mut place);
             if steps.end == k {
-                self.finish((first + row, col), (count, width), out);
+                self.finish((first + rows.start, col), (rows.len(), width), out);
             }
         }
     }
@@ -276,6 +305,11 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
     fn finish(&self, at: (usize, usize), size: (usize, usize), out: &mut [f32]) {
         finish(self.isa, self.epilogue, at, size, (out, self.stride));
     }
+}
+
+/// How many steps a segment of a block of so many has.
+fn segment(steps: usize) -> usize {
+    even(steps, MAX_STEPS).next_multiple_of(8)
 }
 
 /// The largest even share of `all` that is at most `most`, at least 1.
@@ -313,18 +347,13 @@ pub(crate) fn finish(
 }
 
 /// What a thread packs into.
+#[derive(Default)]
 struct Space {
-    a: [TileRows; SEGMENTS],
+    a: Vec<[TileRows; SEGMENTS]>,
     b: Vec<AlignedStep>,
-}
-
-impl Default for Space {
-    fn default() -> Space {
-        Space { a: bytemuck::Zeroable::zeroed(), b: Vec::new() }
-    }
 }
 
 thread_local! {
     /// Packing space. Taken while in use, so that a block that runs another one inside has its own.
-    static SPACE: Cell<Option<Box<Space>>> = const { Cell::new(None) };
+    static SPACE: Cell<Option<Space>> = const { Cell::new(None) };
 }

@@ -95,6 +95,8 @@ fn several_blocks_of_everything() {
     check((341, MAX_STEPS + 3, 40), 4, Function::Relu);
     check((30, 2 * MAX_STEPS, 545), 5, Function::Identity);
     check((16, STEPS + 9, BLOCK / STEPS * PANEL + 33), 6, Function::Identity);
+    // More tiles than are kept, for more blocks of columns than they are copied for.
+    check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
 }
 
 #[test]
