@@ -1,16 +1,19 @@
-//! The transposed of a matrix, a tile at a time: whole cache lines are read, and whole ones are written.
+//! The transposed of a matrix, a part at a time: whole cache lines are read, and whole ones are written.
 //!
-//! A tile is turned in the first cache, so that the rows that it comes from, often a power of 2 apart, do not push each other out while columns
-//! are picked. Tiles are taken block by block, since each row of a large matrix is a page of its own; what the next one reads and writes is
-//! asked for, which no machine does by itself over such distances.
+//! Rows of a large matrix are often a power of 2 apart, so that lines of several rows push each other out, and each row is a page of its own. A block
+//! of such a one is therefore turned in the first cache, and of each row as much is read, or written, at a time as memory gives willingly. Small
+//! matrices are taken tile by tile, which need less space.
 
 use crate::simd::ask_for;
 
 /// The side of a tile: a cache line of 4-byte elements.
-const SIDE: usize = 16;
+const TILE: usize = 16;
 
-/// The side of a block.
-const BLOCK: usize = 4 * SIDE;
+/// The side of a block: four lines.
+const BLOCK: usize = 64;
+
+/// How many rows ahead numbers are asked for.
+const AHEAD: usize = 8;
 
 /// `out[j, i] = x[i, j]` for a row-major matrix of `rows` by `cols`.
 ///
@@ -26,52 +29,45 @@ pub fn transpose<T: Copy>((rows, cols): (usize, usize), x: &[T], out: &mut [T]) 
 ///
 /// # Panics
 /// If the part reaches outside of a slice.
-pub(crate) fn transpose_part<T: Copy>(
+pub(crate) fn transpose_part<T: Copy>(size: (usize, usize), x: (&[T], usize), out: (&mut [T], usize)) {
+    if size.0.min(size.1) < BLOCK {
+        turn::<T, TILE>(size, x, out);
+    } else {
+        turn::<T, BLOCK>(size, x, out);
+    }
+}
+
+/// In squares of so many elements.
+fn turn<T: Copy, const SIDE: usize>(
     (rows, cols): (usize, usize),
     (x, x_step): (&[T], usize),
     (out, out_step): (&mut [T], usize),
 ) {
-    let starts = |from: usize, end: usize, step: usize| (from..end).step_by(step);
-    let blocks = starts(0, rows, BLOCK).flat_map(|i| starts(0, cols, BLOCK).map(move |j| (i, j)));
-    let tiles = blocks.flat_map(|(top, left)| {
-        let (bottom, right) = (rows.min(top + BLOCK), cols.min(left + BLOCK));
-        starts(top, bottom, SIDE).flat_map(move |i| starts(left, right, SIDE).map(move |j| (i, j)))
-    });
-    let mut tiles = tiles.peekable();
-    while let Some((i, j)) = tiles.next() {
-        if let Some(&(i, j)) = tiles.peek() {
-            for line in 0..SIDE {
-                ask_for(x.get((i + line) * x_step + j));
-                ask_for(out.get((j + line) * out_step + i));
-            }
-        }
-        let size = (SIDE.min(rows - i), SIDE.min(cols - j));
-        tile(size, (&x[i * x_step + j..], x_step), (&mut out[j * out_step + i..], out_step));
-    }
-}
-
-/// A tile, or what there is of one at the border.
-fn tile<T: Copy>(
-    (height, width): (usize, usize),
-    (x, x_step): (&[T], usize),
-    (out, out_step): (&mut [T], usize),
-) {
-    let (SIDE, SIDE, Some(&first)) = (height, width, x.first()) else {
-        for col in 0..width {
-            for row in 0..height {
-                out[col * out_step + row] = x[row * x_step + col];
-            }
-        }
-        return;
-    };
+    let Some(&first) = x.first() else { return };
     let mut turned = [[first; SIDE]; SIDE];
-    for i in 0..SIDE {
-        let Some(row) = x[i * x_step..].first_chunk::<SIDE>() else { return };
-        for (turned, x) in turned.iter_mut().zip(row) {
-            turned[i] = *x;
+    for top in (0..rows).step_by(SIDE) {
+        for left in (0..cols).step_by(SIDE) {
+            let (height, width) = (SIDE.min(rows - top), SIDE.min(cols - left));
+            for i in 0..height {
+                if SIDE == BLOCK {
+                    for line in (0..SIDE).step_by(64 / size_of::<T>().clamp(1, 64)) {
+                        ask_for(x.get((top + i + AHEAD) * x_step + left + line));
+                        ask_for(out.get((left + i) * out_step + top + line));
+                    }
+                }
+                let row = &x[(top + i) * x_step + left..][..width];
+                match row.first_chunk::<SIDE>() {
+                    Some(row) => (0..SIDE).for_each(|j| turned[j][i] = row[j]),
+                    None => (0..width).for_each(|j| turned[j][i] = row[j]),
+                }
+            }
+            for (j, turned) in turned[..width].iter().enumerate() {
+                let to = &mut out[(left + j) * out_step + top..][..height];
+                match to.first_chunk_mut::<SIDE>() {
+                    Some(to) => *to = *turned,
+                    None => to.copy_from_slice(&turned[..height]),
+                }
+            }
         }
-    }
-    for (j, turned) in turned.iter().enumerate() {
-        out[j * out_step..][..SIDE].copy_from_slice(turned);
     }
 }
