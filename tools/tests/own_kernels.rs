@@ -8,6 +8,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use befrost::kernel::Later;
+use befrost::{Limits, Registry};
+
 const PROGRAM: &str = "\
 func.func @main(%width: i32, %length: i32) -> (i32, i32, i32) {
   %area = \"geo.area\"(%width, %length) : (i32, i32) -> i32
@@ -89,6 +92,48 @@ fn a_use_that_does_not_fit_is_refused_with_its_place() {
     let refused = run(&translated("refused", &program)).expect_err("it does not load").to_string();
     assert!(refused.contains("refused.mlir:3:13"), "{refused}");
     assert!(refused.contains("i32 attribute"), "{refused}");
+}
+
+/// Calls as deep as their argument says, each of which waits for a task or does not.
+const DEEP: &str = "\
+func.func @main(%n: i32) -> i32 {
+  %zero = tfrt.constant.i32 0
+  %is_end = tfrt.equal.i32 %n, %zero
+  %r = tfrt.if %is_end, %n : (i32) -> (i32) {
+    tfrt.return %n : i32
+  } else {
+    %one = tfrt.constant.i32 1
+    %less = \"MINUS\"(%n, %one) : (i32, i32) -> i32
+    %deeper = tfrt.call @main(%less) : (i32) -> i32
+    tfrt.return %deeper : i32
+  }
+  tfrt.return %r : i32
+}
+";
+
+#[test]
+fn how_deep_calls_nest_is_a_choice() {
+    let minus = |registry: &mut Registry| {
+        registry.add(befrost::kernel!("now.minus", |a: i32, b: i32| a - b));
+        registry.add(befrost::kernel!("late.minus", |a: i32, b: i32| Later::new(move |_| a - b)));
+    };
+    for name in ["now", "late"] {
+        let bef = translated(name, &DEEP.replace("MINUS", &format!("{name}.minus")));
+        for queue in ["s", "mstd:2"] {
+            let call = |limits, n: i32| {
+                let builder = befrost::Runtime::builder().kernels(befrost::registry().with(minus));
+                let runtime = builder.work_queue(queue).limits(limits).build().expect("it starts");
+                let program = runtime.load(&bef).expect("it loads");
+                let results = program.function("main").expect("it is there").call([n.into()]);
+                results.expect("it runs")[0].to_string()
+            };
+            // A call and a branch for each.
+            let few = Limits { depth: 200, ..Limits::default() };
+            assert_eq!(call(few, 90), "0", "{name} {queue}");
+            assert!(call(few, 110).contains("calls nest too deeply: at most 200 calls"), "{name} {queue}");
+            assert_eq!(call(Limits::default(), 5000), "0", "{name} {queue}");
+        }
+    }
 }
 
 #[test]

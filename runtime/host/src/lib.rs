@@ -34,3 +34,9 @@ pub use exec::{Limits, PreparedCall, call, call_into};
 pub use program::{LoadError, Program};
 pub use registry::Registry;
 pub use value::{Chain, Value};
+
+/// How often a test does something again: not as often where it is interpreted.
+#[cfg(all(test, not(loom)))]
+fn fewer(times: usize) -> usize {
+    if cfg!(miri) { times.div_ceil(100).min(1000) } else { times }
+}

@@ -1,29 +1,32 @@
 //! `instructions`: how many instructions the executor takes per kernel, row by row of the bench of small kernels.
 //!
-//! Times differ from run to run, counts do not. Each row is run under `valgrind --tool=callgrind` with one sample and with eleven: the difference is
-//! ten samples, and nothing else. On the queue `s`, as other threads' waiting would be counted too.
+//! Times differ from run to run, counts do not. Each row is run under `valgrind --tool=callgrind` with one sample and with five: the difference is
+//! four samples, and nothing else. On the queue `s`, as other threads' waiting would be counted too.
 
 use std::path::Path;
 use std::process::Command;
 
 /// The rows of `runtime/kernels/benches/exec.rs`, and how many kernels, calls or iterations each has.
-const ROWS: [(&str, u64); 13] = [
+const ROWS: [(&str, u64); 16] = [
     ("chain_of_adds::s", 10_000),
     ("independent_adds_and_sum::s", 10_001),
     ("tree_of_adds::s", 10_000),
     ("star_of_adds::100::s", 102),
     ("star_of_adds::10000::s", 10_002),
     ("chain_of_asynchronous_adds::s", 10_000),
+    ("independent_asynchronous_copies::s", 10_001),
     ("asynchronous_add_and_nine_others::s", 10_000),
     ("calls_of_one_add::s", 10_000),
     ("repeat_of_one_add::s", 10_000),
     ("while_of_three_kernels::s", 10_000),
     ("recursive_fib_of_25::s", 1_578_100),
     ("parallel_for_of_1000_blocks::s", 1_000),
+    ("empty_call::s", 1_000),
     ("empty_call_into::s", 1_000),
+    ("empty_call_prepared::s", 1_000),
 ];
 
-const SAMPLES: u64 = 10;
+const SAMPLES: u64 = 4;
 
 /// Counts, and prints a table.
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {

@@ -12,6 +12,7 @@ fn int(value: &AsyncRef) -> Option<i32> {
 #[cfg(not(loom))]
 mod sequential {
     use super::*;
+    use crate::fewer;
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -104,7 +105,7 @@ mod sequential {
         let (promise, value) = AsyncRef::pending();
         promise.set(Value::I32(9));
         let done = Arc::new(Mutex::new(0));
-        dive(1_000_000, value, done.clone());
+        dive(fewer(1_000_000) as u32, value, done.clone());
         assert_eq!(*done.lock().unwrap(), 1);
     }
 
@@ -112,7 +113,7 @@ mod sequential {
     fn ten_million_forwards_take_no_memory() {
         let (target, source) = AsyncRef::pending();
         let mut last = source.clone();
-        for i in 0..10_000_000 {
+        for i in 0..fewer(10_000_000) {
             let (promise, value) = AsyncRef::pending();
             promise.forward(&last);
             last = value;
@@ -127,7 +128,7 @@ mod sequential {
     #[test]
     fn deep_continuations_do_not_overflow_the_stack() {
         let (first, mut value) = AsyncRef::pending();
-        for _ in 0..1_000_000 {
+        for _ in 0..fewer(1_000_000) {
             let (promise, next) = AsyncRef::pending();
             value.and_then(move |v| promise.set(v.clone()));
             value = next;

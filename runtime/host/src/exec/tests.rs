@@ -12,6 +12,8 @@ use super::call_into;
 use super::{Limits, call};
 use crate::context::{ExecContext, Output, Request};
 use crate::error::{ErrorCode, KernelError};
+#[cfg(not(loom))]
+use crate::fewer;
 use crate::kernel::control;
 use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature};
 use crate::program::Program;
@@ -551,8 +553,8 @@ mod plain {
             let program =
                 Program::from_bytes(&writer.finish().unwrap(), &Registry::new().with(kernels)).unwrap();
             for limits in [
-                Limits { depth: 50_000, ..Limits::default() },
-                Limits { values: 10_000, ..Limits::default() },
+                Limits { depth: fewer(50_000), ..Limits::default() },
+                Limits { values: fewer(10_000), ..Limits::default() },
             ] {
                 let (results, _) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), limits);
                 assert!(results[0].starts_with("calls nest too deeply"), "{results:?}");

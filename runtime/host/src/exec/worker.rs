@@ -91,6 +91,8 @@ pub(super) struct Worker {
     at_once: u32,
     /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
     owes: bool,
+    /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes on.
+    ends_task: bool,
     /// Another worker without work.
     next: Option<Box<Worker>>,
 }
@@ -107,7 +109,10 @@ thread_local! {
 
 /// Runs a new frame as far as this thread can.
 pub(super) fn run(started: Started) {
-    Worker::on_thread(|worker| worker.open(started, None));
+    Worker::on_thread(|worker| {
+        worker.ends_task = true;
+        worker.open(started, None);
+    });
 }
 
 impl Visit {
@@ -276,6 +281,7 @@ impl Worker {
         let mut worker = KEPT.take().unwrap_or_default();
         KEPT.set(worker.next.take());
         worker.at_once = 0;
+        worker.ends_task = false;
         let mut begin = Some(begin);
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
             if let Some(begin) = begin.take() {
@@ -296,6 +302,7 @@ impl Worker {
     /// A task of one stream.
     fn take_up(frame: usize, stream: u32, fill: impl FnOnce(&mut Vec<Ready>)) {
         Worker::on_thread(|worker| {
+            worker.ends_task = true;
             worker.agenda.visit(frame, stream, None);
             fill(&mut worker.agenda.inline);
         });
@@ -368,7 +375,7 @@ impl Worker {
     #[inline]
     fn take_next(&mut self) -> Option<(Running, Job)> {
         let visit = self.agenda.visits.last()?;
-        if self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
+        if !self.ends_task || self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
             return None;
         }
         let context = &visit.done.as_ref()?.frame().execution.context;

@@ -28,7 +28,7 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 fn more(registry: &mut Registry) {
     registry.add(control::parallel("blocks"));
     registry.add(crate::kernel!("many", || i32::MAX));
-    registry.add(crate::kernel!("thousands", || 20_000i32));
+    registry.add(crate::kernel!("thousands", || fewer(20_000) as i32));
     registry.add(crate::kernel!("carried", || Carried));
     registry.add(crate::kernel!("renew", |_: &Carried| Carried));
     registry.add(crate::kernel!("renew_later", |_: &Carried| Later::new(move |_| {

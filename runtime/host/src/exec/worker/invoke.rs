@@ -209,6 +209,7 @@ impl Worker {
     /// Opens a visit for what is left of a kernel, and goes on from there.
     fn resume(running: Running, rest: impl FnOnce(&mut Worker, Running)) {
         Worker::on_thread(|worker| {
+            worker.ends_task = true;
             worker.agenda.visit(running.frame().address(), running.stream(), None);
             rest(worker, running);
         });
