@@ -106,8 +106,14 @@ impl Worker {
         let publishes_plainly = info.publishes_plainly;
         let slots = &mut self.scratch[..info.n_slots()];
         let (results, chain) = slots[n_operands..].split_at_mut(n_results);
-        results.iter_mut().for_each(|result| result.overwrite(Value::Empty));
-        chain.iter_mut().for_each(|chain| chain.overwrite(Value::Chain));
+        match results {
+            // As nearly all kernels have: no loop.
+            [result] => result.overwrite(Value::Empty),
+            results => results.iter_mut().for_each(|result| result.overwrite(Value::Empty)),
+        }
+        if let [chain] = chain {
+            chain.overwrite(Value::Chain);
+        }
         let (program, context) = (&frame.execution.program, &frame.execution.context);
         let operands = &self.identity[..n_operands];
         let kernel = running.kernel();
