@@ -371,21 +371,24 @@ impl Worker {
         self.left.take()
     }
 
-    /// Takes what is left of another kernel of the top visit's frame and stream, if it is the thread's next task: it would come back here.
+    /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it would come back here. The visit, which has
+    /// nothing else to do, goes on in its stream.
     #[inline]
     fn take_next(&mut self) -> Option<(Running, Job)> {
-        let visit = self.agenda.visits.last()?;
         if !self.ends_task || self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {
             return None;
         }
-        let context = &visit.done.as_ref()?.frame().execution.context;
+        let visit = self.agenda.visits.last_mut()?;
+        let frame = visit.frame;
         let is_here = |task: &Task| {
             let owed = task.as_work::<Owed>().and_then(Owed::running);
-            owed.is_some_and(|running| self.agenda.is_visiting(running))
+            owed.is_some_and(|running| running.frame().address() == frame)
         };
-        let owed = context.queue().take_next(&is_here)?.into_work::<Owed>().ok()?;
+        let context = &visit.done.as_ref()?.frame().execution.context;
+        let (running, job) = context.queue().take_next(&is_here)?.into_work::<Owed>().ok()?.take()?;
+        visit.stream = running.stream();
         self.at_once += 1;
-        owed.take()
+        Some((running, job))
     }
 
     /// Counts what is done; the end of a frame completes its caller's kernel, and so on.

@@ -159,13 +159,17 @@ fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
     let note = source.kernel("note", &[promised]);
     let sum = source.kernel("add", &[note, later]);
     assert_eq!(printed(source, sum), "1 set l1");
-    // Tasks of one frame, in a row, with what they make ready.
-    let mut source = Source::new();
-    let later: Vec<u32> = (0..40).map(|_| source.kernel("note_later", &[0])).collect();
-    let again = source.kernel("note_later", &[later[0]]);
-    let end = source.kernel("note", &[later[39]]);
-    let sum = source.kernel("add", &[again, end]);
-    assert_eq!(printed(source, sum), format!("{}1 l1", "l1 ".repeat(40)));
+    // Tasks of one frame, in a row, with what they make ready, whatever their streams.
+    for n_streams in [1, 40] {
+        let mut source = Source::new();
+        let operands = [(0, Required)];
+        let mut note = |i: u32| source.on_stream(i % n_streams, "note_later", &operands, &["i32"], &[]);
+        let later: Vec<u32> = (0..40).map(&mut note).collect();
+        let again = source.kernel("note_later", &[later[0]]);
+        let end = source.kernel("note", &[later[39]]);
+        let sum = source.kernel("add", &[again, end]);
+        assert_eq!(printed(source, sum), format!("{}1 l1", "l1 ".repeat(40)));
+    }
 }
 
 #[test]
