@@ -107,3 +107,30 @@ func.func @chains(%a: !tfrt.chain, %b: !tfrt.chain, %v: i32) -> (!tfrt.chain, !t
   %4 = tfrt.merge.chains %v : i32
   tfrt.return %0, %1, %3, %4 : !tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain
 }
+
+// What another operand has waited for is not waited for again: if that stands before it, or next to it and has its error before all others.
+// CHECK-LABEL: func.func @waited_for(
+// CHECK: %[[A:.*]] = tfrt.print.i32 %{{.*}}, %arg1
+// CHECK: %[[B:.*]] = tfrt.print.i32 %{{.*}}, %[[A]]
+// CHECK: tfrt.return %[[B]], %[[B]] : !tfrt.chain, !tfrt.chain
+func.func @waited_for(%x: i32, %ch: !tfrt.chain) -> (!tfrt.chain, !tfrt.chain) {
+  %one = tfrt.constant.i32 1
+  %a = tfrt.print.i32 %one, %ch
+  %b = tfrt.print.i32 %one, %a
+  %after = tfrt.merge.chains %b, %a, %ch : !tfrt.chain, !tfrt.chain, !tfrt.chain
+  %before = tfrt.merge.chains %ch, %a, %b : !tfrt.chain, !tfrt.chain, !tfrt.chain
+  tfrt.return %after, %before : !tfrt.chain, !tfrt.chain
+}
+// CHECK-LABEL: func.func @another_error(
+// CHECK: %[[A:.*]] = tfrt.print.i32 %arg0, %arg1
+// CHECK: %[[M:.*]] = tfrt.merge.chains %arg1, %[[A]] : !tfrt.chain, !tfrt.chain
+// CHECK: %[[B:.*]] = tfrt.print.i32 %arg0, %arg1 {bef.operand_modes = ["required", "lenient"]}
+// CHECK: %[[N:.*]] = tfrt.merge.chains %[[B]], %arg1 : !tfrt.chain, !tfrt.chain
+// CHECK: tfrt.return %[[M]], %[[N]] : !tfrt.chain, !tfrt.chain
+func.func @another_error(%x: i32, %ch: !tfrt.chain) -> (!tfrt.chain, !tfrt.chain) {
+  %a = tfrt.print.i32 %x, %ch
+  %m = tfrt.merge.chains %ch, %a : !tfrt.chain, !tfrt.chain
+  %b = "tfrt.print.i32"(%x, %ch) {bef.operand_modes = ["required", "lenient"]} : (i32, !tfrt.chain) -> !tfrt.chain
+  %n = tfrt.merge.chains %b, %ch : !tfrt.chain, !tfrt.chain
+  tfrt.return %m, %n : !tfrt.chain, !tfrt.chain
+}

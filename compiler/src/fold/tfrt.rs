@@ -5,8 +5,9 @@
 //! and stays, too.
 
 use super::{Answer, attr, value};
-use crate::dialects::Folded;
-use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId};
+use crate::dialects::{Folded, OpDef, OperandMode, Traits};
+use crate::emit::OPERAND_MODES;
+use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId, names};
 use befrost_tensor::scalar::{Float, Integer};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -184,8 +185,8 @@ fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(
     attr(Some(result.write(&mut m.cx)))
 }
 
-/// One chain is what it merges to. Chains that are ready anyway, repeated ones and merges of merges are not waited for
-/// one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
+/// One chain is what it merges to. Chains that are ready anyway, repeated ones, those that another operand has waited for, and merges of
+/// merges are not waited for one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
 pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     let chain = KnownType::Chain.id();
     let operands: Vec<ValueId> = m.operands(op).collect();
@@ -216,10 +217,68 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
         // All are ready: one of them will do.
         return first.and_then(value);
     }
-    let kept: Vec<ValueId> = kept.into_iter().collect();
+    let kept = without_implied(m, kept.into_iter().collect());
     if kept == operands {
         return None;
     }
     m.set_operands(op, &kept);
     Some(Vec::new())
+}
+
+/// How many operands are looked at to find out what one has waited for, and how many may ask.
+const MAX_LOOKED_AT: usize = 32;
+
+/// The operands of a merge without those that are final, and no other error, when another one is final that counts as much: one before them, or,
+/// if it has their error whenever they have one, the next one.
+fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
+    if kept.len() > MAX_LOOKED_AT {
+        return kept;
+    }
+    let mut i = 0;
+    while let Some(&value) = kept.get(i) {
+        let (waited_for, firsts) = waited_for(m, value);
+        let behind = kept.split_off(i + 1);
+        kept.extend(behind.into_iter().filter(|v| !waited_for.contains(v)));
+        // Once the next one is gone, what was before it is next to this.
+        while i > 0 && firsts.contains(&kept[i - 1]) {
+            kept.remove(i - 1);
+            i -= 1;
+        }
+        i += 1;
+    }
+    kept
+}
+
+/// What is final when a value is; and of that, what has its errors passed on before all others.
+fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
+    let (mut all, mut firsts) = (Vec::new(), Vec::new());
+    let mut work = vec![(value, true)];
+    let mut looked_at = 0;
+    while let Some((value, is_first)) = work.pop() {
+        let Some(op) = m.defining_op(value).filter(|&op| is_strict(m, op)) else { continue };
+        looked_at += m.n_operands(op);
+        if looked_at > MAX_LOOKED_AT {
+            break;
+        }
+        let mut is_first = is_first;
+        for operand in m.operands(op) {
+            all.push(operand);
+            if is_first {
+                firsts.push(operand);
+            }
+            work.push((operand, is_first));
+            let cannot_fail = |op| m.def(op).is_some_and(|def| def.traits.has(Traits::CONSTANT));
+            is_first &= m.defining_op(operand).is_some_and(cannot_fail);
+        }
+    }
+    (all, firsts)
+}
+
+/// Whether the kernel of an op waits for all of its operands, and passes on their errors.
+fn is_strict(m: &Module, op: OpId) -> bool {
+    let n = m.n_operands(op);
+    let is_required = |def: &OpDef| (0..n).all(|i| def.operand_mode(i, n) == OperandMode::Required);
+    m.attr(op, names::BEF_NONSTRICT).is_none()
+        && m.attr_named(op, OPERAND_MODES).is_none()
+        && m.def(op).is_some_and(is_required)
 }
