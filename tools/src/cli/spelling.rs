@@ -35,13 +35,16 @@ const ALLOCATORS: [(&str, &str); 3] = [
 /// TFRT's dialects have ops that nobody declares. All of its tools take them.
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 
+/// Looks for what is alive at the end.
+const LEAK_CHECK: &str = "--leak-check";
+
 /// What `bef_executor` does unless told otherwise: the option, and all of it.
 const DEFAULTS: [(&str, &str); 6] = [
     ("--tfrt-output", "--tfrt-output"),
     (ALLOW_UNREGISTERED, ALLOW_UNREGISTERED),
     ("--work-queue=", "--work-queue=s"),
     ("--host-allocator=", "--host-allocator=leak-check"),
-    ("--leak-check", "--leak-check"),
+    (LEAK_CHECK, LEAK_CHECK),
     ("--verify-diagnostics", "--verify-diagnostics"),
 ];
 
@@ -90,7 +93,12 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     if program == "tfrt_translate" {
         arguments.push("--tfrt-limits".into());
     }
-    let defaults = DEFAULTS.iter().filter(|(option, _)| (is_executor || is_of_all(option)) && !has(option));
+    // What is left over is looked for by the allocator that is for it.
+    let looks =
+        |option: &str| option != LEAK_CHECK || !has("--host-allocator") || has("--host-allocator=leak-check");
+    let defaults = DEFAULTS.iter().map(|(option, whole)| (*option, *whole));
+    let defaults = defaults.filter(|(option, _)| is_executor && looks(option) || is_of_all(option));
+    let defaults = defaults.filter(|(option, _)| !has(option));
     arguments.extend(defaults.map(|(_, whole)| OsString::from(whole)));
     if program == "bef_executor_debug_tracing" {
         arguments.push("--print-scopes".into());
@@ -136,7 +144,7 @@ mod tests {
         );
         check(
             "bef_executor -work_queue_type=mstd:2 --host_allocator_type=test_fixed_size_1k x.bef",
-            "bef_executor --tfrt-output --allow-unregistered-dialect --leak-check --verify-diagnostics --work-queue=mstd:2 --host-allocator=fixed-1k x.bef",
+            "bef_executor --tfrt-output --allow-unregistered-dialect --verify-diagnostics --work-queue=mstd:2 --host-allocator=fixed-1k x.bef",
         );
         check(
             "bef_executor_lite --test_init_function=f -functions=a_b",
