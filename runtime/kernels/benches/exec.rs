@@ -408,6 +408,16 @@ fn fib_of_25() -> Arc<Program> {
 /// TFRT 155 to 329 us for 1,000 blocks on two workers, goal 60: each block calls a function with one kernel.
 #[divan::bench(args = ["s", "mstd:2"])]
 fn parallel_for_of_1000_blocks(bencher: Bencher, spec: &str) {
+    thousand_blocks(bencher, spec, "tfrt.parallel_for.i32");
+}
+
+/// The same.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn parallel_call_of_1000_blocks(bencher: Bencher, spec: &str) {
+    thousand_blocks(bencher, spec, "tfrt.parallel_call.i32");
+}
+
+fn thousand_blocks(bencher: Bencher, spec: &str, name: &str) {
     const BLOCKS: i32 = 1000;
     let mut source = Source::new();
     let writer = &mut source.writer;
@@ -420,8 +430,52 @@ fn parallel_for_of_1000_blocks(bencher: Bencher, spec: &str) {
         source.any_kernel("tfrt.constant.i32", &[], &["i32"], Extra { attrs: &[value], functions: &[] })
     });
     let extra = Extra { functions: &[body], ..Extra::default() };
-    let done = source.any_kernel("tfrt.parallel_for.i32", &[zero, end, one], &["!tfrt.chain"], extra);
+    let done = source.any_kernel(name, &[zero, end, one], &["!tfrt.chain"], extra);
     bench(bencher, spec, BLOCKS as u32, source.load(done));
+}
+
+/// What each of `N` kernels does that choose one of two functions of one add: TFRT has no figures of its own.
+fn branches(bencher: Bencher, spec: &str, name: &str, condition: &str) {
+    let mut source = Source::new();
+    let mut callee = Callee::new(&mut source.writer, "double", &["i32"]);
+    let double = callee.kernel(&mut source.writer, "tfrt.add.i32", &[0, 0], &["i32"], Extra::default());
+    let callee = callee.end(&mut source.writer, &[double]);
+    let mut decides = 0;
+    if condition == "i1" {
+        decides = source.any_kernel("tfrt.equal.i32", &[0, 0], &["i1"], Extra::default());
+    }
+    let mut last = 0;
+    for _ in 0..N {
+        let functions = &[callee, callee];
+        last = source.any_kernel(name, &[decides, last], &["i32"], Extra { functions, attrs: &[] });
+    }
+    bench(bencher, spec, N, source.load(last));
+}
+
+/// Goal 20: that of a call.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn ifs_of_one_add(bencher: Bencher, spec: &str) {
+    branches(bencher, spec, "tfrt.if", "i1");
+}
+
+/// Goal 20: that of a call.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn cases_of_one_add(bencher: Bencher, spec: &str) {
+    branches(bencher, spec, "tfrt.case", "i32");
+}
+
+/// The function is run once per call of `main`; the other kernels get what it gave.
+#[divan::bench(args = ["s", "mstd:2"])]
+fn onces_of_one_add(bencher: Bencher, spec: &str) {
+    let mut source = Source::new();
+    let mut callee = Callee::new(&mut source.writer, "double", &["i32"]);
+    let double = callee.kernel(&mut source.writer, "tfrt.add.i32", &[0, 0], &["i32"], Extra::default());
+    let callee = callee.end(&mut source.writer, &[double]);
+    let mut last = 0;
+    for _ in 0..N {
+        last = source.kernel("tfrt.once", &[last], &[callee]);
+    }
+    bench(bencher, spec, N, source.load(last));
 }
 
 /// How many calls are timed together: one is as short as looking at the clock.
