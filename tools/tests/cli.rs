@@ -90,14 +90,6 @@ fn wrong_usage_is_exit_code_2() {
 }
 
 #[test]
-fn what_is_to_come_is_refused_in_so_many_words() {
-    let one = one();
-    for option in ["--trace", "--profile"] {
-        check(EXEC, &[&one, option], 2, &format!("'{option}' is not built yet"));
-    }
-}
-
-#[test]
 fn options_of_models_need_a_model() {
     let one = one();
     for option in ["--feed", "--fetch", "--function"] {

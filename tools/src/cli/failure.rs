@@ -8,7 +8,6 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
 
 use super::spelling::respell;
@@ -66,20 +65,12 @@ pub(super) fn not_written(error: std::io::Error) -> Failure {
     }
 }
 
-/// Reads the command line. Help and version are printed here; so are refusals, among them that of an option in `planned`: one
-/// that the command line's contract names, and that is still to come.
-pub(super) fn parse(command: Command, planned: &[&str]) -> Result<ArgMatches, ExitCode> {
+/// Reads the command line. Help and version are printed here; so are refusals.
+pub(super) fn parse(command: Command) -> Result<ArgMatches, ExitCode> {
     let error = match command.try_get_matches_from(respell(std::env::args_os())) {
         Ok(matches) => return Ok(matches),
         Err(error) => error,
     };
-    if error.kind() == ErrorKind::UnknownArgument
-        && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
-        && let Some(name) = argument.split('=').next()
-        && planned.contains(&name)
-    {
-        return Err(conclude(Err(Failure::Usage(format!("'{name}' is not built yet")))));
-    }
     _ = error.print();
     Err(if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

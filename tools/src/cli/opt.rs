@@ -79,7 +79,7 @@ pub fn main() -> ExitCode {
             flag.num_args(0..=1).require_equals(true).value_name("OPTIONS")
         }
     });
-    let matches = match parse(Args::command().args(flags), &[]) {
+    let matches = match parse(Args::command().args(flags)) {
         Ok(matches) => matches,
         Err(code) => return code,
     };

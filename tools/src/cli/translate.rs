@@ -95,7 +95,7 @@ enum Target {
 
 /// The program `ir-translate`.
 pub fn main() -> ExitCode {
-    let matches = match parse(Args::command(), &[]) {
+    let matches = match parse(Args::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };

@@ -71,8 +71,17 @@ impl Job {
         unsafe { &(*self.0.as_ptr()).place }
     }
 
+    /// A job at the same place: whoever does it calls `around`, which does this one, or not.
+    pub fn within<F>(self, around: F) -> Job
+    where
+        F: FnOnce(Job, &mut KernelFrame<'_>) -> Outcome + Send + 'static,
+    {
+        let place = self.place().clone();
+        Job::new(place, move |frame| around(self, frame))
+    }
+
     /// Does it.
-    pub(crate) fn run(self, frame: &mut KernelFrame<'_>) -> Outcome {
+    pub fn run(self, frame: &mut KernelFrame<'_>) -> Outcome {
         let job = ManuallyDrop::new(self).0;
         // SAFETY: the job is owned.
         let call = unsafe { job.as_ref() }.call;

@@ -11,8 +11,9 @@
 //! to do with results wants values: then it is a failure, exit code 1. So is a timeout, always.
 //!
 //! `ports` turns the command line into arguments and results into files, `session` calls, `raised` keeps what kernels failed with,
-//! `scopes` prints which kernel runs, `timing` measures.
+//! `scopes` prints which kernel runs, `clocks` notes how long, `timing` measures calls.
 
+mod clocks;
 mod ports;
 mod profiled;
 mod raised;
@@ -143,6 +144,14 @@ pub(super) struct Args {
     #[arg(long)]
     tfrt_output: bool,
 
+    /// Write a trace for Chrome's or Perfetto's viewer: when each kernel ran, and on which thread
+    #[arg(long, value_name = "FILE.json", value_parser = place())]
+    trace: Option<Place>,
+
+    /// Report how long each kernel took
+    #[arg(long)]
+    profile: bool,
+
     /// Trace the execution
     #[arg(long)]
     enable_tracing: bool,
@@ -171,9 +180,6 @@ pub(super) struct Args {
     #[command(flatten)]
     passes: PassArgs,
 }
-
-/// What the contract of the command line names and part A does not have.
-const PLANNED: &[&str] = &["--trace", "--profile"];
 
 /// The allocators by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -206,7 +212,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// The program `bef-exec`.
 pub fn main(map: Map) -> ExitCode {
-    let matches = match parse(Args::command(), PLANNED) {
+    let matches = match parse(Args::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
@@ -256,6 +262,12 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
         print(&args.chosen())?;
     }
     let result = execute(args, map, if counts { counted.clone() } else { base });
+    if args.profile {
+        tell(&clocks::table());
+    }
+    if let Some(file) = &args.trace {
+        file.write_pieces(clocks::trace)?;
+    }
     if !counts {
         return result;
     }
@@ -352,6 +364,8 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     let mut runtime = Runtime::builder().work_queue(&queue).allocator(allocator.clone());
     if args.enable_tracing && args.print_scopes && args.tracing_level == "debug" {
         runtime = runtime.kernels(scopes::with_scopes(&befrost::registry()));
+    } else if args.profile || args.trace.is_some() {
+        runtime = runtime.kernels(clocks::with_clocks(&befrost::registry(), args.trace.is_some()));
     }
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;

@@ -10,17 +10,24 @@ use befrost::ErrorCode;
 use befrost_host::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
 use befrost_host::{KernelError, Registry};
 
-/// The code of the kernels that have scopes.
-static INSIDE: OnceLock<BTreeMap<&'static str, KernelFn>> = OnceLock::new();
+/// The code of kernels that others are put around.
+pub(super) type Inside = BTreeMap<&'static str, KernelFn>;
+
+static INSIDE: OnceLock<Inside> = OnceLock::new();
+
+/// The same kernels, all with one code, which finds theirs `inside`.
+pub(super) fn around(registry: &Registry, inside: &OnceLock<Inside>, code: KernelFn) -> Registry {
+    inside.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
+    let mut others = Registry::new();
+    for kernel in registry.iter() {
+        others.add(Kernel::new(kernel.name, (*kernel.signature).clone(), code));
+    }
+    others
+}
 
 /// The same kernels with scopes.
 pub(super) fn with_scopes(registry: &Registry) -> Registry {
-    INSIDE.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
-    let mut scoped = Registry::new();
-    for kernel in registry.iter() {
-        scoped.add(Kernel::new(kernel.name, (*kernel.signature).clone(), scope));
-    }
-    scoped
+    around(registry, &INSIDE, scope)
 }
 
 fn scope(frame: &mut KernelFrame<'_>) -> Outcome {

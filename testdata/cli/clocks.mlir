@@ -1,0 +1,24 @@
+// What kernels take, as a table, and one by one for viewers of traces.
+//
+// RUN: bef-exec %s --work-queue s --profile 2>&1 | FileCheck %s --check-prefix=TABLE
+// RUN: bef-exec %s --work-queue mstd:2 --trace %t.json | FileCheck %s
+// RUN: FileCheck %s --check-prefix=TRACE --input-file=%t.json
+// RUN: not bef-exec %s --trace /nowhere/at/all.json 2>&1 | FileCheck %s --check-prefix=NOT
+
+// TABLE: {{^}}kernel {{ *}}count {{ *}}total us {{ *}}mean us {{ *}}max us
+// TABLE-DAG: {{^}}tfrt.constant.i32 {{ *}}1 {{.*[0-9]\.[0-9]+}}
+// TABLE-DAG: {{^}}tfrt_test.async_add.i32 {{ *}}2 {{.*[0-9]\.[0-9]+}}
+
+// CHECK: 'sum' returned 4
+// TRACE: {"displayTimeUnit": "ns", "traceEvents": [
+// TRACE-DAG: {"name": "tfrt.constant.i32", "cat": "kernel", "ph": "X", "ts": {{[0-9.]+}}, "dur": {{[0-9.]+}}, "pid": 1, "tid": {{[0-9]+}}}
+// TRACE-DAG: {"name": "tfrt_test.async_add.i32", "cat": "kernel",
+// TRACE-DAG: {"name": "tfrt_test.async_add.i32", "cat": "task",
+// TRACE: ], "otherData": {"lost": 0}}
+// NOT: error: cannot write '/nowhere/at/all.json'
+func.func @sum() -> i32 {
+  %one = tfrt.constant.i32 1
+  %two = "tfrt_test.async_add.i32"(%one, %one) : (i32, i32) -> i32
+  %four = "tfrt_test.async_add.i32"(%two, %two) : (i32, i32) -> i32
+  tfrt.return %four : i32
+}

@@ -1,0 +1,157 @@
+//! `--profile` and `--trace`: what each kernel takes, as a table, and kernel by kernel in the format of Chrome's and Perfetto's viewers.
+//!
+//! The kernels of the program are other ones then, which look at the clock before and behind; so does what they leave to be done later. Who does not
+//! ask for it pays nothing. Calls, branches and loops that the executor does without running their kernels are in neither; what they call is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use befrost::ErrorCode;
+use befrost_host::kernel::{Job, KernelFrame, Outcome};
+use befrost_host::{KernelError, Registry};
+
+use super::scopes::{Inside, around};
+
+/// How many events a trace has at most: the first ones.
+const MAX_EVENTS: usize = 1 << 20;
+
+static INSIDE: OnceLock<Inside> = OnceLock::new();
+static LOG: OnceLock<Log> = OnceLock::new();
+
+struct Log {
+    start: Instant,
+    traces: bool,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Default)]
+struct Noted {
+    events: Vec<Event>,
+    /// How many there were beyond those.
+    lost: u64,
+    totals: BTreeMap<&'static str, Total>,
+}
+
+/// A kernel, or what it had left to be done.
+struct Event {
+    name: &'static str,
+    is_later: bool,
+    thread: u32,
+    at: Duration,
+    took: Duration,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Total {
+    /// Kernels, without what they left to be done.
+    n: u64,
+    took: Duration,
+    most: Duration,
+}
+
+/// The same kernels with clocks.
+pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
+    LOG.get_or_init(|| Log { start: Instant::now(), traces, noted: Mutex::default() });
+    around(registry, &INSIDE, |frame| {
+        let inside = INSIDE.get().and_then(|inside| inside.get_key_value(frame.name()));
+        match inside {
+            Some((&name, &run)) => timed(name, false, frame, run),
+            None => Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code")),
+        }
+    })
+}
+
+fn timed(
+    name: &'static str,
+    is_later: bool,
+    frame: &mut KernelFrame<'_>,
+    run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome,
+) -> Outcome {
+    let start = Instant::now();
+    let outcome = run(frame);
+    note(name, is_later, start, start.elapsed());
+    match outcome {
+        Outcome::Later(job) => Outcome::Later(job.within(move |job: Job, frame: &mut KernelFrame<'_>| {
+            timed(name, true, frame, |frame| job.run(frame))
+        })),
+        outcome => outcome,
+    }
+}
+
+fn note(name: &'static str, is_later: bool, start: Instant, took: Duration) {
+    let Some(log) = LOG.get() else { return };
+    let mut noted = log.noted();
+    let total = noted.totals.entry(name).or_default();
+    total.n += u64::from(!is_later);
+    total.took += took;
+    total.most = total.most.max(took);
+    if !log.traces {
+        return;
+    }
+    if noted.events.len() < MAX_EVENTS {
+        let (thread, at) = (thread_number(), start.saturating_duration_since(log.start));
+        noted.events.push(Event { name, is_later, thread, at, took });
+    } else {
+        noted.lost += 1;
+    }
+}
+
+/// 1, 2, 3, ... in the order in which threads ask first.
+fn thread_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    thread_local! {
+        // Relaxed: only uniqueness matters.
+        static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
+}
+
+impl Log {
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The table, what takes most first.
+pub(super) fn table() -> String {
+    let Some(log) = LOG.get() else { return String::new() };
+    let mut totals: Vec<(&str, Total)> = log.noted().totals.iter().map(|(name, it)| (*name, *it)).collect();
+    totals.sort_by(|(a_name, a), (b_name, b)| b.took.cmp(&a.took).then(a_name.cmp(b_name)));
+    let width = totals.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("kernel".len());
+    let mut text = format!(
+        "{:width$} {:>10} {:>12} {:>12} {:>12}\n",
+        "kernel", "count", "total us", "mean us", "max us"
+    );
+    for (name, Total { n, took, most }) in totals {
+        let [took, most] = [took, most].map(|time| time.as_secs_f64() * 1e6);
+        _ = writeln!(
+            text,
+            "{name:width$} {n:>10} {took:>12.3} {:>12.3} {most:>12.3}",
+            took / n.max(1) as f64
+        );
+    }
+    text
+}
+
+/// The trace: one complete event for each kernel, in microseconds since the start.
+pub(super) fn trace(put: &mut dyn FnMut(&str)) {
+    let Some(log) = LOG.get() else { return };
+    let noted = log.noted();
+    put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+    let mut line = String::new();
+    for (i, Event { name, is_later, thread, at, took }) in noted.events.iter().enumerate() {
+        let [at, took] = [at, took].map(|time| time.as_secs_f64() * 1e6);
+        let (comma, kind) = (if i == 0 { "" } else { "," }, if *is_later { "task" } else { "kernel" });
+        line.clear();
+        // Names of kernels need no escapes.
+        _ = write!(
+            line,
+            "{comma}\n{{\"name\": \"{name}\", \"cat\": \"{kind}\", \"ph\": \"X\", \"ts\": {at:.3}, \"dur\": {took:.3}, \"pid\": 1, \"tid\": {thread}}}"
+        );
+        put(&line);
+    }
+    put(&format!("\n], \"otherData\": {{\"lost\": {}}}}}\n", noted.lost));
+}
