@@ -58,24 +58,22 @@ pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
     around(registry, &INSIDE, |frame| {
         let inside = INSIDE.get().and_then(|inside| inside.get_key_value(frame.name()));
         match inside {
-            Some((&name, &run)) => timed(name, false, frame, run),
+            Some((&name, &run)) => {
+                let start = Instant::now();
+                timed(name, false, start, run(frame))
+            }
             None => Outcome::Error(KernelError::new(ErrorCode::Internal, "a kernel without code")),
         }
     })
 }
 
-fn timed(
-    name: &'static str,
-    is_later: bool,
-    frame: &mut KernelFrame<'_>,
-    run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome,
-) -> Outcome {
-    let start = Instant::now();
-    let outcome = run(frame);
+/// Notes what has been done since `start`, and has what is left timed too.
+fn timed(name: &'static str, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
     note(name, is_later, start, start.elapsed());
     match outcome {
         Outcome::Later(job) => Outcome::Later(job.within(move |job: Job, frame: &mut KernelFrame<'_>| {
-            timed(name, true, frame, |frame| job.run(frame))
+            let start = Instant::now();
+            timed(name, true, start, job.run(frame))
         })),
         outcome => outcome,
     }
