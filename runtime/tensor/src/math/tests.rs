@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn transpose(rows in 0usize..70, cols in 0usize..70) {
+    fn transpose(rows in 0usize..140, cols in 0usize..140) {
         let x: Vec<usize> = (0..rows * cols).collect();
         let (mut turned, mut back) = (vec![0; x.len()], vec![0; x.len()]);
         math::transpose((rows, cols), &x, &mut turned);

@@ -167,17 +167,17 @@ impl Isa {
 
     /// All that this machine has, the best last; for tests and benches that compare them.
     pub fn all() -> impl DoubleEndedIterator<Item = Isa> {
-        let mut found = [Some(Isa(Kind::Portable)), None, None];
         #[cfg(target_arch = "x86_64")]
-        {
+        let more = {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
             let avx512 =
                 avx512 && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512bw");
-            found[1] = avx2.then_some(Isa(Kind::Avx2));
-            found[2] = (avx2 && avx512).then_some(Isa(Kind::Avx512));
-        }
-        found.into_iter().flatten()
+            [avx2.then_some(Isa(Kind::Avx2)), (avx2 && avx512).then_some(Isa(Kind::Avx512))]
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let more = [None; 2];
+        std::iter::once(Isa(Kind::Portable)).chain(more.into_iter().flatten())
     }
 
     /// Its name in benches.

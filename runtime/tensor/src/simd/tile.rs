@@ -19,9 +19,12 @@ use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{Ordering, compiler_fence};
 
+#[cfg(target_arch = "x86_64")]
+use super::MAX_ROWS;
 use super::functions::fma;
-use super::{MAX_ROWS, PANEL, Place, ROW, Row, Segment, Step};
+use super::{PANEL, Place, ROW, Row, Segment, Step};
 
+#[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
 pub(super) const PORTABLE_ROWS: usize = 4;
 
