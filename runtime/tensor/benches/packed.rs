@@ -304,13 +304,16 @@ fn functions(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
+/// A name and what is measured, given the peak.
+type Section = (&'static str, fn(f64) -> Result<(), TensorError>);
+
 fn main() -> Result<(), TensorError> {
     let mut done = 0;
     let time = best(|| done = Isa::detect().multiply_adds(black_box(100_000)));
     let peak = 1e-9 * done as f64 / time;
     println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
     let word = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let sections: [(&str, fn(f64) -> Result<(), TensorError>); 7] = [
+    let sections: [Section; 7] = [
         ("products", products),
         ("row", row),
         ("conv", convs),

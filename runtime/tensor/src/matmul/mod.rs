@@ -326,9 +326,12 @@ pub(crate) fn tile(isa: Isa, (rows, width): (usize, usize), segments: &[Segment<
     let mut sums = [[0.0; PANEL]; MAX_ROWS];
     let mut all = Place { out: sums.as_flattened_mut(), stride: PANEL, add: false };
     isa.tile((rows, width), segments, &mut all);
-    for (sums, out) in sums[..rows].iter().zip(place.out.chunks_mut(place.stride)) {
-        for (sum, out) in sums.iter().zip(&mut out[..width]) {
-            *out = if place.add { *out + sum } else { *sum };
+    for (i, sums) in sums[..rows].iter().enumerate() {
+        let out = &mut place.out[i * place.stride..][..width];
+        if place.add {
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+        } else {
+            out.copy_from_slice(&sums[..width]);
         }
     }
 }

@@ -198,7 +198,7 @@ impl Vector for __m256 {
         // SAFETY: the trait's contract.
         unsafe {
             _mm_storeu_ps(to, _mm256_castps256_ps128(self));
-            _mm_storeu_ps(to.add(1 * step), _mm256_extractf128_ps::<1>(self));
+            _mm_storeu_ps(to.add(step), _mm256_extractf128_ps::<1>(self));
         }
     }
 }
@@ -302,7 +302,7 @@ impl Vector for __m512 {
         // SAFETY: the trait's contract.
         unsafe {
             _mm_storeu_ps(to, _mm512_castps512_ps128(self));
-            _mm_storeu_ps(to.add(1 * step), _mm512_extractf32x4_ps::<1>(self));
+            _mm_storeu_ps(to.add(step), _mm512_extractf32x4_ps::<1>(self));
             _mm_storeu_ps(to.add(2 * step), _mm512_extractf32x4_ps::<2>(self));
             _mm_storeu_ps(to.add(3 * step), _mm512_extractf32x4_ps::<3>(self));
         }
