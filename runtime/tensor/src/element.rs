@@ -19,6 +19,11 @@ pub trait Element: Pod + Send + Sync + PartialEq + fmt::Debug {
 pub struct I1(u8);
 
 impl I1 {
+    /// False.
+    pub const FALSE: I1 = I1(0);
+    /// True.
+    pub const TRUE: I1 = I1(1);
+
     /// The truth value.
     pub fn is_true(self) -> bool {
         self.0 != 0

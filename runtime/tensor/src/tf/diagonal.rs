@@ -87,50 +87,206 @@ pub fn matrix_band_part(
     Ok(out)
 }
 
-/// `MatrixDiag`: square matrices with the rows of `x` on their diagonals and zeros elsewhere. Rank 1 and above.
-pub fn matrix_diag(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let Some(&n) = x.shape().dims().last() else {
-        return invalid("MatrixDiag", "a scalar has no diagonal".to_owned());
-    };
-    let out = HostTensor::zeros(x.dtype(), Shape::new(&[x.shape().dims(), &[n]].concat())?, allocator)?;
-    let (from, size) = (x.read_bytes()?, x.dtype().size());
-    for_each_element(&out, n, n, |matrix, row, col, element| {
-        if row == col {
-            element.copy_from_slice(&from[(matrix * n + row) * size..][..size]);
+/// Neighbouring diagonals of matrices, and how they lie in rows of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// The lowest diagonal: 0 is the main one, below it they are negative.
+    pub lower: i64,
+    /// The highest one.
+    pub upper: i64,
+    /// Whether diagonals above the main one are at the left of their rows.
+    pub above_left: bool,
+    /// Whether diagonals below the main one are at the left of their rows.
+    pub below_left: bool,
+}
+
+impl Band {
+    /// The main diagonal.
+    pub const MAIN: Band = Band { lower: 0, upper: 0, above_left: true, below_left: true };
+
+    /// How many diagonals there are; fails if the bounds are not in order or one is not among `rows` by `cols`.
+    pub(super) fn count(&self, op: &'static str, rows: usize, cols: usize) -> Result<usize, TensorError> {
+        let (lowest, highest) = (-(rows as i64).max(1), (cols as i64).max(1)); // tensors have fewer than 2^63 elements
+        let fits = |k: i64| k == 0 || (lowest < k && k < highest);
+        if self.lower > self.upper || !fits(self.lower) || !fits(self.upper) {
+            return invalid(
+                op,
+                format!("no diagonals {} to {} of {rows} x {cols} matrices", self.lower, self.upper),
+            );
         }
-    })?;
-    Ok(out)
+        Ok((self.upper - self.lower) as usize + 1) // within the matrix
+    }
+
+    /// The length of the longest diagonal; bounds were checked.
+    pub(super) fn longest(&self, rows: usize, cols: usize) -> usize {
+        let (above, below) = (self.lower.max(0) as usize, self.upper.min(0).unsigned_abs() as usize);
+        (rows - below.min(rows)).min(cols - above.min(cols))
+    }
+
+    /// Where in the rows of diagonals the element of a matrix is that lies in the band: which diagonal and which place.
+    fn place(
+        &self,
+        [row, col]: [usize; 2],
+        [rows, cols]: [usize; 2],
+        longest: usize,
+    ) -> Option<(usize, usize)> {
+        let k = col as i64 - row as i64;
+        if k < self.lower || k > self.upper {
+            return None;
+        }
+        let (above, below) = (k.max(0) as usize, k.min(0).unsigned_abs() as usize);
+        let length = (rows - below).min(cols - above);
+        let is_left = (k >= 0 && self.above_left) || (k <= 0 && self.below_left);
+        Some(((self.upper - k) as usize, row.min(col) + if is_left { 0 } else { longest - length }))
+    }
 }
 
-/// `MatrixDiagPart`: the main diagonals of the matrices in the last two axes.
-pub fn matrix_diag_part(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let (rows, cols) = matrix_of("MatrixDiagPart", x.shape())?;
-    let (n, batch) = (rows.min(cols), &x.shape().dims()[..x.shape().rank() - 2]);
-    let out = HostTensor::allocate(x.dtype(), Shape::new(&[batch, &[n]].concat())?, allocator)?;
-    let (from, size) = (x.read_bytes()?, x.dtype().size());
-    for_each_element(&out, n, 1, |matrix, _, i, element| {
-        element.copy_from_slice(&from[((matrix * rows + i) * cols + i) * size..][..size]);
-    })?;
-    Ok(out)
+fn expect_element(op: &'static str, x: &HostTensor, bytes: &[u8]) -> Result<(), TensorError> {
+    match bytes.len() == x.dtype().size() {
+        true => Ok(()),
+        false => invalid(op, format!("{} bytes of padding for elements of {}", bytes.len(), x.dtype())),
+    }
 }
 
-/// `MatrixSetDiag`: `x` with the rows of `diagonal` on the main diagonals of its matrices.
-pub fn matrix_set_diag(
+/// The dimensions of rows of diagonals.
+fn rows_of_diagonals(batch: &[usize], count: usize, longest: usize) -> Result<Shape, TensorError> {
+    match count {
+        1 => Shape::new(&[batch, &[longest]].concat()),
+        _ => Shape::new(&[batch, &[count, longest]].concat()),
+    }
+}
+
+/// Rows and columns of the matrices that have these diagonals; sizes that are not asked for are the smallest, and equal if there is none of the two.
+pub(super) fn sizes_around(
+    op: &'static str,
+    band: &Band,
+    longest: usize,
+    asked: [Option<usize>; 2],
+) -> Result<[usize; 2], TensorError> {
+    let least = |beyond: u64| {
+        usize::try_from(beyond)
+            .ok()
+            .and_then(|beyond| longest.checked_add(beyond))
+            .ok_or(TensorError::TooLarge)
+    };
+    let least = [least(band.upper.min(0).unsigned_abs())?, least(band.lower.max(0).unsigned_abs())?];
+    let sizes = match asked {
+        [None, None] => [least[0].max(least[1]); 2],
+        [rows, cols] => [rows.unwrap_or(least[0]), cols.unwrap_or(least[1])],
+    };
+    let [rows, cols] = sizes;
+    if rows < least[0] || cols < least[1] || (rows != least[0] && cols != least[1]) {
+        return invalid(op, format!("diagonals of {longest} elements do not fit {rows} x {cols} matrices"));
+    }
+    band.count(op, rows, cols)?;
+    Ok(sizes)
+}
+
+/// `MatrixDiag`, `MatrixDiagV2`, `MatrixDiagV3`: matrices that have the rows of `x` (one for each diagonal of the band, the highest first, or the only one) on
+/// their diagonals and `padding`, an element's bytes, elsewhere. Without sizes they are the smallest that have these diagonals, square if there is none of the two.
+pub fn matrix_diag(
     x: &HostTensor,
-    diagonal: &HostTensor,
+    band: &Band,
+    asked: [Option<usize>; 2],
+    padding: &[u8],
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let (rows, cols) = matrix_of("MatrixSetDiag", x.shape())?;
-    let (n, batch) = (rows.min(cols), &x.shape().dims()[..x.shape().rank() - 2]);
-    diagonal.expect_dtype("diagonal", x.dtype())?;
-    diagonal.expect_shape("diagonal", &Shape::new(&[batch, &[n]].concat())?)?;
-    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
-    out.write_bytes()?.copy_from_slice(&x.read_bytes()?);
-    let (from, size) = (diagonal.read_bytes()?, x.dtype().size());
-    for_each_element(&out, cols, rows, |matrix, row, col, element| {
-        if row == col {
-            element.copy_from_slice(&from[(matrix * n + row) * size..][..size]);
+    let op = "MatrixDiag";
+    expect_element(op, x, padding)?;
+    let dims = x.shape().dims();
+    let one = band.lower == band.upper;
+    let (batch, longest) = match *dims {
+        [ref batch @ .., longest] if one => (batch, longest),
+        [ref batch @ .., count, longest]
+            if band.upper.checked_sub(band.lower).is_some_and(|n| n >= 0 && n as u64 + 1 == count as u64) =>
+        {
+            (batch, longest)
         }
+        _ => {
+            return invalid(
+                op,
+                format!("shape {} has no diagonals {} to {}", x.shape(), band.lower, band.upper),
+            );
+        }
+    };
+    let [rows, cols] = sizes_around(op, band, longest, asked)?;
+    let shape = Shape::new(&[batch, &[rows, cols]].concat())?;
+    let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
+    fill_diagonals(&out, x, band, longest, |_, element| element.copy_from_slice(padding))?;
+    Ok(out)
+}
+
+/// Writes matrices: where the band is, the rows of diagonals, elsewhere what `other` says of an element by its number.
+fn fill_diagonals(
+    out: &HostTensor,
+    diagonals: &HostTensor,
+    band: &Band,
+    longest: usize,
+    mut other: impl FnMut(usize, &mut [u8]),
+) -> Result<(), TensorError> {
+    if out.num_elements() == 0 {
+        return Ok(());
+    }
+    let (rows, cols) = matrix_of("MatrixDiag", out.shape())?;
+    let (from, size) = (diagonals.read_bytes()?, out.dtype().size());
+    let per_matrix = (band.upper - band.lower + 1) as usize * longest; // checked by `Band::count`
+    for_each_element(out, cols, rows, |matrix, row, col, element| {
+        match band.place([row, col], [rows, cols], longest) {
+            Some((diagonal, at)) => {
+                element
+                    .copy_from_slice(&from[(matrix * per_matrix + diagonal * longest + at) * size..][..size]);
+            }
+            None => other((matrix * rows + row) * cols + col, element),
+        }
+    })
+}
+
+/// `MatrixDiagPart`, `MatrixDiagPartV2`, `MatrixDiagPartV3`: the diagonals of the matrices in the last two axes as rows, the highest first, filled up with
+/// `padding`, an element's bytes; the only one without an axis of its own.
+pub fn matrix_diag_part(
+    x: &HostTensor,
+    band: &Band,
+    padding: &[u8],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MatrixDiagPart";
+    expect_element(op, x, padding)?;
+    let (rows, cols) = matrix_of(op, x.shape())?;
+    let count = band.count(op, rows, cols)?;
+    let (longest, batch) = (band.longest(rows, cols), &x.shape().dims()[..x.shape().rank() - 2]);
+    let out = HostTensor::allocate(x.dtype(), rows_of_diagonals(batch, count, longest)?, allocator)?;
+    let (from, size) = (x.read_bytes()?, x.dtype().size());
+    for_each_element(&out, longest, count, |matrix, diagonal, at, element| {
+        let k = band.upper - diagonal as i64;
+        let (above, below) = (k.max(0) as usize, k.min(0).unsigned_abs() as usize);
+        let length = (rows - below).min(cols - above);
+        let is_left = (k >= 0 && band.above_left) || (k <= 0 && band.below_left);
+        let place = if is_left { Some(at) } else { at.checked_sub(longest - length) };
+        element.copy_from_slice(match place.filter(|&place| place < length) {
+            Some(place) => &from[((matrix * rows + place + below) * cols + place + above) * size..][..size],
+            None => padding,
+        });
+    })?;
+    Ok(out)
+}
+
+/// `MatrixSetDiag`, `MatrixSetDiagV2`, `MatrixSetDiagV3`: `x` with the rows of `diagonals` on the diagonals of its matrices.
+pub fn matrix_set_diag(
+    x: &HostTensor,
+    diagonals: &HostTensor,
+    band: &Band,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MatrixSetDiag";
+    let (rows, cols) = matrix_of(op, x.shape())?;
+    let count = band.count(op, rows, cols)?;
+    let (longest, batch) = (band.longest(rows, cols), &x.shape().dims()[..x.shape().rank() - 2]);
+    diagonals.expect_dtype("diagonal", x.dtype())?;
+    diagonals.expect_shape("diagonal", &rows_of_diagonals(batch, count, longest)?)?;
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
+    let (from, size) = (x.read_bytes()?, x.dtype().size());
+    fill_diagonals(&out, diagonals, band, longest, |i, element| {
+        element.copy_from_slice(&from[i * size..][..size]);
     })?;
     Ok(out)
 }

@@ -89,8 +89,17 @@ fn elementwise(x: &HostTensor, y: &HostTensor, m: &Arc<dyn Allocator>) -> Result
     for &op in Test::ALL {
         answered(op.name(), test(op, x, m))?;
     }
+    for &op in SortedSegment::ALL {
+        answered(op.name(), segment(op, x, y, m))?;
+    }
     for dtype in DType::ALL {
-        all!(cast(x, dtype, m), bitcast(x, dtype), shape_of(x, dtype, m), size_of(x, dtype, m));
+        all!(
+            cast(x, dtype, m),
+            cast_truncated(x, dtype, m),
+            bitcast(x, dtype),
+            shape_of(x, dtype, m),
+            size_of(x, dtype, m)
+        );
     }
     all!(
         select(x, y, y, m),
@@ -106,13 +115,13 @@ fn elementwise(x: &HostTensor, y: &HostTensor, m: &Arc<dyn Allocator>) -> Result
         sparse_softmax_cross_entropy(x, y, m),
         in_top_k(x, y, 2, m),
         where_true(x, m),
-        unique(x, DType::I64, m),
+        unique(x, None, DType::I64, m),
+        unique(x, Some(0), DType::I32, m),
+        list_diff(x, y, DType::I32, m),
+        lrn(x, 3, [1.0, f64::NAN, 0.5], m),
         invert_permutation(x, m),
         diag(x, m),
         diag_part(x, m),
-        matrix_diag(x, m),
-        matrix_diag_part(x, m),
-        matrix_set_diag(x, y, m),
         broadcast_args(x.shape(), y.shape()),
         broadcast_gradient_args(x.shape(), y.shape()),
         gather_nd(x, y, m),
@@ -134,6 +143,17 @@ fn movements(
     m: &Arc<dyn Allocator>,
 ) -> Result<(), TestCaseError> {
     let at = |i: usize| a.get(i).copied().unwrap_or(0);
+    let band = Band { lower: at(0), upper: at(1), above_left: bits & 1 == 0, below_left: bits & 2 == 0 };
+    let sizes = [usize::try_from(at(2)).ok(), usize::try_from(at(3)).ok()];
+    let element = vec![0; x.dtype().size()];
+    for band in [&band, &Band::MAIN] {
+        all!(
+            matrix_diag(x, band, sizes, &element, m),
+            matrix_diag(x, band, [None; 2], &element, m),
+            matrix_diag_part(x, band, &element, m),
+            matrix_set_diag(x, y, band, m),
+        );
+    }
     let pairs: Vec<(i64, i64)> = a.iter().copied().zip(b.iter().copied()).collect();
     let masks = SliceMasks {
         begin: bits,
@@ -151,6 +171,9 @@ fn movements(
         transpose(x, a, m),
         reverse(x, a, m),
         roll(x, a, b, m),
+        reverse_sequence(x, a, at(3), at(4), m),
+        space_to_batch(x, a, &pairs, m),
+        batch_to_space(x, a, &pairs, m),
         tile(x, a, m),
         slice(x, a, b, m),
         strided_slice(x, &sliced, m),

@@ -2,10 +2,11 @@
 //!
 //! Indices are i32 or i64 and checked before anything is written; one that is out of range is an error, as on TensorFlow's CPU.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::binary::{Binary, BinaryTable};
+use super::movement::{broadcast_to, transpose};
 use super::numeric::{Domain, Number};
 use super::unary::cast;
 use super::walk::strides;
@@ -109,12 +110,16 @@ pub fn gather(
     Ok(out)
 }
 
-/// `GatherNd`: the elements or slices of `x` that the last axis of the indices, 1 long at least, names.
+/// `GatherNd`: the elements or slices of `x` that the last axis of the indices names.
 pub fn gather_nd(
     x: &HostTensor,
     indices: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    if let Some((0, outer)) = indices.shape().dims().split_last() {
+        // Rows of no indices name the whole.
+        return broadcast_to(x, &Shape::new(&[outer, x.shape().dims()].concat())?, allocator);
+    }
     let (offsets, slice) = slices("GatherNd", indices, x.shape())?;
     let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
     let out = HostTensor::allocate(x.dtype(), Shape::new(&[outer, slice.dims()].concat())?, allocator)?;
@@ -280,44 +285,90 @@ pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Host
     Ok(out)
 }
 
-/// `Unique`, `UniqueWithCounts` of a vector: its distinct elements in order of appearance, for each element its position among them, and how often
-/// each occurs, positions and counts as i32 or i64. Equality is that of bytes, with zeros alike; every NaN is distinct.
+/// `Unique`, `UniqueV2`, `UniqueWithCounts`: the distinct slices along an axis in order of appearance (elements of a vector, without an axis), for each slice its
+/// position among them, and how often each occurs, positions and counts as i32 or i64. Equality is that of bytes, with zeros alike; what has a NaN in it is
+/// distinct.
 pub fn unique(
     x: &HostTensor,
+    axis: Option<i64>,
     to: DType,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 3], TensorError> {
     let op = "UniqueWithCounts";
-    let &[n] = x.shape().dims() else {
-        return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() });
-    };
     if !matches!(to, DType::I32 | DType::I64) {
         return Err(TensorError::Unsupported { op, dtype: to });
     }
+    let at = match axis {
+        Some(axis) => resolve_axis(x.shape(), axis)?,
+        None if x.shape().rank() == 1 => 0,
+        None => return Err(TensorError::Rank { what: "x", want: 1, got: x.shape().clone() }),
+    };
+    let rank = x.shape().rank() as i64;
+    let first: Vec<i64> = std::iter::once(at as i64).chain((0..rank).filter(|&i| i != at as i64)).collect();
+    let turned = if at == 0 { x.clone() } else { transpose(x, &first, allocator)? };
+    let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
     if to == DType::I32 && i32::try_from(n).is_err() {
         return Err(TensorError::IndexRange { n });
     }
+    let len: usize = rest.iter().product();
     let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
     with_element!(x.dtype(), T => {
-        let from = x.read::<T>()?;
+        let from = turned.read::<T>()?;
         let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
         let (mut distinct, mut counts): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
-        for (&value, place) in from.iter().zip(places.write::<i64>()?.iter_mut()) {
-            let wide = value.widen();
-            let next = distinct.len();
+        for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {
+            let slice = &from[i * len..(i + 1) * len];
+            let next = counts.len();
+            let is_nan = slice.iter().any(|value| value.widen().is_nan());
             // The sum with zero has no sign of zero.
-            let key = bytemuck::bytes_of(&T::narrow(wide.plus(Domain::ZERO))).to_vec();
-            let at = if wide.is_nan() { next } else { *seen.entry(key).or_insert(next) };
+            let key = slice.iter().map(|value| T::narrow(value.widen().plus(Domain::ZERO)));
+            let key = key.flat_map(|value| bytemuck::bytes_of(&value).to_vec()).collect();
+            let at = if is_nan { next } else { *seen.entry(key).or_insert(next) };
             if at == next {
-                distinct.push(value);
+                distinct.extend_from_slice(slice);
                 counts.push(0);
             }
             counts[at] += 1;
             *place = at as i64;
         }
-        let shape = Shape::new(&[distinct.len()])?;
-        let values = HostTensor::from_slice(shape.clone(), &distinct, allocator)?;
-        let counts = cast(&HostTensor::from_slice(shape, &counts, allocator)?, to, allocator)?;
-        Ok([values, cast(&places, to, allocator)?, counts])
+        let values = HostTensor::from_slice(Shape::new(&[&[counts.len()], rest].concat())?, &distinct, allocator)?;
+        let mut back: Vec<i64> = (1..=at as i64).collect();
+        back.push(0);
+        back.extend(at as i64 + 1..rank);
+        let values = if at == 0 { values } else { transpose(&values, &back, allocator)? };
+        let counts = HostTensor::from_slice(Shape::new(&[counts.len()])?, &counts, allocator)?;
+        Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
+    })
+}
+
+/// `ListDiff`: the elements of the vector `x` that the vector `y` does not have, in order, and their positions as i32 or i64. Equality is that of bytes, with
+/// zeros alike.
+pub fn list_diff(
+    x: &HostTensor,
+    y: &HostTensor,
+    to: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 2], TensorError> {
+    y.expect_dtype("y", x.dtype())?;
+    for (what, vector) in [("x", x), ("y", y)] {
+        if vector.shape().rank() != 1 {
+            return Err(TensorError::Rank { what, want: 1, got: vector.shape().clone() });
+        }
+    }
+    if !matches!(to, DType::I32 | DType::I64) {
+        return Err(TensorError::Unsupported { op: "ListDiff", dtype: to });
+    }
+    if to == DType::I32 && i32::try_from(x.num_elements()).is_err() {
+        return Err(TensorError::IndexRange { n: x.num_elements() });
+    }
+    with_element!(x.dtype(), T => {
+        let key = |value: &T| bytemuck::bytes_of(&T::narrow(value.widen().plus(Domain::ZERO))).to_vec();
+        let unwanted: HashSet<Vec<u8>> = y.read::<T>()?.iter().map(key).collect(); // looked up only
+        let from = x.read::<T>()?;
+        let (values, places): (Vec<T>, Vec<i64>) =
+            from.iter().zip(0i64..).filter(|(value, _)| !unwanted.contains(&key(value))).map(|(value, i)| (*value, i)).unzip();
+        let shape = Shape::new(&[values.len()])?;
+        let places = HostTensor::from_slice(shape.clone(), &places, allocator)?;
+        Ok([HostTensor::from_slice(shape, &values, allocator)?, cast(&places, to, allocator)?])
     })
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::tests::{check, malloc, near, numeric_gradient, refused, tensor, vector};
 use super::*;
-use crate::{Complex64, DType, HostTensor, Shape};
+use crate::{Complex64, DType, HostTensor, I1, Shape};
 
 fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
@@ -282,9 +282,20 @@ fn diagonals_bands_and_shapes() {
     check(matrix_band_part(&x, 0, 1, m), &[2, 3], &[1i32, 2, 0, 0, 5, 6]);
     check(matrix_band_part(&x, -1, 0, m), &[2, 3], &[1i32, 0, 0, 4, 5, 0]);
     assert!(matrix_band_part(&x, 3, 0, m).is_err() && matrix_band_part(&vector(&[1i32]), 0, 0, m).is_err());
-    check(matrix_diag_part(&x, m), &[2], &[1i32, 5]);
-    check(matrix_diag(&vector(&[7i32, 8]), m), &[2, 2], &[7i32, 0, 0, 8]);
-    check(matrix_set_diag(&x, &vector(&[9i32, 9]), m), &[2, 3], &[9i32, 2, 3, 4, 9, 6]);
+    let (main, zero) = (&Band::MAIN, &[0; 4]);
+    check(matrix_diag_part(&x, main, zero, m), &[2], &[1i32, 5]);
+    check(matrix_diag(&vector(&[7i32, 8]), main, [None; 2], zero, m), &[2, 2], &[7i32, 0, 0, 8]);
+    check(matrix_set_diag(&x, &vector(&[9i32, 9]), main, m), &[2, 3], &[9i32, 2, 3, 4, 9, 6]);
+    let right_left = &Band { lower: -1, upper: 2, above_left: false, below_left: true };
+    let diagonals = tensor(&[4, 2], &[0i32, 3, 2, 6, 1, 5, 4, 0]);
+    check(matrix_diag_part(&x, right_left, zero, m), &[4, 2], &[0i32, 3, 2, 6, 1, 5, 4, 0]);
+    check(matrix_diag(&diagonals, right_left, [Some(2), Some(3)], zero, m), &[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    check(matrix_set_diag(&x, &diagonals, right_left, m), &[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    let below = &Band { lower: -1, upper: -1, ..Band::MAIN };
+    check(matrix_diag(&vector(&[7i32]), below, [None; 2], &[9, 0, 0, 0], m), &[2, 2], &[9i32, 9, 7, 9]);
+    assert!(matrix_diag(&vector(&[7i32]), below, [Some(1), None], zero, m).is_err());
+    assert!(matrix_diag(&vector(&[7i32]), below, [None; 2], &[], m).is_err());
+    assert!(matrix_diag_part(&x, &Band { lower: 0, upper: 3, ..Band::MAIN }, zero, m).is_err());
     check(diag_part(&diag(&x, m).unwrap(), m), &[2, 3], &[1i32, 2, 3, 4, 5, 6]);
     assert!(diag_part(&x, m).is_err());
     check(invert_permutation(&vector(&[2i32, 0, 1]), m), &[3], &[1i32, 2, 0]);
@@ -322,7 +333,7 @@ fn running_logarithms_of_sums() {
     let got = scan(Scan::CumulativeLogsumexp, &x, 0, false, false, m).unwrap();
     let got = got.read::<f32>().unwrap();
     assert!(got[0] == 0.0 && (got[1] - 3f32.ln()).abs() < 1e-6 && got[1] == got[2]);
-    check(scan(Scan::CumulativeLogsumexp, &vector(&[1.0f32]), 0, true, false, m), &[1], &[f32::MIN]);
+    check(scan(Scan::CumulativeLogsumexp, &vector(&[1.0f32]), 0, true, false, m), &[1], &[f32::NEG_INFINITY]);
     check(
         scan(Scan::CumulativeLogsumexp, &vector(&[f32::INFINITY; 2]), 0, false, true, m),
         &[2],
@@ -379,4 +390,64 @@ proptest! {
             prop_assert_eq!(&*part.read::<f64>().unwrap(), &*again.read::<f64>().unwrap());
         }
     }
+}
+
+/// The numbers are TensorFlow's.
+#[test]
+fn sequences_blocks_and_sorted_segments() {
+    let m = &malloc();
+    let x = tensor(&[3, 4], &(0..12).collect::<Vec<i32>>());
+    let turned = [0i32, 1, 2, 3, 5, 4, 6, 7, 11, 10, 9, 8];
+    check(reverse_sequence(&x, &[0, 2, 4], 1, 0, m), &[3, 4], &turned);
+    check(reverse_sequence(&x, &[0, 2, 3, 1], 0, 1, m), &[3, 4], &[0i32, 5, 10, 3, 4, 1, 6, 7, 8, 9, 2, 11]);
+    for (lengths, seq) in [(&[0i64, 2, 5][..], 1), (&[0, 2, -1], 1), (&[0, 2], 1), (&[0, 2, 1], 0)] {
+        assert!(reverse_sequence(&x, lengths, seq, 0, m).is_err(), "{lengths:?}");
+    }
+    let image = tensor(&[1, 2, 3, 1], &[1i32, 2, 3, 4, 5, 6]);
+    let batched = space_to_batch(&image, &[2, 2], &[(0, 0), (0, 1)], m);
+    check(batched, &[4, 1, 2, 1], &[1i32, 3, 2, 0, 4, 6, 5, 0]);
+    let batched = tensor(&[4, 1, 2, 1], &[1i32, 3, 2, 0, 4, 6, 5, 0]);
+    check(batch_to_space(&batched, &[2, 2], &[(0, 0), (0, 1)], m), &[1, 2, 3, 1], &[1i32, 2, 3, 4, 5, 6]);
+    assert!(space_to_batch(&image, &[2, 2], &[(0, 0), (0, 0)], m).is_err());
+    assert!(batch_to_space(&batched, &[2, 2], &[(0, 0), (3, 2)], m).is_err());
+
+    let (data, ids) = (vector(&[1.0f32, 2.0, 4.0]), vector(&[0i32, 0, 3]));
+    check(segment(SortedSegment::Sum, &data, &ids, m), &[4], &[3.0f32, 0.0, 0.0, 4.0]);
+    check(segment(SortedSegment::Prod, &data, &ids, m), &[4], &[2.0f32, 1.0, 1.0, 4.0]);
+    check(segment(SortedSegment::Mean, &data, &ids, m), &[4], &[1.5f32, 0.0, 0.0, 4.0]);
+    check(segment(SortedSegment::Min, &data, &ids, m), &[4], &[1.0f32, 0.0, 0.0, 4.0]);
+    for ids in [&[-1i32, 0, 1][..], &[1, 0, 2], &[0, 1]] {
+        assert!(segment(SortedSegment::Max, &data, &vector(ids), m).is_err(), "{ids:?}");
+    }
+}
+
+/// The numbers are TensorFlow's.
+#[test]
+fn extremes_means_and_casts_at_the_edge() {
+    let m = &malloc();
+    let x = tensor(&[2, 3], &[1.0f32, f32::NAN, 3.0, f32::NAN, 2.0, 1.0]);
+    check(arg_extreme(true, &x, 1, DType::I64, m), &[2], &[2i64, 1]);
+    check(arg_extreme(false, &x, 1, DType::I64, m), &[2], &[0i64, 2]);
+    check(arg_extreme(true, &vector(&[f32::NAN; 2]), 0, DType::I32, m), &[], &[0i32]);
+    check(arg_extreme(true, &vector(&[I1::FALSE, I1::TRUE]), 0, DType::I32, m), &[], &[1i32]);
+    check(reduce(Reduce::Mean, &vector(&[200u8, 100]), &[0], false, m), &[], &[150u8]);
+    check(reduce(Reduce::Mean, &vector(&[i64::MAX; 4]), &[0], false, m), &[], &[-1i64]);
+    check(reduce(Reduce::EuclideanNorm, &vector(&[1i32, 2, 3]), &[0], false, m), &[], &[3i32]);
+    check(cast(&vector(&[1e10f32, f32::NAN, -2.9]), DType::I32, m), &[3], &[i32::MIN, i32::MIN, -2]);
+    check(cast_truncated(&vector(&[1.2345678f32]), DType::BF16, m), &[1], &[half::bf16::from_f32(1.234375)]);
+    check(bitcast(&vector(&[1.0f32]), DType::UI8), &[1, 4], &[0u8, 0, 0x80, 0x3f]);
+    check(bitcast(&tensor(&[1, 4], &[0u8, 0, 0x80, 0x3f]), DType::F32), &[1], &[1.0f32]);
+    assert!(bitcast(&vector(&[0u8, 1]), DType::F32).is_err());
+    let rows = tensor(&[3, 2], &[1i32, 2, 3, 4, 1, 2]);
+    let [values, places, counts] = unique(&rows, Some(0), DType::I32, m).unwrap();
+    check(Ok(values), &[2, 2], &[1i32, 2, 3, 4]);
+    check(Ok(places), &[3], &[0i32, 1, 0]);
+    check(Ok(counts), &[2], &[2i32, 1]);
+    let columns = tensor(&[2, 3], &[1i32, 2, 1, 3, 4, 3]);
+    check(unique(&columns, Some(1), DType::I32, m).map(|[values, ..]| values), &[2, 2], &[1i32, 2, 3, 4]);
+    let [values, places] = list_diff(&vector(&[1i32, 2, 3, 2]), &vector(&[3i32]), DType::I32, m).unwrap();
+    check(Ok(values), &[3], &[1i32, 2, 2]);
+    check(Ok(places), &[3], &[0i32, 1, 3]);
+    let whole = gather_nd(&vector(&[1i32, 2]), &HostTensor::zeros(DType::I32, shape(&[2, 0]), m).unwrap(), m);
+    check(whole, &[2, 2], &[1i32, 2, 1, 2]);
 }

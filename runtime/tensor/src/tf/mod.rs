@@ -75,17 +75,21 @@ pub mod reference {
     };
     pub use super::create::{eye, fill, lin_space, ones_like, range, zeros_like};
     pub use super::diagonal::{
-        diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag,
+        Band, diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag,
     };
     pub use super::einsum::einsum;
     pub use super::index::{
-        Scatter, gather, gather_nd, one_hot, scatter_nd, tensor_scatter, unique, where_true,
+        Scatter, gather, gather_nd, list_diff, one_hot, scatter_nd, tensor_scatter, unique, where_true,
     };
     pub use super::joins::{concat, pack, split, split_v, unpack};
     pub use super::list::TensorList;
-    pub use super::movement::{broadcast_to, depth_to_space, reverse, roll, space_to_depth, tile, transpose};
+    pub use super::movement::{
+        batch_to_space, broadcast_to, depth_to_space, reverse, reverse_sequence, roll, space_to_batch,
+        space_to_depth, tile, transpose,
+    };
     pub use super::norm::{
         BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
+        lrn,
     };
     pub use super::order::{arg_extreme, in_top_k, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
@@ -93,7 +97,7 @@ pub mod reference {
     pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
     pub use super::product::{Turn, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
-    pub use super::segment::{Segment, dynamic_stitch, unsorted_segment};
+    pub use super::segment::{Segment, SortedSegment, dynamic_stitch, segment, unsorted_segment};
     pub use super::shapes::{
         broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape,
         shape_from, shape_of, size_of, squeeze,
@@ -106,7 +110,9 @@ pub mod reference {
         Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
         apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
     };
-    pub use super::unary::{Test, Unary, bitcast, cast, leaky_relu, population_count, test, unary};
+    pub use super::unary::{
+        Test, Unary, bitcast, cast, cast_truncated, leaky_relu, population_count, test, unary,
+    };
     pub use super::window::{Format, Padding};
 }
 

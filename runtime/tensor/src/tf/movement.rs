@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::pads::{PadMode, pad};
 use super::shapes::{axis_set, permutation};
+use super::slices::slice;
 use super::walk::{AxisMap, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -97,6 +99,136 @@ pub fn roll(
             })
             .collect()
     })
+}
+
+/// `ReverseSequence`: for each position `b` along `batch_axis`, the first `lengths[b]` positions along `seq_axis` backwards.
+pub fn reverse_sequence(
+    x: &HostTensor,
+    lengths: &[i64],
+    seq_axis: i64,
+    batch_axis: i64,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "ReverseSequence";
+    let (seq, batch) = (resolve_axis(x.shape(), seq_axis)?, resolve_axis(x.shape(), batch_axis)?);
+    let dims = x.shape().dims();
+    if seq == batch {
+        return invalid(op, format!("axis {seq} of shape {} is both", x.shape()));
+    }
+    if lengths.len() != dims[batch] {
+        let problem = format!("{} lengths for axis {batch} of shape {}", lengths.len(), x.shape());
+        return invalid(op, problem);
+    }
+    if let Some(length) = lengths.iter().find(|&&length| length < 0 || length as u64 > dims[seq] as u64) {
+        return invalid(op, format!("length {length} does not fit axis {seq} of shape {}", x.shape()));
+    }
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
+    if out.num_elements() > 0 {
+        let strides = strides(x.shape());
+        let last = seq.max(batch);
+        let slab = strides[last] * x.dtype().size();
+        // In slabs: what lies beyond both axes moves as one.
+        let (seq_step, batch_step) = (strides[seq] / strides[last], strides[batch] / strides[last]);
+        let from = x.read_bytes()?;
+        for (i, to) in out.write_bytes()?.chunks_exact_mut(slab).enumerate() {
+            let (at, length) = (i / seq_step % dims[seq], lengths[i / batch_step % dims[batch]] as usize);
+            let source = if at < length { i - at * seq_step + (length - 1 - at) * seq_step } else { i };
+            to.copy_from_slice(&from[source * slab..][..slab]);
+        }
+    }
+    Ok(out)
+}
+
+/// `SpaceToBatchND`: the axes after the first, one for each block size, are padded with zeros and cut into blocks; positions within a block become
+/// parts of the batch.
+pub fn space_to_batch(
+    x: &HostTensor,
+    blocks: &[i64],
+    paddings: &[(i64, i64)],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "SpaceToBatchND";
+    let sizes = block_sizes(op, x, blocks, paddings)?;
+    let mut around = vec![(0, 0); x.shape().rank()];
+    around[1..=sizes.len()].copy_from_slice(paddings);
+    let padded = pad(x, &around, PadMode::Constant(&[]), allocator)?;
+    let dims = padded.shape().dims();
+    let (space, rest) = dims[1..].split_at(sizes.len());
+    if let Some(at) = (0..sizes.len()).find(|&i| !space[i].is_multiple_of(sizes[i])) {
+        return invalid(
+            op,
+            format!("no blocks of {} in axis {} of padded shape {}", sizes[at], at + 1, padded.shape()),
+        );
+    }
+    let m = sizes.len() as i64;
+    let (mut apart, mut result) = (vec![dims[0]], vec![dims[0]]);
+    for (&len, &size) in space.iter().zip(&sizes) {
+        apart.extend([len / size, size]);
+        result[0] = result[0].checked_mul(size).ok_or(TensorError::TooLarge)?;
+        result.push(len / size);
+    }
+    apart.extend(rest);
+    result.extend(rest);
+    let mut perm: Vec<i64> = (0..m).map(|i| 2 * i + 2).collect();
+    perm.push(0);
+    perm.extend((0..m).map(|i| 2 * i + 1));
+    perm.extend(2 * m + 1..apart.len() as i64);
+    transpose(&padded.reshaped(Shape::new(&apart)?)?, &perm, allocator)?.reshaped(Shape::new(&result)?)
+}
+
+/// `BatchToSpaceND`: the inverse of [`space_to_batch`], with what `crops` says cut off.
+pub fn batch_to_space(
+    x: &HostTensor,
+    blocks: &[i64],
+    crops: &[(i64, i64)],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "BatchToSpaceND";
+    let sizes = block_sizes(op, x, blocks, crops)?;
+    let dims = x.shape().dims();
+    let parts = sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+    let Some(parts) = parts.filter(|&parts| dims[0].is_multiple_of(parts)) else {
+        return invalid(op, format!("no blocks of {sizes:?} in the batch of shape {}", x.shape()));
+    };
+    let (space, rest) = dims[1..].split_at(sizes.len());
+    let m = sizes.len() as i64;
+    let (mut apart, mut perm) = (sizes.clone(), vec![m]);
+    apart.push(dims[0] / parts);
+    apart.extend(&dims[1..]);
+    let mut result = vec![dims[0] / parts];
+    for (i, (&len, &size)) in (0..).zip(space.iter().zip(&sizes)) {
+        perm.extend([m + 1 + i, i]);
+        result.push(len.checked_mul(size).ok_or(TensorError::TooLarge)?);
+    }
+    perm.extend(2 * m + 1..apart.len() as i64);
+    result.extend(rest);
+    let whole =
+        transpose(&x.reshaped(Shape::new(&apart)?)?, &perm, allocator)?.reshaped(Shape::new(&result)?)?;
+    let (mut begin, mut size) = (vec![0; result.len()], vec![-1; result.len()]);
+    for (i, &(before, after)) in (1..).zip(crops) {
+        let left = result[i] as i64;
+        begin[i] = before;
+        size[i] = left.saturating_sub(before).saturating_sub(after);
+        if before < 0 || after < 0 || size[i] < 0 {
+            return invalid(op, format!("crops ({before}, {after}) of axis {i} of shape {}", whole.shape()));
+        }
+    }
+    slice(&whole, &begin, &size, allocator)
+}
+
+/// The sizes of blocks, one for each pair, all positive, for the axes after the first.
+fn block_sizes(
+    op: &'static str,
+    x: &HostTensor,
+    blocks: &[i64],
+    pairs: &[(i64, i64)],
+) -> Result<Vec<usize>, TensorError> {
+    let sizes: Option<Vec<usize>> =
+        blocks.iter().map(|&size| usize::try_from(size).ok().filter(|&size| size > 0)).collect();
+    match sizes {
+        Some(sizes) if sizes.len() == pairs.len() && sizes.len() < x.shape().rank() => Ok(sizes),
+        _ => invalid(op, format!("blocks of {blocks:?} and {} pairs for shape {}", pairs.len(), x.shape())),
+    }
 }
 
 /// `SpaceToDepth` of an NHWC tensor: blocks of `block` by `block` pixels become channels.

@@ -1,4 +1,4 @@
-//! Biases and batch normalization with its gradients, NHWC or NCHW.
+//! Biases, batch normalization with its gradients, NHWC or NCHW, and normalization over neighbouring channels.
 //!
 //! On floats, computed in f64 and rounded once per result (biases of any numbers). Images and the vectors, each as long as the images
 //! have channels, may differ in dtype, as TensorFlow's do.
@@ -256,4 +256,34 @@ pub fn batch_norm_grad(
         rounded(scale.dtype(), &sums(by_scale), allocator)?,
         rounded(scale.dtype(), &sums(by_offset), allocator)?,
     ])
+}
+
+/// `LRN`, local response normalization of NHWC images: each element over `(bias + alpha * s) ^ beta`, where `s` is the sum of the squares of the channels that
+/// are at most `radius` away. Floats.
+pub fn lrn(
+    x: &HostTensor,
+    radius: usize,
+    [bias, alpha, beta]: [f64; 3],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let &[.., channels] = x.shape().dims() else {
+        return Err(TensorError::Rank { what: "input", want: 4, got: x.shape().clone() });
+    };
+    if x.shape().rank() != 4 {
+        return Err(TensorError::Rank { what: "input", want: 4, got: x.shape().clone() });
+    }
+    let wide = reals("LRN", x, allocator)?;
+    if wide.num_elements() > 0 {
+        let mut sums = vec![0.0; channels];
+        for pixel in wide.write::<f64>()?.chunks_exact_mut(channels) {
+            for (c, sum) in sums.iter_mut().enumerate() {
+                let near = c.saturating_sub(radius)..c.saturating_add(radius).saturating_add(1).min(channels);
+                *sum = pixel[near].iter().map(|x| x * x).sum();
+            }
+            for (x, sum) in pixel.iter_mut().zip(&sums) {
+                *x /= (bias + alpha * sum).powf(beta);
+            }
+        }
+    }
+    cast(&wide, x.dtype(), allocator)
 }

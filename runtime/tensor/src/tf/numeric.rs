@@ -27,7 +27,11 @@ pub(crate) trait Number: Element {
     const BITS: u32 = 8 * size_of::<Self>() as u32;
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
-    /// Conversion as `Cast` does it: fractions are cut off, floats out of range saturate, integers wrap, NaN becomes 0.
+    /// The lowest and the highest finite number; of what has no order, zero.
+    const ENDS: [Self; 2];
+    /// Conversion as `Cast` does it: fractions are cut off, integers wrap. What TensorFlow leaves to the machine: for i32 and i64 floats out of range
+    /// and NaN become the lowest number, which is what its results are on x86; for other integers, where those differ from element to element,
+    /// floats saturate and NaN becomes 0.
     fn cast(from: AnyWide) -> Self;
 }
 
@@ -50,7 +54,7 @@ impl AnyWide {
         }
     }
 
-    fn real(self) -> f64 {
+    pub(crate) fn real(self) -> f64 {
         match self {
             AnyWide::Bool(b) => f64::from(u8::from(b)),
             AnyWide::Int(i) => i as f64,
@@ -193,6 +197,7 @@ impl Number for I1 {
     fn widen(self) -> bool {
         self.is_true()
     }
+    const ENDS: [I1; 2] = [I1::FALSE, I1::TRUE];
     fn narrow(wide: bool) -> I1 {
         I1::from(wide)
     }
@@ -201,26 +206,46 @@ impl Number for I1 {
     }
 }
 
+/// See [`Number::cast`].
+pub(crate) fn f64_to_i32(x: f64) -> i32 {
+    if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
+}
+
+/// See [`Number::cast`].
+pub(crate) fn f64_to_i64(x: f64) -> i64 {
+    if x < 9_223_372_036_854_775_808.0 { x as i64 } else { i64::MIN }
+}
+
 macro_rules! integers {
-    ($($ty:ident)*) => {$(
+    ($($ty:ident: $from_f64:expr;)*) => {$(
         impl Number for $ty {
             type Wide = i128;
             fn widen(self) -> i128 {
                 i128::from(self)
             }
+            const ENDS: [$ty; 2] = [$ty::MIN, $ty::MAX];
             fn narrow(wide: i128) -> $ty {
                 wide as $ty // the low bits
             }
             fn cast(from: AnyWide) -> $ty {
                 match from {
                     AnyWide::Int(i) => i as $ty,
-                    other => other.real() as $ty,
+                    other => $from_f64(other.real()),
                 }
             }
         }
     )*};
 }
-integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+integers! {
+    i8: |x| x as i8;
+    i16: |x| x as i16;
+    i32: f64_to_i32;
+    i64: f64_to_i64;
+    u8: |x| x as u8;
+    u16: |x| x as u16;
+    u32: |x| x as u32;
+    u64: |x| x as u64;
+}
 
 macro_rules! floats {
     ($($ty:ident: $to_f64:expr, $from_f64:expr;)*) => {$(
@@ -229,6 +254,7 @@ macro_rules! floats {
             fn widen(self) -> f64 {
                 $to_f64(self)
             }
+            const ENDS: [$ty; 2] = [$ty::MIN, $ty::MAX];
             fn narrow(wide: f64) -> $ty {
                 $from_f64(wide)
             }
@@ -249,6 +275,7 @@ impl Number for f32 {
     fn widen(self) -> f64 {
         f64::from(self)
     }
+    const ENDS: [f32; 2] = [f32::MIN, f32::MAX];
     fn narrow(wide: f64) -> f32 {
         wide as f32
     }
@@ -265,6 +292,7 @@ impl Number for Complex128 {
     fn widen(self) -> Complex128 {
         self
     }
+    const ENDS: [Complex128; 2] = [Domain::ZERO; 2];
     fn narrow(wide: Complex128) -> Complex128 {
         wide
     }
@@ -281,6 +309,7 @@ impl Number for Complex64 {
     fn widen(self) -> Complex128 {
         Complex128 { re: f64::from(self.re), im: f64::from(self.im) }
     }
+    const ENDS: [Complex64; 2] = [Complex64 { re: 0.0, im: 0.0 }; 2];
     fn narrow(wide: Complex128) -> Complex64 {
         Complex64 { re: wide.re as f32, im: wide.im as f32 }
     }

@@ -1,7 +1,7 @@
 //! Order: positions of extremes, the largest few, sorting.
 //!
-//! A NaN is larger than any number (for the smallest, smaller); of equals the first comes first. Numbers that have an order only: no
-//! i1, no complex ones.
+//! A NaN is larger than any number when things are sorted, and no extreme where positions of extremes are asked for; of equals the first comes
+//! first. Numbers that have an order only: no complex ones, and i1 for positions of extremes only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
-/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64.
+/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 where all is NaN.
 pub fn arg_extreme(
     largest: bool,
     x: &HostTensor,
@@ -25,6 +25,9 @@ pub fn arg_extreme(
 ) -> Result<HostTensor, TensorError> {
     let op = if largest { "ArgMax" } else { "ArgMin" };
     let wanted = if largest { Ordering::Greater } else { Ordering::Less };
+    if x.dtype() == DType::I1 {
+        return arg_extreme(largest, &cast(x, DType::UI8, allocator)?, axis, to, allocator);
+    }
     let (turned, _, len) = axis_last(x, axis, allocator)?;
     let limit = match to {
         DType::I16 => i16::MAX as usize,
@@ -51,7 +54,7 @@ pub fn arg_extreme(
             let mut best = 0;
             for (i, x) in row.iter().enumerate() {
                 let (b, x) = (row[best].widen(), x.widen());
-                if !b.is_nan() && (x.is_nan() || x.order(b) == Some(wanted)) {
+                if x.order(b) == Some(wanted) || (b.is_nan() && !x.is_nan()) {
                     best = i;
                 }
             }

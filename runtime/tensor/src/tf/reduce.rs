@@ -95,16 +95,20 @@ fn reduce_row<T: Number>(op: Reduce, row: &[T]) -> T {
         Reduce::Prod | Reduce::All => T::narrow(pairwise(row, |x| x, T::Wide::ONE, T::Wide::times)),
         Reduce::Mean => {
             let sum = sum(row, |x| x);
-            // An integer sum wraps around before it is divided, as TensorFlow's does.
+            // A sum of 64-bit integers wraps around before it is divided, one of shorter ones has room, as in TensorFlow.
             let sum = match sum.any() {
-                AnyWide::Int(_) => T::narrow(sum).widen(),
+                AnyWide::Int(_) if T::BITS == 64 => T::narrow(sum).widen(),
                 _ => sum,
             };
             T::narrow(sum.over(row.len()))
         }
         Reduce::EuclideanNorm => {
             let sum = sum(row, |x| x.times(x.conjugated()));
-            T::narrow(T::Wide::unary(Unary::Sqrt).map_or(sum, |sqrt| sqrt(sum)))
+            match (sum.any(), T::Wide::unary(Unary::Sqrt)) {
+                (AnyWide::Int(_), _) => T::cast(AnyWide::Real(T::narrow(sum).widen().any().real().sqrt())),
+                (_, Some(sqrt)) => T::narrow(sqrt(sum)),
+                _ => T::narrow(sum),
+            }
         }
         Reduce::Min => extreme(row, Ordering::Less),
         Reduce::Max => extreme(row, Ordering::Greater),
@@ -120,10 +124,13 @@ fn extreme<T: Number>(row: &[T], wanted: Ordering) -> T {
     })
 }
 
-/// The lowest number of a dtype, from which any is greater, or the highest.
+/// The lowest number of a dtype, from which any is greater, or the highest; of floats an infinite one.
 pub(super) fn far_end<T: Number>(wanted: Ordering) -> T {
-    // The saturating conversion finds the end of an integer type.
-    T::cast(AnyWide::Real(if wanted == Ordering::Greater { f64::NEG_INFINITY } else { f64::INFINITY }))
+    let end = T::ENDS[usize::from(wanted == Ordering::Less)];
+    match end.widen().any() {
+        AnyWide::Real(x) => T::cast(AnyWide::Real(f64::INFINITY.copysign(x))),
+        _ => end,
+    }
 }
 
 fn sum<T: Number>(row: &[T], of: fn(T::Wide) -> T::Wide) -> T::Wide {
@@ -162,7 +169,7 @@ pub(super) fn axis_last(
 }
 
 /// `Cumsum`, `Cumprod`, `CumulativeLogsumexp` along an axis; exclusive: without the element itself; reverse: from the end. The logarithm of
-/// an empty sum is the lowest finite number of the dtype, as in TensorFlow.
+/// an empty sum is minus infinity.
 pub fn scan(
     op: Scan,
     x: &HostTensor,
@@ -185,13 +192,7 @@ pub fn scan(
     let walk = Walk { len, exclusive, reverse };
     if op == Scan::CumulativeLogsumexp {
         let sums = reals(op.name(), &turned, allocator)?;
-        let lowest = match x.dtype() {
-            DType::F16 => f64::from(half::f16::MIN),
-            DType::BF16 => f64::from(half::bf16::MIN),
-            DType::F32 => f64::from(f32::MIN),
-            _ => f64::MIN,
-        };
-        walk.run::<f64>(&mut sums.write::<f64>()?, lowest, log_add);
+        walk.run::<f64>(&mut sums.write::<f64>()?, f64::NEG_INFINITY, log_add);
         return turned_back(cast(&sums, x.dtype(), allocator)?);
     }
     let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;

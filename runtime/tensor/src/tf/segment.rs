@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::index::indices_of;
 use super::numeric::{Domain, Number, named_ops};
-use super::reduce::far_end;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -19,7 +18,7 @@ named_ops! {
 }
 
 /// `UnsortedSegmentSum` ...: rows of `x` whose `ids` (i32 or i64) are `i` become row `i` of the result; rows with a negative id are dropped. A
-/// segment without rows is 0, 1, the lowest or the highest number.
+/// segment without rows is 0, 1, the lowest or the highest finite number.
 pub fn unsorted_segment(
     op: Segment,
     x: &HostTensor,
@@ -51,22 +50,87 @@ pub fn unsorted_segment(
         to.fill(match op {
             Segment::Sum => T::narrow(Wide::ZERO),
             Segment::Prod => T::narrow(Wide::ONE),
-            Segment::Max => far_end(Ordering::Greater),
-            Segment::Min => far_end(Ordering::Less),
+            Segment::Max => T::ENDS[0],
+            Segment::Min => T::ENDS[1],
         });
-        let extreme = |old: T, new: T, wanted| {
-            let (a, b) = (old.widen(), new.widen());
-            if !a.is_nan() && (b.is_nan() || b.order(a) == Some(wanted)) { new } else { old }
-        };
         for (row, &id) in from.chunks_exact(len).zip(&ids) {
             let Ok(id) = usize::try_from(id) else { continue };
             for (to, &x) in to[id * len..(id + 1) * len].iter_mut().zip(row) {
-                *to = match op {
-                    Segment::Sum => T::narrow(to.widen().plus(x.widen())),
-                    Segment::Prod => T::narrow(to.widen().times(x.widen())),
-                    Segment::Max => extreme(*to, x, Ordering::Greater),
-                    Segment::Min => extreme(*to, x, Ordering::Less),
-                };
+                *to = together(op, *to, x);
+            }
+        }
+    });
+    Ok(out)
+}
+
+/// Two elements of a segment as one.
+fn together<T: Number>(op: Segment, old: T, new: T) -> T {
+    let (a, b) = (old.widen(), new.widen());
+    let extreme = |wanted| if !a.is_nan() && (b.is_nan() || b.order(a) == Some(wanted)) { new } else { old };
+    match op {
+        Segment::Sum => T::narrow(a.plus(b)),
+        Segment::Prod => T::narrow(a.times(b)),
+        Segment::Max => extreme(Ordering::Greater),
+        Segment::Min => extreme(Ordering::Less),
+    }
+}
+
+named_ops! {
+    /// How the rows of a segment become one where the rows of a segment follow one another.
+    SortedSegment {
+        Sum = "SegmentSum"; Prod = "SegmentProd"; Max = "SegmentMax"; Min = "SegmentMin"; Mean = "SegmentMean";
+    }
+}
+
+/// `SegmentSum` ...: the rows of `x` along its first axis whose `ids` (i32 or i64, a vector that never falls) are `i` become row `i` of the result, which has
+/// as many rows as the last id says. A segment without rows is 0, of products 1.
+pub fn segment(
+    op: SortedSegment,
+    x: &HostTensor,
+    ids: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let name = op.name();
+    let Some((&n, rest)) = x.shape().dims().split_first() else {
+        return invalid(name, "a scalar has no rows".to_owned());
+    };
+    if *ids.shape().dims() != [n] {
+        return invalid(name, format!("ids of shape {} for the rows of shape {}", ids.shape(), x.shape()));
+    }
+    let ids = indices_of(name, ids)?;
+    if ids.first().is_some_and(|&first| first < 0) || !ids.is_sorted() {
+        return invalid(name, "the ids do not rise from 0 or more".to_owned());
+    }
+    let rows = ids.last().map_or(Ok(0), |&last| usize::try_from(last).map(|last| last.saturating_add(1)));
+    let rows = rows.map_err(|_| TensorError::TooLarge)?;
+    let out = HostTensor::allocate(x.dtype(), Shape::new(&[&[rows], rest].concat())?, allocator)?;
+    if out.num_elements() == 0 {
+        return Ok(out);
+    }
+    let len: usize = rest.iter().product();
+    let joined = match op {
+        SortedSegment::Sum | SortedSegment::Mean => Segment::Sum,
+        SortedSegment::Prod => Segment::Prod,
+        SortedSegment::Max => Segment::Max,
+        SortedSegment::Min => Segment::Min,
+    };
+    with_element!(x.dtype(), T => {
+        type Wide = <T as Number>::Wide;
+        if !Wide::ORDERED && matches!(op, SortedSegment::Max | SortedSegment::Min) {
+            return Err(TensorError::Unsupported { op: name, dtype: x.dtype() });
+        }
+        let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+        to.fill(T::narrow(if op == SortedSegment::Prod { Wide::ONE } else { Wide::ZERO }));
+        let mut rows = from.chunks_exact(len);
+        for run in ids.chunk_by(|a, b| a == b) {
+            let to = &mut to[run[0] as usize * len..][..len]; // an id, not negative
+            for (i, row) in rows.by_ref().take(run.len()).enumerate() {
+                for (to, &x) in to.iter_mut().zip(row) {
+                    *to = if i == 0 { x } else { together(joined, *to, x) };
+                }
+            }
+            if op == SortedSegment::Mean {
+                to.iter_mut().for_each(|to| *to = T::narrow(to.widen().over(run.len())));
             }
         }
     });

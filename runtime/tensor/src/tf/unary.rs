@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::numeric::{AnyWide, Domain, Number, named_ops};
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::{DType, HostTensor, I1, TensorError};
+use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 named_ops! {
     /// An elementwise function whose result has the operand's dtype.
@@ -65,22 +65,54 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
     }
 }
 
-/// `Cast`: fractions are cut off, integers wrap around, any number but 0 is true, a complex number loses its imaginary part. Floats beyond
-/// an integer type saturate and NaN becomes integer 0; TensorFlow leaves these undefined (on x86 the result is the smallest integer), XLA and
-/// Rust have them so.
+/// `Cast`: fractions are cut off, integers wrap around, any number but 0 is true, a complex number loses its imaginary part. TensorFlow leaves
+/// floats beyond an integer type and NaN undefined: as i32 and i64 they are the lowest number here, which is what it gives on x86; as shorter or unsigned
+/// integers, where its results differ from element to element, they saturate, and NaN is 0.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), From => with_element!(to, To => {
         map::<From, To>(x, allocator, |x| To::cast(x.widen().any()))
     }))
 }
 
-/// `Bitcast` between dtypes of one size. The bytes are shared, not copied.
+/// `Bitcast`. Elements become smaller ones on a new last axis, or those of the last axis together become one that is larger. The bytes are shared, not
+/// copied.
 pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
-    if x.dtype().size() != to.size() {
-        let problem = format!("{} of shape {} cannot become {to}: the sizes differ", x.dtype(), x.shape());
-        return Err(TensorError::Invalid { op: "Bitcast", problem });
-    }
-    HostTensor::from_buffer(to, x.shape().clone(), x.buffer().clone())
+    let (old, new, dims) = (x.dtype().size(), to.size(), x.shape().dims());
+    let dims = match dims.split_last() {
+        _ if old == new => dims.to_vec(),
+        _ if old > new => [dims, &[old / new]].concat(),
+        Some((&last, outer)) if last == new / old => outer.to_vec(),
+        _ => {
+            let problem = format!(
+                "{} of shape {} cannot become {to}: the last axis is not the {} parts of an element",
+                x.dtype(),
+                x.shape(),
+                new / old
+            );
+            return Err(TensorError::Invalid { op: "Bitcast", problem });
+        }
+    };
+    HostTensor::from_buffer(to, Shape::new(&dims)?, x.buffer().clone())
+}
+
+/// `Cast` with the attribute `Truncate`: what a narrower float has no room for is cut off, not rounded.
+pub fn cast_truncated(
+    x: &HostTensor,
+    to: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let digits = match (x.dtype(), to) {
+        (DType::F32 | DType::F64, DType::F16) => 10,
+        (DType::F32 | DType::F64, DType::BF16) => 7,
+        (DType::F64, DType::F32) => 23,
+        _ => return cast(x, to, allocator),
+    };
+    let wide = cast(x, DType::F64, allocator)?;
+    let cut = map::<f64, f64>(&wide, allocator, |x| match x.is_nan() {
+        true => x,
+        false => f64::from_bits(x.to_bits() & (u64::MAX << (52 - digits))),
+    })?;
+    cast(&cut, to, allocator)
 }
 
 /// `PopulationCount`: how many bits of an integer are set, as ui8.

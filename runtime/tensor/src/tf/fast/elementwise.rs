@@ -2,6 +2,7 @@
 
 use super::super::binary::zip;
 use super::super::numeric::Number;
+use super::super::numeric::{f64_to_i32, f64_to_i64};
 use super::super::unary::map as map_numbers;
 use super::super::walk::broadcast_shape;
 use super::super::{Binary, Compare, Unary, reference};
@@ -327,6 +328,10 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         ($($from:ident $rust_from:ident => $to:ident $rust_to:ident,)*) => {
             match (x.dtype(), to) {
                 $((DType::$from, DType::$to) => map_numbers::<$rust_from, $rust_to>(x, cx.allocator, |x| x as $rust_to),)*
+                (DType::F32, DType::I32) => map_numbers::<f32, i32>(x, cx.allocator, |x| f64_to_i32(f64::from(x))),
+                (DType::F32, DType::I64) => map_numbers::<f32, i64>(x, cx.allocator, |x| f64_to_i64(f64::from(x))),
+                (DType::F64, DType::I32) => map_numbers::<f64, i32>(x, cx.allocator, f64_to_i32),
+                (DType::F64, DType::I64) => map_numbers::<f64, i64>(x, cx.allocator, f64_to_i64),
                 (DType::I1, DType::F32) => {
                     map_numbers::<I1, f32>(x, cx.allocator, |x| f32::from(u8::from(x.is_true())))
                 }
@@ -341,8 +346,7 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         return Ok(x.clone());
     }
     pairs! {
-        F32 f32 => I32 i32, F32 f32 => I64 i64, F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32, F64 f64 => I32 i32,
-        F64 f64 => I64 i64, I32 i32 => F32 f32, I64 i64 => F32 f32, UI8 u8 => F32 f32, I32 i32 => I64 i64, I64 i64 => I32 i32,
+        F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32, I32 i32 => F32 f32, I64 i64 => F32 f32, UI8 u8 => F32 f32, I32 i32 => I64 i64, I64 i64 => I32 i32,
         I32 i32 => F64 f64, I64 i64 => F64 f64, UI8 u8 => I32 i32,
     }
 }

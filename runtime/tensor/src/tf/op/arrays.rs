@@ -3,11 +3,12 @@
 use super::{Attributes, OwnedEval, Row, count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::{
-    PadMode, Scatter, SliceMasks, SliceRange, Unary, cast, concat, depth_to_space, diag, diag_part,
-    dynamic_stitch, fast, gather, gather_nd, in_top_k, matrix_band_part, matrix_diag, matrix_diag_part,
-    matrix_set_diag, mirror_pad_grad, one_hot, pack, pad, reverse, roll, scatter_nd, slice, space_to_depth,
-    split, split_v, strided_slice, strided_slice_grad, tensor_scatter, tensor_strided_slice_update, tile,
-    top_k, transpose, unary, unique, unpack,
+    Band, PadMode, Scatter, SliceMasks, SliceRange, Unary, batch_to_space, cast, concat, depth_to_space,
+    diag, diag_part, dynamic_stitch, fast, gather, gather_nd, in_top_k, list_diff, matrix_band_part,
+    matrix_diag, matrix_diag_part, matrix_set_diag, mirror_pad_grad, one_hot, pack, pad, reverse,
+    reverse_sequence, roll, scatter_nd, slice, space_to_batch, space_to_depth, split, split_v, strided_slice,
+    strided_slice_grad, tensor_scatter, tensor_strided_slice_update, tile, top_k, transpose, unary, unique,
+    unpack,
 };
 use crate::{DType, HostTensor, I1, TensorError};
 
@@ -99,11 +100,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["PadV2"], |attrs| {
         of(attrs, |[x, paddings, value], m| {
-            value.expect_dtype("constant_values", x.dtype())?;
-            let value = value.read_bytes()?;
-            if value.len() != x.dtype().size() {
-                return invalid("PadV2", "`constant_values` is no scalar".to_owned());
-            }
+            let value = element_in("PadV2", "constant_values", value, x)?;
             pad(x, &pairs_in("PadV2", paddings)?, PadMode::Constant(&value), m)
         })
     }),
@@ -171,11 +168,11 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["Unique"], |attrs| {
         let to = attrs.dtype("out_idx")?;
-        of(attrs, move |[x], m| unique(x, to, m).map(|[values, at, _]| [values, at]))
+        of(attrs, move |[x], m| unique(x, None, to, m).map(|[values, at, _]| [values, at]))
     }),
     (&["UniqueWithCounts"], |attrs| {
         let to = attrs.dtype("out_idx")?;
-        of(attrs, move |[x], m| unique(x, to, m))
+        of(attrs, move |[x], m| unique(x, None, to, m))
     }),
     (&["TopK"], |attrs| {
         let k = attrs.count("k")?;
@@ -204,54 +201,113 @@ pub(super) const OPS: &[Row] = &[
             matrix_band_part(x, int_in(op, "num_lower", lower)?, int_in(op, "num_upper", upper)?, m)
         })
     }),
-    (&["MatrixDiag"], |attrs| of(attrs, |[x], m| matrix_diag(x, m))),
+    (&["MatrixDiag"], |attrs| {
+        of(attrs, |[x], m| matrix_diag(x, &Band::MAIN, [None; 2], &[0; 16][..x.dtype().size()], m))
+    }),
     (&["MatrixDiagV2", "MatrixDiagV3"], |attrs| {
-        let op = attrs.op();
+        let (op, align) = (attrs.op(), alignment(attrs)?);
         of(attrs, move |[x, k, rows, cols, padding], m| {
-            main_diagonal(op, k)?;
-            let n = x.shape().dims().last().map_or(0, |&n| n as i64);
-            for (what, size) in [("num_rows", rows), ("num_cols", cols)] {
-                let size = int_in(op, what, size)?;
-                if size != -1 && size != n {
-                    return invalid(op, format!("`{what}` is {size}: only square matrices are supported"));
+            let size = |what, size| {
+                let given = int_in(op, what, size)?;
+                match usize::try_from(given) {
+                    Ok(size) => Ok(Some(size)),
+                    Err(_) if given == -1 => Ok(None),
+                    Err(_) => invalid(op, format!("`{what}` is {given}")),
                 }
-            }
-            padding.expect_dtype("padding_value", x.dtype())?;
-            if padding.read_bytes()?.iter().any(|&byte| byte != 0) {
-                return invalid(op, "`padding_value` is not 0, which is not supported".to_owned());
-            }
-            matrix_diag(x, m)
+            };
+            let sizes = [size("num_rows", rows)?, size("num_cols", cols)?];
+            matrix_diag(x, &band_in(op, k, align)?, sizes, &element_in(op, "padding_value", padding, x)?, m)
         })
     }),
-    (&["MatrixDiagPart"], |attrs| of(attrs, |[x], m| matrix_diag_part(x, m))),
+    (&["MatrixDiagPart"], |attrs| {
+        of(attrs, |[x], m| matrix_diag_part(x, &Band::MAIN, &[0; 16][..x.dtype().size()], m))
+    }),
     (&["MatrixDiagPartV2", "MatrixDiagPartV3"], |attrs| {
-        let op = attrs.op();
+        let (op, align) = (attrs.op(), alignment(attrs)?);
         of(attrs, move |[x, k, padding], m| {
-            main_diagonal(op, k)?;
-            padding.expect_dtype("padding_value", x.dtype())?;
-            matrix_diag_part(x, m)
+            matrix_diag_part(x, &band_in(op, k, align)?, &element_in(op, "padding_value", padding, x)?, m)
         })
     }),
-    (&["MatrixSetDiag"], |attrs| of(attrs, |[x, diagonal], m| matrix_set_diag(x, diagonal, m))),
+    (&["MatrixSetDiag"], |attrs| of(attrs, |[x, diagonal], m| matrix_set_diag(x, diagonal, &Band::MAIN, m))),
     (&["MatrixSetDiagV2", "MatrixSetDiagV3"], |attrs| {
+        let (op, align) = (attrs.op(), alignment(attrs)?);
+        of(attrs, move |[x, diagonal, k], m| matrix_set_diag(x, diagonal, &band_in(op, k, align)?, m))
+    }),
+    (&["ReverseSequence"], |attrs| {
+        let (seq, batch) = (attrs.int("seq_dim")?, attrs.int("batch_dim")?);
+        of(attrs, move |[x, lengths], m| {
+            reverse_sequence(x, &ints_in("ReverseSequence", "seq_lengths", lengths)?, seq, batch, m)
+        })
+    }),
+    (&["SpaceToBatchND", "BatchToSpaceND"], |attrs| {
         let op = attrs.op();
-        of(attrs, move |[x, diagonal, k], m| {
-            main_diagonal(op, k)?;
-            matrix_set_diag(x, diagonal, m)
+        let f = if op == "SpaceToBatchND" { space_to_batch } else { batch_to_space };
+        of(attrs, move |[x, blocks, pairs], m| {
+            f(x, &ints_in(op, "block_shape", blocks)?, &pairs_in(op, pairs)?, m)
+        })
+    }),
+    (&["ListDiff"], |attrs| {
+        let to = attrs.dtype("out_idx")?;
+        of(attrs, move |[x, y], m| list_diff(x, y, to, m))
+    }),
+    (&["UniqueV2"], |attrs| {
+        let to = attrs.dtype("out_idx")?;
+        of(attrs, move |[x, axis], m| {
+            let axis = match &ints_in("UniqueV2", "axis", axis)?[..] {
+                [] => None,
+                &[axis] => Some(axis),
+                axes => return invalid("UniqueV2", format!("axes {axes:?}, expected one at most")),
+            };
+            unique(x, axis, to, m).map(|[values, at, _]| [values, at])
         })
     }),
 ];
 
-fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Result<OwnedEval, TensorError> {
-    of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
+/// The bytes of an operand that is one element of `x`'s dtype.
+fn element_in(
+    op: &'static str,
+    what: &'static str,
+    element: &HostTensor,
+    x: &HostTensor,
+) -> Result<Vec<u8>, TensorError> {
+    element.expect_dtype(what, x.dtype())?;
+    match element.num_elements() {
+        1 => Ok(element.read_bytes()?.to_vec()),
+        _ => invalid(op, format!("`{what}` is no scalar")),
+    }
 }
 
-/// Complains unless the diagonals asked for are the main one.
-fn main_diagonal(op: &'static str, k: &HostTensor) -> Result<(), TensorError> {
-    match &ints_in(op, "k", k)?[..] {
-        [0] | [0, 0] => Ok(()),
-        other => invalid(op, format!("diagonals {other:?}: only the main one is supported")),
+/// Whether diagonals above and below the main one are at the left of their rows; always, before there was an attribute for it.
+fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
+    if attrs.signature().attr("align").is_none() {
+        return Ok((true, true));
     }
+    attrs.word(
+        "align",
+        &[
+            ("LEFT_LEFT", (true, true)),
+            ("LEFT_RIGHT", (true, false)),
+            ("RIGHT_LEFT", (false, true)),
+            ("RIGHT_RIGHT", (false, false)),
+        ],
+    )
+}
+
+/// The diagonals in an operand: one, or the lowest and the highest.
+fn band_in(
+    op: &'static str,
+    k: &HostTensor,
+    (above_left, below_left): (bool, bool),
+) -> Result<Band, TensorError> {
+    match ints_in(op, "k", k)?[..] {
+        [k] => Ok(Band { lower: k, upper: k, above_left, below_left }),
+        [lower, upper] => Ok(Band { lower, upper, above_left, below_left }),
+        ref other => invalid(op, format!("diagonals {other:?}, expected one number or two")),
+    }
+}
+
+fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Result<OwnedEval, TensorError> {
+    of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
 }
 
 /// The paddings in an operand: a row of two for each axis.

@@ -11,7 +11,7 @@ use crate::tf::fast::{self, Cx};
 use crate::tf::{
     BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, Padding, Pool, Pool2d, Turn, Unary, avg_pool_grad,
     batch_norm_grad, batch_norm_training, bias_add_grad, depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input, max_pool_grad, softmax_cross_entropy, sparse_softmax_cross_entropy,
+    depthwise_conv2d_backprop_input, lrn, max_pool_grad, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
@@ -51,6 +51,11 @@ pub(super) const OPS: &[Row] = &[
         owning(attrs, move |[x, bias], cx| fast::bias_add(x, &bias, format, cx))
     }),
     (&["BiasAddV1"], |attrs| owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, Format::Nhwc, cx))),
+    (&["LRN"], |attrs| {
+        let radius = usize::try_from(attrs.int("depth_radius")?).unwrap_or(0);
+        let numbers = [attrs.float("bias")?, attrs.float("alpha")?, attrs.float("beta")?];
+        of(attrs, move |[x], m| lrn(x, radius, numbers, m))
+    }),
     (&["BiasAddGrad"], |attrs| {
         let format = format(attrs)?;
         of(attrs, move |[dy], m| bias_add_grad(dy, format, m))

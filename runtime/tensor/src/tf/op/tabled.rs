@@ -3,9 +3,9 @@
 use super::{Attributes, OwnedEval, Row, count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
 use crate::tf::{
-    Binary, Compare, Part, Reduce, Scan, Segment, Test, Unary, arg_extreme, binary, bitcast, cast,
-    clip_by_value, compare, complex, fast, l2_loss, leaky_relu_grad, next_after, part, population_count,
-    scan, select_slices, test, unary, unsorted_segment,
+    Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, arg_extreme, binary, bitcast,
+    cast, cast_truncated, clip_by_value, compare, complex, fast, l2_loss, leaky_relu_grad, next_after, part,
+    population_count, scan, segment, select_slices, test, unary, unsorted_segment,
 };
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
@@ -20,6 +20,7 @@ pub(super) enum Tabled {
     Reduce(Reduce),
     Scan(Scan),
     Segment(Segment),
+    SortedSegment(SortedSegment),
 }
 
 impl Tabled {
@@ -32,6 +33,7 @@ impl Tabled {
             .or_else(|| Reduce::named(op).map(Tabled::Reduce))
             .or_else(|| Scan::named(op).map(Tabled::Scan))
             .or_else(|| Segment::named(op).map(Tabled::Segment))
+            .or_else(|| SortedSegment::named(op).map(Tabled::SortedSegment))
     }
 
     pub(super) fn make(self, attrs: &Attributes<'_>) -> Result<OwnedEval, TensorError> {
@@ -58,6 +60,7 @@ impl Tabled {
             Tabled::Segment(op) => of(attrs, move |[x, ids, n], m| {
                 unsorted_segment(op, x, ids, count_in(name, "num_segments", n)?, m)
             }),
+            Tabled::SortedSegment(op) => of(attrs, move |[x, ids], m| segment(op, x, ids, m)),
         }
     }
 }
@@ -106,7 +109,7 @@ pub(super) const OPS: &[Row] = &[
     (&["Cast"], |attrs| {
         let to = attrs.dtype("DstT")?;
         if attrs.bool("Truncate")? {
-            return invalid("Cast", "attribute `Truncate` is not supported".to_owned());
+            return of(attrs, move |[x], m| cast_truncated(x, to, m));
         }
         owning(attrs, move |[x], cx| fast::cast(&x, to, cx))
     }),

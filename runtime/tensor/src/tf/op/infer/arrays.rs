@@ -5,6 +5,8 @@ use super::{Cx, Dim, PartialShape, broadcast, product, sum};
 use crate::TensorError;
 use crate::tf::broadcast_args;
 use crate::tf::create::range_len;
+use crate::tf::diagonal::{Band, sizes_around};
+use crate::tf::index::indices_of;
 
 pub(super) const OPS: &[Row] = &[
     (&["ArgMax", "ArgMin"], |cx| {
@@ -72,6 +74,40 @@ pub(super) const OPS: &[Row] = &[
         let [n] = cx.dims::<1>(0)?;
         Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n])])
     }),
+    (&["UniqueV2"], |cx| {
+        let Some(dims) = cx.shape(0)?.as_slice() else {
+            return Ok(vec![PartialShape::unknown(), PartialShape::of_rank(1)]);
+        };
+        let (mut values, mut n) = (dims.to_vec(), None);
+        match cx.ints(1)?.as_deref() {
+            Some(axes) => {
+                let at = cx.axis(axes.first().copied().unwrap_or(0), dims.len())?;
+                n = dims[at];
+                values[at] = None;
+            }
+            None => values.fill(None),
+        }
+        Ok(vec![PartialShape::new(values), PartialShape::new(vec![n])])
+    }),
+    (&["ListDiff"], |cx| {
+        let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
+        Ok(vec![PartialShape::of_rank(1); 2])
+    }),
+    (&["ReverseSequence", "LRN"], same),
+    (&["SpaceToBatchND"], |cx| {
+        batched(
+            cx,
+            |batch, size| product(batch, Some(size)),
+            |len, size, around| Ok(sum(len, Some(around))?.map(|len| len / size)),
+        )
+    }),
+    (&["BatchToSpaceND"], |cx| {
+        batched(
+            cx,
+            |batch, size| Ok(batch.map(|batch| batch / size)),
+            |len, size, around| Ok(product(len, Some(size))?.map(|len| len.saturating_sub(around))),
+        )
+    }),
     (&["UniqueWithCounts"], |cx| {
         let [n] = cx.dims::<1>(0)?;
         Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n]), PartialShape::of_rank(1)])
@@ -112,15 +148,8 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["MatrixDiag"], matrix_diag),
     (&["MatrixDiagPart"], matrix_diag_part),
-    // Only the main diagonal is computed; for another one nothing is claimed.
-    (&["MatrixDiagV2", "MatrixDiagV3"], |cx| match cx.ints(1)?.as_deref() {
-        Some([0] | [0, 0]) => matrix_diag(cx),
-        _ => Ok(vec![PartialShape::unknown()]),
-    }),
-    (&["MatrixDiagPartV2", "MatrixDiagPartV3"], |cx| match cx.ints(1)?.as_deref() {
-        Some([0] | [0, 0]) => matrix_diag_part(cx),
-        _ => Ok(vec![PartialShape::unknown()]),
-    }),
+    (&["MatrixDiagV2", "MatrixDiagV3"], matrices_around),
+    (&["MatrixDiagPartV2", "MatrixDiagPartV3"], diagonals),
 ];
 
 /// The dimensions with one more at `at`.
@@ -178,6 +207,16 @@ pub(super) fn segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     };
     cx.merged(&PartialShape::new(first.to_vec()), cx.shape(1)?)?;
     Ok(vec![with(rest, 0, count)])
+}
+
+pub(super) fn sorted_segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let [_] = cx.dims::<1>(1)?;
+    let ids = cx.ints(1)?;
+    let rows = ids.map(|ids| {
+        ids.last().map_or(0, |&last| usize::try_from(last).map_or(0, |last| last.saturating_add(1)))
+    });
+    let dims = cx.at_least(0, 1)?;
+    Ok(vec![dims.map_or(PartialShape::unknown(), |dims| with(&dims[1..], 0, rows))])
 }
 
 /// The number of all elements.
@@ -260,7 +299,7 @@ fn gather_nd(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
         return Ok(vec![PartialShape::unknown()]);
     };
     match dims.get(depth..) {
-        Some(rest) if depth > 0 => Ok(vec![PartialShape::new([outer, rest].concat())]),
+        Some(rest) => Ok(vec![PartialShape::new([outer, rest].concat())]),
         _ => cx.refuse(format!("indices of {depth} axes")),
     }
 }
@@ -282,6 +321,72 @@ fn matrix_diag(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     let dims = cx.at_least(0, 1)?;
     let last = dims.and_then(|dims| dims.last().map(|last| with(dims, dims.len(), *last)));
     Ok(vec![last.unwrap_or(PartialShape::unknown())])
+}
+
+/// The diagonals that operand 1 says, if it is constant.
+fn band(cx: &Cx<'_>) -> Result<Option<Band>, TensorError> {
+    match cx.ints(1)?.as_deref() {
+        Some(&[lower, .., upper] | &[lower @ upper]) => Ok(Some(Band { lower, upper, ..Band::MAIN })),
+        Some([]) => cx.refuse("no diagonals".to_owned()),
+        None => Ok(None),
+    }
+}
+
+fn matrices_around(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let Some((dims, band)) = cx.at_least(0, 1)?.zip(band(cx)?) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let batch = if band.lower == band.upper { dims.len() - 1 } else { dims.len().saturating_sub(2) };
+    let mut shape = dims[..batch].to_vec();
+    match (dims.last().copied().flatten(), cx.int(2)?, cx.int(3)?) {
+        (Some(longest), Some(rows), Some(cols)) => {
+            let asked = [rows, cols].map(|size| usize::try_from(size).ok());
+            shape.extend(sizes_around(cx.op(), &band, longest, asked)?.map(Some));
+        }
+        _ => shape.extend([None; 2]),
+    }
+    Ok(vec![PartialShape::new(shape)])
+}
+
+fn diagonals(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+    let Some(([batch @ .., rows, cols], band)) = cx.at_least(0, 2)?.zip(band(cx)?) else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let (mut shape, sizes) = (batch.to_vec(), rows.zip(*cols));
+    if band.lower != band.upper {
+        shape.push(sizes.map(|(rows, cols)| band.count(cx.op(), rows, cols)).transpose()?);
+    }
+    shape.push(match sizes {
+        Some((rows, cols)) => band.count(cx.op(), rows, cols).map(|_| Some(band.longest(rows, cols)))?,
+        None => None,
+    });
+    Ok(vec![PartialShape::new(shape)])
+}
+
+/// Batches and space that change places in blocks: what becomes of the batch for each size, and of each axis with its size and what is added or cut off.
+fn batched(
+    cx: &Cx<'_>,
+    batch: impl Fn(Dim, usize) -> Result<Dim, TensorError>,
+    space: impl Fn(Dim, usize, usize) -> Result<Dim, TensorError>,
+) -> Result<Vec<PartialShape>, TensorError> {
+    let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
+    let around = cx.operand(2)?.constant.map(|around| indices_of(cx.op(), around)).transpose()?;
+    let Some((sizes, around)) = cx.ints(1)?.zip(around) else {
+        return Ok(vec![PartialShape::of_rank(dims.len())]);
+    };
+    let mut shape = dims.to_vec();
+    for (i, (size, around)) in sizes.iter().zip(around.chunks_exact(2)).enumerate() {
+        let size = usize::try_from(*size).ok().filter(|&size| size > 0);
+        let around = around[0].checked_add(around[1]).and_then(|around| usize::try_from(around).ok());
+        match (size.zip(around), shape.get(i + 1)) {
+            (Some((size, around)), Some(&len)) => {
+                shape[0] = batch(shape[0], size)?;
+                shape[i + 1] = space(len, size, around)?;
+            }
+            _ => return cx.refuse(format!("blocks of {sizes:?}")),
+        }
+    }
+    Ok(vec![PartialShape::new(shape)])
 }
 
 fn matrix_diag_part(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {

@@ -18,6 +18,7 @@ pub(super) fn rule(op: &str) -> Option<Rule> {
             Tabled::Reduce(_) => arrays::reduction,
             Tabled::Scan(_) => arrays::scan,
             Tabled::Segment(_) => arrays::segment,
+            Tabled::SortedSegment(_) => arrays::sorted_segment,
         }
     });
     tabled.or_else(|| {

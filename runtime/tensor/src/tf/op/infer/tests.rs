@@ -50,8 +50,15 @@ pub(in crate::tf) fn agrees(
                 let got = (result.dtype(), result.shape());
                 return Err(format!("case {case}: {ty} {shape} inferred of {got:?}"));
             }
-            let open =
-                ["Where", "Unique", "UniqueWithCounts", "BroadcastGradientArgs", "PlaceholderWithDefault"];
+            let open = [
+                "Where",
+                "ListDiff",
+                "Unique",
+                "UniqueV2",
+                "UniqueWithCounts",
+                "BroadcastGradientArgs",
+                "PlaceholderWithDefault",
+            ];
             if case == 0 && shape.shape().is_none() && !open.contains(&op) {
                 return Err(format!("{shape} inferred of {}", result.shape()));
             }
