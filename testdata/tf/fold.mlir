@@ -56,3 +56,13 @@ func.func @watched(%x: tensor<3xf32>, %c: !tfrt.chain) -> tensor<3xf32> {
   %a = "tf.Identity"(%x, %c) : (tensor<3xf32>, !tfrt.chain) -> tensor<3xf32>
   tfrt.return %a : tensor<3xf32>
 }
+
+// What is no order of axes is left to fail.
+// CHECK-LABEL: func.func @no_order
+func.func @no_order(%x: tensor<2x3xf32>) -> tensor<?x?xf32> {
+  %perm = "tf.Const"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
+  // CHECK: %[[Y:.*]] = "tf.Transpose"
+  %y = "tf.Transpose"(%x, %perm) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  // CHECK: return %[[Y]]
+  tfrt.return %y : tensor<?x?xf32>
+}

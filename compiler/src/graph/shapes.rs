@@ -62,7 +62,7 @@ fn round(r: &mut Rewriter<'_>) -> u64 {
 }
 
 /// The shape of a tensor type.
-fn shape_of(m: &Module, ty: TypeId) -> PartialShape {
+pub(super) fn shape_of(m: &Module, ty: TypeId) -> PartialShape {
     let dims = match m.cx.ty(ty) {
         TypeKind::Tensor { shape: Some(dims), .. } => dims,
         _ => return PartialShape::unknown(),

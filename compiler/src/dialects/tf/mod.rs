@@ -112,6 +112,10 @@ const WITH_STATE: &[&str] = &[
 /// Those that are functions of values that are no tensors, or of nothing.
 const OF_VALUES: &[&str] = &[
     "EmptyTensorList",
+    "OptionalFromValue",
+    "OptionalGetValue",
+    "OptionalHasValue",
+    "OptionalNone",
     "TensorListConcat",
     "TensorListConcatLists",
     "TensorListConcatV2",

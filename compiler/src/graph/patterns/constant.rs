@@ -2,9 +2,9 @@
 
 use befrost_tensor::DType;
 
-use super::super::shapes::ints as ints_of;
 use super::{
-    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, name, passing, scalar, splat, ty,
+    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, name, order_in, passing, scalar,
+    splat, ty,
 };
 use crate::ir::{OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
@@ -213,7 +213,7 @@ fn undo(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 fn transpose(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let inner = made_by(m, m.operand(op, 0), &["Transpose"])?;
-    let (outer_order, inner_order) = (ints_of(m, m.operand(op, 1))?, ints_of(m, m.operand(inner, 1))?);
+    let (outer_order, inner_order) = (order_in(m, m.operand(op, 1))?, order_in(m, m.operand(inner, 1))?);
     let order: Vec<i64> = outer_order
         .iter()
         .map(|&axis| usize::try_from(axis).ok().and_then(|axis| inner_order.get(axis)).copied())

@@ -144,6 +144,14 @@ fn scalar(r: &mut Rewriter<'_>, before: OpId, number: f64, dtype: DType) -> Opti
     Some(super::fold::constant(r, before, attr))
 }
 
+/// The numbers of a constant that is an order of axes.
+fn order_in(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+    let order = super::shapes::ints(m, value)?;
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    sorted.iter().zip(0..).all(|(&axis, i)| axis == i).then_some(order)
+}
+
 /// A constant of numbers of type `dtype`.
 pub(super) fn ints(r: &mut Rewriter<'_>, before: OpId, numbers: &[i64], dtype: DType) -> Option<ValueId> {
     let ty = super::fold::int_tensor(numbers, &[numbers.len() as i64], dtype)?;

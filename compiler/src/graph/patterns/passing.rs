@@ -1,7 +1,7 @@
 //! Operators that, as they are used, give their operand on.
 
-use super::super::shapes::ints;
-use super::{dims, flag, name};
+use super::super::shapes::{ints, shape_of};
+use super::{dims, flag, name, order_in};
 use crate::ir::{Module, OpId, ValueId};
 
 /// The operand that an op's result is, whatever that holds.
@@ -55,14 +55,15 @@ fn steps_forward(m: &Module, op: OpId) -> bool {
 
 /// Whether a transposition moves no axis but such as have one element.
 fn keeps_order(m: &Module, op: OpId) -> bool {
-    let Some(order) = ints(m, m.operand(op, 1)) else { return false };
+    let Some(order) = order_in(m, m.operand(op, 1)) else { return false };
     let sizes = dims(m, m.operand(op, 0));
     let matters = |&axis: &i64| {
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
         sizes.as_ref().and_then(|sizes| sizes.get(axis)).is_none_or(|&size| size != 1)
     };
     let kept: Vec<i64> = order.iter().copied().filter(|axis| matters(axis)).collect();
-    !order.iter().any(|&axis| axis < 0) && kept.is_sorted()
+    let rank = shape_of(m, m.value_type(m.operand(op, 0))).rank();
+    rank == Some(order.len()) && kept.is_sorted()
         // Axes of one element may move only where the shape stays.
         && (order.is_sorted() || dims(m, m.operand(op, 0)) == dims(m, m.result(op, 0)) && sizes.is_some())
 }

@@ -11,7 +11,9 @@ use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
 
-use super::{Results, arrays, attributes, checks, dense, lists, scatters, stacks, updates, variables};
+use super::{
+    Results, arrays, attributes, checks, dense, lists, optionals, scatters, stacks, updates, variables,
+};
 use crate::objects::{Tensor, refused};
 
 /// What an operator does with its operands.
@@ -23,8 +25,16 @@ pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 /// Rows of a table: names that are made alike.
 pub(super) type Row = (&'static [&'static str], Make);
 
-const TABLES: [&[Row]; 7] =
-    [arrays::OPS, checks::OPS, lists::OPS, scatters::OPS, stacks::OPS, updates::OPS, variables::OPS];
+const TABLES: [&[Row]; 8] = [
+    arrays::OPS,
+    checks::OPS,
+    lists::OPS,
+    optionals::OPS,
+    scatters::OPS,
+    stacks::OPS,
+    updates::OPS,
+    variables::OPS,
+];
 
 /// An operator with its attributes.
 pub(super) struct Action(Run);

@@ -1,46 +1,168 @@
 //! `TensorList`: the lists that loops put the values of their steps into. A list is a value: an operator gives a new one.
 //!
-//! Not here: lists of lists, and tensors of lists.
+//! A list has tensors of one dtype, or variants: lists and optionals, as the gradients of branches within loops need them.
+//!
+//! Not here: tensors of lists.
 
 use std::sync::Arc;
 
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::op::Attributes;
+use befrost_tensor::tf::op::{Attributes, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 use super::action::{Action, Row, int, ints, of, scalar, tensor};
 use super::dense;
+use super::optionals::nested;
 use crate::objects::refused;
 
 /// A variant that is a list, and how many elements it may have.
 #[derive(Clone, Debug)]
-struct List {
-    items: TensorList,
+pub(super) struct List {
+    items: Items,
     max: Option<usize>,
 }
+
+/// What is in a list.
+#[derive(Clone, Debug)]
+pub(super) enum Items {
+    Tensors(TensorList),
+    Variants(Variants),
+}
+
+/// A list of variants.
+#[derive(Clone, Debug)]
+pub(super) struct Variants {
+    slots: Vec<Option<Value>>,
+    /// How deep it is nested; more than its elements.
+    nesting: usize,
+}
+
+/// More slots than any loop fills: a number from outside is not allocated for.
+const MAX_SLOTS: usize = 1 << 20;
 
 impl Object for List {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
-        format!("TensorList of {} x {}", self.items.len(), self.items.dtype())
+        match &self.items {
+            Items::Tensors(items) => format!("TensorList of {} x {}", items.len(), items.dtype()),
+            Items::Variants(items) => format!("TensorList of {} x variant", items.slots.len()),
+        }
+    }
+}
+
+impl List {
+    fn len(&self) -> usize {
+        match &self.items {
+            Items::Tensors(items) => items.len(),
+            Items::Variants(items) => items.slots.len(),
+        }
+    }
+
+    pub(super) fn nesting(&self) -> usize {
+        match &self.items {
+            Items::Tensors(_) => 1,
+            Items::Variants(items) => items.nesting,
+        }
+    }
+
+    /// The list that has what `tensor` and `variant` make of its items.
+    pub(super) fn map(
+        &self,
+        tensors: impl FnOnce(&TensorList) -> Result<TensorList, TensorError>,
+        variant: impl Fn(usize, Option<&Value>) -> Result<Option<Value>, KernelError>,
+    ) -> Result<Value, KernelError> {
+        let items = match &self.items {
+            Items::Tensors(items) => Items::Tensors(tensors(items).map_err(refused)?),
+            Items::Variants(items) => {
+                let slots = items.slots.iter().enumerate().map(|(i, slot)| variant(i, slot.as_ref()));
+                Items::Variants(Variants { slots: slots.collect::<Result<_, _>>()?, nesting: items.nesting })
+            }
+        };
+        Ok(Value::object(List { items, max: self.max }))
+    }
+
+    pub(super) fn items(&self) -> &Items {
+        &self.items
+    }
+
+    /// Those of a list of tensors.
+    fn tensors(&self) -> Result<&TensorList, KernelError> {
+        match &self.items {
+            Items::Tensors(items) => Ok(items),
+            Items::Variants(_) => Err(KernelError::invalid("the list has variants, expected tensors")),
+        }
+    }
+}
+
+impl Variants {
+    pub(super) fn slot(&self, i: usize) -> Option<&Value> {
+        self.slots.get(i).and_then(Option::as_ref)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Where an index is.
+    fn at(&self, index: i64) -> Result<usize, KernelError> {
+        usize::try_from(index).ok().filter(|&i| i < self.slots.len()).ok_or_else(|| {
+            KernelError::invalid(format!("index {index} in a list of length {}", self.slots.len()))
+        })
+    }
+
+    /// Something to put in.
+    fn taken(&mut self, x: &Value) -> Result<Value, KernelError> {
+        self.nesting = self.nesting.max(nested(x)?);
+        Ok(x.clone())
+    }
+
+    /// As many slots as this.
+    fn resize(&mut self, n: i64) -> Result<(), KernelError> {
+        self.slots.resize(slots(n)?, None);
+        Ok(())
+    }
+}
+
+fn slots(n: i64) -> Result<usize, KernelError> {
+    usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS).ok_or_else(|| {
+        KernelError::invalid(format!("a list of {n} elements, at most {MAX_SLOTS} are allowed"))
+    })
+}
+
+/// An empty slot of a list of variants, which has no value.
+fn empty_slot() -> KernelError {
+    KernelError::invalid("the slot of the list of variants is empty")
+}
+
+/// A list of `n` empty slots.
+fn reserve(ty: Type, shape: &Value, n: i64, max: Option<usize>) -> Result<[Value; 1], KernelError> {
+    let items = match ty.dtype() {
+        Some(dtype) => Items::Tensors(TensorList::reserve(dtype, element(shape)?, n).map_err(refused)?),
+        None => Items::Variants(Variants { slots: vec![None; slots(n)?], nesting: 1 }),
+    };
+    Ok([Value::object(List { items, max })])
+}
+
+/// The element type of lists: of numbers, or variant.
+fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
+    match attrs.ty("element_dtype")? {
+        Type::Variant => Ok(Type::Variant),
+        _ => attrs.dtype("element_dtype").map(Type::from),
     }
 }
 
 pub(super) const OPS: &[Row] = &[
     (&["tf.EmptyTensorList"], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[shape, max], _| {
-            let max = usize::try_from(int(max)?).ok();
-            Ok([Value::object(List { items: TensorList::empty(dtype, element(shape)?), max })])
-        })
+        let ty = elements(attrs)?;
+        of(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
     }),
     (&["tf.TensorListReserve"], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
-        of(attrs, move |[shape, n], _| new(TensorList::reserve(dtype, element(shape)?, int(n)?)))
+        let ty = elements(attrs)?;
+        of(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
     }),
     (&["tf.TensorListFromTensor"], |attrs| {
         of(attrs, |[x, shape], cx| new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator())))
@@ -48,48 +170,79 @@ pub(super) const OPS: &[Row] = &[
     (&["tf.TensorListPushBack"], |attrs| {
         of(attrs, |[to, x], _| {
             let to = list(to)?;
-            if to.max.is_some_and(|max| to.items.len() >= max) {
-                return Err(KernelError::invalid(format!(
-                    "the list is full with {} elements",
-                    to.items.len()
-                )));
+            if to.max.is_some_and(|max| to.len() >= max) || to.len() >= MAX_SLOTS {
+                return Err(KernelError::invalid(format!("the list is full with {} elements", to.len())));
             }
-            changed(to, |items| items.push_back(dense_or(x)?))
+            changed(
+                to,
+                |items| items.push_back(dense_or(x)?),
+                |items| {
+                    let x = items.taken(x)?;
+                    items.slots.push(Some(x));
+                    Ok(())
+                },
+            )
         })
     }),
     (&["tf.TensorListPopBack"], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
+        let ty = elements(attrs)?;
         of(attrs, move |[from, shape], cx| {
-            let from = typed(from, dtype)?;
-            let (items, x) =
-                from.items.clone().pop_back(&element(shape)?, cx.allocator()).map_err(refused)?;
-            Ok([Value::object(List { items, max: from.max }), tensor(x)])
+            let from = typed(from, ty)?;
+            let (items, x) = match &from.items {
+                Items::Tensors(items) => {
+                    let (items, x) =
+                        items.clone().pop_back(&element(shape)?, cx.allocator()).map_err(refused)?;
+                    (Items::Tensors(items), tensor(x))
+                }
+                Items::Variants(items) => {
+                    let mut items = items.clone();
+                    let last = items.slots.pop().ok_or_else(|| KernelError::invalid("the list is empty"))?;
+                    (Items::Variants(items), last.ok_or_else(empty_slot)?)
+                }
+            };
+            Ok([Value::object(List { items, max: from.max }), x])
         })
     }),
     (&["tf.TensorListGetItem"], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
+        let ty = elements(attrs)?;
         of(attrs, move |[from, index, shape], cx| {
-            let items = &typed(from, dtype)?.items;
-            dense_of(items.get_item(int(index)?, &element(shape)?, cx.allocator()))
+            let index = int(index)?;
+            match &typed(from, ty)?.items {
+                Items::Tensors(items) => dense_of(items.get_item(index, &element(shape)?, cx.allocator())),
+                Items::Variants(items) => {
+                    Ok([items.slot(items.at(index)?).cloned().ok_or_else(empty_slot)?])
+                }
+            }
         })
     }),
     (&["tf.TensorListSetItem"], |attrs| {
         let resize = attrs.bool("resize_if_index_out_of_bounds")?;
         of(attrs, move |[to, index, x], _| {
             let index = int(index)?;
-            changed(list(to)?, |items| items.set_item(index, dense_or(x)?, resize))
+            changed(
+                list(to)?,
+                |items| items.set_item(index, dense_or(x)?, resize),
+                |items| {
+                    if resize && index >= items.slots.len() as i64 {
+                        items.resize(index.saturating_add(1))?;
+                    }
+                    let (at, x) = (items.at(index)?, items.taken(x)?);
+                    items.slots[at] = Some(x);
+                    Ok(())
+                },
+            )
         })
     }),
     (&["tf.TensorListLength"], |attrs| {
         of(attrs, |[from], cx| {
-            let n = i32::try_from(list(from)?.items.len());
+            let n = i32::try_from(list(from)?.len());
             Ok([scalar(n.map_err(|_| KernelError::invalid("the list is too long"))?, cx)?])
         })
     }),
     (&["tf.TensorListElementShape"], |attrs| {
         let to = attrs.dtype("shape_type")?;
         of(attrs, move |[from], cx| {
-            let (dims, rank) = match list(from)?.items.element_shape().dims() {
+            let (dims, rank) = match list(from)?.tensors()?.element_shape().dims() {
                 Some(dims) => (dims.clone(), Shape::new(&[dims.len()]).map_err(refused)?),
                 None => (vec![-1], Shape::scalar()),
             };
@@ -100,19 +253,19 @@ pub(super) const OPS: &[Row] = &[
     (&["tf.TensorListResize"], |attrs| {
         of(attrs, |[of, n], _| {
             let n = int(n)?;
-            changed(list(of)?, |items| items.resize(n))
+            changed(list(of)?, |items| items.resize(n), |items| items.resize(n))
         })
     }),
     (&["tf.TensorListStack"], |attrs| {
         let (dtype, n) = (attrs.dtype("element_dtype")?, attrs.int("num_elements")?);
         of(attrs, move |[from, shape], cx| {
-            dense_of(typed(from, dtype)?.items.stack(&element(shape)?, n, cx.allocator()))
+            dense_of(of_dtype(from, dtype)?.stack(&element(shape)?, n, cx.allocator()))
         })
     }),
     (&["tf.TensorListGather"], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
         of(attrs, move |[from, indices, shape], cx| {
-            let items = &typed(from, dtype)?.items;
+            let items = of_dtype(from, dtype)?;
             dense_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
         })
     }),
@@ -129,7 +282,9 @@ pub(super) const OPS: &[Row] = &[
     (&["tf.TensorListScatterIntoExistingList"], |attrs| {
         of(attrs, |[to, x, indices], cx| {
             let (parts, indices) = (parts(dense(x)?, cx.allocator())?, ints(indices)?);
-            changed(list(to)?, |items| put(items, &parts, &indices))
+            let to = list(to)?;
+            to.tensors()?;
+            changed(to, |items| put(items, &parts, &indices), |_| Ok(()))
         })
     }),
     (&["tf.TensorListConcat"], |attrs| {
@@ -145,12 +300,10 @@ pub(super) const OPS: &[Row] = &[
     (&["tf.TensorListConcatLists"], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
         of(attrs, move |[a, b], cx| {
-            let (a, b) = (typed(a, dtype)?, typed(b, dtype)?);
-            changed(a, |items| {
-                (0..b.items.len() as i64).try_fold(items, |items, i| {
-                    items.push_back(&b.items.get_item(i, &PartialShape::unknown(), cx.allocator())?)
-                })
-            })
+            let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
+            new((0..b.len() as i64).try_fold(a.clone(), |items, i| {
+                items.push_back(&b.get_item(i, &PartialShape::unknown(), cx.allocator())?)
+            }))
         })
     }),
     (&["tf.TensorListSplit"], |attrs| {
@@ -160,19 +313,28 @@ pub(super) const OPS: &[Row] = &[
     }),
 ];
 
-fn list(value: &Value) -> Result<&List, KernelError> {
+pub(super) fn list(value: &Value) -> Result<&List, KernelError> {
     value.downcast_ref::<List>().ok_or_else(|| {
         KernelError::invalid(format!("expected a list of tensors, got a value of type {}", value.type_name()))
     })
 }
 
 /// A list of this element type.
-fn typed(value: &Value, dtype: DType) -> Result<&List, KernelError> {
+fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     let list = list(value)?;
-    match list.items.dtype() {
-        found if found == dtype => Ok(list),
-        found => Err(KernelError::invalid(format!("the list has elements of {found}, expected {dtype}"))),
+    let found = match &list.items {
+        Items::Tensors(items) => Type::from(items.dtype()),
+        Items::Variants(_) => Type::Variant,
+    };
+    match found == ty {
+        true => Ok(list),
+        false => Err(KernelError::invalid(format!("the list has elements of {found}, expected {ty}"))),
     }
+}
+
+/// What is in a list of numbers of this type.
+fn of_dtype(value: &Value, dtype: DType) -> Result<&TensorList, KernelError> {
+    typed(value, dtype.into())?.tensors()
 }
 
 fn element(shape: &Value) -> Result<PartialShape, KernelError> {
@@ -186,7 +348,7 @@ fn dense_or(value: &Value) -> Result<&HostTensor, TensorError> {
 }
 
 fn new(items: Result<TensorList, TensorError>) -> Result<[Value; 1], KernelError> {
-    Ok([Value::object(List { items: items.map_err(refused)?, max: None })])
+    Ok([Value::object(List { items: Items::Tensors(items.map_err(refused)?), max: None })])
 }
 
 fn dense_of(x: Result<HostTensor, TensorError>) -> Result<[Value; 1], KernelError> {
@@ -195,9 +357,17 @@ fn dense_of(x: Result<HostTensor, TensorError>) -> Result<[Value; 1], KernelErro
 
 fn changed(
     list: &List,
-    f: impl FnOnce(TensorList) -> Result<TensorList, TensorError>,
+    tensors: impl FnOnce(TensorList) -> Result<TensorList, TensorError>,
+    variants: impl FnOnce(&mut Variants) -> Result<(), KernelError>,
 ) -> Result<[Value; 1], KernelError> {
-    let items = f(list.items.clone()).map_err(refused)?;
+    let items = match &list.items {
+        Items::Tensors(items) => Items::Tensors(tensors(items.clone()).map_err(refused)?),
+        Items::Variants(items) => {
+            let mut items = items.clone();
+            variants(&mut items)?;
+            Items::Variants(items)
+        }
+    };
     Ok([Value::object(List { items, max: list.max })])
 }
 
@@ -238,7 +408,7 @@ fn concat(
         let element = rows.as_slice().map_or(PartialShape::unknown(), |dims| {
             PartialShape::new(std::iter::once(None).chain(dims.iter().skip(1).copied()).collect())
         });
-        let (x, lengths) = typed(from, dtype)?.items.concat(&element, cx.allocator()).map_err(refused)?;
+        let (x, lengths) = of_dtype(from, dtype)?.concat(&element, cx.allocator()).map_err(refused)?;
         let n = Shape::new(&[lengths.len()]).map_err(refused)?;
         let lengths = HostTensor::from_slice(n, &lengths, cx.allocator()).map_err(refused)?;
         Ok([tensor(x), tensor(lengths)])

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Operators with state and those of objects are an `Action`, a function of values; what they are is in the tables of `lists`, `variables`, `updates`,
-//! `scatters`, `arrays`, `stacks` and `checks`.
+//! `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
 //!
 //! Attributes lie in the order of TensorFlow's signature. A use may want one result more than the operator has, a chain: its completion.
 
@@ -16,6 +16,7 @@ mod checks;
 mod flow;
 mod lists;
 mod memory;
+mod optionals;
 mod scatters;
 mod stacks;
 mod updates;
@@ -99,8 +100,13 @@ impl Returns for Results {
 /// An operator with its attributes, and where its results lie.
 struct Op {
     eval: OwnedEval,
+    /// What it does with variants, if it takes them.
+    of_variants: Option<OfVariants>,
     memory: Memory,
 }
+
+/// A function of variants.
+type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
@@ -108,7 +114,12 @@ impl Prepare for Op {
             op::prepare_owned(attrs.op(), attrs.given()).map_err(|error| error.to_string())
         })?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
-        Ok(Op { eval, memory: Memory::of(site)? })
+        let of_variants: Option<OfVariants> = match site.name() {
+            "tf.ZerosLike" => Some(optionals::zeros_like),
+            "tf.AddN" => Some(optionals::add_n),
+            _ => None,
+        };
+        Ok(Op { eval, of_variants, memory: Memory::of(site)? })
     }
 }
 
@@ -150,6 +161,11 @@ fn evaluate(frame: &mut KernelFrame<'_>) -> Outcome {
 }
 
 fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Result<Results, KernelError> {
+    if let Some(of_variants) = op.of_variants
+        && values.first().is_some_and(|value| value.downcast_ref::<Tensor>().is_none())
+    {
+        return Ok(Results(SmallVec::from_iter([of_variants(&values, cx.allocator())?])));
+    }
     let allocator = op.memory.allocator(&mut values, cx)?;
     let tensors: Operands = values.iter().map(|value| dense(value).cloned()).collect::<Result<_, _>>()?;
     if op.memory.may_overwrite {

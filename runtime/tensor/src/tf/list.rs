@@ -4,10 +4,11 @@
 //! reads as zeros. Lists are values: an op takes one and gives a new one, so a list with one owner changes in place; the tensors in it are
 //! shared, not copied.
 //!
-//! Not here: nested lists.
+//! Not here: lists of what is no dense tensor.
 
 use std::sync::Arc;
 
+use super::binary::{Binary, binary};
 use super::joins::{concat, pack, unpack};
 use super::partial::PartialShape;
 use super::slices::slice;
@@ -87,6 +88,40 @@ impl TensorList {
             op,
             problem: format!("index {index} in a list of length {}", self.len()),
         })
+    }
+
+    /// `ZerosLike` of a list: zeros in each slot that has a tensor.
+    pub fn zeros_like(&self, allocator: &Arc<dyn Allocator>) -> Result<TensorList, TensorError> {
+        let zeros = |slot: &Option<HostTensor>| {
+            let x = slot.as_ref();
+            x.map(|x| HostTensor::zeros(x.dtype(), x.shape().clone(), allocator)).transpose()
+        };
+        let slots = self.slots.iter().map(zeros).collect::<Result<_, _>>()?;
+        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
+    }
+
+    /// The sum of lists, slot by slot, as `AddN` makes it; where one has no tensor, the other's.
+    pub fn plus(
+        &self,
+        other: &TensorList,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<TensorList, TensorError> {
+        if (self.dtype, self.len()) != (other.dtype, other.len()) {
+            let problem = format!(
+                "lists of {} x {} and {} x {} have no sum",
+                self.len(),
+                self.dtype,
+                other.len(),
+                other.dtype
+            );
+            return Err(TensorError::Invalid { op: "AddN", problem });
+        }
+        let sum = |(a, b): (&Option<HostTensor>, &Option<HostTensor>)| match (a, b) {
+            (Some(a), Some(b)) => binary(Binary::Add, a, b, allocator).map(Some),
+            (a, b) => Ok(a.clone().or_else(|| b.clone())),
+        };
+        let slots = self.slots.iter().zip(&other.slots).map(sum).collect::<Result<_, _>>()?;
+        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
     }
 
     /// `TensorListPushBack`.

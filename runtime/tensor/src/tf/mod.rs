@@ -88,16 +88,18 @@ pub mod reference {
         space_to_depth, tile, transpose,
     };
     pub use super::norm::{
-        BatchNorm, BatchNormAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad,
-        lrn,
+        BatchNorm, BatchNormAttrs, LrnAttrs, batch_norm, batch_norm_grad, batch_norm_training, bias_add,
+        bias_add_grad, lrn, lrn_grad,
     };
-    pub use super::order::{arg_extreme, in_top_k, sort, top_k};
+    pub use super::order::{arg_extreme, in_top_k, search_sorted, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
     pub use super::partial::PartialShape;
     pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
     pub use super::product::{Turn, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
-    pub use super::segment::{Segment, SortedSegment, dynamic_stitch, segment, unsorted_segment};
+    pub use super::segment::{
+        Segment, SortedSegment, bincount, dynamic_partition, dynamic_stitch, segment, unsorted_segment,
+    };
     pub use super::shapes::{
         broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape,
         shape_from, shape_of, size_of, squeeze,

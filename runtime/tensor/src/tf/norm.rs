@@ -258,32 +258,96 @@ pub fn batch_norm_grad(
     ])
 }
 
-/// `LRN`, local response normalization of NHWC images: each element over `(bias + alpha * s) ^ beta`, where `s` is the sum of the squares of the channels that
-/// are at most `radius` away. Floats.
+/// What `LRN` is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LrnAttrs {
+    /// How far away channels may be.
+    pub radius: usize,
+    /// What the scale begins with.
+    pub bias: f64,
+    /// What squares are multiplied by.
+    pub alpha: f64,
+    /// The power of the scale.
+    pub beta: f64,
+}
+
+impl LrnAttrs {
+    /// The channels near one of `channels`.
+    fn near(&self, channel: usize, channels: usize) -> std::ops::Range<usize> {
+        channel.saturating_sub(self.radius)
+            ..channel.saturating_add(self.radius).saturating_add(1).min(channels)
+    }
+
+    /// The scales of the channels of a pixel.
+    fn scales(&self, pixel: &[f64], scales: &mut [f64]) {
+        for (c, scale) in scales.iter_mut().enumerate() {
+            let squares: f64 = pixel[self.near(c, pixel.len())].iter().map(|x| x * x).sum();
+            *scale = self.bias + self.alpha * squares;
+        }
+    }
+}
+
+/// Images in f64, and how many channels they have.
+fn pixels(
+    op: &'static str,
+    x: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(HostTensor, usize), TensorError> {
+    match *x.shape().dims() {
+        [_, _, _, channels] => Ok((reals(op, x, allocator)?, channels)),
+        _ => Err(TensorError::Rank { what: "input", want: 4, got: x.shape().clone() }),
+    }
+}
+
+/// `LRN`, local response normalization of NHWC images: each element over its scale to the power of `beta`; the scale is `bias + alpha * s`, where `s` is the
+/// sum of the squares of the channels that are at most `radius` away. Floats.
 pub fn lrn(
     x: &HostTensor,
-    radius: usize,
-    [bias, alpha, beta]: [f64; 3],
+    attrs: &LrnAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let &[.., channels] = x.shape().dims() else {
-        return Err(TensorError::Rank { what: "input", want: 4, got: x.shape().clone() });
-    };
-    if x.shape().rank() != 4 {
-        return Err(TensorError::Rank { what: "input", want: 4, got: x.shape().clone() });
-    }
-    let wide = reals("LRN", x, allocator)?;
+    let (wide, channels) = pixels("LRN", x, allocator)?;
     if wide.num_elements() > 0 {
-        let mut sums = vec![0.0; channels];
+        let mut scales = vec![0.0; channels];
         for pixel in wide.write::<f64>()?.chunks_exact_mut(channels) {
-            for (c, sum) in sums.iter_mut().enumerate() {
-                let near = c.saturating_sub(radius)..c.saturating_add(radius).saturating_add(1).min(channels);
-                *sum = pixel[near].iter().map(|x| x * x).sum();
-            }
-            for (x, sum) in pixel.iter_mut().zip(&sums) {
-                *x /= (bias + alpha * sum).powf(beta);
+            attrs.scales(pixel, &mut scales);
+            for (x, scale) in pixel.iter_mut().zip(&scales) {
+                *x /= scale.powf(attrs.beta);
             }
         }
     }
     cast(&wide, x.dtype(), allocator)
+}
+
+/// `LRNGrad`: of the gradient of the results, the images and the results, the gradient of the images.
+pub fn lrn_grad(
+    dy: &HostTensor,
+    x: &HostTensor,
+    y: &HostTensor,
+    attrs: &LrnAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "LRNGrad";
+    dy.expect_shape("input_grads", x.shape())?;
+    y.expect_shape("output_image", x.shape())?;
+    let ((x_wide, channels), (y, _), (dy, _)) =
+        (pixels(op, x, allocator)?, pixels(op, y, allocator)?, pixels(op, dy, allocator)?);
+    let dx = HostTensor::zeros(DType::F64, x.shape().clone(), allocator)?;
+    if dx.num_elements() > 0 {
+        let mut scales = vec![0.0; channels];
+        let (xs, ys, dys, mut dxs) =
+            (x_wide.read::<f64>()?, y.read::<f64>()?, dy.read::<f64>()?, dx.write::<f64>()?);
+        let given = xs.chunks_exact(channels).zip(ys.chunks_exact(channels)).zip(dys.chunks_exact(channels));
+        for (((x, y), dy), dx) in given.zip(dxs.chunks_exact_mut(channels)) {
+            attrs.scales(x, &mut scales);
+            for c in 0..channels {
+                let slope = -2.0 * attrs.alpha * attrs.beta * y[c] / scales[c];
+                for near in attrs.near(c, channels) {
+                    let own = if near == c { scales[c].powf(-attrs.beta) } else { 0.0 };
+                    dx[near] += (slope * x[near] + own) * dy[c];
+                }
+            }
+        }
+    }
+    cast(&dx, x.dtype(), allocator)
 }

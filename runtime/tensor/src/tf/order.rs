@@ -156,3 +156,47 @@ pub fn in_top_k(
     }
     Ok(out)
 }
+
+/// `LowerBound` (or `UpperBound`): for each value, the first position in the row of `sorted` with its number where it could be put so that the row stays sorted
+/// (or the last), as i32 or i64. Both are matrices with as many rows.
+pub fn search_sorted(
+    upper: bool,
+    sorted: &HostTensor,
+    values: &HostTensor,
+    to: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = if upper { "UpperBound" } else { "LowerBound" };
+    let (&[rows, n], &[value_rows, m]) = (sorted.shape().dims(), values.shape().dims()) else {
+        let problem = format!("shapes {} and {}, expected matrices", sorted.shape(), values.shape());
+        return Err(TensorError::Invalid { op, problem });
+    };
+    values.expect_dtype("values", sorted.dtype())?;
+    if rows != value_rows {
+        let problem = format!("shapes {} and {} differ in their rows", sorted.shape(), values.shape());
+        return Err(TensorError::Invalid { op, problem });
+    }
+    if !matches!(to, DType::I32 | DType::I64) {
+        return Err(TensorError::Unsupported { op, dtype: to });
+    }
+    if to == DType::I32 && i32::try_from(n).is_err() {
+        return Err(TensorError::IndexRange { n });
+    }
+    let out = HostTensor::allocate(DType::I64, values.shape().clone(), allocator)?;
+    with_element!(sorted.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op, dtype: sorted.dtype() });
+        }
+        let (from, values) = (sorted.read::<T>()?, values.read::<T>()?);
+        for (i, (out, value)) in out.write::<i64>()?.iter_mut().zip(values.iter()).enumerate() {
+            let (row, value) = (i / m, value.widen());
+            let is_before = |x: &T| match x.widen().order(value) {
+                Some(Ordering::Less) => true,
+                Some(Ordering::Equal) => upper,
+                _ => false,
+            };
+            *out = from[row * n..(row + 1) * n].partition_point(is_before) as i64;
+        }
+    });
+    cast(&out, to, allocator)
+}

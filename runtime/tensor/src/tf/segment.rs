@@ -175,3 +175,87 @@ pub fn dynamic_stitch(
     }
     Ok(out)
 }
+
+/// `DynamicPartition`: tensor `p` of the `n` has the rows of `x` whose number in `partitions` (i32) is `p`, in order. `x` begins with the shape of the partitions.
+pub fn dynamic_partition(
+    x: &HostTensor,
+    partitions: &HostTensor,
+    n: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let op = "DynamicPartition";
+    let rank = partitions.shape().rank();
+    if x.shape().dims().get(..rank) != Some(partitions.shape().dims()) {
+        let problem = format!("partitions of shape {} do not begin shape {}", partitions.shape(), x.shape());
+        return invalid(op, problem);
+    }
+    let rest = &x.shape().dims()[rank..];
+    let found = super::index::positions(op, partitions, n, x.shape())?;
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); n.min(found.len())];
+    for (row, &partition) in found.iter().enumerate() {
+        if rows.len() <= partition {
+            rows.resize(partition + 1, Vec::new()); // below n, which is the number of results
+        }
+        rows[partition].push(row);
+    }
+    let len = rest.iter().product::<usize>() * x.dtype().size();
+    let from = x.read_bytes()?;
+    let none = Vec::new();
+    let part = |partition: usize| {
+        let rows = rows.get(partition).unwrap_or(&none);
+        let out = HostTensor::allocate(x.dtype(), Shape::new(&[&[rows.len()], rest].concat())?, allocator)?;
+        if out.num_elements() > 0 {
+            for (to, row) in out.write_bytes()?.chunks_exact_mut(len).zip(rows) {
+                to.copy_from_slice(&from[row * len..][..len]);
+            }
+        }
+        Ok(out)
+    };
+    (0..n).map(part).collect()
+}
+
+/// `DenseBincount`, `Bincount`: how often each number below `size` occurs in a vector (or in each row of a matrix) of i32 or i64, or the sum of the weights
+/// that lie where it does, or, if `binary`, whether it occurs. The result has the dtype of the weights, which are as many as the numbers or none.
+pub fn bincount(
+    x: &HostTensor,
+    size: usize,
+    weights: &HostTensor,
+    binary: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "DenseBincount";
+    let (rows, row) = match *x.shape().dims() {
+        [] => (None, 1),
+        [n] => (None, n),
+        [rows, n] => (Some(rows), n),
+        _ => return invalid(op, format!("numbers of shape {}, expected a vector or a matrix", x.shape())),
+    };
+    if weights.num_elements() > 0 && weights.shape() != x.shape() {
+        return invalid(
+            op,
+            format!("weights of shape {} for numbers of shape {}", weights.shape(), x.shape()),
+        );
+    }
+    let numbers = indices_of(op, x)?;
+    if let Some(number) = numbers.iter().find(|&&number| number < 0) {
+        return invalid(op, format!("{number} is negative"));
+    }
+    let dims: Vec<usize> = rows.into_iter().chain([size]).collect();
+    let out = HostTensor::zeros(weights.dtype(), Shape::new(&dims)?, allocator)?;
+    if out.num_elements() > 0 {
+        with_element!(weights.dtype(), T => {
+            type Wide = <T as Number>::Wide;
+            let (weights, mut to) = (weights.read::<T>()?, out.write::<T>()?);
+            for (i, &number) in numbers.iter().enumerate() {
+                let Some(number) = usize::try_from(number).ok().filter(|&number| number < size) else { continue };
+                let to = &mut to[i / row * size + number];
+                *to = match weights.get(i) {
+                    _ if binary => T::narrow(Wide::ONE),
+                    Some(weight) => T::narrow(to.widen().plus(weight.widen())),
+                    None => T::narrow(to.widen().plus(Wide::ONE)),
+                };
+            }
+        });
+    }
+    Ok(out)
+}

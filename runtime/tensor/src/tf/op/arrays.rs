@@ -3,12 +3,12 @@
 use super::{Attributes, OwnedEval, Row, count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::{
-    Band, PadMode, Scatter, SliceMasks, SliceRange, Unary, batch_to_space, cast, concat, depth_to_space,
-    diag, diag_part, dynamic_stitch, fast, gather, gather_nd, in_top_k, list_diff, matrix_band_part,
-    matrix_diag, matrix_diag_part, matrix_set_diag, mirror_pad_grad, one_hot, pack, pad, reverse,
-    reverse_sequence, roll, scatter_nd, slice, space_to_batch, space_to_depth, split, split_v, strided_slice,
-    strided_slice_grad, tensor_scatter, tensor_strided_slice_update, tile, top_k, transpose, unary, unique,
-    unpack,
+    Band, PadMode, Scatter, SliceMasks, SliceRange, Unary, batch_to_space, bincount, cast, concat,
+    depth_to_space, diag, diag_part, dynamic_partition, dynamic_stitch, fast, gather, gather_nd, in_top_k,
+    list_diff, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag, mirror_pad_grad, one_hot,
+    pack, pad, reverse, reverse_sequence, roll, scatter_nd, search_sorted, slice, space_to_batch,
+    space_to_depth, split, split_v, strided_slice, strided_slice_grad, tensor_scatter,
+    tensor_strided_slice_update, tile, top_k, transpose, unary, unique, unpack,
 };
 use crate::{DType, HostTensor, I1, TensorError};
 
@@ -165,6 +165,19 @@ pub(super) const OPS: &[Row] = &[
             let (indices, data) = inputs.split_at(inputs.len() / 2);
             dynamic_stitch(indices, data, m)
         })
+    }),
+    (&["DynamicPartition"], |attrs| {
+        let n = attrs.count("num_partitions")?;
+        of(attrs, move |[x, partitions], m| dynamic_partition(x, partitions, n, m))
+    }),
+    (&["DenseBincount", "Bincount"], |attrs| {
+        let op = attrs.op();
+        let binary = op == "DenseBincount" && attrs.bool("binary_output")?;
+        of(attrs, move |[x, size, weights], m| bincount(x, count_in(op, "size", size)?, weights, binary, m))
+    }),
+    (&["LowerBound", "UpperBound"], |attrs| {
+        let (upper, to) = (attrs.op() == "UpperBound", attrs.dtype("out_type")?);
+        of(attrs, move |[sorted, values], m| search_sorted(upper, sorted, values, to, m))
     }),
     (&["Unique"], |attrs| {
         let to = attrs.dtype("out_idx")?;

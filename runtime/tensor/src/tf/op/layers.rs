@@ -9,9 +9,10 @@ use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::tf::fast::{self, Cx};
 use crate::tf::{
-    BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, Padding, Pool, Pool2d, Turn, Unary, avg_pool_grad,
-    batch_norm_grad, batch_norm_training, bias_add_grad, depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input, lrn, max_pool_grad, softmax_cross_entropy, sparse_softmax_cross_entropy,
+    BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary,
+    avg_pool_grad, batch_norm_grad, batch_norm_training, bias_add_grad, depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input, lrn, lrn_grad, max_pool_grad, softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
@@ -52,9 +53,12 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["BiasAddV1"], |attrs| owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, Format::Nhwc, cx))),
     (&["LRN"], |attrs| {
-        let radius = usize::try_from(attrs.int("depth_radius")?).unwrap_or(0);
-        let numbers = [attrs.float("bias")?, attrs.float("alpha")?, attrs.float("beta")?];
-        of(attrs, move |[x], m| lrn(x, radius, numbers, m))
+        let lrn_attrs = neighbours(attrs)?;
+        of(attrs, move |[x], m| lrn(x, &lrn_attrs, m))
+    }),
+    (&["LRNGrad"], |attrs| {
+        let lrn_attrs = neighbours(attrs)?;
+        of(attrs, move |[dy, x, y], m| lrn_grad(dy, x, y, &lrn_attrs, m))
     }),
     (&["BiasAddGrad"], |attrs| {
         let format = format(attrs)?;
@@ -162,6 +166,16 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
 ];
+
+fn neighbours(attrs: &Attributes<'_>) -> Result<LrnAttrs, TensorError> {
+    let radius = usize::try_from(attrs.int("depth_radius")?).unwrap_or(0);
+    Ok(LrnAttrs {
+        radius,
+        bias: attrs.float("bias")?,
+        alpha: attrs.float("alpha")?,
+        beta: attrs.float("beta")?,
+    })
+}
 
 pub(super) fn transposed(attrs: &Attributes<'_>, name: &str) -> Result<Turn, TensorError> {
     Ok(if attrs.bool(name)? { Turn::Transpose } else { Turn::None })

@@ -93,7 +93,28 @@ pub(super) const OPS: &[Row] = &[
         let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
         Ok(vec![PartialShape::of_rank(1); 2])
     }),
-    (&["ReverseSequence", "LRN"], same),
+    (&["ReverseSequence", "LRN", "LRNGrad"], same),
+    (&["LowerBound", "UpperBound"], |cx| Ok(vec![cx.shape(1)?.clone()])),
+    (&["Bincount"], |cx| Ok(vec![PartialShape::new(vec![cx.count(1)?])])),
+    (&["DenseBincount"], |cx| {
+        let size = cx.count(1)?;
+        Ok(vec![match cx.shape(0)?.as_slice() {
+            Some([] | [_]) => PartialShape::new(vec![size]),
+            Some([rows, _]) => PartialShape::new(vec![*rows, size]),
+            Some(dims) => return cx.refuse(format!("numbers of rank {}", dims.len())),
+            None => PartialShape::unknown(),
+        }])
+    }),
+    (&["DynamicPartition"], |cx| {
+        let (dims, partitions) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice());
+        let rest = dims.zip(partitions).map(|(dims, partitions)| dims.get(partitions.len()..));
+        let part = match rest {
+            Some(Some(rest)) => with(rest, 0, None),
+            Some(None) => return cx.refuse("the partitions have more axes than the data".to_owned()),
+            None => PartialShape::unknown(),
+        };
+        Ok(vec![part; cx.n_results])
+    }),
     (&["SpaceToBatchND"], |cx| {
         batched(
             cx,

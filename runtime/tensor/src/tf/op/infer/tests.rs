@@ -52,6 +52,7 @@ pub(in crate::tf) fn agrees(
             }
             let open = [
                 "Where",
+                "DynamicPartition",
                 "ListDiff",
                 "Unique",
                 "UniqueV2",
