@@ -8,12 +8,13 @@ use befrost_host::context::Request;
 use befrost_host::error::ErrorCode;
 use befrost_host::queue::SingleThreaded;
 use befrost_host::{ExecContext, KernelError, Value};
-use befrost_tensor::mem::Malloc;
+use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attributes, Attrs, Type, names, signature};
 use befrost_tensor::{HostTensor, literal, print};
 
 use super::action::{named, tensor};
+use super::optionals;
 use crate::objects::Tensor;
 
 /// Attributes as `name=value`, whose kind is what is asked for.
@@ -36,7 +37,10 @@ impl Attrs for Text {
         Some(Cow::Borrowed(self.0.get(name)?.as_bytes()))
     }
     fn ty(&self, name: &str) -> Option<Type> {
-        self.0.get(name)?.parse().ok().map(Type::Dense)
+        match *self.0.get(name)? {
+            "variant" => Some(Type::Variant),
+            text => text.parse().ok().map(Type::Dense),
+        }
     }
     fn shape(&self, name: &str) -> Option<PartialShape> {
         PartialShape::from_i64(&self.ints(name)?).ok()
@@ -136,6 +140,53 @@ fn lists_are_values() {
     assert!(c.error("TensorListStack", &[&x, &shape]).to_string().contains("expected a list"));
     let full = c.call("EmptyTensorList", &[&shape, &value("i32:0")]);
     assert!(c.error("TensorListPushBack", &[&full, &x]).to_string().contains("full"));
+}
+
+#[test]
+fn variants_hold_variants() {
+    let c = Caller(context());
+    let (x, shape, scalar) = (value("f32[2]:1,2"), value("i32[1]:2"), value("i32[0]:"));
+    let none = c.call("OptionalNone", &[]);
+    let some = c.call("OptionalFromValue", &[&x, &none]);
+    assert_eq!(shown(&c.call("OptionalHasValue", &[&none])), shown(&value("i1:false")));
+    assert_eq!(shown(&c.call("OptionalHasValue", &[&some])), shown(&value("i1:true")));
+    assert_eq!(shown(&c.call("OptionalGetValue", &[&some])), shown(&x));
+    assert!(c.error("OptionalGetValue", &[&none]).to_string().contains("no value"));
+    assert!(c.error("OptionalGetValue", &[&x]).to_string().contains("expected an optional"));
+
+    let variants = [("element_dtype", "variant")];
+    let with = |op: &str, operands: &[&Value]| {
+        let operands: Vec<Value> = operands.iter().map(|&value| value.clone()).collect();
+        c.with(op, &variants, &operands)
+    };
+    let empty = with("TensorListReserve", &[&scalar, &value("i32:1")]).unwrap().remove(0);
+    assert!(with("TensorListGetItem", &[&empty, &value("i32:0"), &scalar]).is_err());
+    let list = with("TensorListPushBack", &[&empty, &some]).unwrap().remove(0);
+    let list = with("TensorListSetItem", &[&list, &value("i32:0"), &none]).unwrap().remove(0);
+    assert_eq!(shown(&c.call("TensorListLength", &[&list])), shown(&value("i32:2")));
+    let popped = with("TensorListPopBack", &[&list, &scalar]).unwrap();
+    assert_eq!(shown(&c.call("OptionalGetValue", &[&popped[1]])), shown(&x));
+    assert!(c.error("TensorListStack", &[&list, &shape]).to_string().contains("variant"));
+
+    let allocator: Arc<dyn Allocator> = Malloc::shared();
+    let sum = optionals::add_n(&[list.clone(), list.clone(), list.clone()], &allocator).unwrap();
+    let last = with("TensorListPopBack", &[&sum, &scalar]).unwrap().remove(1);
+    assert_eq!(shown(&c.call("OptionalGetValue", &[&last])), shown(&value("f32[2]:3,6")));
+    let zeros = optionals::zeros_like(&[list.clone()], &allocator).unwrap();
+    let last = with("TensorListPopBack", &[&zeros, &scalar]).unwrap().remove(1);
+    assert_eq!(shown(&c.call("OptionalGetValue", &[&last])), shown(&value("f32[2]:0,0")));
+    assert!(optionals::add_n(&[list, none.clone()], &allocator).is_err());
+    assert!(optionals::add_n(&[some, none.clone()], &allocator).is_err());
+
+    let mut deep = none;
+    let error = (0..100).find_map(|_| match c.with("OptionalFromValue", &[], &[deep.clone()]) {
+        Ok(mut made) => {
+            deep = made.remove(0);
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    });
+    assert!(error.is_some_and(|error| error.contains("deep")));
 }
 
 #[test]
