@@ -244,6 +244,8 @@ pub struct OpDef {
     pub control_edges: bool,
     /// Regions in order.
     pub regions: Vec<RegionDef>,
+    /// Whether there may be more regions like the last one.
+    pub more_regions: bool,
     /// Successors in order. At most one is variadic.
     pub successors: Vec<SuccessorDef>,
     /// Ops that may hold this op directly; any if none is named.
@@ -297,6 +299,7 @@ impl OpDef {
             unnamed: (0, 0),
             control_edges: false,
             regions: Vec::new(),
+            more_regions: false,
             successors: Vec::new(),
             parents: Vec::new(),
             traits: Traits::NONE,
@@ -435,6 +438,12 @@ impl OpDef {
     pub fn region(mut self, name: &'static str, may_be_empty: bool) -> Self {
         self.regions.push(RegionDef { name, may_be_empty, implicit: None });
         self
+    }
+
+    /// One region or more.
+    #[must_use]
+    pub fn regions(self, name: &'static str) -> Self {
+        OpDef { more_regions: true, ..self.region(name, false) }
     }
 
     /// A region whose blocks end with `terminator` if the custom form does not say how.

@@ -15,6 +15,7 @@ pub(crate) mod lower;
 pub(crate) mod memory;
 pub(crate) mod pack;
 mod patterns;
+pub(crate) mod regions;
 pub(crate) mod rewrites;
 pub(crate) mod shapes;
 mod signatures;
@@ -32,12 +33,13 @@ pub fn is_op_graph(m: &Module) -> bool {
 /// The passes of an optimization level, as a pipeline.
 pub fn pipeline(level: u8) -> &'static str {
     match level {
-        0 => "builtin.module(tf-to-kernels)",
+        0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
         1 => {
-            "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,cse,tf-shape-inference,tf-constant-fold,symbol-dce,tf-to-kernels)"
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,tf-inline,cse,tf-shape-inference,tf-constant-fold,\
+             symbol-dce,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\
              tf-plan-memory)"

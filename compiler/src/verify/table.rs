@@ -51,7 +51,8 @@ impl Verifier<'_> {
             self.diags.push(errors::parent(m, op, &def.parents));
         }
         self.attrs(op, def);
-        if m.regions_of(op).len() != def.regions.len() {
+        let n_regions = m.regions_of(op).len();
+        if n_regions < def.regions.len() || (n_regions > def.regions.len() && !def.more_regions) {
             self.diags.push(errors::region_count(m, op, def.regions.len()));
         }
     }

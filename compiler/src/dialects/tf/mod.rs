@@ -22,7 +22,7 @@ pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pure, names, signature};
 
-use super::{Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
+use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
@@ -219,6 +219,7 @@ pub(super) fn ops(r: &mut Registry) {
             r.add(def(&signature));
         }
     }
+    with_regions(r);
     r.add(
         OpDef::new("tf._Strings", "a constant tensor of strings")
             .attr("shape", A::IntArray(KnownType::I64))
@@ -253,6 +254,71 @@ pub(super) fn ops(r: &mut Registry) {
             .result_with("outputs", T::Any, Arity::Variadic)
             .kernel(),
     );
+}
+
+/// Control flow whose branches are regions, which `tf-outline-regions` makes functions of.
+fn with_regions(r: &mut Registry) {
+    let def = |name: &str, summary| {
+        let mut def = blank(name, summary)
+            .result_with("outputs", T::Any, Arity::Variadic)
+            .optional_attr("is_stateless", A::Bool)
+            .traits(Traits::SINGLE_BLOCK);
+        def.effects = Effects::Recursive;
+        def
+    };
+    r.add(
+        def("tf.IfRegion", "does one of two things")
+            .region("then_branch", false)
+            .region("else_branch", false)
+            .verifier(verify_regions),
+    );
+    r.add(
+        def("tf.CaseRegion", "does one of several things, the last one if there is none of that number")
+            .regions("branches")
+            .verifier(verify_regions),
+    );
+    r.add(
+        def("tf.WhileRegion", "does something while a condition holds")
+            .optional_attr("parallel_iterations", A::Int(KnownType::I64))
+            .region("cond", false)
+            .region("body", false)
+            .verifier(verify_regions),
+    );
+    r.add(
+        OpDef::new("tf.Yield", "ends a region with its results")
+            .operand_with("results", T::Any, Arity::Variadic, OperandMode::Required)
+            .traits(Traits::TERMINATOR.and(Traits::YIELD))
+            .parents(&["tf.IfRegion", "tf.CaseRegion", "tf.WhileRegion"]),
+    );
+}
+
+/// Regions take what the op says, and yield what it says.
+fn verify_regions(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let n_data = n_data_operands(m, op);
+    let is_loop = m.op_name_str(op) == "tf.WhileRegion";
+    let n_results = n_data_results(m, op);
+    let mut complain = |why: String| diags.push(super::errors::tf_signature(m, op, &why));
+    match (is_loop, n_data) {
+        (true, _) if n_data != n_results => complain(format!("{n_data} values go in, {n_results} come out")),
+        (false, 0) => complain("no operand says which region runs".to_owned()),
+        (false, 2..) => complain(format!("{n_data} operands, expected one")),
+        _ => {}
+    }
+    for (i, &region) in m.regions_of(op).iter().enumerate() {
+        let &[block] = m.blocks_of(region) else { continue };
+        let n_args = if is_loop { n_data } else { 0 };
+        if m.args(block).len() != n_args {
+            complain(format!("region {i} takes {} values, expected {n_args}", m.args(block).len()));
+        }
+        let Some(end) = m.last_op(block).filter(|&end| m.op_name_str(end) == "tf.Yield") else {
+            complain(format!("region {i} does not end with 'tf.Yield'"));
+            continue;
+        };
+        let n_yielded = if is_loop && i == 0 { 1 } else { n_results };
+        if m.n_operands(end) != n_yielded {
+            complain(format!("region {i} yields {} values, expected {n_yielded}", m.n_operands(end)));
+        }
+    }
 }
 
 /// An op of any operands.
