@@ -1,6 +1,6 @@
 // RUN: ir-opt %s --tf-outline-regions | FileCheck %s
-// RUN: bef-exec %s -O0 | FileCheck %s --check-prefix=RUN
-// RUN: bef-exec %s -O2 --work-queue mstd:2 | FileCheck %s --check-prefix=RUN
+// RUN: bef-exec %s -O0 | FileCheck %s --check-prefix=EXEC
+// RUN: bef-exec %s -O2 --work-queue mstd:2 | FileCheck %s --check-prefix=EXEC
 
 // What regions use from outside becomes an argument of the functions.
 // CHECK-LABEL: func.func private @choose_then(%arg0: tensor<2xf32>) -> tensor<2xf32>
@@ -9,8 +9,8 @@
 // CHECK: return %arg0
 // CHECK-LABEL: func.func @choose
 // CHECK: "tf.StatelessIf"(%[[P:.*]], %[[X:.*]]) <{else_branch = @choose_else, then_branch = @choose_then}>
-// RUN-LABEL: 'choose' returned
-// RUN-SAME: values = [-1.000000e+00, -2.000000e+00]
+// EXEC-LABEL: 'choose' returned
+// EXEC-SAME: values = [-1.000000e+00, -2.000000e+00]
 func.func @choose() -> tensor<2xf32> {
   %p = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
@@ -32,9 +32,9 @@ func.func @choose() -> tensor<2xf32> {
 // CHECK-LABEL: func.func @count
 // CHECK: "tf.While"
 // CHECK-SAME: parallel_iterations = 4
-// RUN-LABEL: 'count' returned
-// RUN-SAME: values = [5]
-// RUN-SAME: values = [13]
+// EXEC-LABEL: 'count' returned
+// EXEC-SAME: values = [5]
+// EXEC-SAME: values = [13]
 func.func @count() -> (tensor<i32>, tensor<i32>) {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
@@ -61,8 +61,8 @@ func.func @count() -> (tensor<i32>, tensor<i32>) {
 }
 
 // Effects in a region happen, in order.
-// RUN-LABEL: 'assign' returned
-// RUN-SAME: values = [3.000000e+00]
+// EXEC-LABEL: 'assign' returned
+// EXEC-SAME: values = [3.000000e+00]
 func.func @assign() -> tensor<f32> {
   %p = "tf.Const"() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
   %x = "tf.Const"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>

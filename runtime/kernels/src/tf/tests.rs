@@ -172,7 +172,7 @@ fn variants_hold_variants() {
     let sum = optionals::add_n(&[list.clone(), list.clone(), list.clone()], &allocator).unwrap();
     let last = with("TensorListPopBack", &[&sum, &scalar]).unwrap().remove(1);
     assert_eq!(shown(&c.call("OptionalGetValue", &[&last])), shown(&value("f32[2]:3,6")));
-    let zeros = optionals::zeros_like(&[list.clone()], &allocator).unwrap();
+    let zeros = optionals::zeros_like(std::slice::from_ref(&list), &allocator).unwrap();
     let last = with("TensorListPopBack", &[&zeros, &scalar]).unwrap().remove(1);
     assert_eq!(shown(&c.call("OptionalGetValue", &[&last])), shown(&value("f32[2]:0,0")));
     assert!(optionals::add_n(&[list, none.clone()], &allocator).is_err());
