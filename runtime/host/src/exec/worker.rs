@@ -2,7 +2,7 @@
 //!
 //! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack (`inline`), those of other
 //! streams a list (`outline`). Before each kernel, the outline list is handed to the queue, one task per stream; when the inline
-//! stack is empty, the worker adopts the first outline stream instead. A kernel that calls pushes a visit of the callee's frame, which is drained
+//! stack is empty, the worker adopts the first outline stream instead, unless another iteration waits for the visit's end. A kernel that calls pushes a visit of the callee's frame, which is drained
 //! before the caller goes on; then the results are delivered, in whatever state they are: to the kernel, or, of a loop whose iterations overlap, to
 //! the next iteration (`overlapping`). So the order on one thread is TFRT's, and the machine's stack stays flat.
 //!
@@ -338,7 +338,14 @@ impl Worker {
                 }
                 self.kernel(ready);
             } else if agenda.outline.len() > outline {
-                agenda.adopt();
+                match agenda.visits.last() {
+                    // What is in other streams must not keep the next iteration waiting.
+                    Some(Visit { caller: Some((For::Iteration(head), _)), .. }) => {
+                        let queue = head.running.frame().execution.context.queue().clone();
+                        agenda.hand_out_all(&queue);
+                    }
+                    _ => agenda.adopt(),
+                }
             } else if let Some((running, job)) = self.take_left() {
                 self.job(running, job);
             } else {
