@@ -59,7 +59,7 @@ struct Check {
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
     let copy = target.join("mutation");
     let checks = copy_tree(root, &copy.join("tree"))?;
-    let binary = build(&copy)?;
+    let binary = build(&copy, target)?;
     if let Some(failures) = failures(&binary, None)? {
         return Err(format!("the tests fail with all checks there: {}", failures.join(", ")));
     }
@@ -255,12 +255,12 @@ fn closing(code: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// Builds the tests of the copy; the path of their binary.
-fn build(copy: &Path) -> Result<PathBuf, String> {
+/// Builds the tests of the copy, where what they depend on may have been built already; the path of their binary.
+fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["test", "-p", "bef-format", "--test", "it", "--no-run", "--message-format=short"])
         .current_dir(copy.join("tree"))
-        .env("CARGO_TARGET_DIR", copy.join("target"))
+        .env("CARGO_TARGET_DIR", target)
         .output()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
     let report = String::from_utf8_lossy(&output.stderr).into_owned();

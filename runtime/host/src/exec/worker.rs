@@ -2,9 +2,10 @@
 //!
 //! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack (`inline`), those of other
 //! streams a list (`outline`). Before each kernel, the outline list is handed to the queue, one task per stream; when the inline
-//! stack is empty, the worker adopts the first outline stream instead, unless another iteration waits for the visit's end. A kernel that calls pushes a visit of the callee's frame, which is drained
-//! before the caller goes on; then the results are delivered, in whatever state they are: to the kernel, or, of a loop whose iterations overlap, to
-//! the next iteration (`overlapping`). So the order on one thread is TFRT's, and the machine's stack stays flat.
+//! stack is empty, the worker adopts the first outline stream instead, unless the next iteration of a loop waits for the visit's end: then the
+//! queue gets them all. A kernel that calls pushes a visit of the callee's frame, which is drained before the caller goes on; then the results are
+//! delivered, in whatever state they are: to the kernel, or, of a loop whose iterations overlap, to the next iteration (`overlapping`). So the order
+//! on one thread is TFRT's, and the machine's stack stays flat.
 //!
 //! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is named by its tokens
 //! (`frame`), which keep the frame alive; one that has none left does nothing more but report what it has finished.
