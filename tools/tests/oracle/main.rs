@@ -626,12 +626,24 @@ fn empty_constants() {
 
 // ---- the lit programs ----
 
-/// Those with millions of iterations or calls, with which this takes minutes.
-const LONG: &[&str] =
-    &["loops.mlir many", "loops.mlir while", "recursion.mlir forever", "recursion.mlir deep"];
+/// Those with millions of iterations or calls, with which this takes minutes, and those that do not end.
+const LONG: &[&str] = &[
+    "loops.mlir many",
+    "loops.mlir while",
+    "recursion.mlir forever",
+    "recursion.mlir deep",
+    "timeout.mlir blocks",
+    "timeout.mlir loops",
+    "timeout.mlir loops_later",
+    "timeout.mlir loops_overlap",
+    "timeout.mlir repeats",
+    "timeout.mlir repeats_later",
+    "timeout.mlir sleeps",
+];
 
 /// Those with ops that the oracle does not know.
 const UNKNOWN: &[&str] = &[
+    "flight.mlir three_in_flight",
     "parallel.mlir once",
     "sync.mlir caller",
     "sync.mlir failure",

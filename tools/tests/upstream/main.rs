@@ -35,7 +35,7 @@ const N_GENERATED: u64 = 600;
 /// What mlir-opt 19 does not know, by what it says about it, and why we do.
 const NEWER: &[(&str, &str)] = &[
     ("expected ')' in inline location", "ranges, `loc(\"f\":1:2 to :3)`, came with LLVM 20"),
-    ("-> !test.atomic.i32", "mlir-opt has a dialect `test` of its own, which has other types than TFRT's"),
+    ("!test.atomic.i32", "mlir-opt has a dialect `test` of its own, which has other types than TFRT's"),
 ];
 
 /// A program that we accept.
