@@ -644,6 +644,7 @@ const LONG: &[&str] = &[
 /// Those with ops that the oracle does not know.
 const UNKNOWN: &[&str] = &[
     "flight.mlir three_in_flight",
+    "overlap.mlir two_at_work",
     "parallel.mlir once",
     "sync.mlir caller",
     "sync.mlir failure",
