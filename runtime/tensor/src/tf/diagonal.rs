@@ -134,11 +134,20 @@ impl Band {
         if k < self.lower || k > self.upper {
             return None;
         }
-        let (above, below) = (k.max(0) as usize, k.min(0).unsigned_abs() as usize);
-        let length = (rows - below).min(cols - above);
-        let is_left = (k >= 0 && self.above_left) || (k <= 0 && self.below_left);
-        Some(((self.upper - k) as usize, row.min(col) + if is_left { 0 } else { longest - length }))
+        Some(((self.upper - k) as usize, row.min(col) + self.start(k, [rows, cols], longest)))
     }
+
+    /// Where diagonal `k`, which the matrices have, begins in its row.
+    fn start(&self, k: i64, sizes: [usize; 2], longest: usize) -> usize {
+        let is_left = (k >= 0 && self.above_left) || (k <= 0 && self.below_left);
+        if is_left { 0 } else { longest - diagonal_of(k, sizes).0 }
+    }
+}
+
+/// The length of diagonal `k`, which the matrices have, and the row and column that it begins in.
+fn diagonal_of(k: i64, [rows, cols]: [usize; 2]) -> (usize, [usize; 2]) {
+    let (below, above) = (k.min(0).unsigned_abs() as usize, k.max(0) as usize);
+    ((rows - below).min(cols - above), [below, above])
 }
 
 fn expect_element(op: &'static str, x: &HostTensor, bytes: &[u8]) -> Result<(), TensorError> {
@@ -258,10 +267,8 @@ pub fn matrix_diag_part(
     let (from, size) = (x.read_bytes()?, x.dtype().size());
     for_each_element(&out, longest, count, |matrix, diagonal, at, element| {
         let k = band.upper - diagonal as i64;
-        let (above, below) = (k.max(0) as usize, k.min(0).unsigned_abs() as usize);
-        let length = (rows - below).min(cols - above);
-        let is_left = (k >= 0 && band.above_left) || (k <= 0 && band.below_left);
-        let place = if is_left { Some(at) } else { at.checked_sub(longest - length) };
+        let (length, [below, above]) = diagonal_of(k, [rows, cols]);
+        let place = at.checked_sub(band.start(k, [rows, cols], longest));
         element.copy_from_slice(match place.filter(|&place| place < length) {
             Some(place) => &from[((matrix * rows + place + below) * cols + place + above) * size..][..size],
             None => padding,
