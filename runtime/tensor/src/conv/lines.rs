@@ -111,12 +111,12 @@ impl<'a, B: Columns> Lines<'a, B> {
         }
         for panel in 0..n.div_ceil(PANEL) {
             let b = self.filters.panel(panel, panel, 0..k, &space.filters);
-            let mut segments = [Segment { a: &space.lines[0], b: &[] }; SEGMENTS];
+            let mut segments = [Segment { a: &space.lines[0], b: &[], next: &[] }; SEGMENTS];
             let mut count = 0;
             // Rows of the filter that lie in the padding are left out.
             for (place, b) in places.iter().zip(b.chunks_exact(run)) {
                 if let Some(at) = *place {
-                    segments[count] = Segment { a: &space.lines[at], b };
+                    segments[count] = Segment { a: &space.lines[at], b, next: &[] };
                     count += 1;
                 }
             }

@@ -288,10 +288,10 @@ fn multiply(
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
             let mut place = Place { out, stride: n, add: false };
             for (a, b) in a.chunks(SEGMENTS).zip(b.chunks(SEGMENTS * steps_each)) {
-                let mut parts = [Segment { a: &a[0], b: &[] }; SEGMENTS];
+                let mut parts = [Segment { a: &a[0], b: &[], next: &[] }; SEGMENTS];
                 for (i, a) in a.iter().enumerate() {
                     let b = &b[i * steps_each..];
-                    parts[i] = Segment { a, b: &b[..steps_each.min(b.len())] };
+                    parts[i] = Segment { a, b: &b[..steps_each.min(b.len())], next: &[] };
                 }
                 tile(isa, size, &parts[..a.len()], &mut place);
                 place.add = true;

@@ -47,6 +47,8 @@ const SEGMENTS: usize = STEPS.div_ceil(MAX_STEPS);
 const BLOCKS: usize = 7;
 /// Tiles that are kept at once: up to 4.3 MB, which the third cache holds. Few in tests, which need not be large then.
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
+/// As many numbers of the left matrix stay in the second cache, from one block of columns to the next.
+const NEAR: usize = 1 << 16;
 /// The fewest products that are worth a block of their own on another thread.
 const PART: usize = 1 << 20;
 
@@ -199,6 +201,17 @@ pub(crate) fn each_part<'o, T: Send + 'o>(
     });
 }
 
+/// The rows of the tile that comes next.
+#[derive(Clone, Copy)]
+enum Next<'a> {
+    /// Laid out.
+    Kept(&'a [TileRows; SEGMENTS]),
+    /// From this row on.
+    Rows(usize),
+    /// In the second cache already.
+    Near,
+}
+
 struct Job<'a, A, B> {
     isa: Isa,
     a: &'a A,
@@ -232,6 +245,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         let tiles = rows.div_ceil(self.isa.rows());
         // Where many blocks of columns need a tile's rows, they are laid out once for all.
         let are_kept = panels.div_ceil(panels_each) > BLOCKS;
+        let is_large = rows * k > NEAR;
         let tiles_each = if are_kept { KEPT } else { tiles };
         let tile_rows = |tile: usize| tile * rows / tiles..(tile + 1) * rows / tiles;
         let lay_out = |tile: usize, steps: &Range<usize>, a: &mut [TileRows; SEGMENTS]| {
@@ -253,12 +267,17 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
                     let block = first_panel..panels.min(first_panel + panels_each);
                     self.b.prepare(block.clone(), steps.clone(), &mut space.b);
                     for (i, tile) in some.clone().enumerate() {
-                        let a = &mut space.a[if are_kept { i } else { 0 }];
                         if !are_kept {
-                            lay_out(tile, &steps, a);
+                            lay_out(tile, &steps, &mut space.a[0]);
                         }
+                        let (a, next) = space.a[if are_kept { i } else { 0 }..].split_at(1);
+                        let next = match next {
+                            [next, ..] if are_kept => Next::Kept(next),
+                            _ if is_large => Next::Rows(first + tile_rows((tile + 1) % tiles).start),
+                            _ => Next::Near,
+                        };
                         let b = (&space.b[..], block.clone());
-                        self.block((first, tile_rows(tile)), b, steps.clone(), a, out);
+                        self.block((first, tile_rows(tile)), b, steps.clone(), (&a[0], next), out);
                     }
                 }
             }
@@ -281,16 +300,29 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         (first, rows): (usize, Range<usize>),
         (b, panels): (&[AlignedStep], Range<usize>),
         steps: Range<usize>,
-        a: &[TileRows; SEGMENTS],
+        (a, next): (&[TileRows; SEGMENTS], Next<'_>),
         out: &mut [f32],
     ) {
         let Job { k, n, stride, .. } = *self;
         let each = segment(steps.len());
+        let parts = panels.len() * steps.len().div_ceil(each);
+        let mut nexts = (0..parts).map(|part| match next {
+            Next::Kept(next) => {
+                let all: &[f32] = bytemuck::cast_slice(next);
+                let len = all.len().div_ceil(parts);
+                all.get(part * len..).unwrap_or(&[])
+            }
+            Next::Rows(first) => {
+                let row = self.a.contiguous(first + part * rows.len() / parts);
+                row.and_then(|row| row.get(steps.clone())).unwrap_or(&[])
+            }
+            Next::Near => &[],
+        });
         for (at, panel) in panels.enumerate() {
             let b = self.b.panel(panel, at, steps.clone(), b);
-            let mut segments = [Segment { a: &a[0], b: &[] }; SEGMENTS];
+            let mut segments = [Segment { a: &a[0], b: &[], next: &[] }; SEGMENTS];
             for ((segment, a), b) in segments.iter_mut().zip(a).zip(b.chunks(each)) {
-                *segment = Segment { a, b };
+                *segment = Segment { a, b, next: nexts.next().unwrap_or(&[]) };
             }
             let col = panel * PANEL;
             let (width, out) = (PANEL.min(n - col), &mut out[rows.start * stride + col..]);

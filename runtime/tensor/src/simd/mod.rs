@@ -77,6 +77,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) a: &'a TileRows,
     /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
     pub(crate) b: &'a [Step],
+    /// Numbers that will be needed after the tile, and are asked for meanwhile; of many, as many as there is time for.
+    pub(crate) next: &'a [f32],
 }
 
 /// Where a tile's sums go.

@@ -30,11 +30,17 @@ pub(super) const PORTABLE_ROWS: usize = 4;
 
 /// Calls `$tile` for the number of rows, which becomes a constant.
 macro_rules! by_rows {
-    ($rows:expr, $tile:ident<$vectors:literal> $args:tt, $($n:literal)*) => {
+    ($rows:expr, $tile:ident<$($more:literal),*> $args:tt, $($n:literal)*) => {
+        by_rows!(@ $rows, $tile, [$($more),*], $args, $($n)*)
+    };
+    (@ $rows:expr, $tile:ident, $more:tt, $args:tt, $($n:literal)*) => {
         match $rows {
-            $($n => $tile::<$n, $vectors> $args,)*
+            $($n => by_rows!(@ $tile, $n, $more, $args),)*
             _ => unreachable!("a tile has 1 to {} rows", [$($n),*].len()),
         }
+    };
+    (@ $tile:ident, $n:literal, [$($more:literal),*], $args:tt) => {
+        $tile::<$n, $($more),*> $args
     };
 }
 
@@ -64,7 +70,7 @@ fn portable_of<const R: usize, const LANES: usize>(
     place: &mut Place<'_>,
 ) {
     let mut sums = [[0.0f32; LANES]; R];
-    for &Segment { a, b } in segments {
+    for &Segment { a, b, next: _ } in segments {
         let a = &a.0;
         for p in 0..b.len().min(ROW) {
             let b = &b[p].as_chunks::<LANES>().0[part];
@@ -100,6 +106,20 @@ pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 12;
 
+/// In how many steps a line is asked for of what is needed after the tile: not all at once, for then what the products need would have to wait.
+#[cfg(target_arch = "x86_64")]
+const NEXT: usize = 4;
+/// Numbers in a cache line.
+const LINE: usize = 16;
+
+/// Asks for a cache line that is not needed at once: it may wait in the second cache.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn ask_for_later(x: &f32) {
+    // SAFETY: a hint; no address is wrong.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(x).cast()) };
+}
+
 /// Asks for a cache line.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -112,7 +132,6 @@ fn ask_for(x: *const f32) {
 #[inline(always)]
 #[allow(clippy::manual_memcpy, reason = "a call costs more than so few numbers")]
 pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
-    const LINE: usize = 16;
     for (i, out) in out.iter_mut().enumerate() {
         let (Some(row), Some(out)) = (from.get(i * distance..), out.get_mut(at..)) else { return };
         let len = len.min(row.len()).min(out.len());
@@ -139,18 +158,21 @@ macro_rules! x86_tile {
             segments: &[Segment<'_>],
             place: &mut Place<'_>,
         ) {
+            let has_next = segments.iter().any(|segment| !segment.next.is_empty());
             for part in (0..width.div_ceil($lanes)).step_by(2) {
-                if width - part * $lanes > $lanes {
-                    by_rows!(rows, $of<2>(part, segments, place), $($rows)*);
+                if width - part * $lanes <= $lanes {
+                    by_rows!(rows, $of<1, false>(part, segments, place), $($rows)*);
+                } else if has_next {
+                    by_rows!(rows, $of<2, true>(part, segments, place), $($rows)*);
                 } else {
-                    by_rows!(rows, $of<1>(part, segments, place), $($rows)*);
+                    by_rows!(rows, $of<2, false>(part, segments, place), $($rows)*);
                 }
             }
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $of<const R: usize, const V: usize>(
+        fn $of<const R: usize, const V: usize, const ASKS: bool>(
             part: usize,
             segments: &[Segment<'_>],
             place: &mut Place<'_>,
@@ -161,9 +183,15 @@ macro_rules! x86_tile {
                 ask_for(&out[(part + V - 1) * $lanes]);
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
-            for &Segment { a, b } in segments {
+            for &Segment { a, b, next } in segments {
                 let a = &a.0;
                 for p in 0..b.len().min(ROW) {
+                    if ASKS
+                        && p % NEXT == 0
+                        && let Some(x) = next.get(p / NEXT * LINE)
+                    {
+                        ask_for_later(x);
+                    }
                     let b = b[p].as_chunks().0;
                     let b = [&b[part], &b[part + V - 1]];
                     ask_for(b[0].as_ptr().wrapping_add(AHEAD * PANEL));
