@@ -1,12 +1,14 @@
 //! Small heap objects that come and go by the million: what an asynchronous kernel needs for one value.
 //!
 //! ```text
-//! boxed ──▶ the thread's list of free blocks of that size, else the system
-//! free  ──▶ the thread's list, up to MAX_FREE bytes, else the system
+//! boxed ──▶ the thread's list of free blocks of that size ◀──┐ BATCH at once
+//!                                                           depot, for all threads
+//! free  ──▶ the thread's list, up to 2 · BATCH blocks     ──┘ BATCH at once; beyond MAX_BATCHES to the system
 //! ```
 //!
-//! Each thread keeps its own lists, so neither way takes an atomic operation. A block may be freed on another thread than it was made on: it
-//! belongs to nobody while it is free. Large objects go to the system, and so does everything under loom, which has its own threads.
+//! Each thread has its own lists, so neither way takes an atomic operation, but one in BATCH. A block may be freed on another thread than it was
+//! made on: it belongs to nobody while it is free, and if one thread makes what another one frees, blocks go round by way of the depot. Large
+//! objects go to the system, and so does everything under loom, which has its own threads.
 //!
 //! Not here: tensors' memory (`befrost_mem`), which is accounted and may be refused.
 
@@ -16,21 +18,39 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
+use crossbeam_queue::SegQueue;
+
 /// Sizes of blocks; all are aligned to [`ALIGN`].
 const SIZES: [usize; 4] = [32, 64, 128, 256];
 const ALIGN: usize = 16;
-/// How many bytes of free blocks of a size a thread keeps: what a wide function leaves to be done, kernel by kernel.
-const MAX_FREE: usize = 1 << 20;
+/// How many blocks go to the depot, or come from there, at once.
+const BATCH: u32 = 256;
+/// How many batches of a size the depot keeps: what a wide function leaves to be done, kernel by kernel.
+const MAX_BATCHES: usize = 64;
 
 /// A free block: the next one is named in its first bytes.
 struct Free {
     next: *mut Free,
 }
 
-struct Lists {
-    heads: [Cell<*mut Free>; SIZES.len()],
-    lengths: [Cell<u32>; SIZES.len()],
+/// Free blocks of one size.
+#[derive(Clone, Copy)]
+struct Chain {
+    head: *mut Free,
+    length: u32,
 }
+
+// SAFETY: free blocks belong to whoever has the chain.
+unsafe impl Send for Chain {}
+
+/// A thread's free blocks.
+struct Lists {
+    chains: [Cell<Chain>; SIZES.len()],
+    /// Either empty or a batch.
+    spares: [Cell<Chain>; SIZES.len()],
+}
+
+static DEPOT: [SegQueue<Chain>; SIZES.len()] = [const { SegQueue::new() }; SIZES.len()];
 
 /// Which size an object of this layout takes, if any.
 const fn class(layout: Layout) -> Option<usize> {
@@ -55,51 +75,90 @@ const fn block(class: usize) -> Layout {
     }
 }
 
+impl Chain {
+    const EMPTY: Chain = Chain { head: null_mut(), length: 0 };
+
+    /// Gives the blocks, which are of this size, to the system.
+    ///
+    /// # Safety
+    /// The chain must be given up.
+    #[cold]
+    unsafe fn free(mut self, class: usize) {
+        while !self.head.is_null() {
+            let memory = self.head;
+            // SAFETY: a block on a chain is free and was written by `give`.
+            self.head = unsafe { (*memory).next };
+            // SAFETY: it came from the system with this layout, and is on no chain any more.
+            unsafe { dealloc(memory.cast(), block(class)) };
+        }
+    }
+}
+
 impl Lists {
     const fn new() -> Lists {
         Lists {
-            heads: [const { Cell::new(null_mut()) }; SIZES.len()],
-            lengths: [const { Cell::new(0) }; SIZES.len()],
+            chains: [const { Cell::new(Chain::EMPTY) }; SIZES.len()],
+            spares: [const { Cell::new(Chain::EMPTY) }; SIZES.len()],
         }
     }
 
+    #[inline]
     fn take(&self, class: usize) -> *mut Free {
-        let head = self.heads[class].get();
-        if !head.is_null() {
-            // SAFETY: a block on the list is free, this thread's, and was written by `give`.
-            self.heads[class].set(unsafe { (*head).next });
-            self.lengths[class].set(self.lengths[class].get() - 1);
+        let mut chain = self.chains[class].get();
+        if chain.head.is_null() {
+            chain = self.more(class);
         }
-        head
+        let memory = chain.head;
+        if !memory.is_null() {
+            // SAFETY: a block on the list is free, this thread's, and was written by `give`.
+            let head = unsafe { (*memory).next };
+            self.chains[class].set(Chain { head, length: chain.length - 1 });
+        }
+        memory
     }
 
-    /// Takes a free block of a size, if there is room for it.
+    /// Blocks, where the thread's first list has none; perhaps none at all.
+    #[cold]
+    fn more(&self, class: usize) -> Chain {
+        let spare = self.spares[class].replace(Chain::EMPTY);
+        if spare.head.is_null() { DEPOT[class].pop().unwrap_or(Chain::EMPTY) } else { spare }
+    }
+
+    /// Takes a free block of a size.
     ///
     /// # Safety
-    /// `memory` must be a block of that size, owned by the caller, who gives it up if this is true.
-    unsafe fn give(&self, class: usize, memory: *mut Free) -> bool {
-        let length = self.lengths[class].get();
-        if length as usize >= const { MAX_FREE / SIZES[0] } >> class {
-            return false;
+    /// `memory` must be a block of that size, owned by the caller, who gives it up.
+    #[inline]
+    unsafe fn give(&self, class: usize, memory: *mut Free) {
+        let mut chain = self.chains[class].get();
+        if chain.length >= BATCH {
+            self.put_away(class, chain);
+            chain = Chain::EMPTY;
         }
         // SAFETY: the caller owns the block, which is larger than `Free` and aligned for it.
-        unsafe { memory.write(Free { next: self.heads[class].get() }) };
-        self.heads[class].set(memory);
-        self.lengths[class].set(length + 1);
-        true
+        unsafe { memory.write(Free { next: chain.head }) };
+        self.chains[class].set(Chain { head: memory, length: chain.length + 1 });
+    }
+
+    /// Takes a batch out of the thread's first list.
+    #[cold]
+    fn put_away(&self, class: usize, batch: Chain) {
+        let batch = self.spares[class].replace(batch);
+        if DEPOT[class].len() < MAX_BATCHES && !batch.head.is_null() {
+            DEPOT[class].push(batch);
+        } else {
+            // SAFETY: nobody else has it.
+            unsafe { batch.free(class) };
+        }
     }
 }
 
 impl Drop for Lists {
     fn drop(&mut self) {
         for class in 0..SIZES.len() {
-            loop {
-                let memory = self.take(class);
-                if memory.is_null() {
-                    break;
-                }
-                // SAFETY: it came from the system with this layout, and is on no list any more.
-                unsafe { dealloc(memory.cast(), block(class)) };
+            for list in [&self.chains[class], &self.spares[class]] {
+                // SAFETY: nobody else has it.
+                unsafe { list.replace(Chain::EMPTY).free(class) };
             }
         }
     }
@@ -162,9 +221,8 @@ unsafe fn release<T>(place: NonNull<T>) {
     };
     let memory = place.as_ptr().cast::<Free>();
     // SAFETY: the caller owns the block, whose size is that of the type's class.
-    let kept = LISTS.try_with(|lists| unsafe { lists.give(class, memory) });
-    if kept != Ok(true) {
-        // SAFETY: blocks of the pool come from the system with this layout, and the list did not take it.
+    if LISTS.try_with(|lists| unsafe { lists.give(class, memory) }).is_err() {
+        // SAFETY: blocks of the pool come from the system with this layout; the thread is ending, and has no list that took it.
         unsafe { dealloc(memory.cast(), block(class)) };
     }
 }

@@ -393,7 +393,11 @@ impl Worker {
             owed.is_some_and(|running| running.frame().address() == frame)
         };
         let context = &visit.done.as_ref()?.frame().execution.context;
-        let (running, job) = context.queue().take_next(&is_here)?.into_work::<Owed>().ok()?.take()?;
+        let Some(task) = context.queue().take_next(&is_here) else {
+            self.owes = true;
+            return None;
+        };
+        let (running, job) = task.into_work::<Owed>().ok()?.take()?;
         visit.stream = running.stream();
         self.at_once += 1;
         Some((running, job))

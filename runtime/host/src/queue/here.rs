@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use super::Task;
+use super::open::Deque;
 use crate::sync::thread_local_const;
 
 struct Here {
@@ -16,12 +17,19 @@ struct Here {
     queue: Cell<usize>,
     /// Tasks of that queue which only this thread knows of, in the order in which they came.
     own: RefCell<VecDeque<Task>>,
+    /// Where it opens them for others.
+    deque: RefCell<Option<Deque>>,
     /// How many waits nest on this thread.
     depth: Cell<u32>,
 }
 
 thread_local_const! {
-    static HERE: Here = Here { queue: Cell::new(0), own: RefCell::new(VecDeque::new()), depth: Cell::new(0) };
+    static HERE: Here = Here {
+        queue: Cell::new(0),
+        own: RefCell::new(VecDeque::new()),
+        deque: RefCell::new(None),
+        depth: Cell::new(0),
+    };
 }
 
 /// How deep waits inside tasks may nest: each runs other tasks on top of the one that waits.
@@ -32,6 +40,8 @@ pub(super) struct Scope {
     before: usize,
     /// The tasks of the queue before.
     others: VecDeque<Task>,
+    /// The deque of the queue before.
+    other_deque: Option<Deque>,
 }
 
 impl Scope {
@@ -39,8 +49,17 @@ impl Scope {
     pub(super) fn enter(queue: usize) -> Option<Scope> {
         HERE.with(|here| {
             let before = here.queue.replace(queue);
-            (before != queue).then(|| Scope { before, others: here.own.take() })
+            (before != queue).then(|| Scope {
+                before,
+                others: here.own.take(),
+                other_deque: here.deque.take(),
+            })
         })
+    }
+
+    /// Ends it. The deque that the thread was lent.
+    pub(super) fn leave(self) -> Option<Deque> {
+        HERE.with(|here| here.deque.take())
     }
 }
 
@@ -50,7 +69,8 @@ impl Drop for Scope {
         HERE.with(|here| {
             here.queue.set(self.before);
             let left = here.own.replace(std::mem::take(&mut self.others));
-            drop(left);
+            let deque = here.deque.replace(self.other_deque.take());
+            drop((left, deque));
         });
     }
 }
@@ -69,6 +89,17 @@ impl Drop for Nested {
     fn drop(&mut self) {
         HERE.with(|here| here.depth.set(here.depth.get() - 1));
     }
+}
+
+/// Gives `act` what this thread keeps of a queue and where it opens that, if it runs tasks of this queue.
+#[inline]
+pub(super) fn with<R>(
+    queue: usize,
+    act: impl FnOnce(&mut VecDeque<Task>, &mut Option<Deque>) -> R,
+) -> Option<R> {
+    HERE.with(|here| {
+        (here.queue.get() == queue).then(|| act(&mut here.own.borrow_mut(), &mut here.deque.borrow_mut()))
+    })
 }
 
 /// How many waits nest on this thread.

@@ -15,6 +15,7 @@
 mod donors;
 mod here;
 mod multi;
+mod open;
 pub mod parallel;
 mod places;
 mod single;
@@ -65,7 +66,8 @@ pub trait WorkQueue: Send + Sync {
         false
     }
 
-    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the one that it runs.
+    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the one that it runs. If it is another
+    /// one, the thread may keep it from then on, as with [`WorkQueue::keeper`].
     fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         None
     }
@@ -152,6 +154,13 @@ impl Latch {
         // AcqRel: Release publishes this event; Acquire passes the others' on to whoever sees zero.
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.waiter.unpark();
+        }
+    }
+
+    /// Sleeps until the latch is open, without taking part in anything.
+    pub(crate) fn park_until_open(&self) {
+        while !self.is_open() {
+            self.park();
         }
     }
 

@@ -1,14 +1,14 @@
 //! The multi-threaded queue, on a tokio runtime of its own.
 //!
 //! ```text
-//! add_task ──▶ injector (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
-//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one to the injector
+//! add_task ──▶ open tasks (lock-free) ──▶ N workers, each a tokio task that runs until the queue is dropped
+//! Keeper   ──▶ the worker's own list ──▶ itself, when its task has ended; all but one become open
 //! add_blocking_task ──▶ tokio's blocking pool, at most B threads
 //! ```
 //!
-//! Tasks do not become tokio tasks one by one: a worker takes them from one shared lock-free list, so a task costs a push and a pop, and
-//! the order is nearly first come, first served. A worker that finds the list empty looks a little longer, then gives up its place and sleeps; who
-//! adds a task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its LIFO slot, which no other
+//! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from other workers' (`open`), so a task
+//! costs a push and a pop, and the order is nearly first come, first served. A worker that finds nothing looks a little longer, then gives up its
+//! place and sleeps; who adds a task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its LIFO slot, which no other
 //! thread can take a task from, has a part in this.
 //!
 //! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that waits inside a task: it runs other
@@ -26,19 +26,18 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::donors::Donors;
 use super::here::{self, Keeper, Nested, Scope};
+use super::open::{First, Look, Open};
 use super::places::Places;
 use super::{Latch, Task, WhenFull, WorkQueue, run};
 use crate::sync::{Ordering, fence};
 
-/// How often a worker looks for a task before it sleeps: about as long as waking a thread takes.
-const LOOKS: u32 = 100;
-/// One in so many tasks is taken from the shared list first, so that a chain of tasks does not keep all others waiting.
+/// One in so many tasks is an open one first, so that a chain of tasks does not keep all others waiting.
 const FAIR: u32 = 7;
 /// How many blocking tasks may wait for a thread.
 const MAX_WAITING: usize = 1 << 16;
 
 struct Shared {
-    tasks: SegQueue<Task>,
+    tasks: Open,
     places: Places,
     /// Workers that sleep.
     donors: Donors<Thread>,
@@ -74,7 +73,7 @@ impl MultiThreaded {
             .thread_name("befrost")
             .build()?;
         let shared = Arc::new(Shared {
-            tasks: SegQueue::new(),
+            tasks: Open::new(workers),
             places: Places::all_taken(workers),
             donors: Donors::new(),
             is_closed: AtomicBool::new(false),
@@ -96,8 +95,8 @@ impl Shared {
         (&raw const *self).addr()
     }
 
-    fn share(&self, task: Task) {
-        self.tasks.push(task);
+    /// After there has come an open task: wakes a worker for it, if one sleeps.
+    fn wake_one(&self) {
         if self.places.after_push() {
             self.use_place();
         }
@@ -115,12 +114,19 @@ impl Shared {
     fn serve(&self) {
         let scope = Scope::enter(self.id());
         self.wait_inside(|| self.is_closed.load(Ordering::Acquire));
-        drop(scope);
-        self.leave();
+        self.leave(scope);
+    }
+
+    /// Ends the time in which the thread was a worker.
+    fn leave(&self, scope: Option<Scope>) {
+        if let Some(scope) = scope {
+            self.tasks.leave(scope);
+        }
+        self.leave_place();
     }
 
     /// Gives up a place; if there are tasks after all, to somebody who runs them.
-    fn leave(&self) {
+    fn leave_place(&self) {
         if self.places.leave(|| self.tasks.is_empty()) {
             self.use_place();
         }
@@ -130,39 +136,39 @@ impl Shared {
     /// Runs tasks until there are none, or `is_done`. The thread has a place, and no tasks of its own afterwards.
     fn work(&self, is_done: impl Fn() -> bool) {
         let mut turn = 0;
-        let mut looks = 0;
+        let mut idle = None;
         while !is_done() {
             turn += 1;
-            let shared = || if self.tasks.is_empty() { None } else { self.tasks.pop() };
+            let first = if turn % (2 * FAIR) == 0 { First::Inbox } else { First::Own };
+            let open = || self.tasks.take(self.id(), first);
             let task = match turn % FAIR {
-                0 => shared().or_else(here::take),
-                _ => here::take().or_else(shared),
+                0 => open().or_else(here::take),
+                _ => here::take().or_else(open),
             };
-            match task {
-                Some(task) => {
-                    self.hand_over();
-                    run(task);
-                    looks = 0;
-                }
-                None if looks == LOOKS => return,
-                None => {
-                    looks += 1;
-                    std::hint::spin_loop();
-                }
-            }
+            let task = match task {
+                Some(task) => task,
+                None => match self.tasks.look(self.id(), &mut idle) {
+                    Look::Nothing => return,
+                    Look::Again => continue,
+                    Look::Task(task) => {
+                        // While the tasks that came with it were on their way, a worker may have seen none and gone to sleep.
+                        self.wake_one();
+                        task
+                    }
+                },
+            };
+            self.hand_over();
+            run(task);
+            idle = None;
         }
         self.hand_over();
     }
 
-    /// Shares the tasks that only this thread knows of.
+    /// Opens the tasks that only this thread knows of.
+    #[inline]
     fn hand_over(&self) {
-        let mut n_tasks = 0;
-        while let Some(task) = here::take() {
-            self.tasks.push(task);
-            n_tasks += 1;
-        }
         // One look at the places after all of them: if none is free, who has them will find the tasks.
-        for _ in 0..n_tasks {
+        for _ in 0..self.tasks.open_own(self.id()) {
             if !self.places.after_push() {
                 break;
             }
@@ -182,7 +188,7 @@ impl Shared {
             if self.places.leave(|| self.tasks.is_empty()) {
                 if !self.donors.retract(&donor) {
                     // It was given another place meanwhile.
-                    self.leave();
+                    self.leave_place();
                 }
                 continue;
             }
@@ -254,7 +260,8 @@ impl WorkQueue for MultiThreaded {
     }
 
     fn add_task(&self, task: Task) {
-        self.shared.share(task);
+        self.shared.tasks.push(task);
+        self.shared.wake_one();
     }
 
     #[inline]
@@ -268,14 +275,11 @@ impl WorkQueue for MultiThreaded {
     }
 
     fn take_next(&self, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-        // If there are more, they are to be shared first.
-        here::take_if(self.shared.id(), 1, wants)
+        self.shared.tasks.take_next(self.shared.id(), wants)
     }
 
     fn hand_over(&self) {
-        if here::is_in(self.shared.id()) {
-            self.shared.hand_over();
-        }
+        self.shared.hand_over();
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {
@@ -305,16 +309,13 @@ impl WorkQueue for MultiThreaded {
             let scope = Scope::enter(shared.id());
             let done = catch_unwind(AssertUnwindSafe(first));
             shared.work(|| done.is_err() || latch.is_open());
-            drop(scope);
-            shared.leave();
+            shared.leave(scope);
             done.unwrap_or_else(|panic| resume_unwind(panic));
         } else {
             first();
         }
         drop(nested);
-        while !latch.is_open() {
-            latch.park();
-        }
+        latch.park_until_open();
     }
 
     fn quiesce(&self) {

@@ -238,6 +238,58 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
     queue.wait(&seen);
 }
 
+/// What a worker has opened, another one does while the first goes on: all of it, in batches of any size, and also what it was stolen from has left.
+#[test]
+fn what_a_worker_has_opened_is_stolen() {
+    for workers in [2, 3] {
+        let queue: Arc<dyn WorkQueue> = Arc::new(MultiThreaded::new(workers, 1).unwrap());
+        for n in [1, 2, 31, 200, 3000] {
+            let (left, latch) = (Arc::new(AtomicUsize::new(n)), Latch::new(1));
+            let (queue_in, latch_in) = (queue.clone(), latch.clone());
+            queue.add_task(Task::new(move || {
+                for _ in 0..n {
+                    let left = left.clone();
+                    queue_in.add_soon(Task::new(move || _ = left.fetch_sub(1, Ordering::Relaxed)));
+                }
+                queue_in.hand_over();
+                while left.load(Ordering::Relaxed) > 0 {
+                    std::thread::yield_now();
+                }
+                latch_in.count_down();
+            }));
+            latch.park_until_open();
+        }
+    }
+}
+
+/// Neither what a worker has opened, nor what comes from elsewhere, waits until a chain of tasks has ended.
+#[test]
+fn a_chain_of_tasks_keeps_nobody_waiting() {
+    fn chain(queue: Arc<dyn WorkQueue>, is_over: Arc<AtomicUsize>, latch: Arc<Latch>) {
+        if is_over.load(Ordering::Relaxed) == 0 {
+            return latch.count_down();
+        }
+        queue.clone().add_soon(Task::new(move || chain(queue, is_over, latch)));
+    }
+    let queue: Arc<dyn WorkQueue> = Arc::new(MultiThreaded::new(1, 1).unwrap());
+    let (left, latch) = (Arc::new(AtomicUsize::new(200)), Latch::new(1));
+    let counts = |left: &Arc<AtomicUsize>| {
+        let left = left.clone();
+        Task::new(move || _ = left.fetch_sub(1, Ordering::Relaxed))
+    };
+    let first = {
+        let (queue, left, latch) = (queue.clone(), left.clone(), latch.clone());
+        Task::new(move || {
+            (0..100).for_each(|_| queue.add_soon(counts(&left)));
+            queue.hand_over();
+            chain(queue, left, latch);
+        })
+    };
+    queue.add_task(first);
+    (0..100).for_each(|_| queue.add_task(counts(&left)));
+    latch.park_until_open();
+}
+
 #[test]
 fn blocking_tasks_beyond_the_limit_wait_or_are_refused() {
     let queue = MultiThreaded::new(1, 2).unwrap();
