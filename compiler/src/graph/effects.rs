@@ -1,10 +1,14 @@
-//! Which functions have effects, and which ops of the op graph.
+//! Which functions have effects, which ops of the op graph, on what, and what they have to wait for.
+//!
+//! Variables of different names are different, and so are those that different ops have made. A resource that a function is passed may be any
+//! one; an op that works on such a one, or on none that is known (it prints, or checks something), is ordered against all others.
 
+use befrost_tensor::tf::op::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialects::tf;
 use crate::dialects::{Effects, Traits};
-use crate::ir::{AttrKind, Module, OpId, StrId};
+use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 
 /// The functions of a module by name.
 pub(super) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
@@ -64,6 +68,143 @@ pub(super) fn order(m: &Module, op: OpId) -> Order {
         return Order::Free;
     }
     if READS.contains(&name) { Order::Read } else { Order::Write }
+}
+
+/// A resource that is known not to be another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Resource {
+    /// A variable's container and its name there.
+    Named(Option<StrId>, StrId),
+    /// Made by the op that has this result.
+    Made(ValueId),
+}
+
+/// The resources that an op works on, if they are known.
+pub(super) fn resources(m: &Module, op: OpId) -> Option<Vec<Resource>> {
+    let n = tf::n_data_operands(m, op);
+    let is_resource = |value: &ValueId| {
+        let ty = tf::type_of(&m.cx, m.value_type(*value));
+        ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
+    };
+    let found: Vec<_> =
+        m.operands(op).take(n).filter(is_resource).map(|value| resource(m, value)).collect::<Option<_>>()?;
+    match found.is_empty() {
+        false => Some(found),
+        // One that it makes itself.
+        true => Some(vec![resource(m, m.results(op).next()?)?]),
+    }
+}
+
+fn is_ref(m: &Module, value: ValueId) -> bool {
+    tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(_, is_ref)| is_ref)
+}
+
+/// Which resource a value stands for.
+fn resource(m: &Module, value: ValueId) -> Option<Resource> {
+    let op = m.defining_op(value)?;
+    match tf::op_of(m.op_name_str(op))? {
+        "Identity" => resource(m, m.operand(op, 0)),
+        "VarHandleOp" | "VariableV2" | "Variable" => {
+            let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
+                AttrKind::Str { text, .. } => Some(*text),
+                _ => None,
+            };
+            match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
+                Some(name) => Some(Resource::Named(text("container"), name)),
+                None => Some(Resource::Made(value)),
+            }
+        }
+        "TensorArrayV3" | "StackV2" => Some(Resource::Made(value)),
+        // What changes a variable passes the reference on.
+        _ if is_ref(m, value) => {
+            let first = m.operands(op).next().filter(|&first| is_ref(m, first));
+            first.and_then(|first| resource(m, first))
+        }
+        _ => None,
+    }
+}
+
+/// What has worked on something.
+#[derive(Default)]
+struct Lane {
+    /// The last write.
+    written: Option<ValueId>,
+    /// The reads since then.
+    read: Vec<ValueId>,
+}
+
+impl Lane {
+    /// What a write waits for.
+    fn last(&self) -> impl Iterator<Item = ValueId> {
+        let written = self.written.filter(|_| self.read.is_empty());
+        self.read.iter().copied().chain(written)
+    }
+}
+
+/// What the effects of a block so far wait for.
+#[derive(Default)]
+pub(super) struct State {
+    /// Of those on resources that are not known. All lanes begin behind the last write.
+    all: Lane,
+    lanes: FxHashMap<Resource, Lane>,
+}
+
+impl State {
+    /// That of a block whose effects wait for this.
+    pub(super) fn after(chain: Option<ValueId>) -> State {
+        State { all: Lane { written: chain, read: Vec::new() }, lanes: FxHashMap::default() }
+    }
+
+    /// What an op waits for.
+    pub(super) fn before(&self, order: Order, resources: Option<&[Resource]>) -> Vec<ValueId> {
+        let mut found = Vec::new();
+        match (resources, order) {
+            (_, Order::Free) => {}
+            (None, Order::Read) => {
+                found.extend(self.all.written);
+                found.extend(self.lanes.values().filter_map(|lane| lane.written));
+            }
+            (None, Order::Write) => {
+                let is_first = self.lanes.is_empty();
+                found.extend(self.all.last().filter(|_| is_first || !self.all.read.is_empty()));
+                found.extend(self.lanes.values().flat_map(Lane::last));
+            }
+            (Some(resources), _) => {
+                for lane in resources.iter().map(|resource| self.lanes.get(resource)) {
+                    let own: Vec<ValueId> = match lane {
+                        Some(lane) if order == Order::Write => lane.last().collect(),
+                        Some(lane) => lane.written.into_iter().collect(),
+                        None => Vec::new(),
+                    };
+                    found.extend(if own.is_empty() { self.all.written.into_iter().collect() } else { own });
+                }
+                if order == Order::Write {
+                    found.extend(&self.all.read);
+                }
+            }
+        }
+        found.sort_by_key(|value| value.0);
+        found.dedup();
+        found
+    }
+
+    /// Notes that an op is done when there is this chain.
+    pub(super) fn done(&mut self, order: Order, resources: Option<&[Resource]>, chain: ValueId) {
+        match (resources, order) {
+            (_, Order::Free) => {}
+            (None, Order::Write) => *self = State::after(Some(chain)),
+            (None, Order::Read) => self.all.read.push(chain),
+            (Some(resources), _) => {
+                for &resource in resources {
+                    let lane = self.lanes.entry(resource).or_default();
+                    match order {
+                        Order::Write => *lane = Lane { written: Some(chain), read: Vec::new() },
+                        _ => lane.read.push(chain),
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The functions that have effects, or call one that has.

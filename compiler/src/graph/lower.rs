@@ -9,13 +9,13 @@
 //! tf.NoOp          tfrt.merge.chains
 //! ```
 //!
-//! **Effects.** In a block, what reads state waits for what has written before, what writes waits for what has read or written before. A function
-//! with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called from outside keeps its
+//! **Effects.** In a block, what reads a resource waits for what has written it before, what writes it waits for what has read or written it before
+//! (`order`). A function with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called from outside keeps its
 //! signature: all of its results wait for its effects, so that an error among these is not lost.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{Order, body, callees, effectful, functions, order};
+use super::effects::{Order, State, body, callees, effectful, functions, order, resources};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::ir::{
@@ -71,15 +71,6 @@ struct Lowering<'a, 'm, 'c> {
     functions: FxHashMap<StrId, OpId>,
     effectful: FxHashSet<StrId>,
     n_loops: u64,
-}
-
-/// What the effects of a block so far wait for.
-#[derive(Default)]
-struct State {
-    /// The last write.
-    written: Option<ValueId>,
-    /// The reads since then.
-    read: Vec<ValueId>,
 }
 
 /// A use of a function: its results, and the completion of its effects.
@@ -230,10 +221,8 @@ impl Lowering<'_, '_, '_> {
         let Some(block) = self.block_of(function) else { return };
         let private = self.is_private(function);
         let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
-        let mut state = State::default();
-        if has_effects && private {
-            state.written = self.m().args(block).last().copied();
-        }
+        let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
+        let mut state = State::after(first);
         for op in body(self.m(), function) {
             let name = tf::op_of(self.m().op_name_str(op)).map(str::to_owned);
             match name.as_deref() {
@@ -366,11 +355,9 @@ impl Lowering<'_, '_, '_> {
         if order == Order::Free {
             return;
         }
+        let resources = resources(self.m(), op);
         let mut operands: Vec<ValueId> = self.m().operands(op).collect();
-        operands.extend(state.written);
-        if order == Order::Write {
-            operands.append(&mut state.read);
-        }
+        operands.extend(state.before(order, resources.as_deref()));
         let n_data = tf::n_data_operands(self.m(), op);
         let edges = operands.split_off(n_data);
         for edge in edges {
@@ -386,18 +373,16 @@ impl Lowering<'_, '_, '_> {
         let done = results[n];
         results.truncate(self.m().n_results(op));
         self.r.replace_op(op, &results);
-        match order {
-            Order::Write => *state = State { written: Some(done), read: Vec::new() },
-            _ => state.read.push(done),
-        }
+        state.done(order, resources.as_deref(), done);
     }
 
     /// What all effects so far wait for.
     fn now(&mut self, before: OpId, state: &State) -> Vec<ValueId> {
-        if state.read.is_empty() {
-            return state.written.into_iter().collect();
+        let all = state.before(Order::Write, None);
+        if all.len() <= 1 {
+            return all;
         }
-        self.join(before, &state.read.clone()).into_iter().collect()
+        self.join(before, &all).into_iter().collect()
     }
 
     /// The end of a function with effects.
@@ -525,7 +510,7 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(call).collect();
         let chain = effects.and_then(|state| {
             let chain = results.pop();
-            *state = State { written: chain, read: Vec::new() };
+            *state = State::after(chain);
             chain
         });
         Called { results, chain }
@@ -648,7 +633,7 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(new).collect();
         let chain = if has_effects { results.pop() } else { None };
         if has_effects {
-            *state = State { written: chain, read: Vec::new() };
+            *state = State::after(chain);
         }
         self.replace(op, Called { results, chain });
     }

@@ -4,8 +4,11 @@
 //! arguments ──rules of the tensor library, op by op──▶ results ──▶ arguments of callees ──▶ results of calls ──▶ ... to a fixpoint
 //! ```
 //!
-//! What was known stays known. A private function whose every use is a call gets what all of these agree on. The values that a loop carries keep
-//! what is written; a shape that no operand can have is left to fail when it runs, since it may never run.
+//! What was known stays known. A private function whose every use is a call or a loop gets what all of these agree on. A shape that no operand can
+//! have is left to fail when it runs, since it may never run.
+//!
+//! A loop carries values whose shapes are those that it begins with, as far as its body gives them back: it is tried out, and what changes
+//! is forgotten, until nothing does ([`View::carried`]).
 
 use std::sync::Arc;
 
@@ -58,7 +61,7 @@ fn round(r: &mut Rewriter<'_>) -> u64 {
             refined += one(r, op, &functions);
         }
     }
-    refined + arguments(r, &order)
+    refined + arguments(r, &order, &functions)
 }
 
 /// The shape of a tensor type.
@@ -91,85 +94,187 @@ fn refine(r: &mut Rewriter<'_>, value: ValueId, shape: &PartialShape) -> u64 {
 /// Infers the results of one op.
 fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u64 {
     let m = r.ir();
-    let Some(name) = tf::op_of(m.op_name_str(op)) else { return 0 };
-    if tf::is_lowered(name) {
-        return call(r, op, functions);
+    if tf::op_of(m.op_name_str(op)).is_none() {
+        return 0;
     }
-    let n_results = tf::n_data_results(m, op);
-    let results: Vec<ValueId> = m.results(op).take(n_results).collect();
-    let shapes = match name {
-        "Const" => {
-            m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr)).map(|ty| vec![shape_of(m, ty)])
-        }
-        name if tf::PASSING.contains(&name) => {
-            Some(m.operands(op).take(n_results).map(|value| shape_of(m, m.value_type(value))).collect())
-        }
-        _ => inferred(m, op, name),
-    };
-    let shapes = shapes.unwrap_or_default();
+    let shapes = View::new(m, functions).results(op);
+    let results: Vec<ValueId> = m.results(op).collect();
     results.into_iter().zip(&shapes).map(|(value, shape)| refine(r, value, shape)).sum()
 }
 
-fn inferred(m: &Module, op: OpId, name: &str) -> Option<Vec<PartialShape>> {
-    let signature = signature(name)?;
-    let plain: Arc<dyn Allocator> = Malloc::shared();
-    let n = tf::n_data_operands(m, op);
-    let constants: Vec<_> = m
-        .operands(op)
-        .take(n)
-        .map(|value| {
-            let attr = constant_of(m, value)?;
-            let small = shape_of(m, m.cx.attr_type(attr)?).shape()?.num_elements() <= MAX_LOOKED_AT;
-            if small { tf::dense_tensor(&m.cx, attr, &plain) } else { None }
-        })
-        .collect();
-    let operands: Option<Vec<Operand<'_>>> = m
-        .operands(op)
-        .take(n)
-        .zip(&constants)
-        .map(|(value, constant)| {
-            let ty = m.value_type(value);
-            let (element, _) = tf::type_of(&m.cx, ty)?;
-            let dims = if constant.is_some() { None } else { known_dims(m, value) };
-            Some(Operand { ty: element, shape: shape_of(m, ty), constant: constant.as_ref(), dims })
-        })
-        .collect();
-    let results = infer(name, &tf::attrs_of(m, op, &signature), &operands?).ok()?;
-    Some(results.into_iter().map(|result| result.shape).collect())
+/// Loops and calls are tried out inside of others up to this depth.
+const MAX_DEPTH: usize = 8;
+
+/// A loop whose shapes have not come to rest by then carries any shapes. Every trial forgets a dimension or a rank.
+const MAX_TRIALS: usize = 64;
+
+/// The shapes of values, some of which are supposed to be better known than their types say.
+struct View<'m> {
+    m: &'m Module,
+    functions: &'m FxHashMap<StrId, OpId>,
+    supposed: FxHashMap<ValueId, PartialShape>,
+    depth: usize,
 }
 
-/// What is known of a vector of dimensions that is no constant.
-fn known_dims(m: &Module, value: ValueId) -> Option<PartialShape> {
-    let op = m.defining_op(value)?;
-    match tf::op_of(m.op_name_str(op))? {
-        "Shape" => Some(shape_of(m, m.value_type(m.operand(op, 0)))),
-        "Pack" => {
-            let n = tf::n_data_operands(m, op);
-            let dims: Vec<i64> =
-                m.operands(op).take(n).map(|value| known_size(m, value).unwrap_or(-1)).collect();
-            PartialShape::from_i64(&dims).ok()
+impl<'m> View<'m> {
+    fn new(m: &'m Module, functions: &'m FxHashMap<StrId, OpId>) -> View<'m> {
+        View { m, functions, supposed: FxHashMap::default(), depth: 0 }
+    }
+
+    fn of(&self, value: ValueId) -> PartialShape {
+        let written = shape_of(self.m, self.m.value_type(value));
+        let merged = self.supposed.get(&value).and_then(|supposed| written.merged(supposed));
+        merged.unwrap_or(written)
+    }
+
+    /// What an op passes on, apart from the first few operands.
+    fn passed(&self, op: OpId, first: usize) -> Vec<PartialShape> {
+        let n = tf::n_data_operands(self.m, op);
+        self.m.operands(op).take(n).skip(first).map(|value| self.of(value)).collect()
+    }
+
+    /// What an op passes to the functions that it calls; nothing if that is not known.
+    fn passed_to(&self, op: OpId) -> Option<Vec<PartialShape>> {
+        match tf::op_of(self.m.op_name_str(op))? {
+            "PartitionedCall" | "StatefulPartitionedCall" => Some(self.passed(op, 0)),
+            "If" | "StatelessIf" | "Case" | "StatelessCase" => Some(self.passed(op, 1)),
+            "While" | "StatelessWhile" => self.carried(op),
+            _ => None,
         }
-        "Identity" | "Cast" => known_dims(m, m.operand(op, 0)),
-        _ => None,
     }
-}
 
-/// A number that is a constant, or one dimension of a value.
-fn known_size(m: &Module, value: ValueId) -> Option<i64> {
-    if let Some(size) = ints(m, value) {
-        return size.first().copied();
+    /// The shapes of an op's results, as far as they are known.
+    fn results(&self, op: OpId) -> Vec<PartialShape> {
+        let m = self.m;
+        let Some(name) = tf::op_of(m.op_name_str(op)) else { return Vec::new() };
+        let n_results = tf::n_data_results(m, op);
+        let shapes = match name {
+            "Const" => {
+                let ty = m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr));
+                ty.map(|ty| vec![shape_of(m, ty)])
+            }
+            "While" | "StatelessWhile" => self.carried(op),
+            name if tf::is_lowered(name) => self.called(op),
+            name if tf::PASSING.contains(&name) => Some(self.passed(op, 0)),
+            _ => self.inferred(op, name),
+        };
+        let mut shapes = shapes.unwrap_or_default();
+        shapes.truncate(n_results);
+        shapes
     }
-    let op = m.defining_op(value)?;
-    if tf::op_of(m.op_name_str(op))? != "StridedSlice"
-        || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1)
-    {
-        return None;
+
+    fn inferred(&self, op: OpId, name: &str) -> Option<Vec<PartialShape>> {
+        let m = self.m;
+        let signature = signature(name)?;
+        let plain: Arc<dyn Allocator> = Malloc::shared();
+        let n = tf::n_data_operands(m, op);
+        let constants: Vec<_> = m
+            .operands(op)
+            .take(n)
+            .map(|value| {
+                let attr = constant_of(m, value)?;
+                let small = shape_of(m, m.cx.attr_type(attr)?).shape()?.num_elements() <= MAX_LOOKED_AT;
+                if small { tf::dense_tensor(&m.cx, attr, &plain) } else { None }
+            })
+            .collect();
+        let operands: Option<Vec<Operand<'_>>> = m
+            .operands(op)
+            .take(n)
+            .zip(&constants)
+            .map(|(value, constant)| {
+                let (element, _) = tf::type_of(&m.cx, m.value_type(value))?;
+                let dims = if constant.is_some() { None } else { self.known_dims(value) };
+                Some(Operand { ty: element, shape: self.of(value), constant: constant.as_ref(), dims })
+            })
+            .collect();
+        let results = infer(name, &tf::attrs_of(m, op, &signature), &operands?).ok()?;
+        Some(results.into_iter().map(|result| result.shape).collect())
     }
-    let of = m.defining_op(m.operand(op, 0)).filter(|&of| m.op_name_str(of) == "tf.Shape")?;
-    let at = *ints(m, m.operand(op, 1))?.first()?;
-    let dims = shape_of(m, m.value_type(m.operand(of, 0))).dims()?;
-    let at = if at < 0 { at + dims.len() as i64 } else { at };
-    dims.get(usize::try_from(at).ok()?).copied().filter(|&dim| dim >= 0)
+
+    /// What the functions return that an op calls.
+    fn called(&self, op: OpId) -> Option<Vec<PartialShape>> {
+        let passed = self.passed_to(op)?;
+        let callees = callees(self.m, op).into_iter().map(|name| self.functions.get(&name).copied());
+        let returns: Vec<_> =
+            callees.map(|function| self.returned(function?, &passed)).collect::<Option<_>>()?;
+        let n = returns.iter().map(Vec::len).min()?;
+        Some((0..n).map(|i| common(returns.iter().map(|shapes| &shapes[i]))).collect())
+    }
+
+    /// What a function returns if it is passed this.
+    fn returned(&self, function: OpId, passed: &[PartialShape]) -> Option<Vec<PartialShape>> {
+        let ops = body(self.m, function);
+        let (&end, ops) = ops.split_last()?;
+        let mut inside = View { supposed: FxHashMap::default(), depth: self.depth + 1, ..*self };
+        // What callers pass is written in the function, unless this one is only supposed to pass it.
+        if !self.supposed.is_empty() && self.depth < MAX_DEPTH {
+            inside.supposed =
+                arguments_of(self.m, function).into_iter().zip(passed.iter().cloned()).collect();
+            for &op in ops {
+                for (value, shape) in self.m.results(op).zip(inside.results(op)) {
+                    inside.supposed.insert(value, shape);
+                }
+            }
+        }
+        Some(self.m.operands(end).map(|value| inside.of(value)).collect())
+    }
+
+    /// The shapes of what a loop carries, in every iteration.
+    fn carried(&self, op: OpId) -> Option<Vec<PartialShape>> {
+        let name = self.m.attr_named(op, "body").map(|attr| self.m.cx.attr(attr));
+        let Some(AttrKind::Symbol { root, .. }) = name else { return None };
+        let function = *self.functions.get(root)?;
+        let mut carried = self.passed(op, 0);
+        for _ in 0..MAX_TRIALS {
+            // Whoever tries out supposes something.
+            let known = self.m.operands(op).zip(carried.iter().cloned());
+            let trial = View { supposed: known.collect(), ..*self };
+            let returned = trial.returned(function, &carried)?;
+            let next: Vec<_> =
+                carried.iter().zip(&returned).map(|(a, b)| common([a, b].into_iter())).collect();
+            if next == carried {
+                return Some(carried);
+            }
+            carried = next;
+        }
+        None
+    }
+
+    /// What is known of a vector of dimensions that is no constant.
+    fn known_dims(&self, value: ValueId) -> Option<PartialShape> {
+        let m = self.m;
+        let op = m.defining_op(value)?;
+        match tf::op_of(m.op_name_str(op))? {
+            "Shape" => Some(self.of(m.operand(op, 0))),
+            "Pack" => {
+                let n = tf::n_data_operands(m, op);
+                let dims: Vec<i64> =
+                    m.operands(op).take(n).map(|value| self.known_size(value).unwrap_or(-1)).collect();
+                PartialShape::from_i64(&dims).ok()
+            }
+            "Identity" | "Cast" => self.known_dims(m.operand(op, 0)),
+            _ => None,
+        }
+    }
+
+    /// A number that is a constant, or one dimension of a value.
+    fn known_size(&self, value: ValueId) -> Option<i64> {
+        let m = self.m;
+        if let Some(size) = ints(m, value) {
+            return size.first().copied();
+        }
+        let op = m.defining_op(value)?;
+        if tf::op_of(m.op_name_str(op))? != "StridedSlice"
+            || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1)
+        {
+            return None;
+        }
+        let of = m.defining_op(m.operand(op, 0)).filter(|&of| m.op_name_str(of) == "tf.Shape")?;
+        let at = *ints(m, m.operand(op, 1))?.first()?;
+        let dims = self.of(m.operand(of, 0)).dims()?;
+        let at = if at < 0 { at + dims.len() as i64 } else { at };
+        dims.get(usize::try_from(at).ok()?).copied().filter(|&dim| dim >= 0)
+    }
 }
 
 /// The numbers of a constant of integers.
@@ -186,51 +291,33 @@ pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
     }
 }
 
-/// What the functions return that an op calls.
-fn call(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u64 {
-    let m = r.ir();
-    if !matches!(
-        tf::op_of(m.op_name_str(op)),
-        Some("PartitionedCall" | "StatefulPartitionedCall" | "If" | "StatelessIf" | "Case" | "StatelessCase")
-    ) {
-        return 0;
-    }
-    let called = callees(m, op);
-    let returns = called.iter().map(|name| {
-        let function = functions.get(name)?;
-        let end = body(m, *function).last().copied()?;
-        Some(m.operands(end).map(|value| shape_of(m, m.value_type(value))).collect::<Vec<_>>())
-    });
-    let Some(returns) = returns.collect::<Option<Vec<_>>>() else { return 0 };
-    let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
-    let mut refined = 0;
-    for (i, value) in results.into_iter().enumerate() {
-        let all: Option<Vec<&PartialShape>> = returns.iter().map(|shapes| shapes.get(i)).collect();
-        if let Some(shape) = all.and_then(common) {
-            refined += refine(r, value, &shape);
-        }
-    }
-    refined
+/// What all of these shapes have in common.
+fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> PartialShape {
+    let same = |a: PartialShape, b: &PartialShape| {
+        let (mut dims, other) =
+            (a.dims()?, b.dims().filter(|other| Some(other.len()) == a.dims().map(|d| d.len()))?);
+        dims.iter_mut().zip(other).for_each(|(dim, other)| *dim = if *dim == other { other } else { -1 });
+        PartialShape::from_i64(&dims).ok()
+    };
+    let first = shapes.next().cloned();
+    first.and_then(|first| shapes.try_fold(first, same)).unwrap_or_else(PartialShape::unknown)
 }
 
-/// What all of these shapes are.
-fn common(shapes: Vec<&PartialShape>) -> Option<PartialShape> {
-    let mut dims = shapes.first()?.dims()?;
-    for shape in shapes {
-        let other = shape.dims().filter(|other| other.len() == dims.len())?;
-        dims.iter_mut().zip(other).for_each(|(dim, other)| *dim = if *dim == other { other } else { -1 });
-    }
-    PartialShape::from_i64(&dims).ok()
+/// The arguments of a function.
+fn arguments_of(m: &Module, function: OpId) -> Vec<ValueId> {
+    let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
+    entry.map_or_else(Vec::new, |block| m.args(block).to_vec())
 }
 
 /// Gives private functions what their callers pass.
-fn arguments(r: &mut Rewriter<'_>, order: &[OpId]) -> u64 {
+fn arguments(r: &mut Rewriter<'_>, order: &[OpId], functions: &FxHashMap<StrId, OpId>) -> u64 {
     let m = r.ir();
+    let view = View::new(m, functions);
     let mut passed: FxHashMap<StrId, Option<Vec<Vec<PartialShape>>>> = FxHashMap::default();
     for &function in order {
         for op in body(m, function) {
             for callee in callees(m, op) {
-                let given = passed_to(m, op);
+                let given = view.passed_to(op);
                 let all = passed.entry(callee).or_insert_with(|| Some(Vec::new()));
                 match (given, all.as_mut()) {
                     (Some(given), Some(all)) => all.push(given),
@@ -247,25 +334,12 @@ fn arguments(r: &mut Rewriter<'_>, order: &[OpId]) -> u64 {
         );
         let name = m.symbol_name(function).filter(|_| is_private);
         let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
-        let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
-        let args: Vec<ValueId> = entry.map_or_else(Vec::new, |block| m.args(block).to_vec());
-        for (i, arg) in args.into_iter().enumerate() {
+        for (i, arg) in arguments_of(m, function).into_iter().enumerate() {
             let shapes: Option<Vec<&PartialShape>> = all.iter().map(|given| given.get(i)).collect();
-            if let Some(shape) = shapes.and_then(common) {
-                refined += refine(r, arg, &shape);
+            if let Some(shapes) = shapes {
+                refined += refine(r, arg, &common(shapes.into_iter()));
             }
         }
     }
     refined
-}
-
-/// What an op passes to the functions that it calls; nothing if that is not known.
-fn passed_to(m: &Module, op: OpId) -> Option<Vec<PartialShape>> {
-    let first = match tf::op_of(m.op_name_str(op))? {
-        "PartitionedCall" | "StatefulPartitionedCall" => 0,
-        "If" | "StatelessIf" | "Case" | "StatelessCase" => 1,
-        _ => return None,
-    };
-    let n = tf::n_data_operands(m, op);
-    Some(m.operands(op).take(n).skip(first).map(|value| shape_of(m, m.value_type(value))).collect())
 }
