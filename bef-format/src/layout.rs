@@ -343,7 +343,7 @@ pub struct KernelRec {
     pub first_aux: u32,
     /// How many events the kernel waits for.
     pub ready_count: u32,
-    /// Stream, less than the function's number of kernels.
+    /// Stream, at most the function's number of kernels.
     pub stream: u32,
     /// Estimated cost, 0 if unknown.
     pub cost: u32,

@@ -285,7 +285,7 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.rec.ready_count
     }
 
-    /// The stream, less than the function's number of kernels.
+    /// The stream, at most the function's number of kernels.
     pub fn stream(&self) -> u32 {
         self.rec.stream
     }

@@ -1,7 +1,7 @@
 //! `print(raise(emit(m)))` is `print(m)`: for programs written out here, for the digits network, for generated ones.
 
 use bef_format::{AlignedBytes, validate};
-use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::emit::{EmitOptions, Strip, emit};
 use befrost_compiler::ir::{BlockId, KnownType, LocKind, Module, OpId, TypeId, ValueId};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
@@ -16,9 +16,10 @@ fn read(name: &str, text: &str) -> Module {
     parsed.module.unwrap_or_else(|| panic!("{}", errors.join("\n")))
 }
 
-fn emitted(module: &Module, strip_debug: bool) -> AlignedBytes {
-    let bytes = emit(module, &EmitOptions { strip_debug }).unwrap_or_else(|diags| panic!("{diags:?}"));
-    let again = emit(module, &EmitOptions { strip_debug }).expect("as before");
+fn emitted(module: &Module, strip: Strip) -> AlignedBytes {
+    let bytes = emit(module, &EmitOptions { strip, ..EmitOptions::default() })
+        .unwrap_or_else(|diags| panic!("{diags:?}"));
+    let again = emit(module, &EmitOptions { strip, ..EmitOptions::default() }).expect("as before");
     assert!(bytes == again, "the same module gave different bytes");
     AlignedBytes::copy_of(&bytes)
 }
@@ -40,7 +41,7 @@ fn same(want: &str, found: &str, what: &str) {
 
 #[track_caller]
 fn check(module: &Module) {
-    let bytes = emitted(module, false);
+    let bytes = emitted(module, Strip::Nothing);
     let back = raised(&bytes);
     for generic in [false, true] {
         for keep_names in [false, true] {
@@ -50,19 +51,19 @@ fn check(module: &Module) {
             }
         }
     }
-    let again = emitted(&back, false);
+    let again = emitted(&back, Strip::Nothing);
     let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
     same(&dump(&bytes), &dump(&again), "the raised module, emitted");
     assert!(*again == *bytes, "the raised module emits other bytes");
     // Without the optional sections a file still is a program: the same one once it has been through. But what asks for other streams is gone
     // then, and streams are found anew.
-    let stripped = emitted(module, true);
+    let stripped = emitted(module, Strip::Debug);
     assert!(stripped.len() <= bytes.len());
     if print(module, &PrintOptions::default()).contains("cost_threshold = ") {
         return;
     }
     let back = raised(&stripped);
-    let again = emitted(&back, true);
+    let again = emitted(&back, Strip::Debug);
     same(&dump(&stripped), &dump(&again), "a stripped file, raised and emitted");
     assert!(*again == *stripped);
 }
@@ -71,7 +72,7 @@ fn check(module: &Module) {
 fn check_text(text: &str) -> AlignedBytes {
     let module = read("test.mlir", text);
     check(&module);
-    emitted(&module, false)
+    emitted(&module, Strip::Nothing)
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn empty_arrays_know_their_type() {
 fn stripped_files_have_no_optional_sections() {
     let module =
         read("t.mlir", "func.func @f(%x: i32) -> i32 { %y = tfrt.add.i32 %x, %x\n tfrt.return %y : i32 }");
-    let bytes = emitted(&module, true);
+    let bytes = emitted(&module, Strip::Debug);
     let image = validate(&bytes).expect("valid");
     assert!(!image.has_locations() && !image.has_ssa_names() && !image.has_aux_names());
     let text = print(&raised(&bytes), &PrintOptions { keep_names: true, ..PrintOptions::default() });

@@ -305,7 +305,7 @@ impl Walk<'_, '_, '_> {
         } = *rec;
         cx.index(section, at, "kernel name", code, image.kernel_names.len())?;
         cx.index(section, at, "device", u32::from(device), image.devices.len())?;
-        cx.index(section, at, "stream", stream, self.n_kernels as usize)?;
+        cx.index(section, at, "stream", stream, self.n_kernels as usize + 1)?;
         if flags & !(KERNEL_ANY | KERNEL_OPERAND_INFO) != 0 {
             return Err(cx.refuse(
                 section,

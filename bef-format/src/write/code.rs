@@ -73,7 +73,7 @@ impl Code {
         if kind == FunctionKind::Native && name.0 == 0 {
             return Err(WriteError("a native function has no name".to_owned()));
         }
-        if !kernels.is_empty() && last_stream as usize >= kernels.len() {
+        if !kernels.is_empty() && last_stream as usize > kernels.len() {
             return Err(WriteError(format!(
                 "stream {last_stream} in a function of {} kernels",
                 kernels.len()

@@ -27,7 +27,7 @@ pub struct KernelSpec<'k> {
     pub functions: &'k [FunctionId],
     /// The names under which it refers to them; empty to leave them out.
     pub function_names: &'k [StringId],
-    /// Its stream, less than the function's number of kernels.
+    /// Its stream, at most the function's number of kernels.
     pub stream: u32,
     /// Its estimated cost, 0 if unknown.
     pub cost: u32,

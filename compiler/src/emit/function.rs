@@ -6,7 +6,9 @@ use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode,
 use smallvec::SmallVec;
 
 use super::constants::is;
-use super::{ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, errors};
+use super::{
+    ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, Strip, errors,
+};
 use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
@@ -65,7 +67,7 @@ impl Emitter<'_> {
         if let Some(attrs) = self.dict(&rest) {
             f.set_attrs(attrs);
         }
-        if !self.strip
+        if self.strip != Strip::Debug
             && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
         {
             f.set_location(location);
@@ -118,7 +120,7 @@ impl Emitter<'_> {
             // Region arguments are never fed by name, so their names are debug information only.
             let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
             let (ty, name) = (self.constants.ty(m, &mut self.w, m.value_type(arg)), self.w.string(&name));
-            let loc = m.value_locs.at(arg).copied().filter(|_| !self.strip);
+            let loc = m.value_locs.at(arg).copied().filter(|_| self.strip != Strip::Debug);
             let loc = loc.and_then(|loc| self.constants.location(m, &mut self.w, loc));
             let register = f.arg(ty, name, loc);
             self.define_value(f, arg, register);
@@ -128,7 +130,7 @@ impl Emitter<'_> {
     /// Notes that a value lives in a register.
     fn define_value(&mut self, f: &mut FunctionBuilder, value: ValueId, register: u32) {
         self.places[value.0 as usize] = self.first_place.saturating_add(register);
-        if !self.strip
+        if self.strip == Strip::Nothing
             && let Some(name) = self.m.value_name(value)
         {
             f.name_register(register, name);
@@ -194,7 +196,7 @@ impl Emitter<'_> {
                 f.result(register, name);
             }
         }
-        if !self.strip
+        if self.strip != Strip::Debug
             && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
         {
             f.set_return_location(location);
@@ -290,7 +292,11 @@ impl Emitter<'_> {
         }
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
-        let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
+        let location = if self.strip == Strip::Debug {
+            None
+        } else {
+            self.constants.location(m, &mut self.w, m.loc(op))
+        };
         if !self.diags.is_empty() {
             return self.assume_results(op);
         }
@@ -317,7 +323,11 @@ impl Emitter<'_> {
             m.operands(op).enumerate().map(|(i, value)| self.register(op, i, value)).collect();
         let types: SmallVec<[bef_format::TypeId; 4]> =
             m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))).collect();
-        let location = if self.strip { None } else { self.constants.location(m, &mut self.w, m.loc(op)) };
+        let location = if self.strip == Strip::Debug {
+            None
+        } else {
+            self.constants.location(m, &mut self.w, m.loc(op))
+        };
         if !self.diags.is_empty() {
             return self.assume_results(op);
         }
@@ -329,12 +339,16 @@ impl Emitter<'_> {
 
     /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
     fn aux_name(&mut self, text: &str) -> StringId {
-        if self.strip { StringId(0) } else { self.w.string(text) }
+        if self.strip != Strip::Nothing { StringId(0) } else { self.w.string(text) }
     }
 
     /// The same for an attribute that is called as in the module.
     fn attr_name(&mut self, name: StrId) -> StringId {
-        if self.strip { StringId(0) } else { self.constants.name(self.m, &mut self.w, name) }
+        if self.strip != Strip::Nothing {
+            StringId(0)
+        } else {
+            self.constants.name(self.m, &mut self.w, name)
+        }
     }
 
     /// After an error there will be no file; registers must still be known, so that only what is wrong is reported.

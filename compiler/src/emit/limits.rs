@@ -15,6 +15,10 @@ pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
     let functions: FxHashSet<StrId> = m.functions().iter().filter_map(|&op| m.symbol_name(op)).collect();
     let mut diags = Vec::new();
     for function in m.functions() {
+        // That is said when it is emitted.
+        if m.regions_of(function).iter().any(|&region| m.blocks_of(region).len() > 1) {
+            continue;
+        }
         let is_sync = m.attr(function, names::TFRT_SYNC).is_some();
         for op in m.walk(function).filter(|&op| op != function) {
             attributes(m, op, &functions, &mut diags);
@@ -31,13 +35,30 @@ fn attributes(m: &Module, op: OpId, functions: &FxHashSet<StrId>, diags: &mut Ve
     for &(name, value) in m.attrs(op) {
         let span = m.op_spans.at(op).copied();
         match m.cx.attr(value) {
-            AttrKind::Symbol { root, .. } if !functions.contains(root) => {
-                diags.push(errors::no_such_function(span, m.cx.str(name), m.cx.str(*root)));
+            AttrKind::Symbol { .. } => diags.extend(undefined(m, op, name, value, functions)),
+            AttrKind::Array(elements) if is_held(m, value) => {
+                diags.extend(
+                    elements.iter().filter_map(|&element| undefined(m, op, name, element, functions)),
+                );
             }
             _ if !is_held(m, value) => diags.push(errors::not_held(span, m.cx.str(name))),
             _ => {}
         }
     }
+}
+
+/// The error if it is a reference to a function that is not there.
+fn undefined(
+    m: &Module,
+    op: OpId,
+    name: StrId,
+    attr: AttrId,
+    functions: &FxHashSet<StrId>,
+) -> Option<Diagnostic> {
+    let AttrKind::Symbol { root, .. } = m.cx.attr(attr) else { return None };
+    let is_there = functions.contains(root);
+    let span = m.op_spans.at(op).copied();
+    (!is_there).then(|| errors::no_such_function(span, m.cx.str(name), m.cx.str(*root)))
 }
 
 fn is_held(m: &Module, attr: AttrId) -> bool {

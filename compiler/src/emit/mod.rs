@@ -19,7 +19,7 @@
 //!   holds its place as [`ABSENT`]), then the rest by name.
 //!
 //! The names of attributes, functions and values, and the locations, go into sections of their own, which
-//! [`EmitOptions::strip_debug`] leaves out. With them, `raise` gives back the module that was emitted.
+//! [`EmitOptions::strip`] leaves out. With them, `raise` gives back the module that was emitted.
 //!
 //! Nothing here recurses: regions wait in a list, attributes and locations are visited children first.
 //!
@@ -63,8 +63,22 @@ pub const RESOURCES: &str = "bef.resources";
 /// How to emit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmitOptions {
-    /// Leave out locations, and the names of attributes and values.
-    pub strip_debug: bool,
+    /// What is left out that no execution needs.
+    pub strip: Strip,
+    /// Store streams as TFRT does, however small they are: [`StreamOptions::stores_all`].
+    pub stores_all_streams: bool,
+}
+
+/// What a file may do without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strip {
+    /// Nothing is left out.
+    #[default]
+    Nothing,
+    /// The names of attributes and values.
+    Names,
+    /// These, and locations, and with them the names that kernels are told for debugging.
+    Debug,
 }
 
 /// Emits a module as the bytes of a BEF file.
@@ -78,7 +92,8 @@ pub fn emit(module: &Module, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagn
 pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<Parts, Vec<Diagnostic>> {
     let mut cx = Emitter {
         m: module,
-        strip: options.strip_debug,
+        strip: options.strip,
+        stores_all_streams: options.stores_all_streams,
         w: Writer::new(),
         constants: Constants::default(),
         functions: FxHashMap::default(),
@@ -123,7 +138,8 @@ struct Body {
 /// The work in progress.
 struct Emitter<'m> {
     m: &'m Module,
-    strip: bool,
+    strip: Strip,
+    stores_all_streams: bool,
     w: Writer,
     constants: Constants,
     /// The functions that symbols can name.
@@ -165,7 +181,7 @@ impl<'m> Emitter<'m> {
             let attrs = self.w.attr_dict(&entries);
             self.w.set_module_attrs(attrs);
         }
-        if !self.strip
+        if self.strip != Strip::Debug
             && let Some(location) = self.constants.location(m, &mut self.w, m.loc(top))
         {
             self.w.set_module_location(location);
@@ -200,7 +216,8 @@ impl<'m> Emitter<'m> {
         }
         let blocks = m.regions_of(op).first().map_or(&[][..], |&region| m.blocks_of(region));
         if blocks.len() > 1 {
-            self.diags.push(errors::not_one_block(span, blocks.len()));
+            // Nothing else is said of what cannot be emitted.
+            return self.diags.push(errors::not_one_block(span, blocks.len()));
         }
         let block = blocks.first().copied();
         let kind = match block {
@@ -211,7 +228,8 @@ impl<'m> Emitter<'m> {
         if block.is_none() && m.attr(op, names::TFRT_NATIVE).is_none() {
             self.diags.push(errors::not_native(span, m.cx.str(name)));
         }
-        let streams = StreamOptions::of_function(m, op);
+        let mut streams = StreamOptions::of_function(m, op);
+        streams.stores_all |= self.stores_all_streams;
         self.bodies.push(Body { id, owner: op, block, kind, streams, is_region: false });
     }
 

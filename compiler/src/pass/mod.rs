@@ -116,7 +116,15 @@ pub fn passes() -> &'static [Pass] {
     PASSES
 }
 
+impl Pass {
+    /// Whether it has this name, here or in TFRT.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name
+            || name.strip_prefix("tfrt-") == Some(self.name) && self.name == print_stream::PASS.name
+    }
+}
+
 /// The pass called `name`.
 pub fn find(name: &str) -> Option<&'static Pass> {
-    passes().iter().find(|p| p.name == name)
+    passes().iter().find(|p| p.is_called(name))
 }

@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         if self.eat('(') {
             return self.nest(name, start, end);
         }
-        let Some(pass) = self.passes.iter().find(|p| p.name == name) else {
+        let Some(pass) = self.passes.iter().find(|p| p.is_called(name)) else {
             let d = self.error("E0502", start, end, format!("unknown pass `{name}`"));
             return Err(help(*d, name, self.passes.iter().map(|p| p.name), "the passes are: "));
         };

@@ -42,6 +42,8 @@ pub struct StreamOptions {
     pub upper_threshold: Option<i64>,
     /// Merge streams that depend on one another.
     pub merge_inter_dependent: bool,
+    /// Store what the analysis finds, though a stream may be too small to be worth a task: TFRT's order on one thread.
+    pub stores_all: bool,
 }
 
 impl StreamOptions {
@@ -52,10 +54,12 @@ impl StreamOptions {
             on(function).or_else(|| on(m.parent_op(function)?))
         };
         let positive = |name: &str| m.cx.as_int(attr(name)?).filter(|&n| n > 0);
+        let threshold = positive("tfrt.cost_threshold");
         StreamOptions {
-            threshold: positive("tfrt.cost_threshold"),
+            threshold,
             upper_threshold: positive("tfrt.upper_cost_threshold"),
             merge_inter_dependent: positive("tfrt.merge_inter_dependent_streams").is_some(),
+            stores_all: threshold.is_some(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Streams as a BEF file has them.
 //!
-//! Where nobody has asked for a threshold, streams of small kernels go on in the stream that starts them; and if only one has others, it has all.
+//! Where nobody has asked for a threshold or for TFRT's order, streams of small kernels go on in the stream that starts them; and if only one has others, it has all.
 //! A function of constants and sums is one stream, which the executor runs as straight code.
 
 use super::{Analysis, Loops, Stream, StreamOptions, Streams};
@@ -11,19 +11,19 @@ use crate::ir::{BlockId, Module, OpId};
 pub(super) const WORTH_A_TASK: usize = 256;
 
 impl Analysis<'_> {
-    /// The streams of a block's ops as they are stored, by position: without gaps, so that each is less than the number of kernels.
-    /// Nothing if there is only one.
+    /// The streams of a block's ops as they are stored, by position: 0, where execution begins, is the root's, perhaps without a
+    /// kernel; the others follow without gaps, so that none is greater than the number of kernels. Nothing if there is only one.
     pub fn stored(&mut self, block: BlockId, options: &StreamOptions) -> Option<Vec<u32>> {
-        if options.threshold.is_none() && !is_worth_a_task(self.m, block) {
+        if !options.stores_all && !is_worth_a_task(self.m, block) {
             return None;
         }
         let streams = self.block(block, options);
         if streams.streams.len() == 1 {
             return None;
         }
-        let home = match options.threshold {
-            Some(_) => (0..streams.streams.len() as u32).collect(),
-            None => streams.homes(self.m, &self.ops)?,
+        let home = match options.stores_all {
+            true => (0..streams.streams.len() as u32).collect(),
+            false => streams.homes(self.m, &self.ops)?,
         };
         streams.numbered(self.m, &self.ops, &home)
     }
@@ -36,7 +36,7 @@ impl Analysis<'_> {
         loops: &Loops,
     ) -> Option<Vec<u32>> {
         let streams = self.stored(block, options);
-        if options.threshold.is_some() {
+        if options.stores_all {
             return streams;
         }
         let ops: Vec<OpId> = self.m.ops_in(block).collect();
@@ -85,31 +85,20 @@ impl Streams {
         Some(home)
     }
 
-    /// The streams where kernels are by position, in their order, without gaps.
+    /// The streams where kernels are by position, in their order.
     fn numbered(&self, m: &Module, ops: &[OpId], home: &[u32]) -> Option<Vec<u32>> {
         let mut has_kernel = vec![false; home.len()];
         for (_, stream) in self.kernels(m, ops) {
             has_kernel[home[stream as usize] as usize] = true;
         }
-        // Execution begins in stream 0: the root's, or if that has no kernels, the one that a thread without work would take up.
-        let mut start = 0;
-        if has_kernel.first() == Some(&false) {
-            let mut kernels = self.kernels(m, ops);
-            let first = kernels.next()?;
-            let (_, stream) = if m.n_operands(first.0) == 0 {
-                first
-            } else {
-                kernels.find(|&(op, _)| m.n_operands(op) == 0).unwrap_or(first)
-            };
-            start = home[stream as usize];
-        }
         let mut ids = vec![0; home.len()];
         let mut n = 1;
-        for (stream, _) in (0..).zip(&has_kernel).filter(|&(stream, has)| *has && stream != start) {
+        for (stream, _) in (0..).zip(&has_kernel).skip(1).filter(|(_, has)| **has) {
             ids[stream as usize] = n;
             n += 1;
         }
-        (n > 1).then(|| self.of.iter().map(|&stream| ids[home[stream as usize] as usize]).collect())
+        let n_streams = has_kernel.iter().filter(|has| **has).count();
+        (n_streams > 1).then(|| self.of.iter().map(|&stream| ids[home[stream as usize] as usize]).collect())
     }
 
     /// All streams, each after the one that starts it.

@@ -129,7 +129,10 @@ pub(super) fn undefined_symbol<'a>(
 ) -> Diagnostic {
     let plain = symbol.trim_start_matches('@');
     let d = at_op(m, op, "E0413", format!("{} refers to `{symbol}`, which is not defined", name(m, op)))
-        .upstream(format!("'{}' op '{plain}' does not reference a valid function", m.op_name_str(op)));
+        .upstream(format!(
+            "'{}' op '{plain}' does not reference a valid function\nfunction @{plain} not defined",
+            m.op_name_str(op)
+        ));
     match nearest(plain, known) {
         Some(near) => d.help(format!("did you mean `@{near}`?")),
         None => d,

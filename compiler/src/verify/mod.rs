@@ -236,17 +236,29 @@ impl Verifier<'_> {
         }
     }
 
-    fn reference(&mut self, op: OpId, name: &str, attr: AttrId, def: &OpDef) {
+    /// What a symbol refers to. It is an error if that is nothing.
+    fn referred(&mut self, op: OpId, attr: AttrId) -> Option<OpId> {
         let m = self.m;
-        let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return };
-        let text = attr_text(&m.cx, attr);
-        let Some(target) = self.symbols.resolve(m, op, *root, nested) else {
+        let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return None };
+        let target = self.symbols.resolve(m, op, *root, nested);
+        if target.is_none() {
             let table = m.nearest_symbol_table(op);
             let mut known: Vec<&str> = self.symbols.table(m, table).keys().map(|n| m.cx.str(*n)).collect();
             known.sort_unstable();
-            self.diags.push(errors::undefined_symbol(m, op, &text, known.into_iter()));
-            return;
-        };
+            let text = attr_text(&m.cx, attr);
+            let error = errors::undefined_symbol(m, op, &text, known.into_iter());
+            // Once is enough for an op that names it twice.
+            if self.diags.last() != Some(&error) {
+                self.diags.push(error);
+            }
+        }
+        target
+    }
+
+    fn reference(&mut self, op: OpId, name: &str, attr: AttrId, def: &OpDef) {
+        let m = self.m;
+        let Some(target) = self.referred(op, attr) else { return };
+        let text = attr_text(&m.cx, attr);
         let callee_type = match def.callee_type {
             Some(callee_type) => callee_type,
             None if def.traits.has(Traits::CALL) => all_types,

@@ -178,11 +178,15 @@ impl Verifier<'_> {
                     let found = short(&found);
                     self.diags.push(errors::attr_kind(m, op, attr.name, &attr.kind.describe(), &found));
                 }
-                Some(value) => {
-                    if matches!(attr.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol) {
+                Some(value) => match (attr.kind, m.cx.attr(value)) {
+                    (AttrConstraint::FlatSymbol | AttrConstraint::Symbol, _) => {
                         self.reference(op, attr.name, value, def);
                     }
-                }
+                    (AttrConstraint::SymbolArray, AttrKind::Array(elements)) => {
+                        elements.iter().for_each(|&element| _ = self.referred(op, element));
+                    }
+                    _ => {}
+                },
             }
         }
     }

@@ -37,11 +37,15 @@ const MAX_LINES: usize = 40;
 pub(super) fn show(diagnostics: &[Diagnostic], source: &Source) {
     let style = Style::of_stderr();
     let mut text = String::new();
-    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
-        text.push_str(&render(diagnostic, source, style));
+    let mut n_errors = 0_usize;
+    for diagnostic in diagnostics {
+        n_errors += usize::from(diagnostic.is_error());
+        if !diagnostic.is_error() || n_errors <= MAX_SHOWN {
+            text.push_str(&render(diagnostic, source, style));
+        }
     }
-    if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|&more| more > 0) {
-        text.push_str(&format!("... and {more} more\n"));
+    if n_errors > MAX_SHOWN {
+        text.push_str(&format!("... and {} more\n", n_errors - MAX_SHOWN));
     }
     tell(&text);
 }

@@ -6,24 +6,50 @@
 //! tfrt_opt -canonicalize x.mlir                  ir-opt --canonicalize x.mlir
 //! ```
 //!
-//! Options have one dash or two, underscores or dashes; some have another name. `bef_executor` has TFRT's defaults: the queue `s`, a leak check,
-//! run-time errors compared with the text, standard input; `tfrt_translate` refuses what TFRT's files cannot hold. What has no counterpart, such as `--shared_libs`, is refused as any unknown option.
+//! Options have one dash or two, underscores or dashes, values behind `=` or a blank, flags one of LLVM's words for yes and no; some have another
+//! name, and some change nothing here. `bef_executor` has TFRT's defaults: the queue `s`, a leak check, run-time errors compared with the text,
+//! standard input; `tfrt_translate` refuses what TFRT's files cannot hold. What has no counterpart, such as `--shared_libs`, is refused as any
+//! unknown option.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 /// Options with another name here.
-const NAMES: [(&str, &str); 6] = [
+const NAMES: [(&str, &str); 12] = [
     ("mlir-print-debuginfo", "print-debuginfo"),
     ("mlir-print-op-generic", "generic"),
+    ("mlir-print-ir-after-all", "print-ir-after-all"),
+    ("mlir-print-ir-after-change", "print-ir-after-change"),
+    ("mlir-print-ir-before-all", "print-ir-before-all"),
+    ("mlir-print-ir-module-scope", "print-ir-module-scope"),
+    ("mlir-timing", "timing"),
+    ("mlir-pass-statistics", "pass-statistics"),
     ("work-queue-type", "work-queue"),
     ("test-init-function", "init-function"),
     ("host-allocator-type", "host-allocator"),
     ("tfrt-print-stream", "print-stream"),
 ];
 
-/// Options that TFRT's tools also take with `=true`.
-const FLAGS: [&str; 2] = ["enable-tracing", "print-error-code"];
+/// Options with a value, which may be the next word.
+const VALUED: [&str; 10] = [
+    "functions",
+    "host-allocator",
+    "init-function",
+    "output-split-marker",
+    "pass-pipeline",
+    "print-ir-after",
+    "print-ir-before",
+    "shared-libs",
+    "tracing-level",
+    "work-queue",
+];
+
+/// Options that change nothing here, whatever their value.
+const IDLE: [&str; 2] = ["mlir-disable-threading", "verify-roundtrip"];
+
+/// LLVM's words for yes and no.
+const YES: [&str; 4] = ["true", "TRUE", "True", "1"];
+const NO: [&str; 4] = ["false", "FALSE", "False", "0"];
 
 /// Its allocators.
 const ALLOCATORS: [(&str, &str); 3] = [
@@ -52,22 +78,44 @@ fn renamed<'t>(table: &[(&'t str, &'t str)], name: &'t str) -> &'t str {
     table.iter().find(|(from, _)| *from == name).map_or(name, |(_, to)| to)
 }
 
-/// One argument in our spelling.
-fn respelled(argument: OsString) -> OsString {
-    let Some(text) = argument.to_str() else { return argument };
+/// The next argument in our spelling, which may be two arguments, or none.
+fn respelled(argument: OsString, rest: &mut impl Iterator<Item = OsString>, to: &mut Vec<OsString>) {
+    let Some(text) = argument.to_str() else { return to.push(argument) };
     let option = text.trim_start_matches('-');
+    if let Some(path) = option.strip_prefix("o=").filter(|_| text.starts_with('-')) {
+        return to.extend([OsString::from("-o"), path.into()]);
+    }
     // Files, `-`, `--`, and options of one letter, which are spelled alike.
     if option.len() == text.len() || option.is_empty() || !text.starts_with("--") && is_short(option) {
-        return argument;
+        let takes_next = text == "-o";
+        to.push(argument);
+        if takes_next {
+            to.extend(rest.next());
+        }
+        return;
     }
     let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
     let name = name.replace('_', "-");
     let name = renamed(&NAMES, &name);
+    if IDLE.contains(&name) {
+        return;
+    }
+    if !VALUED.contains(&name) {
+        return match value {
+            Some(value) if NO.contains(&value) => {}
+            Some(value) if !YES.contains(&value) => to.push(format!("--{name}={value}").into()),
+            _ => to.push(format!("--{name}").into()),
+        };
+    }
+    let next = if value.is_none() { rest.next() } else { None };
+    let value = value.or_else(|| next.as_ref()?.to_str());
     match value {
-        Some("true") if FLAGS.contains(&name) => format!("--{name}").into(),
-        Some(value) if name == "host-allocator" => format!("--{name}={}", renamed(&ALLOCATORS, value)).into(),
-        Some(value) => format!("--{name}={value}").into(),
-        None => format!("--{name}").into(),
+        Some("") if name == "shared-libs" => {}
+        Some(value) if name == "host-allocator" => {
+            to.push(format!("--{name}={}", renamed(&ALLOCATORS, value)).into());
+        }
+        Some(value) => to.push(format!("--{name}={value}").into()),
+        None => to.extend([Some(format!("--{name}").into()), next].into_iter().flatten()),
     }
 }
 
@@ -85,9 +133,11 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     if !is_executor && !["tfrt_translate", "tfrt_opt"].contains(&program.as_str()) {
         return arguments;
     }
-    arguments =
-        arguments.into_iter().enumerate().map(|(i, it)| if i == 0 { it } else { respelled(it) }).collect();
-    let given = arguments.split_off(1);
+    let mut rest = arguments.split_off(1).into_iter();
+    let mut given = Vec::new();
+    while let Some(argument) = rest.next() {
+        respelled(argument, &mut rest, &mut given);
+    }
     let has = |option: &str| given.iter().any(|it| it.to_str().is_some_and(|it| it.starts_with(option)));
     let is_of_all = |option: &str| option == ALLOW_UNREGISTERED;
     if program == "tfrt_translate" {
@@ -145,6 +195,15 @@ mod tests {
         check(
             "bef_executor -work_queue_type=mstd:2 --host_allocator_type=test_fixed_size_1k x.bef",
             "bef_executor --tfrt-output --allow-unregistered-dialect --verify-diagnostics --work-queue=mstd:2 --host-allocator=fixed-1k x.bef",
+        );
+        check(
+            "tfrt_opt a.mlir -o=x -mlir-disable-threading -verify-each=false -mlir_timing=1 -pass-pipeline x",
+            "tfrt_opt --allow-unregistered-dialect a.mlir -o x --timing --pass-pipeline=x",
+        );
+        check(
+            "bef_executor -functions f -work_queue_type mstd --enable_tracing=false --print_error_code=1 --shared_libs=",
+            "bef_executor --tfrt-output --allow-unregistered-dialect --host-allocator=leak-check --leak-check \
+             --verify-diagnostics --functions=f --work-queue=mstd --print-error-code -",
         );
         check(
             "bef_executor_lite --test_init_function=f -functions=a_b",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use bef_format::AlignedBytes;
 use bef_format::write::Parts;
 use befrost_compiler::diag::Source;
-use befrost_compiler::emit::EmitOptions;
+use befrost_compiler::emit::{EmitOptions, Strip};
 use befrost_compiler::raise::RaiseOptions;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -210,7 +210,13 @@ fn run(args: &Args) -> Result<(), Failure> {
             if args.tfrt_limits {
                 unit.limit();
             }
-            let options = EmitOptions { strip_debug: args.disable_optional_sections };
+            // TFRT's optional sections are names only.
+            let strip = match (args.disable_optional_sections, args.tfrt_limits) {
+                (false, _) => Strip::Nothing,
+                (true, true) => Strip::Names,
+                (true, false) => Strip::Debug,
+            };
+            let options = EmitOptions { strip, stores_all_streams: args.tfrt_limits };
             files.extend(unit.emit(&options, &mut passes.clock));
         }
         if let Err(error) = unit.conclude(verify_diagnostics) {

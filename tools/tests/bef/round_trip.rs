@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bef_format::{AlignedBytes, validate};
 use befrost_compiler::diag::has_errors;
-use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::emit::{EmitOptions, Strip, emit};
 use befrost_compiler::ir::Module;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
@@ -44,7 +44,7 @@ fn every_program_comes_back_as_it_was() {
         if has_errors(&verify(&module)) {
             continue;
         }
-        let full = EmitOptions { strip_debug: false };
+        let full = EmitOptions { strip: Strip::Nothing, ..EmitOptions::default() };
         let bytes = match emit(&module, &full) {
             Ok(bytes) => bytes,
             Err(said) => {
@@ -66,7 +66,7 @@ fn every_program_comes_back_as_it_was() {
         );
         // Without the optional sections a file is still a program, the same one once it has been through. But what asks for other streams is
         // gone then, and streams are found anew.
-        let stripped = EmitOptions { strip_debug: true };
+        let stripped = EmitOptions { strip: Strip::Debug, ..EmitOptions::default() };
         let small = emit(&module, &stripped).expect("has a form");
         let back = raised(&small, &name);
         let again = emit(&back, &stripped).expect("has a form");

@@ -378,7 +378,7 @@ impl List {
         let mut bad = |name, k, field, value: &[u8]| self.entry(name, S::Kernels, k, field, value);
         bad("kernels_code", 0, offset_of!(KernelRec, code), &word(99));
         bad("kernels_device", 0, offset_of!(KernelRec, device), &[9]);
-        bad("kernels_stream", 0, offset_of!(KernelRec, stream), &[3]);
+        bad("kernels_stream", 0, offset_of!(KernelRec, stream), &[4]);
         bad("kernels_flags", 0, offset_of!(KernelRec, flags), &[4]);
         bad("kernels_first_operand", 0, offset_of!(KernelRec, first_operand), &[1]);
         bad("kernels_first_aux", 0, offset_of!(KernelRec, first_aux), &[1]);
