@@ -90,8 +90,8 @@ pub(super) struct Worker {
     left: Option<(Running, Job)>,
     /// How often in a row that was done at once.
     at_once: u32,
-    /// Whether the queue keeps tasks for this thread that must not wait for a kernel.
-    owes: bool,
+    /// How many tasks the queue keeps for this thread that must not wait for a kernel.
+    owes: u32,
     /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes on.
     ends_task: bool,
     /// Another worker without work.
@@ -102,6 +102,9 @@ pub(super) struct Worker {
 const MAX_KEPT: usize = 1 << 10;
 /// How often in a row a worker does at once what a kernel has left to be done, instead of adding a task.
 const MAX_AT_ONCE: u32 = 31;
+
+/// How many tasks may wait for kernels that take no time, so that not each is handed over by itself.
+const MAX_OWED: u32 = 16;
 
 thread_local! {
     /// Workers without work, for their room: as many as have nested.
@@ -293,7 +296,7 @@ impl Worker {
         })) {
             worker.after_panic(panic);
         }
-        worker.owes = false;
+        worker.owes = 0;
         if worker.scratch.len() <= MAX_KEPT && worker.agenda.inline.capacity() <= MAX_KEPT {
             worker.next = KEPT.take();
             KEPT.set(Some(worker));
@@ -394,7 +397,7 @@ impl Worker {
         };
         let context = &visit.done.as_ref()?.frame().execution.context;
         let Some(task) = context.queue().take_next(&is_here) else {
-            self.owes = true;
+            self.owes += 1;
             return None;
         };
         let (running, job) = task.into_work::<Owed>().ok()?.take()?;

@@ -86,6 +86,8 @@ pub(crate) struct KernelPlan {
     pub(crate) stores_all: bool,
     /// Whether its results are final when it has run, and it calls nothing.
     pub(crate) is_sync: bool,
+    /// Whether what takes time in it is done later, by a task.
+    pub(crate) defers: bool,
     /// What it has made of its use, by number in the program.
     pub(crate) prepared: Option<u32>,
 }
@@ -283,6 +285,7 @@ fn plan_function(
             first_passed: signature.calls.map(|shape| shape.first_operand),
             stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
             is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
+            defers: signature.completion == Completion::Async,
             prepared: PreparedUse::find(prepared, at),
         });
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, Running};
 use super::super::{cancelled, operand_error};
-use super::{Agenda, MAX_AT_ONCE, Worker};
+use super::{Agenda, MAX_AT_ONCE, MAX_OWED, Worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{Job, KernelFrame, Outcome, Place, Request};
@@ -32,7 +32,8 @@ impl Worker {
         let running = ready.gather(&mut self.scratch, &mut instead);
         let cancellation = &running.frame().execution.context.request.cancellation;
         // Relaxed: a hint to look.
-        if instead.is_some() || self.owes || cancellation.attention().load(Ordering::Relaxed) {
+        let most = if running.info().defers { MAX_OWED } else { 0 };
+        if instead.is_some() || self.owes > most || cancellation.attention().load(Ordering::Relaxed) {
             return self.kernel_with_care(running, instead);
         }
         let run = running.info().step().run;
@@ -53,7 +54,7 @@ impl Worker {
         if let Some(value) = instead {
             return self.settle_all(running, &value);
         }
-        if std::mem::take(&mut self.owes) {
+        if std::mem::take(&mut self.owes) > 0 {
             context.queue().hand_over();
         }
         let run = running.info().step().run;
@@ -204,7 +205,7 @@ impl Worker {
         let Some((running, job)) = self.left.take() else { return };
         let queue = running.frame().execution.context.queue();
         match queue.keeper() {
-            Some(keeper) => self.owes |= keeper.keep(Owed(Some((running, job))).task()),
+            Some(keeper) => self.owes += u32::from(keeper.keep(Owed(Some((running, job))).task())),
             None => {
                 let queue = queue.clone();
                 queue.add_task(Owed(Some((running, job))).task());

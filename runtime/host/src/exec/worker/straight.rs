@@ -28,7 +28,7 @@ impl Worker {
         // What is not concrete is looked at by the kernels that take it.
         let running = ready.gather(&mut self.scratch, &mut None);
         self.scratch[n_entering..n_slots].iter_mut().for_each(|slot| slot.overwrite(Value::Empty));
-        if std::mem::take(&mut self.owes) {
+        if std::mem::take(&mut self.owes) > 0 {
             running.frame().execution.context.queue().hand_over();
         }
         self.straight = running.straight();

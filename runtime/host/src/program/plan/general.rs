@@ -93,6 +93,8 @@ pub(crate) struct GeneralKernel {
     pub(crate) is_any: bool,
     /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the kernel's completion.
     pub(crate) publishes_plainly: bool,
+    /// Whether what takes time in it is done later, by a task.
+    pub(crate) defers: bool,
 }
 
 const _: () = assert!(size_of::<GeneralKernel>() <= 64);
@@ -249,6 +251,7 @@ impl General {
                 line: line.unwrap_or(NO_LINE),
                 is_any: kernel.is_any(),
                 publishes_plainly: known.n_results == 1 && !has_any && !has_after,
+                defers: known.defers,
             });
         }
         for &register in function.results() {
