@@ -92,10 +92,9 @@ impl Streams {
             has_kernel[home[stream as usize] as usize] = true;
         }
         let mut ids = vec![0; home.len()];
-        let mut n = 1;
-        for (stream, _) in (0..).zip(&has_kernel).skip(1).filter(|(_, has)| **has) {
-            ids[stream as usize] = n;
-            n += 1;
+        let others = (1..has_kernel.len()).filter(|&stream| has_kernel[stream]);
+        for (n, stream) in (1..).zip(others) {
+            ids[stream] = n;
         }
         let n_streams = has_kernel.iter().filter(|has| **has).count();
         (n_streams > 1).then(|| self.of.iter().map(|&stream| ids[home[stream as usize] as usize]).collect())

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod generate;
+mod memory;
 
 use befrost::{DType, Datum, HostTensor, Runtime};
 use befrost_compiler::diag::Diagnostic;

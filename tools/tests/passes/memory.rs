@@ -1,0 +1,95 @@
+//! The plan of memory against what a run takes: an allocator that gives as much as was planned, and the results, suffices; one byte less does not.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use befrost::{Datum, HostTensor, Runtime};
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::graph::pipeline;
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_tensor::Shape;
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
+
+/// An image's sides and channels.
+const IMAGE: [usize; 4] = [1, 16, 16, 8];
+
+/// Blocks of two convolutions and a way around them.
+fn residual(blocks: usize) -> String {
+    let image = "tensor<1x16x16x8xf32>";
+    let mut text = format!("func.func @main(%x0: {image}) -> {image} {{\n");
+    text += "  %w = \"tf.Const\"() {value = dense<0.01> : tensor<3x3x8x8xf32>} : () -> tensor<3x3x8x8xf32>\n";
+    for i in 0..blocks {
+        let mut op = |to: &str, name: &str, of: &str, types: &str, attrs: &str| {
+            _ = writeln!(text, "  %{to}{i} = \"tf.{name}\"({of}){attrs} : ({types}) -> {image}");
+        };
+        let (conv, filter) =
+            (" {strides = [1, 1, 1, 1], padding = \"SAME\"}", format!("{image}, tensor<3x3x8x8xf32>"));
+        op("a", "Conv2D", &format!("%x{i}, %w"), &filter, conv);
+        op("b", "Relu", &format!("%a{i}"), image, "");
+        op("c", "Conv2D", &format!("%b{i}, %w"), &filter, conv);
+        op("d", "AddV2", &format!("%c{i}, %x{i}"), &format!("{image}, {image}"), "");
+        _ = writeln!(text, "  %x{} = \"tf.Relu\"(%d{i}) : ({image}) -> {image}", i + 1);
+    }
+    text + &format!("  tfrt.return %x{blocks} : {image}\n}}\n")
+}
+
+/// The program, and how many bytes its arenas have.
+fn compiled(text: &str) -> (Vec<u8>, usize) {
+    let mut module = parse("network", text, &ParseOptions::default()).module.expect("it is well formed");
+    let mut manager = PassManager::parse(pipeline(2)).expect("a pipeline of our own");
+    _ = manager.run(&mut module).expect("no pass refuses it");
+    let printed = print(&module, &PrintOptions::default());
+    let arenas = printed.split("cpu.arena").skip(1).filter_map(|rest| {
+        let (_, rest) = rest.split_once("bytes = ")?;
+        rest.split(' ').next()?.parse::<usize>().ok()
+    });
+    (emit(&module, &EmitOptions::default()).expect("it can be emitted"), arenas.sum())
+}
+
+fn image(allocator: &Arc<dyn Allocator>) -> HostTensor {
+    let shape = Shape::new(&IMAGE).expect("small");
+    let numbers = vec![0.5_f32; shape.num_elements()];
+    HostTensor::from_slice(shape, &numbers, allocator).expect("memory for a small tensor")
+}
+
+/// Whether a run succeeds that may have so many bytes at once.
+fn suffices(queue: &str, program: &[u8], bytes: usize) -> bool {
+    let limited = Arc::new(Limited::new(Malloc::shared(), bytes));
+    let runtime = Runtime::builder().work_queue(queue).allocator(limited).build().expect("a few threads");
+    let program = runtime.load_bytes(program).expect("it was emitted");
+    let main = program.function("main").expect("it is there");
+    let image = image(&(Malloc::shared() as Arc<dyn Allocator>));
+    let results = main.call([Datum::from(image)]).expect("the function takes one image");
+    results.iter().all(|result| result.tensor().is_ok())
+}
+
+/// What an image takes: more than its numbers, as vectors of them are read whole.
+fn bytes_of_an_image() -> usize {
+    let limited = Arc::new(Limited::new(Malloc::shared(), usize::MAX));
+    let allocator: Arc<dyn Allocator> = limited.clone();
+    let _image = image(&allocator);
+    limited.used()
+}
+
+#[test]
+fn a_run_takes_what_was_planned() {
+    let result = bytes_of_an_image();
+    for blocks in [2, 16] {
+        let (program, planned) = compiled(&residual(blocks));
+        assert!(planned > 0, "something is planned");
+        // Three images at once, however deep the network is, of which the result is outside.
+        assert!(planned <= 3 * result, "{blocks} blocks: {planned} bytes");
+        for queue in ["s", "mstd:4"] {
+            assert!(
+                suffices(queue, &program, planned + result),
+                "{queue}, {blocks} blocks: more than planned"
+            );
+            assert!(
+                !suffices(queue, &program, planned + result - 1),
+                "{queue}, {blocks} blocks: less than planned"
+            );
+        }
+    }
+}
