@@ -95,7 +95,6 @@ fn numbers(r: &mut Registry) {
         OpDef::new("tfrt_test.test_cost", "prints `id: N`; the attribute `_tfrt_cost` is its cost")
             .operand_with("args", T::Any, Arity::Variadic, OperandMode::Required)
             .attr("id", A::Int(K::I64))
-            .attr("_tfrt_cost", A::Int(K::I64))
             .result("result", I32)
             .format("$args attr-dict `:` type($args)")
             .kernel(),
