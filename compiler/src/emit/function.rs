@@ -67,9 +67,7 @@ impl Emitter<'_> {
         if let Some(attrs) = self.dict(&rest) {
             f.set_attrs(attrs);
         }
-        if self.strip != Strip::Debug
-            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
-        {
+        if let Some(location) = self.location(m.loc(op)) {
             f.set_location(location);
         }
     }
@@ -120,8 +118,7 @@ impl Emitter<'_> {
             // Region arguments are never fed by name, so their names are debug information only.
             let name = name.unwrap_or(if is_region { "" } else { ssa_name }).to_owned();
             let (ty, name) = (self.constants.ty(m, &mut self.w, m.value_type(arg)), self.w.string(&name));
-            let loc = m.value_locs.at(arg).copied().filter(|_| self.strip != Strip::Debug);
-            let loc = loc.and_then(|loc| self.constants.location(m, &mut self.w, loc));
+            let loc = m.value_locs.at(arg).and_then(|&loc| self.location(loc));
             let register = f.arg(ty, name, loc);
             self.define_value(f, arg, register);
         }
@@ -196,9 +193,7 @@ impl Emitter<'_> {
                 f.result(register, name);
             }
         }
-        if self.strip != Strip::Debug
-            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(op))
-        {
+        if let Some(location) = self.location(m.loc(op)) {
             f.set_return_location(location);
         }
     }
@@ -292,11 +287,7 @@ impl Emitter<'_> {
         }
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
-        let location = if self.strip == Strip::Debug {
-            None
-        } else {
-            self.constants.location(m, &mut self.w, m.loc(op))
-        };
+        let location = self.location(m.loc(op));
         if !self.diags.is_empty() {
             return self.assume_results(op);
         }
@@ -323,11 +314,7 @@ impl Emitter<'_> {
             m.operands(op).enumerate().map(|(i, value)| self.register(op, i, value)).collect();
         let types: SmallVec<[bef_format::TypeId; 4]> =
             m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))).collect();
-        let location = if self.strip == Strip::Debug {
-            None
-        } else {
-            self.constants.location(m, &mut self.w, m.loc(op))
-        };
+        let location = self.location(m.loc(op));
         if !self.diags.is_empty() {
             return self.assume_results(op);
         }

@@ -35,13 +35,13 @@ fn attributes(m: &Module, op: OpId, functions: &FxHashSet<StrId>, diags: &mut Ve
     for &(name, value) in m.attrs(op) {
         let span = m.op_spans.at(op).copied();
         match m.cx.attr(value) {
+            _ if !is_held(m, value) => diags.push(errors::not_held(span, m.cx.str(name))),
             AttrKind::Symbol { .. } => diags.extend(undefined(m, op, name, value, functions)),
-            AttrKind::Array(elements) if is_held(m, value) => {
+            AttrKind::Array(elements) => {
                 diags.extend(
                     elements.iter().filter_map(|&element| undefined(m, op, name, element, functions)),
                 );
             }
-            _ if !is_held(m, value) => diags.push(errors::not_held(span, m.cx.str(name))),
             _ => {}
         }
     }

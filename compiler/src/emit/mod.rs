@@ -38,7 +38,7 @@ use bef_format::{FunctionId, FunctionKind};
 use rustc_hash::FxHashMap;
 
 use crate::diag::{self, Diagnostic, Span};
-use crate::ir::{AttrId, AttrKind, BlockId, Module, OpId, StrId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, OpId, StrId, ValueId, names};
 use crate::streams::{Analysis, Loops, StreamOptions};
 use constants::Constants;
 
@@ -181,9 +181,7 @@ impl<'m> Emitter<'m> {
             let attrs = self.w.attr_dict(&entries);
             self.w.set_module_attrs(attrs);
         }
-        if self.strip != Strip::Debug
-            && let Some(location) = self.constants.location(m, &mut self.w, m.loc(top))
-        {
+        if let Some(location) = self.location(m.loc(top)) {
             self.w.set_module_location(location);
         }
         let blocks = m.regions_of(top).iter().flat_map(|&region| m.blocks_of(region));
@@ -231,6 +229,11 @@ impl<'m> Emitter<'m> {
         let mut streams = StreamOptions::of_function(m, op);
         streams.stores_all |= self.stores_all_streams;
         self.bodies.push(Body { id, owner: op, block, kind, streams, is_region: false });
+    }
+
+    /// A location, unless there are to be none.
+    fn location(&mut self, loc: LocId) -> Option<bef_format::LocationId> {
+        if self.strip == Strip::Debug { None } else { self.constants.location(self.m, &mut self.w, loc) }
     }
 
     /// A dictionary of these attributes; none if there are none.

@@ -79,48 +79,38 @@ pub(super) enum Resource {
     Made(ValueId),
 }
 
-/// The resources that an op works on, if they are known.
-pub(super) fn resources(m: &Module, op: OpId) -> Option<Vec<Resource>> {
-    let n = tf::n_data_operands(m, op);
-    let is_resource = |value: &ValueId| {
-        let ty = tf::type_of(&m.cx, m.value_type(*value));
-        ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
-    };
-    let found: Vec<_> =
-        m.operands(op).take(n).filter(is_resource).map(|value| resource(m, value)).collect::<Option<_>>()?;
-    match found.is_empty() {
-        false => Some(found),
-        // One that it makes itself.
-        true => Some(vec![resource(m, m.results(op).next()?)?]),
-    }
-}
-
 fn is_ref(m: &Module, value: ValueId) -> bool {
     tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(_, is_ref)| is_ref)
 }
 
-/// Which resource a value stands for.
-fn resource(m: &Module, value: ValueId) -> Option<Resource> {
-    let op = m.defining_op(value)?;
-    match tf::op_of(m.op_name_str(op))? {
-        "Identity" => resource(m, m.operand(op, 0)),
-        "VarHandleOp" | "VariableV2" | "Variable" => {
+/// Where a resource comes from.
+enum Origin {
+    Here(Resource),
+    /// It is what this value is.
+    Passed(ValueId),
+    Unknown,
+}
+
+fn origin(m: &Module, value: ValueId) -> Origin {
+    let Some(op) = m.defining_op(value) else { return Origin::Unknown };
+    match tf::op_of(m.op_name_str(op)) {
+        Some("Identity") => Origin::Passed(m.operand(op, 0)),
+        Some("VarHandleOp" | "VariableV2" | "Variable") => {
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
                 AttrKind::Str { text, .. } => Some(*text),
                 _ => None,
             };
-            match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
-                Some(name) => Some(Resource::Named(text("container"), name)),
-                None => Some(Resource::Made(value)),
-            }
+            Origin::Here(match text("shared_name").filter(|&name| !m.cx.str(name).is_empty()) {
+                Some(name) => Resource::Named(text("container"), name),
+                None => Resource::Made(value),
+            })
         }
-        "TensorArrayV3" | "StackV2" => Some(Resource::Made(value)),
+        Some("TensorArrayV3" | "StackV2") => Origin::Here(Resource::Made(value)),
         // What changes a variable passes the reference on.
-        _ if is_ref(m, value) => {
-            let first = m.operands(op).next().filter(|&first| is_ref(m, first));
-            first.and_then(|first| resource(m, first))
+        Some(_) if is_ref(m, value) => {
+            m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::Passed)
         }
-        _ => None,
+        _ => Origin::Unknown,
     }
 }
 
@@ -142,17 +132,60 @@ impl Lane {
 }
 
 /// What the effects of a block so far wait for.
-#[derive(Default)]
 pub(super) struct State {
     /// Of those on resources that are not known. All lanes begin behind the last write.
     all: Lane,
     lanes: FxHashMap<Resource, Lane>,
+    /// What values stand for, as far as somebody has asked.
+    resources: FxHashMap<ValueId, Option<Resource>>,
 }
 
 impl State {
     /// That of a block whose effects wait for this.
     pub(super) fn after(chain: Option<ValueId>) -> State {
-        State { all: Lane { written: chain, read: Vec::new() }, lanes: FxHashMap::default() }
+        let all = Lane { written: chain, read: Vec::new() };
+        State { all, lanes: FxHashMap::default(), resources: FxHashMap::default() }
+    }
+
+    /// All effects from now on wait for this, which waits for those so far.
+    pub(super) fn go_on_after(&mut self, chain: Option<ValueId>) {
+        self.all = Lane { written: chain, read: Vec::new() };
+        self.lanes.clear();
+    }
+
+    /// The resources that an op works on, if they are known.
+    pub(super) fn resources(&mut self, m: &Module, op: OpId) -> Option<Vec<Resource>> {
+        let n = tf::n_data_operands(m, op);
+        let is_resource = |value: &ValueId| {
+            let ty = tf::type_of(&m.cx, m.value_type(*value));
+            ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
+        };
+        let mut values: Vec<ValueId> = m.operands(op).take(n).filter(is_resource).collect();
+        if values.is_empty() {
+            // One that it makes itself.
+            values.extend(m.results(op).next());
+        }
+        let found: Vec<Resource> =
+            values.into_iter().map(|value| self.resource(m, value)).collect::<Option<_>>()?;
+        if found.is_empty() { None } else { Some(found) }
+    }
+
+    /// Which resource a value stands for.
+    fn resource(&mut self, m: &Module, mut value: ValueId) -> Option<Resource> {
+        let mut passed = Vec::new();
+        let found = loop {
+            if let Some(&known) = self.resources.get(&value) {
+                break known;
+            }
+            passed.push(value);
+            match origin(m, value) {
+                Origin::Here(resource) => break Some(resource),
+                Origin::Passed(from) => value = from,
+                Origin::Unknown => break None,
+            }
+        };
+        self.resources.extend(passed.into_iter().map(|value| (value, found)));
+        found
     }
 
     /// What an op waits for.
@@ -192,7 +225,7 @@ impl State {
     pub(super) fn done(&mut self, order: Order, resources: Option<&[Resource]>, chain: ValueId) {
         match (resources, order) {
             (_, Order::Free) => {}
-            (None, Order::Write) => *self = State::after(Some(chain)),
+            (None, Order::Write) => self.go_on_after(Some(chain)),
             (None, Order::Read) => self.all.read.push(chain),
             (Some(resources), _) => {
                 for &resource in resources {

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! **Effects.** In a block, what reads a resource waits for what has written it before, what writes it waits for what has read or written it before
-//! (`order`). A function with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called from outside keeps its
-//! signature: all of its results wait for its effects, so that an error among these is not lost.
+//! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called
+//! from outside keeps its signature: all of its results wait for its effects, so that an error among these is not lost.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{Order, State, body, callees, effectful, functions, order, resources};
+use super::effects::{Order, State, body, callees, effectful, functions, order};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::ir::{
@@ -355,7 +355,7 @@ impl Lowering<'_, '_, '_> {
         if order == Order::Free {
             return;
         }
-        let resources = resources(self.m(), op);
+        let resources = state.resources(self.m(), op);
         let mut operands: Vec<ValueId> = self.m().operands(op).collect();
         operands.extend(state.before(order, resources.as_deref()));
         let n_data = tf::n_data_operands(self.m(), op);
@@ -510,7 +510,7 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(call).collect();
         let chain = effects.and_then(|state| {
             let chain = results.pop();
-            *state = State::after(chain);
+            state.go_on_after(chain);
             chain
         });
         Called { results, chain }
@@ -633,7 +633,7 @@ impl Lowering<'_, '_, '_> {
         let mut results: Vec<ValueId> = self.m().results(new).collect();
         let chain = if has_effects { results.pop() } else { None };
         if has_effects {
-            *state = State::after(chain);
+            state.go_on_after(chain);
         }
         self.replace(op, Called { results, chain });
     }

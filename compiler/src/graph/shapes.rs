@@ -10,6 +10,7 @@
 //! A loop carries values whose shapes are those that it begins with, as far as its body gives them back: it is tried out, and what changes
 //! is forgotten, until nothing does ([`View::carried`]).
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -40,8 +41,9 @@ const MAX_ROUNDS: usize = 16;
 const MAX_LOOKED_AT: usize = 1 << 12;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    let left = Cell::new(MAX_TRIED);
     for _ in 0..MAX_ROUNDS {
-        let refined = round(r);
+        let refined = round(r, &left);
         cx.count("num-refined", refined);
         if refined == 0 {
             break;
@@ -51,17 +53,17 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-fn round(r: &mut Rewriter<'_>) -> u64 {
+fn round(r: &mut Rewriter<'_>, left: &Cell<usize>) -> u64 {
     let functions = functions(r.ir());
     let mut order: Vec<OpId> = functions.values().copied().collect();
     order.sort_by_key(|op| op.0);
     let mut refined = 0;
     for &function in &order {
         for op in body(r.ir(), function) {
-            refined += one(r, op, &functions);
+            refined += one(r, op, &functions, left);
         }
     }
-    refined + arguments(r, &order, &functions)
+    refined + arguments(r, &order, &functions, left)
 }
 
 /// The shape of a tensor type.
@@ -92,18 +94,21 @@ fn refine(r: &mut Rewriter<'_>, value: ValueId, shape: &PartialShape) -> u64 {
 }
 
 /// Infers the results of one op.
-fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>) -> u64 {
+fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left: &Cell<usize>) -> u64 {
     let m = r.ir();
     if tf::op_of(m.op_name_str(op)).is_none() {
         return 0;
     }
-    let shapes = View::new(m, functions).results(op);
+    let shapes = View::new(m, functions, left).results(op);
     let results: Vec<ValueId> = m.results(op).collect();
     results.into_iter().zip(&shapes).map(|(value, shape)| refine(r, value, shape)).sum()
 }
 
 /// Loops and calls are tried out inside of others up to this depth.
 const MAX_DEPTH: usize = 8;
+
+/// So many ops are tried out in all, then what is written has to do: calls in calls in loops would take for ever.
+const MAX_TRIED: usize = 1 << 20;
 
 /// A loop whose shapes have not come to rest by then carries any shapes. Every trial forgets a dimension or a rank.
 const MAX_TRIALS: usize = 64;
@@ -114,11 +119,13 @@ struct View<'m> {
     functions: &'m FxHashMap<StrId, OpId>,
     supposed: FxHashMap<ValueId, PartialShape>,
     depth: usize,
+    /// How many ops may still be tried out.
+    left: &'m Cell<usize>,
 }
 
 impl<'m> View<'m> {
-    fn new(m: &'m Module, functions: &'m FxHashMap<StrId, OpId>) -> View<'m> {
-        View { m, functions, supposed: FxHashMap::default(), depth: 0 }
+    fn new(m: &'m Module, functions: &'m FxHashMap<StrId, OpId>, left: &'m Cell<usize>) -> View<'m> {
+        View { m, functions, supposed: FxHashMap::default(), depth: 0, left }
     }
 
     fn of(&self, value: ValueId) -> PartialShape {
@@ -207,7 +214,12 @@ impl<'m> View<'m> {
         let (&end, ops) = ops.split_last()?;
         let mut inside = View { supposed: FxHashMap::default(), depth: self.depth + 1, ..*self };
         // What callers pass is written in the function, unless this one is only supposed to pass it.
-        if !self.supposed.is_empty() && self.depth < MAX_DEPTH {
+        let left = self.left.get().checked_sub(ops.len());
+        if !self.supposed.is_empty()
+            && self.depth < MAX_DEPTH
+            && let Some(left) = left
+        {
+            self.left.set(left);
             inside.supposed =
                 arguments_of(self.m, function).into_iter().zip(passed.iter().cloned()).collect();
             for &op in ops {
@@ -310,9 +322,14 @@ fn arguments_of(m: &Module, function: OpId) -> Vec<ValueId> {
 }
 
 /// Gives private functions what their callers pass.
-fn arguments(r: &mut Rewriter<'_>, order: &[OpId], functions: &FxHashMap<StrId, OpId>) -> u64 {
+fn arguments(
+    r: &mut Rewriter<'_>,
+    order: &[OpId],
+    functions: &FxHashMap<StrId, OpId>,
+    left: &Cell<usize>,
+) -> u64 {
     let m = r.ir();
-    let view = View::new(m, functions);
+    let view = View::new(m, functions, left);
     let mut passed: FxHashMap<StrId, Option<Vec<Vec<PartialShape>>>> = FxHashMap::default();
     for &function in order {
         for op in body(m, function) {

@@ -9,12 +9,14 @@
 #![forbid(unsafe_code)]
 
 mod generate;
+mod large;
 mod memory;
 
 use befrost::{DType, Datum, HostTensor, Runtime};
 use befrost_compiler::diag::Diagnostic;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::graph::pipeline;
+use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
@@ -43,8 +45,9 @@ fn said(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
-fn run(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<Vec<Datum>, String> {
-    let parsed = parse("graph", &graph.text(), &ParseOptions::default());
+/// What passes make of a text.
+fn compiled(text: &str, passes: &str) -> Result<Module, String> {
+    let parsed = parse("graph", text, &ParseOptions::default());
     let mut module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
     let wrong = verify(&module);
     if !wrong.is_empty() {
@@ -52,6 +55,11 @@ fn run(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<Vec<Datum>, Str
     }
     let mut manager = PassManager::parse(passes).map_err(|error| format!("{error:?}"))?;
     let _ = manager.run(&mut module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
+    Ok(module)
+}
+
+fn run(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<Vec<Datum>, String> {
+    let module = compiled(&graph.text(), passes)?;
     let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
     let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
     let function = program.function("main").map_err(|error| error.to_string())?;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use befrost::{Datum, HostTensor, Runtime};
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::graph::pipeline;
-use befrost_compiler::pass::PassManager;
 use befrost_compiler::print::{PrintOptions, print};
-use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_tensor::Shape;
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
 
@@ -36,10 +34,8 @@ fn residual(blocks: usize) -> String {
 }
 
 /// The program, and how many bytes its arenas have.
-fn compiled(text: &str) -> (Vec<u8>, usize) {
-    let mut module = parse("network", text, &ParseOptions::default()).module.expect("it is well formed");
-    let mut manager = PassManager::parse(pipeline(2)).expect("a pipeline of our own");
-    _ = manager.run(&mut module).expect("no pass refuses it");
+fn planned(text: &str) -> (Vec<u8>, usize) {
+    let module = super::compiled(text, pipeline(2)).expect("nothing is wrong with it");
     let printed = print(&module, &PrintOptions::default());
     let arenas = printed.split("cpu.arena").skip(1).filter_map(|rest| {
         let (_, rest) = rest.split_once("bytes = ")?;
@@ -77,7 +73,7 @@ fn bytes_of_an_image() -> usize {
 fn a_run_takes_what_was_planned() {
     let result = bytes_of_an_image();
     for blocks in [2, 16] {
-        let (program, planned) = compiled(&residual(blocks));
+        let (program, planned) = planned(&residual(blocks));
         assert!(planned > 0, "something is planned");
         // Three images at once, however deep the network is, of which the result is outside.
         assert!(planned <= 3 * result, "{blocks} blocks: {planned} bytes");

@@ -142,14 +142,10 @@ impl Keeper {
     }
 }
 
-/// The oldest task of this thread, if it runs tasks of this queue, has no more than `max`, and `wants` it.
+/// The oldest task of this thread, if it runs tasks of this queue and `wants` it.
 #[inline]
-pub(super) fn take_if(queue: usize, max: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
-    HERE.with(|here| {
-        let mut own = here.own.borrow_mut();
-        let is_wanted = here.queue.get() == queue && own.len() <= max && own.front().is_some_and(wants);
-        if is_wanted { own.pop_front() } else { None }
-    })
+pub(super) fn take_if(queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
+    with(queue, |own, _| if own.front().is_some_and(wants) { own.pop_front() } else { None })?
 }
 
 /// Takes the oldest task of this thread.

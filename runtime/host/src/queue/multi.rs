@@ -8,8 +8,8 @@
 //!
 //! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from other workers' (`open`), so a task
 //! costs a push and a pop, and the order is nearly first come, first served. A worker that finds nothing looks a little longer, then gives up its
-//! place and sleeps; who adds a task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its LIFO slot, which no other
-//! thread can take a task from, has a part in this.
+//! place and sleeps; who adds a task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its LIFO slot,
+//! which no other thread can take a task from, has a part in this.
 //!
 //! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that waits inside a task: it runs other
 //! tasks, and when there are none, sleeps where all workers sleep (`donors`).

@@ -118,7 +118,7 @@ impl WorkQueue for SingleThreaded {
             return None;
         }
         // What others have added comes after it.
-        here::take_if(self.id(), usize::MAX, wants)
+        here::take_if(self.id(), wants)
     }
 
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task> {

@@ -238,7 +238,7 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
     queue.wait(&seen);
 }
 
-/// What a worker has opened, another one does while the first goes on: all of it, in batches of any size, and also what it was stolen from has left.
+/// What a worker has opened, others do while it goes on: all of it, however much it is.
 #[test]
 fn what_a_worker_has_opened_is_stolen() {
     for workers in [2, 3] {

@@ -1,0 +1,65 @@
+//! Programs that are short, or long, and on which no pass may take for ever.
+
+use std::fmt::Write;
+
+use super::compiled;
+
+fn ends(text: &str, passes: &str) {
+    if let Err(why) = compiled(text, passes) {
+        panic!("{why}");
+    }
+}
+
+/// Twelve calls in each of eight functions, inside of a loop: all of them in turn would be half a billion.
+#[test]
+fn calls_in_calls_in_a_loop_end() {
+    let any = "tensor<*xf32>";
+    let mut text = format!(
+        "func.func @main(%p: tensor<i1>, %x: tensor<2xf32>) -> {any} {{
+           %0:2 = \"tf.While\"(%p, %x) {{body = @body, cond = @cond}} : (tensor<i1>, tensor<2xf32>) -> (tensor<i1>, {any})
+           tfrt.return %0#1 : {any}
+         }}
+         func.func private @cond(%p: tensor<i1>, %x: {any}) -> tensor<i1> {{ tfrt.return %p : tensor<i1> }}
+         func.func private @body(%p: tensor<i1>, %x: {any}) -> (tensor<i1>, {any}) {{
+           %y = \"tf.PartitionedCall\"(%x) {{f = @f0}} : ({any}) -> {any}
+           tfrt.return %p, %y : tensor<i1>, {any}
+         }}\n"
+    );
+    for level in 0..8 {
+        let op = if level < 7 {
+            format!("PartitionedCall\"(%xN) {{f = @f{}}}", level + 1)
+        } else {
+            "Relu\"(%xN)".into()
+        };
+        _ = writeln!(text, "func.func private @f{level}(%x0: {any}) -> {any} {{");
+        for i in 0..12 {
+            _ = writeln!(
+                text,
+                "  %x{} = \"tf.{} : ({any}) -> {any}",
+                i + 1,
+                op.replace("%xN", &format!("%x{i}"))
+            );
+        }
+        _ = writeln!(text, "  tfrt.return %x12 : {any}\n}}");
+    }
+    ends(&text, "builtin.module(tf-shape-inference)");
+}
+
+/// Each assignment gets its reference from the one before.
+#[test]
+fn long_chains_of_references_end() {
+    let n = 30_000;
+    let ty = "tensor<!tf_type.f32ref>";
+    let mut text = format!(
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+           %v0 = \"tf.VariableV2\"() {{shape = #tf_type.shape<>, shared_name = \"v\"}} : () -> {ty}\n"
+    );
+    for i in 0..n {
+        _ = writeln!(text, "%v{} = \"tf.Assign\"(%v{i}, %x) : ({ty}, tensor<f32>) -> {ty}", i + 1);
+    }
+    _ = writeln!(
+        text,
+        "%y = \"tf._ReadRef\"(%v{n}) : ({ty}) -> tensor<f32>\ntfrt.return %y : tensor<f32>\n}}"
+    );
+    ends(&text, "builtin.module(tf-to-kernels)");
+}
