@@ -253,6 +253,7 @@ fn set_values<T: Element>(tensor: &Tensor, values: &RawAttr<'_>) -> Result<(), K
 }
 
 fn set<T: Element>(tensor: &Tensor, values: &[T]) -> Result<(), KernelError> {
+    tensor.expect_dtype("out", T::DTYPE).map_err(refused)?;
     let (n, want) = (values.len(), tensor.shape().num_elements());
     if n != want {
         let message = format!("Incorrect number of values for the tensor: {n}, but expected {want}");
