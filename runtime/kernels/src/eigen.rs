@@ -6,9 +6,7 @@
 use befrost_host::kernel::{Attr, RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
-use befrost_tensor::tf::{
-    BatchNorm, BatchNormAttrs, Conv2d, Format, PadMode, Pool, Unary, batch_norm_grad, pad,
-};
+use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2d, Format, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};
 
 use crate::images::{Tensors, compute, padding, pair, put, typed, windows};
@@ -196,7 +194,7 @@ fn gradients(registry: &mut Registry) {
             let attrs = BatchNormAttrs { epsilon: epsilon.0, ..BatchNormAttrs::default() };
             let gradients = compute(cx, |cx| {
                 typed::<f32>(&[dy, x])?;
-                batch_norm_grad(dy, x, scale, (mean, variance), false, &attrs, cx.allocator)
+                fast::batch_norm_grad(dy.clone(), x.clone(), scale, (mean, variance), false, &attrs, cx)
             })?;
             for (gradient, out) in gradients.iter().zip(outs) {
                 ops::copy(gradient, out).map_err(refused)?;

@@ -9,9 +9,9 @@ use befrost_tensor::conv::{Conv2d, Patch, Window};
 use befrost_tensor::matmul::{self, Epilogue, PackedMatrix, Serial, matmul_packed};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
-use befrost_tensor::tf::Binary;
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::fused::{Program, Step, Value};
+use befrost_tensor::tf::{self, Binary};
 use befrost_tensor::{HostTensor, Shape, TensorError, math};
 
 fn numbers(n: usize) -> Vec<f32> {
@@ -251,6 +251,61 @@ fn channels(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
+/// What training takes, of images of 8 in a batch: GFLOP/s of products, GB/s of what is read and written at least.
+fn gradients(_peak: f64) -> Result<(), TensorError> {
+    let allocator = Malloc::shared();
+    let cx = &Cx::serial(&allocator);
+    let tensor = |dims: &[usize]| {
+        HostTensor::from_slice(Shape::new(dims)?, &numbers(dims.iter().product()), &allocator)
+    };
+    let same = tf::Conv2d { padding: tf::Padding::Same, ..tf::Conv2d::default() };
+    for (side, channels, depthwise) in [(56, 64, false), (14, 256, false), (56, 64, true), (14, 512, true)] {
+        let x = tensor(&[8, side, side, channels])?;
+        let filter = tensor(&[3, 3, channels, if depthwise { 1 } else { channels }])?;
+        let flops = 2.0 * (x.num_elements() * 9 * if depthwise { 1 } else { channels }) as f64;
+        let (by_input, by_filter) = if depthwise {
+            (
+                best(|| drop(fast::depthwise_conv2d_backprop_input(x.shape(), &filter, &x, &same, cx))),
+                best(|| drop(fast::depthwise_conv2d_backprop_filter(&x, filter.shape(), &x, &same, cx))),
+            )
+        } else {
+            (
+                best(|| drop(fast::conv2d_backprop_input(x.shape(), &filter, &x, &same, cx))),
+                best(|| drop(fast::conv2d_backprop_filter(&x, filter.shape(), &x, &same, cx))),
+            )
+        };
+        println!(
+            "3x3 {}{channels} at {side}x{side}: by input {:.1} GFLOP/s, by filter {:.1}",
+            if depthwise { "depthwise " } else { "" },
+            1e-9 * flops / by_input,
+            1e-9 * flops / by_filter
+        );
+    }
+    let (x, pooled) = (tensor(&[8, 56, 56, 64])?, tensor(&[8, 28, 28, 64])?);
+    let window =
+        tf::Pool2d { window: (3, 3), strides: (2, 2), padding: tf::Padding::Same, format: tf::Format::Nhwc };
+    let bytes = 4.0 * (2 * x.num_elements() + pooled.num_elements()) as f64;
+    let max = best(|| drop(fast::max_pool_grad(&x, &pooled, &window, cx)));
+    let avg = best(|| drop(fast::avg_pool_grad(x.shape(), &pooled, &window, cx)));
+    println!(
+        "3x3 stride 2 pools, 64 at 56x56: max {:.1} GB/s, avg {:.1}",
+        1e-9 * bytes / max,
+        1e-9 * bytes / avg
+    );
+    let (row, norm) = (tensor(&[64])?, tf::BatchNormAttrs::default());
+    let bytes = 4.0 * x.num_elements() as f64;
+    let forward = best(|| drop(fast::batch_norm_training(x.clone(), (&row, &row), (&row, &row), &norm, cx)));
+    let backward = best(|| {
+        drop(fast::batch_norm_grad(x.clone(), x.clone(), &row, (&row, &row), true, &norm, cx));
+    });
+    println!(
+        "batch norm in training, 64 at 56x56: {:.1} GB/s, gradients {:.1}",
+        2e-9 * bytes / forward,
+        3e-9 * bytes / backward
+    );
+    Ok(())
+}
+
 fn elementwise(_peak: f64) -> Result<(), TensorError> {
     for n in [128, 1024] {
         let mut x = numbers(16 * 1024);
@@ -313,11 +368,12 @@ fn main() -> Result<(), TensorError> {
     let peak = 1e-9 * done as f64 / time;
     println!("best instructions here: {}; peak of multiply-adds {peak:.0} GFLOP/s", Isa::detect().name());
     let word = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let sections: [Section; 7] = [
+    let sections: [Section; 8] = [
         ("products", products),
         ("row", row),
         ("conv", convs),
         ("channels", channels),
+        ("gradients", gradients),
         ("elementwise", elementwise),
         ("mlp", mlps),
         ("functions", functions),

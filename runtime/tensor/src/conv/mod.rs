@@ -14,6 +14,7 @@
 //! depthwise convolutions and poolings. Not here: NCHW, other groups.
 
 mod channels;
+mod channels_gradient;
 mod gradient;
 mod lines;
 mod planes;
@@ -74,6 +75,14 @@ impl Window {
         let end = free.map_or(0, |free| free / stride + 1).min(self.output().unwrap_or(0));
         let start = pad.0.div_ceil(stride).min(end);
         start..end
+    }
+
+    /// The windows, of `count`, that have no padding at `tap`.
+    fn with(&self, tap: usize, count: usize) -> Range<usize> {
+        let Window { input, stride, dilation, pad, .. } = *self;
+        let ahead = tap * dilation; // below the filter's reach
+        let end = (input + pad.0).saturating_sub(ahead).div_ceil(stride).min(count);
+        pad.0.saturating_sub(ahead).div_ceil(stride).min(end)..end
     }
 
     /// The pixel of the image that window `at` has at `tap`, if it is not padding.

@@ -5,6 +5,7 @@
 //!                       ├─ row       one row of a times one panel: as fast as b can be read
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ fold      a line's windows, channel by channel              (window.rs)
+//!                       ├─ add_products, ..  a tap of a line's windows, in gradients   (taps.rs)
 //!                       ├─ planes    filters times windows that lie side by side        (planes.rs)
 //!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
@@ -28,6 +29,7 @@ mod planes;
 mod reduce;
 mod rows;
 mod single;
+mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -44,6 +46,7 @@ pub use functions::Function;
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
+pub(crate) use taps::NO_TAP;
 pub(crate) use window::{Fold, Windows};
 pub(crate) use winograd::{Pixels, Products};
 
@@ -259,6 +262,62 @@ impl Isa {
             window::portable(fold, windows, out),
             window::avx2(fold, windows, out),
             window::avx512(fold, windows, out)
+        );
+    }
+
+    /// The pixels of a tap, `step` apart, take their windows' gradients times its weights, one for each channel.
+    pub(crate) fn add_products(self, dy: &[f32], weights: &[f32], (pixels, step): (&mut [f32], usize)) {
+        compiled!(
+            self,
+            |dy: &[f32], weights: &[f32], pixels: &mut [f32], step: usize| {
+                taps::add_products::<FUSED>(dy, weights, (pixels, step));
+            },
+            taps::add_products::<true>(dy, weights, (pixels, step))
+        );
+    }
+
+    /// A tap's weights, one for each channel, take the sum of its pixels times their windows' gradients.
+    pub(crate) fn sum_products(self, dy: &[f32], (pixels, step): (&[f32], usize), weights: &mut [f32]) {
+        compiled!(
+            self,
+            |dy: &[f32], pixels: &[f32], step: usize, weights: &mut [f32]| {
+                taps::sum_products::<FUSED>(dy, (pixels, step), weights);
+            },
+            taps::sum_products::<true>(dy, (pixels, step), weights)
+        );
+    }
+
+    /// Where a window's pixel is larger than all before, or the first NaN, it is `best`, and `at` is its tap; [`NO_TAP`] stands for none before.
+    pub(crate) fn keep_largest(
+        self,
+        (pixels, step): (&[f32], usize),
+        (tap, channels): (u32, usize),
+        best: &mut [f32],
+        at: &mut [u32],
+    ) {
+        compiled!(
+            self,
+            |pixels: &[f32], step: usize, tap: u32, channels: usize, best: &mut [f32], at: &mut [u32]| {
+                taps::keep_largest((pixels, step), (tap, channels), best, at);
+            },
+            taps::keep_largest((pixels, step), (tap, channels), best, at)
+        );
+    }
+
+    /// Each pixel takes its window's gradient where `at` is this tap.
+    pub(crate) fn add_where(
+        self,
+        dy: &[f32],
+        at: &[u32],
+        (tap, channels): (u32, usize),
+        (pixels, step): (&mut [f32], usize),
+    ) {
+        compiled!(
+            self,
+            |dy: &[f32], at: &[u32], tap: u32, channels: usize, pixels: &mut [f32], step: usize| {
+                taps::add_where(dy, at, (tap, channels), (pixels, step));
+            },
+            taps::add_where(dy, at, (tap, channels), (pixels, step))
         );
     }
 

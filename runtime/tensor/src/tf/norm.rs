@@ -35,10 +35,19 @@ pub fn bias_add_grad(
     format: Format,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    format.channels("BiasAddGrad", dy)?;
-    let rank = dy.shape().rank() as i64;
+    reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, allocator)
+}
+
+/// All axes but that of the channels.
+pub(super) fn all_but_channels(
+    op: &'static str,
+    x: &HostTensor,
+    format: Format,
+) -> Result<Vec<i64>, TensorError> {
+    format.channels(op, x)?;
+    let rank = x.shape().rank() as i64;
     let kept = if format == Format::Nchw { 1 } else { rank - 1 };
-    reduce(Reduce::Sum, dy, &(0..rank).filter(|&axis| axis != kept).collect::<Vec<_>>(), false, allocator)
+    Ok((0..rank).filter(|&axis| axis != kept).collect())
 }
 
 /// The vectors of a batch normalization.
@@ -194,22 +203,40 @@ pub fn batch_norm_training(
         channels.moments(&wide.read::<f64>()?)
     };
     let y = normalize(op, x, (scale, offset), (&mean, &variance), attrs, allocator)?;
+    let [mean, variance, batch_mean, batch_variance] =
+        moments_after(channels.n, (mean, variance), scale.dtype(), running, attrs, allocator)?;
+    Ok([y, mean, variance, batch_mean, batch_variance])
+}
+
+/// The running mean and variance after a batch with these moments, of `n` elements of a channel, and the batch's own.
+pub(super) fn moments_after(
+    n: f64,
+    (mean, variance): (Vec<f64>, Vec<f64>),
+    dtype: DType,
+    running: (&HostTensor, &HostTensor),
+    attrs: &BatchNormAttrs,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 4], TensorError> {
     let factor = f64::from(attrs.exponential_avg_factor);
     let blend = |what, old: &HostTensor, new: Vec<f64>| {
         if factor == 1.0 {
-            return rounded(scale.dtype(), &new, allocator);
+            return rounded(dtype, &new, allocator);
         }
-        let old = vector(op, what, old, channels.count, allocator)?;
+        let old = vector("FusedBatchNormV3", what, old, new.len(), allocator)?;
         let old = old.read::<f64>()?;
         let blended: Vec<f64> =
             old.iter().zip(&new).map(|(old, new)| old * (1.0 - factor) + new * factor).collect();
-        rounded(scale.dtype(), &blended, allocator)
+        rounded(dtype, &blended, allocator)
     };
-    let corrected = variance.iter().map(|v| v * channels.n / (channels.n - 1.0).max(1.0)).collect();
-    let reserved = [rounded(scale.dtype(), &mean, allocator)?, rounded(scale.dtype(), &variance, allocator)?];
-    let (mean, variance) = (blend("mean", running.0, mean)?, blend("variance", running.1, corrected)?);
+    let corrected = variance.iter().map(|v| v * n / (n - 1.0).max(1.0)).collect();
+    let reserved = [rounded(dtype, &mean, allocator)?, rounded(dtype, &variance, allocator)?];
     let [batch_mean, batch_variance] = reserved;
-    Ok([y, mean, variance, batch_mean, batch_variance])
+    Ok([
+        blend("mean", running.0, mean)?,
+        blend("variance", running.1, corrected)?,
+        batch_mean,
+        batch_variance,
+    ])
 }
 
 /// `FusedBatchNormGradV3`: the gradients by the images, the scale and the offset. `moments` are the mean and variance that `x` was normalized

@@ -40,7 +40,7 @@ pub struct Pool2d {
 pub(super) struct Geometry {
     pub(super) image: Layout,
     result: Layout,
-    result_shape: Shape,
+    pub(super) result_shape: Shape,
     pub(super) windows: Windows,
 }
 

@@ -1,4 +1,9 @@
 //! Functions of one and two tensors, element by element.
+//!
+//! The machine has no arithmetic of f16 and bf16: they become f32, and the result is rounded once.
+
+use half::slice::HalfFloatSliceExt as _;
+use half::{bf16, f16};
 
 use super::super::binary::zip;
 use super::super::numeric::Number;
@@ -9,12 +14,13 @@ use super::super::{Binary, Compare, Unary, reference};
 use super::rows::Blocks;
 use super::{BLOCK, Cx};
 use crate::simd::{Arithmetic, Function, Isa, Over};
-use crate::{DType, HostTensor, I1, Shape, TensorError};
+use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
 /// See [`reference::unary`]; in place.
 pub fn unary(op: Unary, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     match function_of(op) {
         Some(function) if x.dtype() == DType::F32 => map(function, x, cx),
+        Some(function) if is_half(&x) => by_f32(&x, cx, |x| map(function, x, cx)),
         _ => reference::unary(op, &x, cx.allocator),
     }
 }
@@ -23,6 +29,7 @@ pub fn unary(op: Unary, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, Tensor
 pub fn leaky_relu(x: HostTensor, alpha: f32, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     match x.dtype() {
         DType::F32 => map(Function::LeakyRelu(alpha), x, cx),
+        DType::F16 | DType::BF16 => by_f32(&x, cx, |x| leaky_relu(x, alpha, cx)),
         _ => reference::leaky_relu(&x, alpha, cx.allocator),
     }
 }
@@ -100,6 +107,9 @@ pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<H
     b.expect_dtype("b", a.dtype())?;
     let native = match (a.dtype(), arithmetic_of(op)) {
         (DType::F32, Some(op)) => return arithmetic(op, a, b, cx),
+        (DType::F16 | DType::BF16, Some(op)) => {
+            return by_f32(&a, cx, |a| arithmetic(op, a, cast(&b, DType::F32, cx)?, cx));
+        }
         (DType::F64, _) => float_arithmetic(op, &a, &b, cx)?,
         (DType::I32, _) => integer_arithmetic::<i32>(op, &a, &b, cx)?,
         (DType::I64, _) => integer_arithmetic::<i64>(op, &a, &b, cx)?,
@@ -342,13 +352,47 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
             }
         };
     }
-    if x.dtype() == to {
-        return Ok(x.clone());
+    match (x.dtype(), to) {
+        (from, to) if from == to => return Ok(x.clone()),
+        (DType::F16, DType::F32) => return converted(x, cx, |x: &[f16], out| x.convert_to_f32_slice(out)),
+        (DType::BF16, DType::F32) => return converted(x, cx, |x: &[bf16], out| x.convert_to_f32_slice(out)),
+        (DType::F32, DType::F16) => {
+            return converted(x, cx, |x, out: &mut [f16]| out.convert_from_f32_slice(x));
+        }
+        (DType::F32, DType::BF16) => {
+            return converted(x, cx, |x, out: &mut [bf16]| out.convert_from_f32_slice(x));
+        }
+        _ => {}
     }
     pairs! {
         F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32, I32 i32 => F32 f32, I64 i64 => F32 f32, UI8 u8 => F32 f32, I32 i32 => I64 i64, I64 i64 => I32 i32,
         I32 i32 => F64 f64, I64 i64 => F64 f64, UI8 u8 => I32 i32,
     }
+}
+
+/// A tensor whose elements `f` makes of those of another.
+fn converted<A: Element, B: Element>(
+    x: &HostTensor,
+    cx: &Cx<'_>,
+    f: impl Fn(&[A], &mut [B]),
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(B::DTYPE, x.shape().clone(), cx.allocator)?;
+    f(&x.read::<A>()?, &mut out.write::<B>()?);
+    Ok(out)
+}
+
+/// Whether elements are f16 or bf16: those are stored only, see [`by_f32`].
+pub(super) fn is_half(x: &HostTensor) -> bool {
+    matches!(x.dtype(), DType::F16 | DType::BF16)
+}
+
+/// `f` of a tensor of f16 or bf16 in f32, its result rounded once.
+pub(super) fn by_f32(
+    x: &HostTensor,
+    cx: &Cx<'_>,
+    f: impl FnOnce(HostTensor) -> Result<HostTensor, TensorError>,
+) -> Result<HostTensor, TensorError> {
+    cast(&f(cast(x, DType::F32, cx)?)?, x.dtype(), cx)
 }
 
 /// See [`reference::add_n`]; in place.

@@ -1,36 +1,41 @@
-//! Convolutions, their gradients and poolings of f32.
+//! Convolutions and poolings of f32.
 //!
 //! Everything is NHWC here: NCHW images are turned, and turned back. Groups become images of their own; a group for each channel is a depthwise
-//! convolution. The gradient by the images multiplies gradients with filters and adds what comes out to the pixels of each window; that by
-//! the filters is a product with the windows laid out, some at a time.
+//! convolution.
 
 use super::super::conv::Geometry;
 use super::super::pool::Geometry as PoolGeometry;
 use super::super::{Conv2d, Format, Pool, Pool2d, conv, reference};
+use super::elementwise::{by_f32, cast, is_half};
 use super::{Cx, movement::transpose};
 use crate::conv::Conv2d as Images;
-use crate::gemm::{Matrix, product_into};
 use crate::matmul::Epilogue;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 const TO_NHWC: [i64; 4] = [0, 2, 3, 1];
 const TO_NCHW: [i64; 4] = [0, 3, 1, 2];
 
-fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
+pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
     [x, y].iter().all(|x| x.dtype() == DType::F32 && x.num_elements() > 0)
 }
 
+/// Images as NHWC.
+pub(super) fn to_nhwc(format: Format, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    match format {
+        Format::Nhwc => Ok(x.clone()),
+        Format::Nchw => transpose(x, &TO_NHWC, cx),
+    }
+}
+
 /// `f` of images that are NHWC, its result in the format that they had.
-fn as_nhwc(
+pub(super) fn as_nhwc(
     format: Format,
     x: &HostTensor,
     cx: &Cx<'_>,
     f: impl FnOnce(&HostTensor) -> Result<HostTensor, TensorError>,
 ) -> Result<HostTensor, TensorError> {
-    match format {
-        Format::Nhwc => f(x),
-        Format::Nchw => transpose(&f(&transpose(x, &TO_NHWC, cx)?)?, &TO_NCHW, cx),
-    }
+    let y = f(&to_nhwc(format, x, cx)?)?;
+    if format == Format::Nhwc { Ok(y) } else { transpose(&y, &TO_NCHW, cx) }
 }
 
 /// See [`reference::conv2d`].
@@ -40,6 +45,10 @@ pub fn conv2d(
     attrs: &Conv2d,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
+    if is_half(x) && filter.dtype() == x.dtype() {
+        let filter = cast(filter, DType::F32, cx)?;
+        return by_f32(x, cx, |x| conv2d(&x, &filter, attrs, cx));
+    }
     if !is_plain(x, filter) {
         return reference::conv2d(x, filter, attrs, cx.allocator);
     }
@@ -72,12 +81,10 @@ fn forward(
             images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
         }
     } else {
-        let pixels = |x: &HostTensor, parts: [usize; 3]| x.reshaped(Shape::new(&parts)?);
         let n = image.batch * image.height * image.width;
-        let taps = geometry.windows.rows.filter * geometry.windows.cols.filter;
-        // The groups outermost, of images, filters and results.
-        let x = transpose(&pixels(x, [n, groups, *from])?, &[1, 0, 2], cx)?;
-        let filter = transpose(&pixels(filter, [taps * from, groups, *to])?, &[1, 0, 2], cx)?;
+        let taps = windows.rows.filter * windows.cols.filter;
+        let (x, filter) =
+            (swapped(x, [n, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
         {
             let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
             let conv = images(*from)?;
@@ -88,13 +95,23 @@ fn forward(
             }
         }
         let n = out.num_elements() / outs;
-        return transpose(&pixels(&out, [groups, n, *to])?, &[1, 0, 2], cx)?.reshaped(shape);
+        return swapped(&out, [groups, n, *to], cx)?.reshaped(shape);
     }
     Ok(out)
 }
 
+/// The first two of three axes the other way round: groups outermost, or where they were.
+pub(super) fn swapped(x: &HostTensor, axes: [usize; 3], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    transpose(&x.reshaped(Shape::new(&axes)?)?, &[1, 0, 2], cx)
+}
+
 /// NHWC images with each channel so many times.
-fn repeated(x: &HostTensor, channels: usize, times: usize, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub(super) fn repeated(
+    x: &HostTensor,
+    channels: usize,
+    times: usize,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let pixels = x.num_elements() / channels;
     let apart = x.reshaped(Shape::new(&[pixels, channels, 1])?)?;
     super::super::broadcast_to(&apart, &Shape::new(&[pixels, channels, times])?, cx.allocator)
@@ -111,71 +128,11 @@ pub fn depthwise_conv2d(
     conv2d(x, &filter.reshaped(shape)?, attrs, cx)
 }
 
-/// See [`reference::conv2d_backprop_input`].
-pub fn conv2d_backprop_input(
-    input: &Shape,
-    filter: &HostTensor,
-    dy: &HostTensor,
-    attrs: &Conv2d,
-    cx: &Cx<'_>,
-) -> Result<HostTensor, TensorError> {
-    let op = "Conv2DBackpropInput";
-    let geometry = Geometry::new(op, input, filter.shape(), attrs)?;
-    dy.expect_shape("out_backprop", &geometry.result_shape)?;
-    let Geometry { image, result, windows, from, .. } = &geometry;
-    if !is_plain(filter, dy) || *from != image.channels || input.num_elements() == 0 {
-        return reference::conv2d_backprop_input(input, filter, dy, attrs, cx.allocator);
-    }
-    as_nhwc(attrs.format, dy, cx, |dy| {
-        let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
-        let out = HostTensor::zeros(DType::F32, shape, cx.allocator)?;
-        let images = Images::new(image.batch, image.channels, windows.rows, windows.cols)?;
-        {
-            let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-            let k = filter.len() / result.channels;
-            let filter = Matrix::new(&filter, k, result.channels).transposed();
-            images.spread(&dy, filter, &mut out, cx.parallel)?;
-        }
-        Ok(out)
-    })
-}
-
-/// See [`reference::conv2d_backprop_filter`].
-pub fn conv2d_backprop_filter(
-    x: &HostTensor,
-    filter: &Shape,
-    dy: &HostTensor,
-    attrs: &Conv2d,
-    cx: &Cx<'_>,
-) -> Result<HostTensor, TensorError> {
-    let op = "Conv2DBackpropFilter";
-    let geometry = Geometry::new(op, x.shape(), filter, attrs)?;
-    dy.expect_shape("out_backprop", &geometry.result_shape)?;
-    let Geometry { image, result, windows, from, .. } = &geometry;
-    if !is_plain(x, dy) || *from != image.channels || filter.num_elements() == 0 {
-        return reference::conv2d_backprop_filter(x, filter, dy, attrs, cx.allocator);
-    }
-    let turned = |x: &HostTensor| match attrs.format {
-        Format::Nhwc => Ok(x.clone()),
-        Format::Nchw => transpose(x, &TO_NHWC, cx),
-    };
-    let (x, dy) = (turned(x)?, turned(dy)?);
-    let images = Images::new(image.batch, image.channels, windows.rows, windows.cols)?;
-    let out = HostTensor::allocate(DType::F32, filter.clone(), cx.allocator)?;
-    {
-        let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-        images.each_windows(&x, |first, count, windows| {
-            let dy = &dy[first * result.channels..][..count * result.channels];
-            let windows = Matrix::new(windows, count, windows.len() / count).transposed();
-            let dy = Matrix::new(dy, count, result.channels);
-            product_into(windows, dy, (&mut out, (result.channels, 1)), first > 0);
-        })?;
-    }
-    Ok(out)
-}
-
 /// See [`reference::pool`].
 pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2d, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    if is_half(x) {
+        return by_f32(x, cx, |x| pool(kind, &x, attrs, cx));
+    }
     if x.dtype() != DType::F32 || x.num_elements() == 0 {
         return reference::pool(kind, x, attrs, cx.allocator);
     }

@@ -15,10 +15,11 @@
 //! ```text
 //! elementwise (unary, binary, compare, select, cast) ──▶ rows (how operands of one result are walked)
 //! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
-//! norm (biases, batch normalization)        movement (transposes)
+//! norm (biases, batch normalization)        gradients (of images)               movement (transposes)
 //! ```
 
 mod elementwise;
+mod gradients;
 mod images;
 mod movement;
 mod norm;
@@ -33,9 +34,13 @@ use std::sync::Arc;
 
 pub use elementwise::{add_n, binary, cast, compare, leaky_relu, map, select, unary};
 pub(in crate::tf) use elementwise::{arithmetic_of, function_of};
-pub use images::{conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d, pool};
+pub use gradients::{
+    avg_pool_grad, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input, max_pool_grad,
+};
+pub use images::{conv2d, depthwise_conv2d, pool};
 pub use movement::transpose;
-pub use norm::{batch_norm, bias_add};
+pub use norm::{batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad};
 pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;

@@ -1,9 +1,9 @@
-//! Biases and batch normalization, NHWC or NCHW.
+//! Biases and batch normalization with its gradients, NHWC or NCHW. Training takes some more ways over the images, each at memory speed.
 
-use super::super::norm::channels_of;
-use super::super::{BatchNorm, BatchNormAttrs, Binary, Format, reference};
+use super::super::norm::{all_but_channels, channels_of, moments_after};
+use super::super::{BatchNorm, BatchNormAttrs, Binary, Format, Reduce, reference};
 use super::elementwise::binary;
-use super::{BLOCK, Cx};
+use super::{BLOCK, Cx, reduce};
 use crate::simd::Isa;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -22,6 +22,11 @@ pub fn bias_add(
     }
     let bias = bias.reshaped(Shape::new(&dims)?)?;
     binary(Binary::Add, x, bias, cx)
+}
+
+/// See [`reference::bias_add_grad`].
+pub fn bias_add_grad(dy: &HostTensor, format: Format, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, cx)
 }
 
 /// See [`reference::batch_norm`]; in place. `x` less the mean is multiplied by one number per channel, computed in f64.
@@ -80,4 +85,118 @@ pub fn batch_norm(
         });
     }
     Ok(out)
+}
+
+/// Images of f32 that are not empty, and vectors as long as they have channels.
+struct Images {
+    channels: usize,
+    /// Elements of a channel.
+    n: f64,
+    /// All axes but that of the channels.
+    axes: Vec<i64>,
+    /// A vector's dimensions where it is used along the channels.
+    row: Shape,
+}
+
+impl Images {
+    /// `None` if something is of another kind, or does not fit.
+    fn new(x: &HostTensor, vectors: &[&HostTensor], format: Format) -> Option<Images> {
+        let op = "FusedBatchNormV3";
+        let (channels, _) = channels_of(op, x, format).ok()?;
+        let vector = Shape::new(&[channels]).ok()?;
+        let behind = if format == Format::Nhwc { 0 } else { x.shape().rank() - 2 };
+        let row = [&[channels][..], &vec![1; behind]].concat();
+        let fits = |v: &&HostTensor| v.dtype() == DType::F32 && *v.shape() == vector;
+        (x.dtype() == DType::F32 && x.num_elements() > 0 && vectors.iter().all(fits)).then_some(())?;
+        let n = (x.num_elements() / channels) as f64;
+        let axes = all_but_channels(op, x, format).ok()?;
+        Some(Images { channels, n, axes, row: Shape::new(&row).ok()? })
+    }
+
+    /// A number for each channel of what is made of its elements.
+    fn reduced(&self, op: Reduce, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+        reduce(op, x, &self.axes, false, cx)
+    }
+
+    /// `op(x, vector)`, in place.
+    fn with_each(
+        &self,
+        op: Binary,
+        x: HostTensor,
+        vector: &HostTensor,
+        cx: &Cx<'_>,
+    ) -> Result<HostTensor, TensorError> {
+        binary(op, x, vector.reshaped(self.row.clone())?, cx)
+    }
+
+    fn vector(&self, f: impl Fn(usize) -> f64, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+        let values: Vec<f32> = (0..self.channels).map(|c| f(c) as f32).collect();
+        HostTensor::from_slice(Shape::new(&[self.channels])?, &values, cx.allocator)
+    }
+}
+
+/// A vector's numbers.
+fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
+    Ok(x.read::<f32>()?.iter().map(|&x| f64::from(x)).collect())
+}
+
+/// See [`reference::batch_norm_training`]; in place. The variance is that of the images less their mean as f32, summed in f64.
+pub fn batch_norm_training(
+    x: HostTensor,
+    (scale, offset): (&HostTensor, &HostTensor),
+    running: (&HostTensor, &HostTensor),
+    attrs: &BatchNormAttrs,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 5], TensorError> {
+    let Some(images) = Images::new(&x, &[scale, offset], attrs.format) else {
+        return reference::batch_norm_training(&x, scale, offset, running, attrs, cx.allocator);
+    };
+    let mean = images.reduced(Reduce::Mean, &x, cx)?;
+    let norm = {
+        let centered = images.with_each(Binary::Sub, x.clone(), &mean, cx)?;
+        wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?
+    };
+    let variance = images.vector(|c| norm[c] * norm[c] / images.n, cx)?;
+    let moments = (wide(&mean)?, norm.iter().map(|norm| norm * norm / images.n).collect());
+    let [new_mean, new_variance, batch_mean, batch_variance] =
+        moments_after(images.n, moments, DType::F32, running, attrs, cx.allocator)?;
+    let y = batch_norm(x, &BatchNorm { scale, offset, mean: &mean, variance: &variance }, attrs, cx)?;
+    Ok([y, new_mean, new_variance, batch_mean, batch_variance])
+}
+
+/// See [`reference::batch_norm_grad`].
+pub fn batch_norm_grad(
+    dy: HostTensor,
+    x: HostTensor,
+    scale: &HostTensor,
+    (mean, variance): (&HostTensor, &HostTensor),
+    is_training: bool,
+    attrs: &BatchNormAttrs,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 3], TensorError> {
+    let images = Images::new(&x, &[scale, mean, variance], attrs.format);
+    let Some(images) = images.filter(|_| dy.dtype() == DType::F32 && dy.shape() == x.shape()) else {
+        let moments = (mean, variance);
+        return reference::batch_norm_grad(&dy, &x, scale, moments, is_training, attrs, cx.allocator);
+    };
+    let (ones, zeros) = (images.vector(|_| 1.0, cx)?, images.vector(|_| 0.0, cx)?);
+    let normalized = batch_norm(x, &BatchNorm { scale: &ones, offset: &zeros, mean, variance }, attrs, cx)?;
+    let by_offset = images.reduced(Reduce::Sum, &dy, cx)?;
+    let by_scale = {
+        let products = binary(Binary::Mul, normalized.clone(), dy.clone(), cx)?;
+        images.reduced(Reduce::Sum, &products, cx)?
+    };
+    let through_moments = if is_training {
+        let (by_scale, by_offset) = (wide(&by_scale)?, wide(&by_offset)?);
+        let slope = images.vector(|c| by_scale[c] / images.n, cx)?;
+        let offset = images.vector(|c| by_offset[c] / images.n, cx)?;
+        let x = images.with_each(Binary::Mul, normalized, &slope, cx)?;
+        Some(images.with_each(Binary::Add, x, &offset, cx)?)
+    } else {
+        None
+    };
+    let dy = through_moments.map_or(Ok(dy.clone()), |x| binary(Binary::Sub, dy, x, cx))?;
+    let (scale, variance) = (wide(scale)?, wide(variance)?);
+    let factor = |c: usize| scale[c] / (variance[c] + f64::from(attrs.epsilon)).sqrt();
+    Ok([images.with_each(Binary::Mul, dy, &images.vector(factor, cx)?, cx)?, by_scale, by_offset])
 }

@@ -8,7 +8,7 @@
 //! Axes that go on evenly in all operands are one. Of each kind the longest makes the matrix, the others are walked. So `MatMul`, `BatchMatMul` and
 //! nearly every `Einsum` are products of matrices with any distances between rows and columns, and nothing is transposed.
 //!
-//! f32 goes by `crate::matmul` where there is work enough to pack for, a single row by a loop of its own, and else it is the gemm crate's.
+//! f16 and bf16 become f32. f32 goes by `crate::matmul` where there is work enough to pack for, a single row by a loop of its own, and else it is the gemm crate's.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use super::super::einsum::{Steps, einsum_by};
 use super::super::product::{Sums, conjugates, expect_matrices, multiply, sums_of};
 use super::super::{Turn, walk};
 use super::Cx;
+use super::elementwise::{by_f32, cast, is_half};
 use crate::gemm::{Float, Matrix, product_into};
 use crate::matmul::{Epilogue, Serial, multiply_strided};
 use crate::mem::Allocator;
@@ -82,6 +83,10 @@ fn sum_products(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
+    if is_half(a) {
+        let b = cast(b, DType::F32, cx)?;
+        return by_f32(a, cx, |a| sum_products(op, (&a, conjugate_a), (&b, conjugate_b), sums, cx));
+    }
     if let (DType::F32 | DType::F64, Some(nest)) = (a.dtype(), Nest::new(&sums)) {
         let out = HostTensor::allocate(a.dtype(), sums.shape, cx.allocator)?;
         if a.dtype() == DType::F32 {

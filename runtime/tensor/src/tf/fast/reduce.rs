@@ -5,6 +5,7 @@
 
 use super::super::reduce::kept_dims;
 use super::super::{Reduce, reference};
+use super::elementwise::{by_f32, is_half};
 use super::{BLOCK, Cx};
 use crate::math;
 use crate::simd::{Gather, Isa};
@@ -33,6 +34,9 @@ pub fn reduce(
             return reference::reduce(op, x, axes, keep_dims, cx.allocator);
         }
     };
+    if is_half(x) {
+        return by_f32(x, cx, |x| reduce(op, &x, axes, keep_dims, cx));
+    }
     if x.dtype() != DType::F32 {
         return reference::reduce(op, x, axes, keep_dims, cx.allocator);
     }
@@ -145,6 +149,7 @@ fn by_rows(
 ) -> Result<HostTensor, TensorError> {
     match (x.dtype(), x.shape().dims().last()) {
         (DType::F32, Some(&n)) => each_row(x, n, cx, f),
+        (DType::F16 | DType::BF16, Some(&n)) => by_f32(&x, cx, |x| each_row(x, n, cx, f)),
         _ => plain(&x, cx.allocator),
     }
 }

@@ -257,6 +257,72 @@ proptest! {
         }
         let want = reference::bias_add(&x, &scale, format, &malloc());
         same("BiasAdd", &with_threads("BiasAdd", |cx| fast::bias_add(own(&x), &scale, format, cx)), &want);
+        let want = bias_add_grad(&x, format, &malloc());
+        near("BiasAddGrad", &with_threads("BiasAddGrad", |cx| fast::bias_add_grad(&x, format, cx)), &want, (1e-6, 1e-6));
+    }
+
+    #[test]
+    fn training_norms(
+        outer in 0usize..4, plane in (0usize..9, 0usize..9), channels in 0usize..40, nchw: bool, seed: u32, factor in prop_oneof![Just(1.0f32), Just(0.3)],
+    ) {
+        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let shape = format.shape(outer, plane, channels).unwrap();
+        let mut numbers = Numbers(seed);
+        let x = numbers.tensor(DType::F32, shape.dims(), seed % 4 == 0);
+        let dy = numbers.tensor(DType::F32, shape.dims(), false);
+        let [scale, offset, mean] = [0, 1, 2].map(|_| numbers.tensor(DType::F32, &[channels], false));
+        let variance = reference::unary(Unary::Square, &numbers.tensor(DType::F32, &[channels], false), &malloc());
+        let running = (&mean, &variance.unwrap());
+        let attrs = BatchNormAttrs { epsilon: 0.01, exponential_avg_factor: factor, format };
+        let wanted = batch_norm_training(&x, &scale, &offset, running, &attrs, &malloc()).unwrap();
+        for (i, want) in wanted.iter().enumerate() {
+            let got = with_threads("training", |cx| {
+                Ok(fast::batch_norm_training(x.clone(), (&scale, &offset), running, &attrs, cx)?[i].clone())
+            });
+            near("training", &got, &Ok(want.clone()), (1e-5, 1e-5));
+        }
+        for is_training in [false, true] {
+            let wanted = batch_norm_grad(&dy, &x, &scale, running, is_training, &attrs, &malloc()).unwrap();
+            for (i, want) in wanted.iter().enumerate() {
+                let got = with_threads("gradients", |cx| {
+                    Ok(fast::batch_norm_grad(dy.clone(), x.clone(), &scale, running, is_training, &attrs, cx)?[i].clone())
+                });
+                near("gradients", &got, &Ok(want.clone()), (1e-5, 1e-4));
+            }
+        }
+    }
+
+    /// What is stored in 16 bits is as good as the reference up to its last bit or two.
+    #[test]
+    fn halves((a, b) in pair(), seed: u32) {
+        for (dtype, limits) in [(DType::F16, (2e-3, 2e-3)), (DType::BF16, (1.6e-2, 1e-2))] {
+            let mut numbers = Numbers(seed);
+            let mut half = |dims: &[usize], special| {
+                reference::cast(&numbers.tensor(DType::F32, dims, special), dtype, &malloc()).unwrap()
+            };
+            let (x, a, b) = (half(&a, true), half(&a, false), half(&b, false));
+            for &op in Unary::ALL {
+                let want = reference::unary(op, &x, &malloc());
+                near(op.name(), &with_threads(op.name(), |cx| fast::unary(op, x.clone(), cx)), &want, limits);
+            }
+            for &op in Binary::ALL {
+                let want = reference::binary(op, &a, &b, &malloc());
+                near(op.name(), &with_threads(op.name(), |cx| fast::binary(op, a.clone(), b.clone(), cx)), &want, limits);
+            }
+            for op in [Reduce::Sum, Reduce::Mean, Reduce::Max, Reduce::EuclideanNorm] {
+                let want = reference::reduce(op, &a, &[-1], true, &malloc());
+                near(op.name(), &with_threads(op.name(), |cx| fast::reduce(op, &a, &[-1], true, cx)), &want, limits);
+            }
+            let want = reference::softmax(&a, &malloc());
+            near("Softmax", &with_threads("Softmax", |cx| fast::softmax(a.clone(), cx)), &want, limits);
+            let (a, b) = (half(&[3, 40], false), half(&[40, 7], false));
+            let want = reference::matmul(&a, Turn::None, &b, Turn::None, &malloc());
+            near("MatMul", &with_threads("MatMul", |cx| fast::matmul(&a, Turn::None, &b, Turn::None, cx)), &want, limits);
+            let (x, filter) = (half(&[2, 5, 6, 3], false), half(&[2, 3, 3, 4], false));
+            let attrs = Conv2d::default();
+            let want = reference::conv2d(&x, &filter, &attrs, &malloc());
+            near("Conv2D", &with_threads("Conv2D", |cx| fast::conv2d(&x, &filter, &attrs, cx)), &want, limits);
+        }
     }
 
     #[test]
@@ -363,6 +429,29 @@ proptest! {
             let got =
                 with_threads("by filter", |cx| fast::conv2d_backprop_filter(&x, filter.shape(), &dy, &attrs, cx));
             near("by filter", &got, &want, limits);
+        }
+        if let Ok(y) = wanted {
+            let dy = numbers.tensor(DType::F32, y.shape().dims(), false);
+            let want = depthwise_conv2d_backprop_input(&shape, &depthwise, &dy, &attrs, &malloc());
+            let got = with_threads("depthwise by input", |cx| {
+                fast::depthwise_conv2d_backprop_input(&shape, &depthwise, &dy, &attrs, cx)
+            });
+            near("depthwise by input", &got, &want, limits);
+            let dims = depthwise.shape();
+            let want = depthwise_conv2d_backprop_filter(&x, dims, &dy, &attrs, &malloc());
+            let got = with_threads("depthwise by filter", |cx| {
+                fast::depthwise_conv2d_backprop_filter(&x, dims, &dy, &attrs, cx)
+            });
+            near("depthwise by filter", &got, &want, limits);
+        }
+        if let Ok(y) = reference::pool(Pool::Max, &x, &window, &malloc()) {
+            let dy = numbers.tensor(DType::F32, y.shape().dims(), special);
+            let want = max_pool_grad(&x, &dy, &window, &malloc());
+            let got = with_threads("MaxPoolGrad", |cx| fast::max_pool_grad(&x, &dy, &window, cx));
+            near("MaxPoolGrad", &got, &want, (1e-6, 1e-6));
+            let want = avg_pool_grad(&shape, &dy, &window, &malloc());
+            let got = with_threads("AvgPoolGrad", |cx| fast::avg_pool_grad(&shape, &dy, &window, cx));
+            near("AvgPoolGrad", &got, &want, (1e-6, 1e-6));
         }
     }
 }

@@ -1,18 +1,13 @@
 //! Products, images and layers.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use super::{Attributes, Row, ints_in, of, owning, owning_many, shape_in};
 use crate::error::invalid;
-use crate::mem::Allocator;
 use crate::tf::fast::{self, Cx};
 use crate::tf::{
-    BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary,
-    avg_pool_grad, batch_norm_grad, batch_norm_training, bias_add_grad, depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input, lrn, lrn_grad, max_pool_grad, softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
+    BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary, lrn,
+    lrn_grad, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
@@ -62,7 +57,7 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["BiasAddGrad"], |attrs| {
         let format = format(attrs)?;
-        of(attrs, move |[dy], m| bias_add_grad(dy, format, m))
+        owning(attrs, move |[dy], cx| fast::bias_add_grad(&dy, format, cx))
     }),
     (&["Conv2D"], |attrs| {
         let conv = conv(attrs)?;
@@ -87,14 +82,16 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["DepthwiseConv2dNativeBackpropInput"], |attrs| {
         let (op, conv) = (attrs.op(), conv(attrs)?);
-        of(attrs, move |[sizes, filter, dy], m| {
-            depthwise_conv2d_backprop_input(&shape_in(op, "input_sizes", sizes)?, filter, dy, &conv, m)
+        owning(attrs, move |[sizes, filter, dy], cx| {
+            let shape = shape_in(op, "input_sizes", &sizes)?;
+            fast::depthwise_conv2d_backprop_input(&shape, &filter, &dy, &conv, cx)
         })
     }),
     (&["DepthwiseConv2dNativeBackpropFilter"], |attrs| {
         let (op, conv) = (attrs.op(), conv(attrs)?);
-        of(attrs, move |[x, sizes, dy], m| {
-            depthwise_conv2d_backprop_filter(x, &shape_in(op, "filter_sizes", sizes)?, dy, &conv, m)
+        owning(attrs, move |[x, sizes, dy], cx| {
+            let shape = shape_in(op, "filter_sizes", &sizes)?;
+            fast::depthwise_conv2d_backprop_filter(&x, &shape, &dy, &conv, cx)
         })
     }),
     (&["MaxPool", "AvgPool"], |attrs| {
@@ -110,16 +107,18 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["MaxPoolGrad"], |attrs| {
         let pooling = pooling(attrs)?;
-        of(attrs, move |[x, _, dy], m| max_pool_grad(x, dy, &pooling, m))
+        owning(attrs, move |[x, _, dy], cx| fast::max_pool_grad(&x, &dy, &pooling, cx))
     }),
     (&["MaxPoolGradV2"], |attrs| {
         let windows = operand_windows(attrs)?;
-        of(attrs, move |[x, _, dy, ksize, strides], m| max_pool_grad(x, dy, &windows(ksize, strides)?, m))
+        owning(attrs, move |[x, _, dy, ksize, strides], cx| {
+            fast::max_pool_grad(&x, &dy, &windows(&ksize, &strides)?, cx)
+        })
     }),
     (&["AvgPoolGrad"], |attrs| {
         let pooling = pooling(attrs)?;
-        of(attrs, move |[shape, dy], m| {
-            avg_pool_grad(&shape_in("AvgPoolGrad", "orig_input_shape", shape)?, dy, &pooling, m)
+        owning(attrs, move |[shape, dy], cx| {
+            fast::avg_pool_grad(&shape_in("AvgPoolGrad", "orig_input_shape", &shape)?, &dy, &pooling, cx)
         })
     }),
     (&["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"], |attrs| {
@@ -155,14 +154,14 @@ pub(super) const OPS: &[Row] = &[
     }),
     (&["FusedBatchNormGrad", "FusedBatchNormGradV2"], |attrs| {
         let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
-        of(attrs, move |[dy, x, scale, mean, variance], m| {
-            norm_gradients(dy, x, scale, (mean, variance), is_training, &norm, m)
+        owning(attrs, move |[dy, x, scale, mean, variance], cx| {
+            norm_gradients((dy, x), &scale, (&mean, &variance), is_training, &norm, cx)
         })
     }),
     (&["FusedBatchNormGradV3"], |attrs| {
         let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
-        of(attrs, move |[dy, x, scale, mean, variance, _], m| {
-            norm_gradients(dy, x, scale, (mean, variance), is_training, &norm, m)
+        owning(attrs, move |[dy, x, scale, mean, variance, _], cx| {
+            norm_gradients((dy, x), &scale, (&mean, &variance), is_training, &norm, cx)
         })
     }),
 ];
@@ -301,7 +300,7 @@ fn normalized(
     cx: &Cx<'_>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let mut results: Vec<HostTensor> = if is_training {
-        batch_norm_training(&x, by.scale, by.offset, (by.mean, by.variance), attrs, cx.allocator)?.into()
+        fast::batch_norm_training(x, (by.scale, by.offset), (by.mean, by.variance), attrs, cx)?.into()
     } else {
         let moments = [by.mean, by.variance, by.mean, by.variance].map(HostTensor::clone);
         [fast::batch_norm(x, by, attrs, cx)?].into_iter().chain(moments).collect()
@@ -314,15 +313,14 @@ fn normalized(
 
 /// All results of a `FusedBatchNormGrad`; the last two are empty.
 fn norm_gradients(
-    dy: &HostTensor,
-    x: &HostTensor,
+    (dy, x): (HostTensor, HostTensor),
     scale: &HostTensor,
     moments: (&HostTensor, &HostTensor),
     is_training: bool,
     attrs: &BatchNormAttrs,
-    m: &Arc<dyn Allocator>,
+    cx: &Cx<'_>,
 ) -> Result<[HostTensor; 5], TensorError> {
-    let [by_x, by_scale, by_offset] = batch_norm_grad(dy, x, scale, moments, is_training, attrs, m)?;
-    let empty = HostTensor::zeros(scale.dtype(), Shape::new(&[0])?, m)?;
+    let [by_x, by_scale, by_offset] = fast::batch_norm_grad(dy, x, scale, moments, is_training, attrs, cx)?;
+    let empty = HostTensor::zeros(scale.dtype(), Shape::new(&[0])?, cx.allocator)?;
     Ok([by_x, by_scale, by_offset, empty.clone(), empty])
 }

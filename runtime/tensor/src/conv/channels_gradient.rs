@@ -1,0 +1,195 @@
+//! The gradients of depthwise convolutions and poolings: of what `channels` computes.
+//!
+//! Windows are taken line by line, and of a line tap by tap: the pixels that its windows have at a tap lie evenly spaced. An image belongs to
+//! one thread, as windows share pixels. The gradient of filters is summed over lines in parts whose number depends on the shape only.
+
+use super::Conv2d;
+use crate::TensorError;
+use crate::matmul::{Parallel, each_part, expect_len};
+use crate::simd::{Isa, NO_TAP};
+
+/// Sums of the filters' gradients that are made apart, at most.
+const PARTS: usize = 16;
+
+impl Conv2d {
+    /// By the images of a depthwise convolution: `image += ` what each window's gradients `dy` times the filters give its pixels.
+    pub(crate) fn depthwise_by_image(
+        &self,
+        dy: &[f32],
+        filters: &[f32],
+        image: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        expect_len(1, self.k, filters.len())?;
+        let isa = Isa::detect();
+        self.by_image(dy, image, parallel, |line, dy, _, image| {
+            self.each_tap(line, |tap| {
+                let weights = &filters[tap.number * self.channels..][..self.channels];
+                isa.add_products(tap.of_windows(dy), weights, tap.of_image(image));
+            });
+        })
+    }
+
+    /// By the filters of a depthwise convolution, of shape (height, width, channels): the sums over all windows of pixels times gradients.
+    pub(crate) fn depthwise_by_filter(
+        &self,
+        image: &[f32],
+        dy: &[f32],
+        filters: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        self.expect_gradient(dy)?;
+        expect_len(1, self.k, filters.len())?;
+        filters.fill(0.0);
+        if dy.is_empty() || filters.is_empty() {
+            return Ok(());
+        }
+        let (line_len, pixels) = (self.out.1 * self.channels, self.height.input * self.width.input);
+        let lines_each = (self.batch * self.out.0).div_ceil(PARTS);
+        let parts = (self.batch * self.out.0).div_ceil(lines_each);
+        let mut sums = Vec::new();
+        let len = parts.checked_mul(self.k).ok_or(TensorError::TooLarge)?;
+        sums.try_reserve_exact(len).map_err(|_| TensorError::TooLarge)?;
+        sums.resize(len, 0.0);
+        let isa = Isa::detect();
+        each_part(sums.chunks_mut(self.k), parallel, |part, sums| {
+            let lines = dy.chunks_exact(line_len).enumerate().skip(part * lines_each).take(lines_each);
+            for (line, dy) in lines {
+                let image = &image[line / self.out.0 * pixels * self.channels..];
+                self.each_tap(line % self.out.0, |tap| {
+                    let weights = &mut sums[tap.number * self.channels..][..self.channels];
+                    let pixels = (&image[tap.start..], tap.step);
+                    isa.sum_products(tap.of_windows(dy), pixels, weights);
+                });
+            }
+        });
+        for sums in sums.chunks_exact(self.k) {
+            filters.iter_mut().zip(sums).for_each(|(filter, sum)| *filter += sum);
+        }
+        Ok(())
+    }
+
+    /// By the images of a `MaxPool`: `out += ` each window's gradient at its first largest pixel, or its first NaN.
+    pub(crate) fn max_pool_by_image(
+        &self,
+        image: &[f32],
+        dy: &[f32],
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        if u32::try_from(self.height.filter.saturating_mul(self.width.filter)).is_err() {
+            return Err(TensorError::TooLarge);
+        }
+        let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
+        self.by_image(dy, out, parallel, |line, dy, n, out| {
+            let image = &image[n * out.len()..][..out.len()];
+            let (mut best, mut at) = (vec![0.0; len], vec![NO_TAP; len]);
+            self.each_tap(line, |tap| {
+                let pixels = (&image[tap.start..], tap.step);
+                let (best, at) = (&mut best[tap.windows.clone()], &mut at[tap.windows.clone()]);
+                isa.keep_largest(pixels, (tap.number as u32, self.channels), best, at);
+            });
+            self.each_tap(line, |tap| {
+                let number = (tap.number as u32, self.channels);
+                isa.add_where(tap.of_windows(dy), tap.of_windows(&at), number, tap.of_image(out));
+            });
+        })
+    }
+
+    /// By the images of an `AvgPool`: `out += ` equal parts of each window's gradient at its pixels.
+    pub(crate) fn avg_pool_by_image(
+        &self,
+        dy: &[f32],
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        let (isa, ones) = (Isa::detect(), vec![1.0; self.channels]); // no more than the gradient has
+        self.by_image(dy, out, parallel, |line, dy, _, out| {
+            let rows = self.height.inside(line).len();
+            let mut parts = dy.to_vec();
+            for (x, part) in parts.chunks_exact_mut(self.channels).enumerate() {
+                let count = (rows * self.width.inside(x).len()) as f32;
+                part.iter_mut().for_each(|part| *part /= count);
+            }
+            self.each_tap(line, |tap| {
+                isa.add_products(tap.of_windows(&parts), &ones, tap.of_image(out));
+            });
+        })
+    }
+
+    /// Calls `f(line, its gradients, image, the image)` for each line of windows, each image on one thread.
+    fn by_image(
+        &self,
+        dy: &[f32],
+        image: &mut [f32],
+        parallel: &dyn Parallel,
+        f: impl Fn(usize, &[f32], usize, &mut [f32]) + Sync,
+    ) -> Result<(), TensorError> {
+        self.expect_image(image)?;
+        self.expect_gradient(dy)?;
+        if dy.is_empty() || image.is_empty() {
+            return Ok(());
+        }
+        let (lines, len) = (self.out.0, self.out.1 * self.channels);
+        each_part(
+            image.chunks_mut(self.height.input * self.width.input * self.channels),
+            parallel,
+            |n, image| {
+                for (line, dy) in dy[n * lines * len..][..lines * len].chunks_exact(len).enumerate() {
+                    f(line, dy, n, image);
+                }
+            },
+        );
+        Ok(())
+    }
+
+    fn expect_gradient(&self, dy: &[f32]) -> Result<(), TensorError> {
+        expect_len(self.rows, self.channels, dy.len())
+    }
+
+    /// Calls `f` for each tap that some windows of a line have inside of the image, in order.
+    fn each_tap(&self, line: usize, mut f: impl FnMut(&Tap)) {
+        let Conv2d { channels, height, width, out: (_, cols), .. } = *self;
+        // The farther a window, the less of it is before the image.
+        let taps = width.inside(cols - 1).start..width.inside(0).end;
+        for i in height.inside(line) {
+            let row = line * height.stride + i * height.dilation - height.pad.0;
+            for j in taps.clone() {
+                let windows = width.with(j, cols);
+                if !windows.is_empty() {
+                    let col = windows.start * width.stride + j * width.dilation - width.pad.0;
+                    f(&Tap {
+                        number: i * width.filter + j,
+                        windows: windows.start * channels..windows.end * channels,
+                        start: (row * width.input + col) * channels,
+                        // May be absurd where nobody goes a step.
+                        step: width.stride.saturating_mul(channels),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What some windows of a line have at a tap. Places and steps are counted in numbers.
+struct Tap {
+    number: usize,
+    /// The windows' numbers in their line.
+    windows: std::ops::Range<usize>,
+    /// Where the first one's pixel lies in the image.
+    start: usize,
+    /// From pixel to pixel.
+    step: usize,
+}
+
+impl Tap {
+    fn of_windows<'a, T>(&self, line: &'a [T]) -> &'a [T] {
+        &line[self.windows.clone()]
+    }
+
+    fn of_image<'a>(&self, image: &'a mut [f32]) -> (&'a mut [f32], usize) {
+        (&mut image[self.start..], self.step)
+    }
+}

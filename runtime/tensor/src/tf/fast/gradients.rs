@@ -1,0 +1,208 @@
+//! The gradients of convolutions and poolings of f32.
+//!
+//! As in `images` everything is NHWC, groups become images of their own, and a group for each channel is a depthwise convolution. The gradient by
+//! the images multiplies gradients with filters and adds what comes out to the pixels of each window; that by the filters is a product with
+//! the windows laid out, some at a time. Channels that do not mix need no products: see `conv::channels_gradient`.
+
+use super::super::conv::{Geometry, grouped};
+use super::super::pool::Geometry as PoolGeometry;
+use super::super::{Conv2d, Format, Pool2d, Reduce, reference};
+use super::images::{as_nhwc, is_plain, repeated, swapped, to_nhwc};
+use super::{Cx, reduce};
+use crate::conv::Conv2d as Images;
+use crate::gemm::{Matrix, product_into};
+use crate::{DType, HostTensor, Shape, TensorError};
+
+/// See [`reference::conv2d_backprop_input`].
+pub fn conv2d_backprop_input(
+    input: &Shape,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    attrs: &Conv2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let geometry = Geometry::new("Conv2DBackpropInput", input, filter.shape(), attrs)?;
+    dy.expect_shape("out_backprop", &geometry.result_shape)?;
+    if !is_plain(filter, dy) || input.num_elements() == 0 {
+        return reference::conv2d_backprop_input(input, filter, dy, attrs, cx.allocator);
+    }
+    as_nhwc(attrs.format, dy, cx, |dy| by_input(&geometry, filter, dy, cx))
+}
+
+fn by_input(
+    geometry: &Geometry,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let Geometry { image, result, windows, from, to, .. } = geometry;
+    let (groups, outs) = (image.channels / from, result.channels);
+    let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+    let pixels = image.batch * image.height * image.width;
+    let rows = image.batch * windows.counts.0 * windows.counts.1;
+    let taps = windows.rows.filter * windows.cols.filter;
+    let images = |channels| Images::new(image.batch, channels, windows.rows, windows.cols);
+    if groups > 1 && *from == 1 {
+        let out = HostTensor::zeros(DType::F32, Shape::new(&[pixels, image.channels, *to])?, cx.allocator)?;
+        {
+            let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
+            images(outs)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
+        }
+        // The filters of a channel have all had its pixels.
+        let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
+        return sums.reshaped(shape);
+    }
+    let out = HostTensor::zeros(DType::F32, Shape::new(&[groups, pixels, *from])?, cx.allocator)?;
+    {
+        let (filter, dy) = if groups == 1 {
+            (filter.clone(), dy.clone())
+        } else {
+            (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?)
+        };
+        let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
+        let conv = images(*from)?;
+        let inputs = filter.chunks_exact(taps * from * to).zip(dy.chunks_exact(rows * to));
+        for ((filter, dy), out) in inputs.zip(out.chunks_exact_mut(pixels * from)) {
+            conv.spread(dy, Matrix::new(filter, taps * from, *to).transposed(), out, cx.parallel)?;
+        }
+    }
+    let out = if groups == 1 { out } else { swapped(&out, [groups, pixels, *from], cx)? };
+    out.reshaped(shape)
+}
+
+/// See [`reference::conv2d_backprop_filter`].
+pub fn conv2d_backprop_filter(
+    x: &HostTensor,
+    filter: &Shape,
+    dy: &HostTensor,
+    attrs: &Conv2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let geometry = Geometry::new("Conv2DBackpropFilter", x.shape(), filter, attrs)?;
+    dy.expect_shape("out_backprop", &geometry.result_shape)?;
+    if !is_plain(x, dy) || filter.num_elements() == 0 {
+        return reference::conv2d_backprop_filter(x, filter, dy, attrs, cx.allocator);
+    }
+    let (x, dy) = (to_nhwc(attrs.format, x, cx)?, to_nhwc(attrs.format, dy, cx)?);
+    by_filter(&geometry, &x, &dy, cx)?.reshaped(filter.clone())
+}
+
+fn by_filter(
+    geometry: &Geometry,
+    x: &HostTensor,
+    dy: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let Geometry { image, result, windows, from, to, .. } = geometry;
+    let (channels, outs) = (image.channels, result.channels);
+    let groups = channels / from;
+    let pixels = image.batch * image.height * image.width;
+    let rows = image.batch * windows.counts.0 * windows.counts.1;
+    let taps = windows.rows.filter * windows.cols.filter;
+    let images = |channels| Images::new(image.batch, channels, windows.rows, windows.cols);
+    let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, taps * from, *to])?, cx.allocator)?;
+    if groups > 1 && *from == 1 {
+        let x = if *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
+        {
+            let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
+            images(outs)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
+        }
+        return Ok(out); // tap by tap the filters of all channels, whatever its shape says
+    }
+    {
+        let (x, dy) = if groups == 1 {
+            (x.clone(), dy.clone())
+        } else {
+            (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?)
+        };
+        let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
+        let conv = images(*from)?;
+        let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
+        for ((x, dy), out) in inputs.zip(out.chunks_exact_mut(taps * from * to)) {
+            conv.each_windows(x, |first, count, windows| {
+                let dy = Matrix::new(&dy[first * to..][..count * to], count, *to);
+                let windows = Matrix::new(windows, count, windows.len() / count).transposed();
+                product_into(windows, dy, (&mut *out, (*to, 1)), first > 0);
+            })?;
+        }
+    }
+    if groups == 1 { Ok(out) } else { swapped(&out, [groups, taps * from, *to], cx) }
+}
+
+/// See [`reference::depthwise_conv2d_backprop_input`].
+pub fn depthwise_conv2d_backprop_input(
+    input: &Shape,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    attrs: &Conv2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let shape = grouped(input, filter.shape(), attrs.format)?;
+    conv2d_backprop_input(input, &filter.reshaped(shape)?, dy, attrs, cx)
+}
+
+/// See [`reference::depthwise_conv2d_backprop_filter`].
+pub fn depthwise_conv2d_backprop_filter(
+    x: &HostTensor,
+    filter: &Shape,
+    dy: &HostTensor,
+    attrs: &Conv2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let shape = grouped(x.shape(), filter, attrs.format)?;
+    conv2d_backprop_filter(x, &shape, dy, attrs, cx)?.reshaped(filter.clone())
+}
+
+/// See [`reference::max_pool_grad`].
+pub fn max_pool_grad(
+    x: &HostTensor,
+    dy: &HostTensor,
+    attrs: &Pool2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let geometry = PoolGeometry::new("MaxPoolGrad", x.shape(), attrs)?;
+    dy.expect_shape("grad", &geometry.result_shape)?;
+    let Some(images) = pooled(&geometry).filter(|_| is_plain(x, dy)) else {
+        return reference::max_pool_grad(x, dy, attrs, cx.allocator);
+    };
+    let x = to_nhwc(attrs.format, x, cx)?;
+    as_nhwc(attrs.format, dy, cx, |dy| {
+        let out = HostTensor::zeros(DType::F32, x.shape().clone(), cx.allocator)?;
+        {
+            let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
+            images.max_pool_by_image(&x, &dy, &mut out, cx.parallel)?;
+        }
+        Ok(out)
+    })
+}
+
+/// See [`reference::avg_pool_grad`].
+pub fn avg_pool_grad(
+    input: &Shape,
+    dy: &HostTensor,
+    attrs: &Pool2d,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let geometry = PoolGeometry::new("AvgPoolGrad", input, attrs)?;
+    dy.expect_shape("grad", &geometry.result_shape)?;
+    let image = &geometry.image;
+    let Some(images) = pooled(&geometry).filter(|_| is_plain(dy, dy)) else {
+        return reference::avg_pool_grad(input, dy, attrs, cx.allocator);
+    };
+    as_nhwc(attrs.format, dy, cx, |dy| {
+        let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+        let out = HostTensor::zeros(DType::F32, shape, cx.allocator)?;
+        {
+            let (dy, mut out) = (dy.read::<f32>()?, out.write::<f32>()?);
+            images.avg_pool_by_image(&dy, &mut out, cx.parallel)?;
+        }
+        Ok(out)
+    })
+}
+
+/// The images of a pooling, unless a window has more taps than can be numbered, most of them in the padding.
+fn pooled(geometry: &PoolGeometry) -> Option<Images> {
+    let PoolGeometry { image, windows, .. } = geometry;
+    u32::try_from(windows.rows.filter.checked_mul(windows.cols.filter)?).ok()?;
+    Images::new(image.batch, image.channels, windows.rows, windows.cols).ok()
+}
