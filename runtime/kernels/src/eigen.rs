@@ -194,7 +194,15 @@ fn gradients(registry: &mut Registry) {
             let attrs = BatchNormAttrs { epsilon: epsilon.0, ..BatchNormAttrs::default() };
             let gradients = compute(cx, |cx| {
                 typed::<f32>(&[dy, x])?;
-                fast::batch_norm_grad(dy.clone(), x.clone(), scale, (mean, variance), false, &attrs, cx)
+                fast::batch_norm_grad(
+                    (**dy).clone(),
+                    (**x).clone(),
+                    scale,
+                    (mean, variance),
+                    false,
+                    &attrs,
+                    cx,
+                )
             })?;
             for (gradient, out) in gradients.iter().zip(outs) {
                 ops::copy(gradient, out).map_err(refused)?;

@@ -78,15 +78,26 @@ pub(super) fn keep_largest(
     best: &mut [f32],
     at: &mut [u32],
 ) {
-    let windows = best.chunks_exact_mut(channels).zip(at.chunks_exact_mut(channels));
-    for (i, (best, at)) in windows.enumerate() {
-        let pixel = &pixels[i * step..][..channels];
-        for c in 0..channels {
-            // Not short-circuited: every operand is there, and there are no branches in vectors.
-            let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan()) | (at[c] == NO_TAP);
-            best[c] = if beats { pixel[c] } else { best[c] };
-            at[c] = if beats { tap } else { at[c] };
+    for i in 0..best.len() / channels {
+        let window = i * channels..(i + 1) * channels;
+        let (pixels, rest) = pixels[i * step..][..channels].as_chunks::<LANES>();
+        let (bests, best_rest) = best[window.clone()].as_chunks_mut::<LANES>();
+        let (ats, at_rest) = at[window].as_chunks_mut::<LANES>();
+        for j in 0..pixels.len().min(bests.len()).min(ats.len()) {
+            larger(&pixels[j], tap, &mut bests[j], &mut ats[j]);
         }
+        larger(rest, tap, best_rest, at_rest);
+    }
+}
+
+/// The same of some channels of a window: of a constant number of them it is a vector's work.
+#[inline(always)]
+fn larger(pixel: &[f32], tap: u32, best: &mut [f32], at: &mut [u32]) {
+    for c in 0..pixel.len().min(best.len()).min(at.len()) {
+        // Not short-circuited: every operand is there, and there are no branches in vectors.
+        let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan()) | (at[c] == NO_TAP);
+        best[c] = if beats { pixel[c] } else { best[c] };
+        at[c] = if beats { tap } else { at[c] };
     }
 }
 
@@ -98,11 +109,22 @@ pub(super) fn add_where(
     (tap, channels): (u32, usize),
     (pixels, step): (&mut [f32], usize),
 ) {
-    let windows = dy.chunks_exact(channels).zip(at.chunks_exact(channels));
-    for (i, (dy, at)) in windows.enumerate() {
-        let pixel = &mut pixels[i * step..][..channels];
-        for c in 0..channels {
-            pixel[c] += if at[c] == tap { dy[c] } else { 0.0 };
+    for i in 0..dy.len() / channels {
+        let window = i * channels..(i + 1) * channels;
+        let (pixels, rest) = pixels[i * step..][..channels].as_chunks_mut::<LANES>();
+        let (dys, dy_rest) = dy[window.clone()].as_chunks::<LANES>();
+        let (ats, at_rest) = at[window].as_chunks::<LANES>();
+        for j in 0..pixels.len().min(dys.len()).min(ats.len()) {
+            add_if(&dys[j], &ats[j], tap, &mut pixels[j]);
         }
+        add_if(dy_rest, at_rest, tap, rest);
+    }
+}
+
+/// The same of some channels of a window.
+#[inline(always)]
+fn add_if(dy: &[f32], at: &[u32], tap: u32, pixel: &mut [f32]) {
+    for c in 0..dy.len().min(at.len()).min(pixel.len()) {
+        pixel[c] += if at[c] == tap { dy[c] } else { 0.0 };
     }
 }
