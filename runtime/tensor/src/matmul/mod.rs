@@ -35,7 +35,7 @@ pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
 use crate::TensorError;
 use crate::gemm::Matrix;
 pub use crate::simd::Epilogue;
-use crate::simd::{Isa, MAX_ROWS, MAX_STEPS, PANEL, Place, Segment, Step, TileRows};
+use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, Place, Segment, Step, TileRows, ask_for};
 
 /// Steps of all panels of a block: 786 KB.
 pub(crate) const BLOCK: usize = 6144;
@@ -327,9 +327,23 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
             let col = panel * PANEL;
             let (width, out) = (PANEL.min(n - col), &mut out[rows.start * stride + col..]);
             let mut place = Place { out, stride, add: steps.start > 0 };
+            if steps.end == k {
+                self.ask_for_residual(first + rows.start..first + rows.end, col);
+            }
             tile(self.isa, (rows.len(), width), &segments, &mut place);
             if steps.end == k {
                 self.finish((first + rows.start, col), (rows.len(), width), out);
+            }
+        }
+    }
+
+    /// Asks for what a tile's sums will be added to, while they are made.
+    fn ask_for_residual(&self, rows: Range<usize>, col: usize) {
+        for row in rows {
+            let at = row * self.stride + col;
+            let numbers = self.epilogue.residual.and_then(|residual| residual.get(at..));
+            for line in numbers.unwrap_or(&[]).iter().step_by(LINE).take(PANEL / LINE) {
+                ask_for(Some(line));
             }
         }
     }

@@ -96,38 +96,56 @@ fn is_limits(function: Function) -> bool {
     matches!(function, Function::Identity | Function::Relu | Function::Relu6)
 }
 
+/// Numbers that are finished at a time: a register of the widest kind, or parts of it.
+const LANES: usize = 16;
+
+/// Some columns of a row. Whole registers of them are copied: what is written may be what is read, as far as the compiler knows, and then it adds one
+/// number after another.
 #[inline(always)]
 fn row<const FMA: bool>(
-    (low, high): (f32, f32),
+    limits: (f32, f32),
     scale: Option<&[f32]>,
     [bias, residual]: [Option<&[f32]>; 2],
     out: &mut [f32],
 ) {
-    match (scale.map(|x| &x[..out.len()]), bias.map(|x| &x[..out.len()])) {
-        (Some(scale), Some(bias)) => {
-            for j in 0..out.len() {
-                out[j] = fma::<FMA>(out[j], scale[j], bias[j]);
-            }
+    let (outs, rest) = out.as_chunks_mut::<LANES>();
+    let from = outs.len() * LANES;
+    for j in 0..outs.len() {
+        let lanes = |x: Option<&[f32]>| x.map(|x| x.as_chunks::<LANES>().0[j]);
+        let mut x = outs[j];
+        match (lanes(scale), lanes(bias)) {
+            (Some(scale), Some(bias)) => x = each(x, |i, x| fma::<FMA>(x, scale[i], bias[i])),
+            (Some(scale), None) => x = each(x, |i, x| x * scale[i]),
+            (None, Some(bias)) => x = each(x, |i, x| x + bias[i]),
+            (None, None) => {}
         }
-        (Some(scale), None) => {
-            for j in 0..out.len() {
-                out[j] *= scale[j];
-            }
+        if let Some(residual) = lanes(residual) {
+            x = each(x, |i, x| x + residual[i]);
         }
-        (None, Some(bias)) => {
-            for j in 0..out.len() {
-                out[j] += bias[j];
-            }
-        }
-        (None, None) => {}
+        outs[j] = each(x, |_, x| within(limits, x));
     }
-    if let Some(residual) = residual.map(|x| &x[..out.len()]) {
-        for j in 0..out.len() {
-            out[j] += residual[j];
-        }
+    let behind = |x: Option<&[f32]>, i: usize| x.map(|x| x[from + i]);
+    for i in 0..rest.len() {
+        let x = match (behind(scale, i), behind(bias, i)) {
+            (Some(scale), Some(bias)) => fma::<FMA>(rest[i], scale, bias),
+            (Some(scale), None) => rest[i] * scale,
+            (None, Some(bias)) => rest[i] + bias,
+            (None, None) => rest[i],
+        };
+        rest[i] = within(limits, behind(residual, i).map_or(x, |residual| x + residual));
     }
-    for j in 0..out.len() {
-        let x = if out[j] < low { low } else { out[j] };
-        out[j] = if x > high { high } else { x };
+}
+
+#[inline(always)]
+fn each(mut x: [f32; LANES], f: impl Fn(usize, f32) -> f32) -> [f32; LANES] {
+    for i in 0..LANES {
+        x[i] = f(i, x[i]);
     }
+    x
+}
+
+#[inline(always)]
+fn within((low, high): (f32, f32), x: f32) -> f32 {
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
 }

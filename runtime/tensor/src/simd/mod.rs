@@ -53,6 +53,9 @@ pub(crate) use winograd::{Pixels, Products};
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
 
+/// Numbers in a cache line.
+pub(crate) const LINE: usize = 16;
+
 /// The most rows that a tile has on any machine.
 pub(crate) const MAX_ROWS: usize = 14;
 

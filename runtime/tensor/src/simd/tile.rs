@@ -22,7 +22,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 #[cfg(target_arch = "x86_64")]
 use super::MAX_ROWS;
 use super::functions::fma;
-use super::{PANEL, Place, ROW, Row, Segment, Step};
+use super::{LINE, PANEL, Place, ROW, Row, Segment, Step};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -109,8 +109,6 @@ const AHEAD: usize = 12;
 /// In how many steps a line is asked for of what is needed after the tile: not all at once, for then what the products need would have to wait.
 #[cfg(target_arch = "x86_64")]
 const NEXT: usize = 4;
-/// Numbers in a cache line.
-const LINE: usize = 16;
 
 /// Asks for a cache line that is not needed at once: it may wait in the second cache.
 #[cfg(target_arch = "x86_64")]
