@@ -50,7 +50,7 @@ fn survives(bytes: &AlignedBytes) -> u8 {
         return 2;
     }
     for (generic, keep_names) in [(false, false), (false, true), (true, false)] {
-        print(&module, &PrintOptions { generic, keep_names, locations: true });
+        print(&module, &PrintOptions { generic, keep_names, locations: true, local_scope: false });
     }
     // Emission may refuse it, but must not panic either.
     let _ = emit(&module, &EmitOptions::default());

@@ -126,7 +126,7 @@ pub fn round_trip(bytes: &[u8]) -> bool {
     if has_errors(&verify(&module)) {
         return false;
     }
-    let options = PrintOptions { generic: true, keep_names: true, locations: true };
+    let options = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
     let text = print(&module, &options);
     let Ok(emitted) = emit(&module, &EmitOptions::default()) else { return false };
     let emitted = AlignedBytes::copy_of(&emitted);

@@ -117,7 +117,7 @@ impl Aliases {
 
 /// Finds the aliases of `op` and all that it holds.
 pub(super) fn collect(m: &Module, op: OpId, options: &PrintOptions) -> Aliases {
-    if !options.locations && !may_matter(&m.cx) {
+    if options.local_scope || !options.locations && !may_matter(&m.cx) {
         return Aliases::default();
     }
     let mut visitor = Visitor { m, cx: &m.cx, options: *options, ..Visitor::new(m) };

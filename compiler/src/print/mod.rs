@@ -29,7 +29,7 @@ use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, 
 use aliases::Aliases;
 use names::{Called, Names};
 use plan::Plans;
-use text::{Style, put, write_list};
+use text::{Style, put, write_list, write_loc};
 
 /// How to print.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +40,8 @@ pub struct PrintOptions {
     pub keep_names: bool,
     /// Print locations, as aliases defined at the end.
     pub locations: bool,
+    /// Everything where it is used: no aliases and no resources around it.
+    pub local_scope: bool,
 }
 
 /// The whole module, ending in a line break.
@@ -47,7 +49,9 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
     let aliases = aliases::collect(module, module.top(), options);
     let mut out = print_with(module, module.top(), options, &aliases, None);
     out.push('\n');
-    resources::write(module, &aliases.resources, &mut out);
+    if !options.local_scope {
+        resources::write(module, &aliases.resources, &mut out);
+    }
     out
 }
 
@@ -56,7 +60,9 @@ pub fn print_to(module: &Module, options: &PrintOptions, sink: &mut dyn FnMut(&s
     let aliases = aliases::collect(module, module.top(), options);
     let mut out = print_with(module, module.top(), options, &aliases, Some(&mut |piece: &str| sink(piece)));
     out.push('\n');
-    resources::write(module, &aliases.resources, &mut out);
+    if !options.local_scope {
+        resources::write(module, &aliases.resources, &mut out);
+    }
     sink(&out);
 }
 
@@ -158,7 +164,9 @@ impl Printer<'_, '_> {
     fn trailing_loc(&mut self, loc: LocId) {
         if self.options.locations {
             self.out.push_str(" loc(");
-            self.aliases.write(loc.into(), &mut self.out);
+            if !self.aliases.write(loc.into(), &mut self.out) {
+                write_loc(self.style, loc, &mut self.out);
+            }
             self.out.push(')');
         }
     }

@@ -19,8 +19,12 @@ fn check_prints(text: &str, expected: &str) {
     let Some(m) = r.module else { return };
     assert_eq!(print(&m, &PrintOptions::default()), expected);
     for bits in 0..8 {
-        let options =
-            PrintOptions { generic: bits & 1 != 0, keep_names: bits & 2 != 0, locations: bits & 4 != 0 };
+        let options = PrintOptions {
+            generic: bits & 1 != 0,
+            keep_names: bits & 2 != 0,
+            locations: bits & 4 != 0,
+            local_scope: false,
+        };
         let once = print(&m, &options);
         let again = run(&once);
         assert!(again.module.is_some(), "{once}\n{:#?}", shown(&again));

@@ -20,11 +20,12 @@ use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
 use befrost_compiler::verify::verify;
 
+use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
 use super::files::Place;
 use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
-use super::{expect, report};
+use super::report;
 
 /// One input on its way.
 pub(super) struct Unit {
@@ -142,9 +143,9 @@ impl Unit {
     }
 
     /// Shows what was said, or compares it with the comments of the text; fails if there were errors, or other ones.
-    pub(super) fn conclude(&self, verify_diagnostics: bool) -> Result<(), Failure> {
-        if verify_diagnostics {
-            let problems = expect::verify(&self.source, &self.said);
+    pub(super) fn conclude(&self, verify_diagnostics: Option<Verify>) -> Result<(), Failure> {
+        if let Some(level) = verify_diagnostics {
+            let problems = expect::verify(&self.source, &self.said, level);
             problems.iter().for_each(|problem| tell(&format!("{problem}\n")));
             return if problems.is_empty() { Ok(()) } else { Err(Failure::Told) };
         }
@@ -197,6 +198,6 @@ pub(super) fn to_bef(
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);
     passes.report();
-    unit.conclude(false)?;
+    unit.conclude(None)?;
     Ok(emitted.ok_or(Failure::Told)?.to_vec())
 }

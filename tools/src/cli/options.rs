@@ -5,6 +5,7 @@ use befrost_compiler::print::PrintOptions;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
+use super::expect::Verify;
 use super::files::Place;
 use super::parts::{MARKER, split};
 
@@ -32,9 +33,10 @@ pub(super) struct PartArgs {
     #[arg(long, value_name = "MARKER", default_value = MARKER)]
     pub(super) output_split_marker: String,
 
-    /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N, @above, @below
-    #[arg(long)]
-    pub(super) verify_diagnostics: bool,
+    /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N, @above, @below.
+    /// LEVEL is all, the default, or only-expected, to which it does not matter what else is said
+    #[arg(long, value_name = "LEVEL", hide_possible_values = true, num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub(super) verify_diagnostics: Option<Verify>,
 }
 
 impl PartArgs {
@@ -71,12 +73,16 @@ pub(super) struct TextArgs {
     /// Print locations
     #[arg(long)]
     pub(super) print_debuginfo: bool,
+
+    /// Print everything where it is used: no aliases for attributes, types and locations, no resources
+    #[arg(long)]
+    pub(super) print_local_scope: bool,
 }
 
 impl TextArgs {
     pub(super) fn print_options(self) -> PrintOptions {
-        let TextArgs { generic, keep_names, print_debuginfo } = self;
-        PrintOptions { generic, keep_names, locations: print_debuginfo }
+        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope } = self;
+        PrintOptions { generic, keep_names, locations: print_debuginfo, local_scope: print_local_scope }
     }
 }
 

@@ -15,8 +15,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Options with another name here.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 13] = [
     ("mlir-print-debuginfo", "print-debuginfo"),
+    ("mlir-print-local-scope", "print-local-scope"),
     ("mlir-print-op-generic", "generic"),
     ("mlir-print-ir-after-all", "print-ir-after-all"),
     ("mlir-print-ir-after-change", "print-ir-after-change"),

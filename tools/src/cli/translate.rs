@@ -149,9 +149,13 @@ impl Args {
 
     /// Refuses options that would do nothing.
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
-        let TextArgs { generic, keep_names, print_debuginfo } = self.text;
-        let text_only =
-            [("--generic", generic), ("--keep-names", keep_names), ("--print-debuginfo", print_debuginfo)];
+        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope } = self.text;
+        let text_only = [
+            ("--generic", generic),
+            ("--keep-names", keep_names),
+            ("--print-debuginfo", print_debuginfo),
+            ("--print-local-scope", print_local_scope),
+        ];
         let useless = match to {
             Target::Bef | Target::Dump => {
                 text_only.iter().find(|(_, given)| *given).map(|(name, _)| (*name, "MLIR as output"))
@@ -162,7 +166,7 @@ impl Args {
         };
         let parts = [
             ("--split-input-file", self.parts.splits()),
-            ("--verify-diagnostics", self.parts.verify_diagnostics),
+            ("--verify-diagnostics", self.parts.verify_diagnostics.is_some()),
         ];
         let not_text = parts.iter().find(|(_, given)| *given && from != Format::Mlir);
         let useless = useless.or(not_text.map(|(name, _)| (*name, "text as input")));
@@ -184,7 +188,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     let mut passes = pipeline(&args.level, &args.passes)?;
     from.expect_built(&args.input)?;
     let verify_diagnostics = args.parts.verify_diagnostics;
-    if to == Target::Bef && !verify_diagnostics {
+    if to == Target::Bef && verify_diagnostics.is_none() {
         args.output.expect_no_terminal()?;
     }
     let name = args.input.name();
@@ -255,7 +259,7 @@ fn write(args: &Args, files: &[Parts], n_units: usize) -> Result<(), Failure> {
         }
         [file] if n_units == 1 => args.output.write_binary(file.iter()),
         // Several parts are checked, not kept.
-        _ if args.parts.verify_diagnostics => Ok(()),
+        _ if args.parts.verify_diagnostics.is_some() => Ok(()),
         files => Err(Failure::Refused(format!("{} parts cannot become one BEF file", files.len()))),
     }
 }

@@ -19,7 +19,10 @@ fn printed(module: &Module) -> Vec<String> {
     for generic in [false, true] {
         for keep_names in [false, true] {
             for locations in [false, true] {
-                texts.push(print(module, &PrintOptions { generic, keep_names, locations }));
+                texts.push(print(
+                    module,
+                    &PrintOptions { generic, keep_names, locations, local_scope: false },
+                ));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use befrost::{Diagnostics, Error, Program};
 use befrost_compiler::diag::{Diagnostic, Severity, Source, Span};
 
-use crate::cli::expect;
+use crate::cli::expect::{self, Verify};
 
 /// How many different errors of one call are kept.
 const MAX_KEPT: usize = 1000;
@@ -80,7 +80,7 @@ pub(super) fn verify(mut files: BTreeSet<String>, errors: &[Error]) -> Vec<Strin
             Ok(text) => {
                 let source = Source::new(&file, &text);
                 let said: Vec<Diagnostic> = said.iter().map(|said| diagnostic(&text, said)).collect();
-                problems.extend(expect::verify(&source, &said));
+                problems.extend(expect::verify(&source, &said, Verify::All));
             }
             // A text that is not there expects nothing.
             Err(_) => problems.extend(said.iter().map(|(line, column, error)| {
