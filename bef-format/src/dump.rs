@@ -178,6 +178,13 @@ fn attr(image: &Image<'_>, id: AttrId, out: &mut dyn Write) -> fmt::Result {
         AttrView::Shape(dims) => write!(out, "shape {dims:?}"),
         AttrView::UnrankedShape => write!(out, "shape unranked"),
         AttrView::Text(text) => write!(out, "text {text:?}"),
+        AttrView::CompiledModule { name, text, place } => {
+            write!(out, "compiled module @{name} before function {place} {text:?}")
+        }
+        AttrView::CompilationUnit { module, nested } => {
+            write!(out, "compilation unit {module:?}")?;
+            nested.iter().try_for_each(|&name| write!(out, "::@{}", image.string(name)))
+        }
     }
 }
 

@@ -24,7 +24,9 @@ pub const MAJOR: u8 = 1;
 /// Minor version that this crate writes; a larger one in a file is accepted.
 pub const MINOR: u8 = 1;
 /// The feature bits that this crate understands; any other bit in a file is refused.
-pub const KNOWN_FEATURES: u64 = 0;
+pub const KNOWN_FEATURES: u64 = FEATURE_COMPILED;
+/// Feature bit of files that hold attributes of the kinds [`AttrKind::CompiledModule`] and [`AttrKind::CompilationUnit`].
+pub const FEATURE_COMPILED: u64 = 1;
 /// "No such thing", wherever an id may be absent.
 pub const NONE: u32 = u32::MAX;
 /// The entry of a used-by list that stands for one use by the function's return.
@@ -260,7 +262,23 @@ byte_enum! {
         Shape = 11,
         /// `value` is a string id: MLIR text of an attribute that has no kind of its own.
         Text = 12,
+        /// Data: [`CompiledModuleRec`]. A reference to it is a reference to the whole module.
+        CompiledModule = 13,
+        /// Data: the attribute id of a compiled module, then string ids of the names that lead to a symbol in it.
+        CompilationUnit = 14,
     }
+}
+
+/// A module that a kernel compiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct CompiledModuleRec {
+    /// Its symbol name.
+    pub name: StringId,
+    /// The module as generic MLIR text.
+    pub text: StringId,
+    /// How many named functions stand before it.
+    pub place: u32,
 }
 
 /// One entry of a dictionary attribute.

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use crate::dtype::DType;
 use crate::image::{Image, run, some, span, text};
 use crate::layout::{
-    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, DenseRec, DictEntry, FunctionId,
-    FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelCode, KernelRec, LOCATION_KIND_BITS,
-    LocationId, LocationKind, OperandInfo, OperandMode, RegisterRec, StringId, TypeId,
+    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, CompiledModuleRec, DenseRec, DictEntry,
+    FunctionId, FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelCode, KernelRec,
+    LOCATION_KIND_BITS, LocationId, LocationKind, OperandInfo, OperandMode, RegisterRec, StringId, TypeId,
 };
 
 /// One function of a file.
@@ -392,6 +392,22 @@ pub enum AttrView<'a> {
     UnrankedShape,
     /// MLIR text of an attribute that has no kind of its own.
     Text(&'a str),
+    /// A module that a kernel compiles.
+    CompiledModule {
+        /// Its symbol name.
+        name: &'a str,
+        /// The module as generic MLIR text.
+        text: &'a str,
+        /// How many named functions stand before it.
+        place: u32,
+    },
+    /// A symbol of a compiled module.
+    CompilationUnit {
+        /// The module, which is a [`CompiledModule`](AttrView::CompiledModule).
+        module: AttrId,
+        /// The names that lead to the symbol, from the outermost to its own.
+        nested: &'a [StringId],
+    },
 }
 
 impl AttrView<'_> {
@@ -480,6 +496,21 @@ impl<'a> Image<'a> {
             }
             Some(AttrKind::Shape) if rec.flags & ATTR_UNRANKED != 0 => AttrView::UnrankedShape,
             Some(AttrKind::Shape) => AttrView::Shape(cast(self.attr_bytes(rec.value))),
+            Some(AttrKind::CompiledModule) => match cast(self.attr_bytes(rec.value)) {
+                [CompiledModuleRec { name, text, place }, ..] => AttrView::CompiledModule {
+                    name: self.string(*name),
+                    text: self.string(*text),
+                    place: *place,
+                },
+                [] => AttrView::Unit,
+            },
+            Some(AttrKind::CompilationUnit) => match cast::<u32>(self.attr_bytes(rec.value)) {
+                [module, nested @ ..] => AttrView::CompilationUnit {
+                    module: AttrId(*module),
+                    nested: bytemuck::cast_slice(nested),
+                },
+                [] => AttrView::Unit,
+            },
         }
     }
 

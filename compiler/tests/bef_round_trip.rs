@@ -46,8 +46,10 @@ fn check(module: &Module) {
     for generic in [false, true] {
         for keep_names in [false, true] {
             for locations in [false, true] {
-                let options = PrintOptions { generic, keep_names, locations };
-                same(&print(module, &options), &print(&back, &options), &format!("{options:?}"));
+                for local_scope in [false, true] {
+                    let options = PrintOptions { generic, keep_names, locations, local_scope };
+                    same(&print(module, &options), &print(&back, &options), &format!("{options:?}"));
+                }
             }
         }
     }
@@ -232,6 +234,45 @@ fn properties_regions_and_functions() {
     assert_eq!(k.functions().iter().map(|id| id.0).collect::<Vec<_>>(), [0, 0, 1, 2, 3]);
     assert_eq!(k.function_name(0), Some("<then"));
     assert_eq!(image.function(4).n_kernels(), 0);
+}
+
+/// Modules that kernels compile come back where they stood, whether somebody refers to them or not, and as often as that.
+#[test]
+fn compiled_modules() {
+    let bytes = check_text(
+        r#"
+        module @first attributes {tfrt.compiled, x.n = 1 : i32} {
+          func.func @main(%a: tensor<?x?xf32>, %b: f32) -> tensor<?x?xf32> {
+            %named, %1 = "t.op"(%b) ({
+            ^bb0(%x: i32 loc("x.mlir":1:2)):
+              "t.yield"(%x) {map = affine_map<(d0) -> (d0)>, to = @second::@f} : (i32) -> () loc("y"("y.mlir":3:4))
+            }) : (f32) -> (f32, i32)
+            return %a : tensor<?x?xf32>
+          }
+          module @inner { func.func private @deep() }
+        }
+        func.func @f() {
+          "t.compile"() {a = @first::@main, b = @first::@inner::@deep, c = [@first, @second::@nothing, @f], d = {e = @first::@main}} : () -> ()
+          "t.compile"() <{a = @first::@main, b = @first}> : () -> ()
+          tfrt.return
+        }
+        module @unused attributes {tfrt.compiled} {
+        }
+        func.func @g() { tfrt.return }
+        module @second attributes {tfrt.compiled} {
+          %0 = "t.of"() : () -> i32
+        }
+        "#,
+    );
+    let image = validate(&bytes).expect("valid");
+    assert_eq!(image.n_functions(), 2);
+    let places: Vec<(&str, u32)> = (0..image.n_attrs())
+        .filter_map(|id| match image.attr(bef_format::AttrId(id)) {
+            bef_format::AttrView::CompiledModule { name, place, .. } => Some((name, place)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(places, [("first", 0), ("unused", 1), ("second", 2)]);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use super::{BitSet, Checker};
 use crate::dtype::DType;
 use crate::error::{FormatError, FormatErrorKind as Kind};
 use crate::layout::{
-    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, DenseRec, DictEntry, Header,
-    MAX_ATTR_DEPTH, MAX_ATTR_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, SectionId, StringId, TABLE_ALIGN,
+    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, CompiledModuleRec, DenseRec,
+    DictEntry, FEATURE_COMPILED, Header, MAX_ATTR_DEPTH, MAX_ATTR_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN,
+    SectionId, StringId, TABLE_ALIGN,
 };
 use crate::view::dense_parts;
 
@@ -110,6 +111,15 @@ fn attributes(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     for (i, rec) in cx.image.attributes.iter().enumerate() {
         let n = attribute(cx, i, rec, &mut data, &nodes)?;
         nodes.push(n);
+    }
+    let is_compiled = |rec: &AttrRec| {
+        rec.kind == AttrKind::CompiledModule as u8 || rec.kind == AttrKind::CompilationUnit as u8
+    };
+    let features = if cx.image.attributes.iter().any(is_compiled) { FEATURE_COMPILED } else { 0 };
+    let found = cx.tables().header.features & FEATURE_COMPILED;
+    if found != features {
+        let kind = Kind::Mismatch { what: "feature of compiled modules", found, expected: features };
+        return Err(cx.refuse_header(16, kind));
     }
     let (found, expected) = (data.end as u64, cx.image.attr_data.len() as u64);
     if found != expected {
@@ -234,9 +244,52 @@ fn attribute(
             }
         }
         AttrKind::Dense => dense(cx, i, rec, data.bytes(i, value)?)?,
+        AttrKind::CompiledModule => compiled_module(cx, i, data.records(i, value)?)?,
+        AttrKind::CompilationUnit => {
+            let [module, nested @ ..]: &[u32] = data.records(i, value)? else {
+                return Err(refuse(Kind::Empty { what: "compilation unit" }));
+            };
+            tree.depth = 1;
+            tree.child(AttrId(*module))?;
+            let found = u64::from(cx.image.attributes[*module as usize].kind);
+            let expected = AttrKind::CompiledModule as u64;
+            if found != expected {
+                return Err(refuse(Kind::Mismatch {
+                    what: "a compiled module, attribute kind",
+                    found,
+                    expected,
+                }));
+            }
+            // The module as a whole is referred to without a unit.
+            if nested.is_empty() {
+                return Err(refuse(Kind::Empty { what: "path of a compilation unit" }));
+            }
+            for &name in nested {
+                cx.index(SectionId::Attributes, i, "string", name, n_strings)?;
+            }
+        }
     }
     cx.equal(SectionId::Attributes, i, "depth", u64::from(depth), u64::from(tree.depth))?;
     Ok(tree.n)
+}
+
+fn compiled_module(cx: &Checker<'_, '_>, i: usize, records: &[CompiledModuleRec]) -> Result<(), FormatError> {
+    cx.equal(SectionId::Attributes, i, "number of modules in a compiled module", records.len() as u64, 1)?;
+    for &CompiledModuleRec { name, text, place } in records {
+        for string in [name, text] {
+            cx.index(SectionId::Attributes, i, "string", string.0, cx.image.n_strings() as usize)?;
+        }
+        if name.0 == 0 {
+            return Err(cx.refuse(
+                SectionId::Attributes,
+                i,
+                Kind::Empty { what: "name of a compiled module" },
+            ));
+        }
+        // The last record is no function.
+        cx.index(SectionId::Attributes, i, "function", place, cx.image.functions.len())?;
+    }
+    Ok(())
 }
 
 /// Checks that an integer fits into its type.

@@ -1,5 +1,7 @@
 //! The last step: strings are sorted and get their ids, sections are laid out, checksums taken.
 
+use std::mem::offset_of;
+
 use bytemuck::NoUninit;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -8,9 +10,9 @@ use super::locations::LocationTables;
 use super::pool::SortedStrings;
 use super::{WriteError, Writer};
 use crate::layout::{
-    AttrKind, AttrRec, DictEntry, FunctionLocationRec, Header, LOCATION_KIND_BITS, LocationId, LocationKind,
-    LocationRec, MAGIC, MAJOR, MINOR, NONE, PAYLOAD_ALIGN, SECTION_OPTIONAL, SectionId, SectionRec, StringId,
-    TABLE_ALIGN,
+    AttrId, AttrKind, AttrRec, CompiledModuleRec, DictEntry, FunctionLocationRec, Header, LOCATION_KIND_BITS,
+    LocationId, LocationKind, LocationRec, MAGIC, MAJOR, MINOR, NONE, PAYLOAD_ALIGN, SECTION_OPTIONAL,
+    SectionId, SectionRec, StringId, TABLE_ALIGN,
 };
 
 /// The sections of the file.
@@ -21,6 +23,7 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
         module_name,
         module_attrs,
         module_location,
+        features,
         types,
         kernel_names,
         devices,
@@ -56,7 +59,7 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
         minor: MINOR,
         n_sections: 0,
         file_len: 0,
-        features: 0,
+        features,
         producer: strings.id(producer),
         module_name: module_name.map_or(NONE, |id| strings.id(id)),
         module_attrs: module_attrs.map_or(NONE, |id| id.0),
@@ -113,6 +116,12 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
     Ok(sections.lay_out(header, payload))
 }
 
+/// The data of an attribute.
+fn part<'d>(data: &'d mut [u8], rec: &AttrRec) -> &'d mut [u8] {
+    let (start, len) = (rec.value as u32 as usize, (rec.value >> 32) as usize);
+    &mut data[start..start + len]
+}
+
 /// The sorted strings, and the replacement of provisional ids.
 struct Strings(SortedStrings);
 
@@ -128,15 +137,28 @@ impl Strings {
                     rec.value = u64::from(self.id(StringId(rec.value as u32)));
                 }
                 Some(AttrKind::Dict) => {
-                    let (start, len) = (rec.value as u32 as usize, (rec.value >> 32) as usize);
-                    for bytes in data[start..start + len].chunks_exact_mut(size_of::<DictEntry>()) {
-                        let entry: DictEntry = bytemuck::pod_read_unaligned(bytes);
-                        let entry = DictEntry { key: StringId(self.id(entry.key)), ..entry };
-                        bytes.copy_from_slice(bytemuck::bytes_of(&entry));
+                    for entry in part(data, rec).chunks_exact_mut(size_of::<DictEntry>()) {
+                        self.remap(entry.split_at_mut(size_of::<StringId>()).0);
                     }
+                }
+                // Name and text; then no string follows.
+                Some(AttrKind::CompiledModule) => {
+                    self.remap(part(data, rec).split_at_mut(offset_of!(CompiledModuleRec, place)).0);
+                }
+                // The first word is an attribute.
+                Some(AttrKind::CompilationUnit) => {
+                    self.remap(part(data, rec).split_at_mut(size_of::<AttrId>()).1);
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Gives a list of strings their final ids.
+    fn remap(&self, ids: &mut [u8]) {
+        for bytes in ids.chunks_exact_mut(size_of::<StringId>()) {
+            let id: StringId = bytemuck::pod_read_unaligned(bytes);
+            bytes.copy_from_slice(bytemuck::bytes_of(&self.id(id)));
         }
     }
 

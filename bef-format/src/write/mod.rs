@@ -25,9 +25,10 @@ use std::collections::HashMap;
 
 use crate::dtype::DType;
 use crate::layout::{
-    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, DenseRec, DictEntry, FunctionId,
-    KernelCode, LocationId, LocationKind, MAX_ATTR_DEPTH, MAX_ATTR_NODES, MAX_LOCATION_DEPTH,
-    MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId, TABLE_ALIGN, TypeId,
+    ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, CompiledModuleRec, DenseRec,
+    DictEntry, FEATURE_COMPILED, FunctionId, KernelCode, LocationId, LocationKind, MAX_ATTR_DEPTH,
+    MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId,
+    TABLE_ALIGN, TypeId,
 };
 pub use assemble::Parts;
 use code::Code;
@@ -61,6 +62,8 @@ pub struct Writer {
     module_name: Option<StringId>,
     module_attrs: Option<AttrId>,
     module_location: Option<LocationId>,
+    /// What readers must know.
+    features: u64,
     types: IdPool<StringId>,
     kernel_names: IdPool<StringId>,
     devices: IdPool<StringId>,
@@ -108,6 +111,7 @@ impl Writer {
             module_name: None,
             module_attrs: None,
             module_location: None,
+            features: 0,
             types: IdPool::default(),
             kernel_names: IdPool::default(),
             devices,
@@ -218,7 +222,15 @@ impl Writer {
         let id = AttrId(self.attrs.len() as u32);
         let has_data = matches!(
             AttrKind::from_code(rec.kind),
-            Some(AttrKind::Array | AttrKind::Scalars | AttrKind::Dict | AttrKind::Dense | AttrKind::Shape)
+            Some(
+                AttrKind::Array
+                    | AttrKind::Scalars
+                    | AttrKind::Dict
+                    | AttrKind::Dense
+                    | AttrKind::Shape
+                    | AttrKind::CompiledModule
+                    | AttrKind::CompilationUnit
+            )
         ) && rec.flags & ATTR_UNRANKED == 0;
         if has_data {
             let start = self.attr_data.len().next_multiple_of(TABLE_ALIGN);
@@ -282,6 +294,32 @@ impl Writer {
     pub fn attr_text(&mut self, text: &str) -> AttrId {
         let text = self.strings.id(text);
         self.leaf(AttrKind::Text, None, 0, NONE, u64::from(text.0))
+    }
+
+    /// A module that a kernel compiles, by its symbol name and its generic MLIR text; `place` named functions stand before it.
+    pub fn attr_compiled_module(&mut self, name: &str, text: &str, place: u32) -> AttrId {
+        if name.is_empty() {
+            self.fail(|| "a compiled module has no name".to_owned());
+        }
+        self.features |= FEATURE_COMPILED;
+        let rec = CompiledModuleRec { name: self.strings.id(name), text: self.strings.id(text), place };
+        let kind = AttrKind::CompiledModule as u8;
+        let attr = AttrRec { kind, dtype: 0, depth: 0, flags: 0, ty: NONE, value: 0 };
+        self.aggregate(attr, bytemuck::bytes_of(&rec).into(), 1)
+    }
+
+    /// A symbol of a compiled module, by the names that lead to it: at least one.
+    pub fn attr_compilation_unit<'n>(
+        &mut self,
+        module: AttrId,
+        nested: impl IntoIterator<Item = &'n str>,
+    ) -> AttrId {
+        let (depth, n_nodes) = self.tree(std::iter::once(module));
+        let names = nested.into_iter().map(|name| self.strings.id(name).0);
+        let words: Vec<u32> = std::iter::once(module.0).chain(names).collect();
+        let kind = AttrKind::CompilationUnit as u8;
+        let attr = AttrRec { kind, dtype: 0, depth, flags: 0, ty: NONE, value: 0 };
+        self.aggregate(attr, bytemuck::cast_slice(&words).into(), n_nodes)
     }
 
     /// Depth and number of nodes of an attribute with these children.

@@ -3,8 +3,9 @@
 use std::mem::offset_of;
 
 use bef_format::layout::{
-    self, AttrKind, AttrRec, DenseRec, DictEntry, FunctionKind, FunctionLocationRec, FunctionRec, Header,
-    KernelRec, LocationEndRec, LocationKind, LocationRec, OperandInfo, OperandMode, RegisterRec, SectionRec,
+    self, AttrKind, AttrRec, CompiledModuleRec, DenseRec, DictEntry, FunctionKind, FunctionLocationRec,
+    FunctionRec, Header, KernelRec, LocationEndRec, LocationKind, LocationRec, OperandInfo, OperandMode,
+    RegisterRec, SectionRec,
 };
 use bef_format::{DType, SectionId};
 
@@ -43,6 +44,7 @@ fn records() {
     record!(SectionRec: id, flags, offset, len, checksum);
     record!(AttrRec: kind, dtype, depth, flags, ty, value);
     record!(DictEntry: key, value);
+    record!(CompiledModuleRec: name, text, place);
     record!(DenseRec: rank, reserved, offset, len);
     record!(FunctionRec: name, kind, reserved, attrs, n_args, n_results, first_type, first_kernel, n_kernels, first_register, n_registers, first_result);
     record!(KernelRec: code, first_operand, first_result, first_aux, ready_count, stream, cost, n_results, n_functions, device, flags);
@@ -103,5 +105,5 @@ fn constants() {
     );
     assert_eq!((layout::ATTR_DENSE_ARRAY, layout::ATTR_SPLAT, layout::ATTR_UNRANKED), (1, 2, 4));
     assert_eq!((layout::KERNEL_ANY, layout::KERNEL_OPERAND_INFO, layout::SECTION_OPTIONAL), (1, 2, 1));
-    assert_eq!((layout::KNOWN_FEATURES, layout::LOCATION_KIND_BITS), (0, 4));
+    assert_eq!((layout::KNOWN_FEATURES, layout::LOCATION_KIND_BITS), (1, 4));
 }

@@ -22,6 +22,7 @@ enum Attr {
     Scalars(Vec<i16>),
     Dense(Vec<u8>, bool),
     Shape(Option<Vec<i64>>),
+    Compiled(String, String, Vec<String>),
 }
 
 fn attr() -> impl Strategy<Value = Attr> {
@@ -37,6 +38,8 @@ fn attr() -> impl Strategy<Value = Attr> {
         (proptest::collection::vec(0..2u8, 1..90), any::<bool>())
             .prop_map(|(data, splat)| { Attr::Dense(if splat { data[..1].to_vec() } else { data }, splat) }),
         proptest::option::of(proptest::collection::vec(-1..5i64, 0..4)).prop_map(Attr::Shape),
+        (".{1,3}", ".{0,9}", proptest::collection::vec(".{0,3}", 0..3))
+            .prop_map(|(name, text, nested)| Attr::Compiled(name, text, nested)),
     ];
     leaf.prop_recursive(4, 20, 4, |inner| {
         prop_oneof![
@@ -80,6 +83,11 @@ fn write_attr(w: &mut Writer, attr: &Attr) -> AttrId {
             w.attr_dense(ty, DType::I1, &[data.len() as i64], data, *splat)
         }
         Attr::Shape(dims) => w.attr_shape(dims.as_deref()),
+        Attr::Compiled(name, text, nested) => {
+            let module = w.attr_compiled_module(name, text, 0);
+            let unit = |w: &mut Writer| w.attr_compilation_unit(module, nested.iter().map(String::as_str));
+            if nested.is_empty() { module } else { unit(w) }
+        }
     }
 }
 
@@ -102,7 +110,17 @@ fn read_attr(image: &Image<'_>, id: AttrId) -> Attr {
         AttrView::Dense { data, splat, .. } => Attr::Dense(data.to_vec(), splat),
         AttrView::Shape(dims) => Attr::Shape(Some(dims.to_vec())),
         AttrView::UnrankedShape => Attr::Shape(None),
-        AttrView::Symbol(_) => panic!("none was written"),
+        AttrView::CompiledModule { name, text, place: 0 } => {
+            Attr::Compiled(name.to_owned(), text.to_owned(), Vec::new())
+        }
+        AttrView::CompilationUnit { module, nested } => match read_attr(image, module) {
+            Attr::Compiled(name, text, _) => {
+                let nested = nested.iter().map(|&name| image.string(name).to_owned()).collect();
+                Attr::Compiled(name, text, nested)
+            }
+            attr => panic!("a unit of {attr:?}"),
+        },
+        AttrView::Symbol(_) | AttrView::CompiledModule { .. } => panic!("none was written"),
     }
 }
 

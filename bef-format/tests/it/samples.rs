@@ -10,6 +10,7 @@ pub(crate) fn all() -> Vec<(&'static str, AlignedBytes)> {
         ("adds", adds(5, true)),
         ("stripped", adds(5, false)),
         ("everything", everything()),
+        ("compiled", compiled()),
     ]
 }
 
@@ -163,6 +164,20 @@ pub(crate) fn everything() -> AlignedBytes {
     let mut f = FunctionBuilder::new(w.string("unused"), FunctionKind::Async);
     f.set_location(next);
     f.kernel(&KernelSpec { code: w.kernel_name("test.empty"), attrs: &empty, ..Default::default() });
+    w.add(f);
+    finish(w)
+}
+
+/// Two modules to compile, of which a kernel refers to symbols of the first, and to the second as a whole.
+pub(crate) fn compiled() -> AlignedBytes {
+    let mut w = Writer::new();
+    w.set_producer("bef-format tests");
+    let first = w.attr_compiled_module("kernels", "\"builtin.module\"() ...", 0);
+    let second = w.attr_compiled_module("others", "", 1);
+    let unit = w.attr_compilation_unit(first, ["inner", "main"]);
+    let all = w.attr_array(&[unit, second, first]);
+    let mut f = FunctionBuilder::new(w.string("main"), FunctionKind::Async);
+    f.kernel(&KernelSpec { code: w.kernel_name("test.compile"), attrs: &[unit, all], ..Default::default() });
     w.add(f);
     finish(w)
 }

@@ -6,6 +6,8 @@
 use bef_format::write::Writer;
 use bef_format::{DType, StringId};
 
+use rustc_hash::FxHashMap;
+
 use super::ABSENT;
 use crate::ir::{
     AttrId, AttrKind, Blob, FloatKind, KnownType, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
@@ -26,6 +28,8 @@ pub(super) struct Constants {
     locations: Vec<Option<bef_format::LocationId>>,
     names: Vec<Option<StringId>>,
     absent: Option<bef_format::AttrId>,
+    /// The modules that kernels compile, by name.
+    compiled: FxHashMap<StrId, bef_format::AttrId>,
     /// The line of the last place in the text: the next one is near.
     line: u32,
 }
@@ -39,6 +43,11 @@ impl Constants {
     /// What stands for an optional attribute that an op does not have.
     pub(super) fn absent(&mut self, w: &mut Writer) -> bef_format::AttrId {
         *self.absent.get_or_insert_with(|| w.attr_text(ABSENT))
+    }
+
+    /// A module that kernels compile: what refers to it from now on is a unit of it.
+    pub(super) fn compiled(&mut self, w: &mut Writer, m: &Module, name: StrId, text: &str, place: u32) {
+        self.compiled.insert(name, w.attr_compiled_module(m.cx.str(name), text, place));
     }
 
     pub(super) fn ty(&mut self, m: &Module, w: &mut Writer, ty: TypeId) -> bef_format::TypeId {
@@ -100,6 +109,12 @@ impl Constants {
             AttrKind::Type(ty) => {
                 let ty = self.ty(m, w, *ty);
                 w.attr_type(ty)
+            }
+            AttrKind::Symbol { root, nested } if let Some(&module) = self.compiled.get(root) => {
+                match &**nested {
+                    [] => module,
+                    nested => w.attr_compilation_unit(module, nested.iter().map(|&name| cx.str(name))),
+                }
             }
             AttrKind::Symbol { root, nested } if nested.is_empty() => w.attr_symbol(cx.str(*root)),
             AttrKind::Array(elements) => match self.scalars(m, w, elements) {

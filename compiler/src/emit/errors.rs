@@ -102,6 +102,21 @@ pub(super) fn not_held(span: Option<Span>, name: &str) -> Diagnostic {
         .upstream(format!("BEF files cannot encode the '{name}' attribute"))
 }
 
+/// E0617: a module that kernels are to compile has no name that they could refer to.
+pub(super) fn nameless_module(span: Option<Span>) -> Diagnostic {
+    Diagnostic::error("E0617", "a module that is marked `tfrt.compiled` must have a name").at(span)
+}
+
+/// E0618: a symbol leads to nothing that a kernel could compile.
+pub(super) fn not_compiled(span: Option<Span>, attr: &str, symbol: &str) -> Diagnostic {
+    Diagnostic::error(
+        "E0618",
+        format!("attribute `{attr}` refers to {symbol}, which is nothing in a module that is marked `tfrt.compiled`"),
+    )
+    .at(span)
+    .upstream(format!("function {symbol} not defined"))
+}
+
 /// E0616: a synchronous function of TFRT returns what it may not.
 pub(super) fn returned_again(span: Option<Span>, i: usize, is_argument: bool) -> Diagnostic {
     let (what, upstream) =

@@ -1,18 +1,20 @@
 //! What TFRT's files cannot hold though ours can: for tools that are called by the names of TFRT's.
 //!
 //! * attributes other than numbers, strings, types of elements, shapes, dense tensors of numbers, symbols and lists of these;
-//! * references to functions that are not there;
+//! * references to functions that are not there, or to what is not in a module that kernels compile;
 //! * synchronous functions that return an argument, or one value twice.
 
 use super::errors;
 use crate::diag::{self, Diagnostic};
 use crate::dialects::Traits;
+use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, TypeId, TypeKind, ValueDef, names};
+use crate::print;
 use rustc_hash::FxHashSet;
 
 /// What of a module TFRT's files cannot hold, in the order of the text.
 pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
-    let functions: FxHashSet<StrId> = m.functions().iter().filter_map(|&op| m.symbol_name(op)).collect();
+    let mut symbols = SymbolTables::default();
     let mut diags = Vec::new();
     for function in m.functions() {
         // That is said when it is emitted.
@@ -21,7 +23,7 @@ pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
         }
         let is_sync = m.attr(function, names::TFRT_SYNC).is_some();
         for op in m.walk(function).filter(|&op| op != function) {
-            attributes(m, op, &functions, &mut diags);
+            attributes(m, op, &mut symbols, &mut diags);
             if is_sync && m.parent_op(op) == Some(function) {
                 returned(m, op, &mut diags);
             }
@@ -31,34 +33,38 @@ pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
     diags
 }
 
-fn attributes(m: &Module, op: OpId, functions: &FxHashSet<StrId>, diags: &mut Vec<Diagnostic>) {
+fn attributes(m: &Module, op: OpId, symbols: &mut SymbolTables, diags: &mut Vec<Diagnostic>) {
     for &(name, value) in m.attrs(op) {
         let span = m.op_spans.at(op).copied();
         match m.cx.attr(value) {
             _ if !is_held(m, value) => diags.push(errors::not_held(span, m.cx.str(name))),
-            AttrKind::Symbol { .. } => diags.extend(undefined(m, op, name, value, functions)),
+            AttrKind::Symbol { .. } => diags.extend(undefined(m, op, name, value, symbols)),
             AttrKind::Array(elements) => {
-                diags.extend(
-                    elements.iter().filter_map(|&element| undefined(m, op, name, element, functions)),
-                );
+                diags.extend(elements.iter().filter_map(|&element| undefined(m, op, name, element, symbols)));
             }
             _ => {}
         }
     }
 }
 
-/// The error if it is a reference to a function that is not there.
+/// The error if it is a reference to neither a function nor something that a kernel compiles.
 fn undefined(
     m: &Module,
     op: OpId,
     name: StrId,
     attr: AttrId,
-    functions: &FxHashSet<StrId>,
+    symbols: &mut SymbolTables,
 ) -> Option<Diagnostic> {
-    let AttrKind::Symbol { root, .. } = m.cx.attr(attr) else { return None };
-    let is_there = functions.contains(root);
+    let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return None };
     let span = m.op_spans.at(op).copied();
-    (!is_there).then(|| errors::no_such_function(span, m.cx.str(name), m.cx.str(*root)))
+    let target = symbols.resolve(m, m.top(), *root, &[]);
+    let is_compiled = target.is_some_and(|op| m.is_compiled(op));
+    match &**nested {
+        [] if is_compiled || target.is_some_and(|op| m.is(op, names::FUNC_FUNC)) => None,
+        [] => Some(errors::no_such_function(span, m.cx.str(name), m.cx.str(*root))),
+        nested if is_compiled && symbols.resolve(m, m.top(), *root, nested).is_some() => None,
+        _ => Some(errors::not_compiled(span, m.cx.str(name), &print::attr_text(&m.cx, attr))),
+    }
 }
 
 fn is_held(m: &Module, attr: AttrId) -> bool {

@@ -4,6 +4,7 @@
 //! func.func @f   ──▶ function `f`                    tfrt.return ──▶ the function's results
 //! region         ──▶ function without name           block argument, op result ──▶ register
 //! op             ──▶ kernel                          @f in an attribute ──▶ function id
+//! module to compile ──▶ text                         @m::@f             ──▶ compilation unit
 //! ```
 //!
 //! Functions come in the order of the module, then the bodies of regions in the order in which they were met. Kernels
@@ -15,6 +16,8 @@
 //!   `_tfrt_cost` its cost, unless only an attribute can say it (another type than i64, out of range).
 //! * references to functions become function ids: attributes of registered ops that are declared as symbols, and any
 //!   other symbol (or array of symbols) that names functions of the module.
+//! * references to a nested module that is marked `tfrt.compiled`, or to something in it, become compilation units: attributes that hold
+//!   the module as text, for kernels that compile it. Nothing else becomes of such a module.
 //! * the others become attributes: the declared ones in the order of the definition (an optional one that is absent
 //!   holds its place as [`ABSENT`]), then the rest by name.
 //!
@@ -39,6 +42,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::{self, Diagnostic, Span};
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, OpId, StrId, ValueId, names};
+use crate::print::{PrintOptions, print_op};
 use crate::streams::{Analysis, Loops, StreamOptions};
 use constants::Constants;
 
@@ -184,10 +188,11 @@ impl<'m> Emitter<'m> {
         if let Some(location) = self.location(m.loc(top)) {
             self.w.set_module_location(location);
         }
-        let blocks = m.regions_of(top).iter().flat_map(|&region| m.blocks_of(region));
-        for op in blocks.flat_map(|&block| m.ops_in(block)) {
+        for op in m.symbols() {
             if m.is(op, names::FUNC_FUNC) {
                 self.declare(op);
+            } else if m.is_compiled(op) {
+                self.compiled(op);
             } else {
                 self.diags.push(errors::not_a_function(self.span(op), m.op_name_str(op)));
             }
@@ -198,6 +203,24 @@ impl<'m> Emitter<'m> {
             self.body(at);
             at += 1;
         }
+    }
+
+    /// Stores a module that kernels compile.
+    fn compiled(&mut self, op: OpId) {
+        let m = self.m;
+        let Some(name) = m.symbol_name(op).filter(|&name| name != names::EMPTY) else {
+            return self.diags.push(errors::nameless_module(self.span(op)));
+        };
+        let options = PrintOptions {
+            generic: true,
+            keep_names: self.strip == Strip::Nothing,
+            locations: self.strip != Strip::Debug,
+            local_scope: true,
+        };
+        let text = print_op(m, op, &options);
+        // There are less than 2^32 operations.
+        let place = self.bodies.len() as u32;
+        self.constants.compiled(&mut self.w, m, name, &text, place);
     }
 
     /// Gives a `func.func` its id, and puts it on the list.

@@ -38,6 +38,7 @@ pub mod names {
         OPERAND_SEGMENT_SIZES = "operandSegmentSizes", RESULT_SEGMENT_SIZES = "resultSegmentSizes",
         BEF_NAME = "bef.name", TFRT_SYNC = "tfrt.sync", TFRT_NATIVE = "tfrt.native", TFRT_COST = "_tfrt_cost",
         BUILTIN_MODULE = "builtin.module", FUNC_FUNC = "func.func", TFRT_RETURN = "tfrt.return", BEF_NONSTRICT = "bef.nonstrict",
+        TFRT_COMPILED = "tfrt.compiled",
     }
 }
 
@@ -94,6 +95,7 @@ known_types! {
     FixedRankShape2 = "!ts.fixed_rank_shape.2",
     FixedRankShape3 = "!ts.fixed_rank_shape.3",
     Arena = "!cpu.arena",
+    ProtoExample = "!tfrt_test.proto_example",
 }
 
 impl KnownType {
@@ -173,7 +175,8 @@ impl Context {
                 | KnownType::FixedRankShape1
                 | KnownType::FixedRankShape2
                 | KnownType::FixedRankShape3
-                | KnownType::Arena => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
+                | KnownType::Arena
+                | KnownType::ProtoExample => TypeKind::Opaque(cx.str_id(&known.name()[1..])),
             };
             let id = cx.type_id(kind);
             debug_assert_eq!(id, known.id());

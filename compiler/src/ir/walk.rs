@@ -1,6 +1,6 @@
 //! Visiting the IR. No walk recurses: nesting costs heap, not stack.
 
-use super::{BlockId, Module, OpId, UseId, ValueId};
+use super::{BlockId, Module, OpId, UseId, ValueId, names};
 use crate::ir::entity::Packed;
 
 impl Module {
@@ -33,9 +33,20 @@ impl Module {
         false
     }
 
-    /// All functions of the root module's nest: the ops called `func.func`, in order.
+    /// The functions of the program: the ops called `func.func` in the root module, in order. Those of modules inside are not its.
     pub fn functions(&self) -> Vec<OpId> {
-        self.walk(self.top()).filter(|op| self.is(*op, super::names::FUNC_FUNC)).collect()
+        self.symbols().filter(|op| self.is(*op, names::FUNC_FUNC)).collect()
+    }
+
+    /// The ops that stand in the root module itself.
+    pub fn symbols(&self) -> impl Iterator<Item = OpId> + '_ {
+        let blocks = self.regions_of(self.top()).iter().flat_map(|&region| self.blocks_of(region));
+        blocks.flat_map(|&block| self.ops_in(block))
+    }
+
+    /// Whether this is a module that a kernel compiles, and nothing else of the program looks into.
+    pub fn is_compiled(&self, op: OpId) -> bool {
+        self.is(op, names::BUILTIN_MODULE) && self.attr(op, names::TFRT_COMPILED).is_some()
     }
 }
 

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use super::{Failure, RaiseOptions, errors};
 use crate::dialects::Registry;
 use crate::emit::{ABSENT, dense_type, dtype, shape_text};
-use crate::ir::{AttrId, AttrKind, Blob, KnownType, LocId, LocKind, Module, TypeId};
-use crate::print;
+use crate::ir::{AttrId, AttrKind, Blob, KnownType, LocId, LocKind, Module, OpId, TypeId, ValueId};
+use crate::print::{self, PrintOptions, print_op};
 use crate::syntax::{self, ParseOptions};
 
 /// What each id of the file stands for.
@@ -47,7 +47,11 @@ impl Constants {
     }
 
     /// Converts all types, attributes and locations of a file, into a module that is otherwise empty.
-    pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
+    /// With it come the modules that kernels compile, each with the number of named functions before it, still in the module's body.
+    pub(super) fn read(
+        image: &Image<'_>,
+        options: &RaiseOptions,
+    ) -> Result<(Module, Constants, Vec<(u32, OpId)>), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
         let n_locations = if options.locations { image.n_locations() } else { 0 };
         let loc_ids = || (0..n_locations).map(bef_format::LocationId);
@@ -63,8 +67,15 @@ impl Constants {
                 _ => None,
             })
             .collect();
-        let pool = Pool::parse(image, &texts, &loc_texts, options.registry)?;
-        let Pool { module: mut m, types, attrs: texts, locs: loc_texts } = pool;
+        let compiled: Vec<(&str, &str, u32)> = attr_ids()
+            .filter_map(|id| match image.attr(id) {
+                AttrView::CompiledModule { name, text, place } => Some((name, text, place)),
+                _ => None,
+            })
+            .collect();
+        let pool = Pool::parse(image, &texts, &loc_texts, &compiled, options.registry)?;
+        let Pool { module: mut m, types, attrs: texts, locs: loc_texts, compiled: ops } = pool;
+        let compiled = compiled.iter().map(|&(_, _, place)| place).zip(ops).collect();
 
         let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
         let unit = m.cx.attr_id(AttrKind::Unit);
@@ -91,7 +102,7 @@ impl Constants {
             };
             c.locs.push(loc);
         }
-        Ok((m, c))
+        Ok((m, c, compiled))
     }
 
     /// Converts one attribute whose children are converted.
@@ -102,7 +113,16 @@ impl Constants {
             AttrView::Int { ty, dtype: _, value } => return self.int(m, self.ty(ty), value),
             AttrView::Float { dtype, bits } => AttrKind::Float { ty: float_type(dtype), bits },
             AttrView::Str(text) => AttrKind::Str { text: m.cx.str_id(text), ty: None },
-            AttrView::Symbol(text) => return Ok(m.cx.symbol_attr(text)),
+            AttrView::Symbol(text) | AttrView::CompiledModule { name: text, .. } => {
+                return Ok(m.cx.symbol_attr(text));
+            }
+            AttrView::CompilationUnit { module, nested } => {
+                let AttrView::CompiledModule { name, .. } = image.attr(module) else {
+                    return Ok(self.unit);
+                };
+                let nested = nested.iter().map(|&name| m.cx.str_id(image.string(name))).collect();
+                AttrKind::Symbol { root: m.cx.str_id(name), nested }
+            }
             AttrView::Array(children) => {
                 AttrKind::Array(children.iter().map(|&id| self.attr_or_unit(id)).collect())
             }
@@ -223,6 +243,7 @@ struct Pool {
     types: Vec<TypeId>,
     attrs: Vec<AttrId>,
     locs: Vec<LocId>,
+    compiled: Vec<OpId>,
 }
 
 impl Pool {
@@ -230,6 +251,7 @@ impl Pool {
         image: &Image<'_>,
         attrs: &[&str],
         locs: &[&str],
+        compiled: &[(&str, &str, u32)],
         registry: &'static Registry,
     ) -> Result<Pool, Failure> {
         let types: Vec<&str> = image.types().collect();
@@ -247,6 +269,10 @@ impl Pool {
         text.push_str("], types = [");
         join(&mut text, &types);
         text.push_str("]} : () -> ()\n");
+        for (_, module, _) in compiled {
+            text.push_str(module);
+            text.push('\n');
+        }
 
         let parsed = syntax::parse("BEF", &text, &ParseOptions { allow_unregistered: true, registry });
         let Some(mut m) = parsed.module else {
@@ -261,11 +287,15 @@ impl Pool {
         };
         let (attr_ids, loc_ids) = (list(&m, "attrs", attrs.len())?, list(&m, "locs", locs.len())?);
         let type_ids = list(&m, "types", types.len())?;
-        if m.next_op(op).is_some() || m.attrs(op).len() != 3 {
+        let ops: Vec<OpId> = m.ops_in(body).skip(1).collect();
+        if ops.len() != compiled.len() || m.attrs(op).len() != 3 {
             return Err(errors::bad_pool("some text stands for more than one thing"));
         }
         m.erase(op);
         m.set_loc(m.top(), LocId::UNKNOWN);
+        for (&op, &(name, text, _)) in ops.iter().zip(compiled) {
+            compiled_module(&mut m, op, name, text)?;
+        }
 
         for (&id, &text) in attr_ids.iter().zip(attrs) {
             if print::attr_text(&m.cx, id) != text {
@@ -288,6 +318,29 @@ impl Pool {
                 found.ok_or_else(|| errors::bad_text("a type", text))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Pool { module: m, types, attrs: attr_ids, locs })
+        Ok(Pool { module: m, types, attrs: attr_ids, locs, compiled: ops })
     }
+}
+
+/// Checks that an op is the module that its text says, and takes the locations from it that it has not from there.
+fn compiled_module(m: &mut Module, op: OpId, name: &str, text: &str) -> Result<(), Failure> {
+    let locations = !text.ends_with("-> ()");
+    let is_text = |keep_names| {
+        let options = PrintOptions { generic: true, keep_names, locations, local_scope: true };
+        print_op(m, op, &options) == text
+    };
+    let is_named = m.symbol_name(op).is_some_and(|found| m.cx.str(found) == name);
+    if !m.is_compiled(op) || !is_named || !(is_text(true) || is_text(false)) {
+        return Err(errors::bad_text("a module to compile", text));
+    }
+    if !locations {
+        let ops: Vec<OpId> = m.walk(op).collect();
+        for op in ops {
+            m.set_loc(op, LocId::UNKNOWN);
+            let blocks = m.regions_of(op).iter().flat_map(|&region| m.blocks_of(region));
+            let args: Vec<ValueId> = blocks.flat_map(|&block| m.args(block)).copied().collect();
+            args.into_iter().for_each(|arg| m.value_locs.unset(arg));
+        }
+    }
+    Ok(())
 }

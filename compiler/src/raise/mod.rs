@@ -3,6 +3,7 @@
 //! ```text
 //! strings ─▶ texts of types, of attributes and of locations that have no kind of their own ──one parse──▶ pool
 //! pool, attributes, locations ─▶ interned constants
+//! modules to compile, as text, parsed with it ─▶ modules
 //! functions ─▶ func.func        bodies of regions wait in a list until the op that owns them exists
 //! ```
 //!
@@ -62,7 +63,7 @@ pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, V
 }
 
 fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
-    let (mut module, constants) = Constants::read(image, options)?;
+    let (mut module, constants, compiled) = Constants::read(image, options)?;
     let n_functions = image.n_functions() as usize;
     module.reserve(Capacity {
         // A `func.func` and a return for each function.
@@ -80,6 +81,7 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
         options: *options,
         m: module,
         constants,
+        compiled,
         op_of_kernel: OnceCell::new(),
         codes: Vec::new(),
         regions: Vec::new(),
@@ -96,6 +98,8 @@ struct Raiser<'i, 'a> {
     options: RaiseOptions,
     m: Module,
     constants: Constants,
+    /// The modules that kernels compile, with the number of named functions before each.
+    compiled: Vec<(u32, OpId)>,
     /// Ops by the names of kernels that are not called as their ops.
     op_of_kernel: OnceCell<FxHashMap<&'static str, &'static OpDef>>,
     /// By kernel code.
@@ -134,13 +138,22 @@ impl<'a> Raiser<'_, 'a> {
         self.codes = image.kernel_names().map(|name| self.code(name)).collect::<Result<_, _>>()?;
 
         let body = self.m.body();
-        for f in image.functions().filter(|f| !f.name().is_empty()) {
+        // They come back where they stood.
+        let mut compiled = std::mem::take(&mut self.compiled);
+        compiled.iter().for_each(|&(_, op)| self.m.detach(op));
+        compiled.sort_by_key(|&(place, _)| place);
+        let mut compiled = compiled.into_iter().peekable();
+        for (f, i) in image.functions().filter(|f| !f.name().is_empty()).zip(0..) {
+            while let Some((_, op)) = compiled.next_if(|&(place, _)| place <= i) {
+                self.m.append(body, op);
+            }
             let op = self.function(f)?;
             self.m.append(body, op);
             while let Some((index, block)) = self.regions.pop() {
                 self.body(image.function(index), block)?;
             }
         }
+        compiled.for_each(|(_, op)| self.m.append(body, op));
         let unused = image.functions().find(|f| f.name().is_empty() && !self.is_used[f.index() as usize]);
         match unused {
             Some(f) => Err(errors::region(f.index(), "no kernel refers to it")),

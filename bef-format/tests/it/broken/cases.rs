@@ -26,6 +26,7 @@ pub(super) fn all() -> Vec<Case> {
     list.attribute_data();
     list.dense_attributes();
     list.trees();
+    list.compiled_modules();
     list.functions();
     list.function_tables();
     list.kernels();
@@ -186,7 +187,7 @@ impl List {
         let mut bad = |name, which: AttrKind, field, bytes: &[u8]| {
             self.entry(name, S::Attributes, self.attr(which), field, bytes);
         };
-        bad("attributes_kind", AttrKind::Unit, kind, &[13]);
+        bad("attributes_kind", AttrKind::Unit, kind, &[15]);
         bad("attributes_dtype", AttrKind::Unit, dtype, &[99]);
         bad("attributes_dtype_surplus", AttrKind::Unit, dtype, &[8]);
         bad("attributes_flags", AttrKind::Unit, flags, &[1]);
@@ -270,6 +271,33 @@ impl List {
         self.entry("dense_dimension", S::AttrData, data, 24, &(-1i64).to_le_bytes());
         self.entry("dense_size_overflow", S::AttrData, data, 24, &i64::MAX.to_le_bytes());
         self.entry("dense_dtype", S::Attributes, dense, offset_of!(AttrRec, dtype), &[16]);
+    }
+
+    fn compiled_modules(&mut self) {
+        let base = samples::compiled();
+        // In order: two modules, a unit, an array; twelve bytes of data and four of padding each.
+        let mut bad = |name, section, (i, field): (usize, usize), value: &[u8]| {
+            self.push(name, base.clone(), |bytes| {
+                let at = at(bytes, section, i) + field;
+                put(bytes, at, value);
+            });
+        };
+        bad("compiled_module_name", S::AttrData, (0, 0), &word(9999));
+        bad("compiled_module_without_name", S::AttrData, (0, 0), &word(0));
+        bad("compiled_module_text", S::AttrData, (4, 0), &word(9999));
+        bad("compiled_module_place", S::AttrData, (8, 0), &word(2));
+        bad("compilation_unit_module", S::AttrData, (32, 0), &word(2));
+        bad("compilation_unit_string", S::AttrData, (36, 0), &word(9999));
+        let (value, depth) = (offset_of!(AttrRec, value), offset_of!(AttrRec, depth));
+        bad("compiled_module_length", S::Attributes, (0, value + 4), &word(8));
+        bad("compiled_module_depth", S::Attributes, (0, depth), &[1]);
+        bad("compilation_unit_length", S::Attributes, (2, value + 4), &word(11));
+        bad("compilation_unit_alone", S::Attributes, (2, value + 4), &word(4));
+        bad("compilation_unit_empty", S::Attributes, (2, value + 4), &word(0));
+        // What it refers to is no module then.
+        bad("compilation_unit_kind", S::Attributes, (0, 0), &[AttrKind::Shape as u8]);
+        self.push("header_compiled_untold", base, |bytes| put(bytes, offset_of!(Header, features), &[0]));
+        self.header("header_compiled_unused", offset_of!(Header, features), &[1]);
     }
 
     fn trees(&mut self) {

@@ -520,8 +520,12 @@ impl<'f> KernelFrame<'f> {
 
     /// An attribute, by its position in the op's definition.
     pub fn attr(&self, i: usize) -> Option<AttrView<'_>> {
-        let id = *self.kernel().attrs.of(&self.plan.lists).get(i)?;
-        Some(self.image().attr(AttrId(id)))
+        Some(self.image().attr(self.attr_id(i)?))
+    }
+
+    /// The attribute's id in the file.
+    pub(super) fn attr_id(&self, i: usize) -> Option<AttrId> {
+        self.kernel().attrs.of(&self.plan.lists).get(i).copied().map(AttrId)
     }
 
     /// An attribute as a value, if it is a scalar.

@@ -89,7 +89,7 @@ fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
 ) -> Outcome {
     let context = frame.context();
     let (parking, on_cancel) = polled.waiting.take().unwrap_or_else(|| {
-        let parking = Arc::new(Parking { queue: context.queue().clone(), task: Mutex::default() });
+        let parking = Parking::new(context.queue().clone());
         let on_cancel = context.request.cancellation.on_cancel(Waker::from(parking.clone()));
         (parking, on_cancel)
     });
@@ -102,7 +102,7 @@ fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
     }
 }
 
-/// Where the task of a future waits to be woken.
+/// Where a task, such as that of a future, waits to be woken.
 pub(crate) struct Parking {
     queue: Arc<dyn WorkQueue>,
     task: Mutex<Parked>,
@@ -118,6 +118,11 @@ enum Parked {
 }
 
 impl Parking {
+    /// A place for a task of this queue.
+    pub(crate) fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
+        Arc::new(Parking { queue, task: Mutex::default() })
+    }
+
     fn swap(&self, parked: impl FnOnce(Parked) -> (Parked, Option<Task>)) {
         let mut slot = self.task.lock().unwrap_or_else(PoisonError::into_inner);
         let (parked, task) = parked(std::mem::take(&mut slot));

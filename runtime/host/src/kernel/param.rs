@@ -6,7 +6,7 @@
 //! | `&T`, `T: Object` | an operand |
 //! | `&Value` | an operand in any state |
 //! | [`Rest<T>`], `Rest<Value>`, [`Ignored`] | all further operands |
-//! | [`Attr<T>`], [`StrAttr`], [`DenseAttr`], [`RawAttr`] | an attribute |
+//! | [`Attr<T>`], [`StrAttr`], [`DenseAttr`], [`CompilationUnit`], [`RawAttr`] | an attribute |
 //! | [`Prepared<T>`](super::Prepared) | what was made of the use when the program was loaded |
 //! | [`Callee`](super::Callee) | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
@@ -358,6 +358,47 @@ impl Param for DenseAttr<'_> {
             attr => {
                 Err(Outcome::error(KernelError::invalid(format!("expected a dense attribute, got {attr:?}"))))
             }
+        }
+    }
+}
+
+/// A module to compile, and what is meant in it.
+#[derive(Clone, Debug)]
+pub struct CompilationUnit<'f> {
+    /// Tells the module from others of the file: what was compiled can be found again by it.
+    pub id: u32,
+    /// The module's symbol name.
+    pub root: &'f str,
+    /// The names that lead to a symbol in it; none if the module as a whole is meant.
+    pub nested: Vec<&'f str>,
+    /// The module as generic MLIR text.
+    pub text: &'f str,
+}
+
+impl Param for CompilationUnit<'_> {
+    type Item<'f> = CompilationUnit<'f>;
+    fn declare(signature: &mut Signature) {
+        let accepts = |attr: &AttrView<'_>| {
+            matches!(attr, AttrView::CompiledModule { .. } | AttrView::CompilationUnit { .. })
+        };
+        signature.attrs.push(AttrSpec { kind: "a compilation unit", accepts });
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, cursor: &mut Cursor) -> Result<CompilationUnit<'f>, Outcome> {
+        let image = frame.image();
+        let whole = frame.attr_id(cursor.attr);
+        let attr = next_attr(frame, cursor)?;
+        let (module, nested) = match attr {
+            AttrView::CompilationUnit { module, nested } => (Some(module), nested),
+            _ => (whole, &[][..]),
+        };
+        match module.map(|id| (id, image.attr(id))) {
+            Some((AttrId(id), AttrView::CompiledModule { name, text, place: _ })) => {
+                let nested = nested.iter().map(|&name| image.string(name)).collect();
+                Ok(CompilationUnit { id, root: name, nested, text })
+            }
+            _ => Err(Outcome::error(KernelError::invalid(format!(
+                "expected a compilation unit, got {attr:?}"
+            )))),
         }
     }
 }
