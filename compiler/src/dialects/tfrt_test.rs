@@ -51,7 +51,37 @@ pub(super) fn ops(r: &mut Registry) {
     functions(r);
     inspections(r);
     values(r);
+    records(r);
     tfrt_test_tensors::ops(r);
+}
+
+/// Training data: records, and pictures in them.
+fn records(r: &mut Registry) {
+    const I64: T = T::Is(K::I64);
+    const EXAMPLE: T = T::Is(K::ProtoExample);
+    let op = |name, summary, operands: &[T], result| {
+        test(name, summary, operands, &[result]).pure().large().format("operands attr-dict")
+    };
+    r.add(op("tfrt_test.decode_jpeg", "the picture in the bytes of a JPEG", &[STRING], TENSOR));
+    r.add(op(
+        "tfrt_test.resize_bilinear",
+        "a picture in another height and width, as f32",
+        &[TENSOR, I64, I64],
+        TENSOR,
+    ));
+    r.add(op("tfrt_test.parse_example_from_bytes", "a tf.Example out of its bytes", &[STRING], EXAMPLE));
+    r.add(op(
+        "tfrt_test.get_bytes_field_from_example",
+        "the value of a feature that is bytes",
+        &[EXAMPLE, STRING],
+        STRING,
+    ));
+    r.add(op(
+        "tfrt_test.get_int64_field_from_example",
+        "the value of a feature that is a number",
+        &[EXAMPLE, STRING],
+        I64,
+    ));
 }
 
 fn numbers(r: &mut Registry) {

@@ -1,5 +1,6 @@
 //! The tensor library's types as values of the host runtime.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -201,15 +202,28 @@ impl fmt::Display for PartialShape {
     }
 }
 
-/// A `!tfrt.string`.
+/// A `!tfrt.string`: any bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text(pub String);
+pub struct Text(pub Arc<[u8]>);
+
+impl Text {
+    /// As text; what is none has replacement characters.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text(text.as_bytes().into())
+    }
+}
 
 impl Object for Text {
     const TYPES: &'static [&'static str] = &["!tfrt.string"];
 
     fn display(&self) -> String {
-        self.0.clone()
+        self.text().into_owned()
     }
 }
 

@@ -18,7 +18,7 @@ macro_rules! readers {
     )*};
     (@ranks $registry:ident, $kernel:literal, $read:path, $ty:ident $name:literal, $($rank:literal)*) => {$(
         $registry.add(kernel!(concat!($kernel, ".", $name, ".", $rank), |path: &Text, index: i32| {
-            let path = path.0.clone();
+            let path = path.text().into_owned();
             let want = Wanted { dtype: <$ty as Element>::DTYPE, rank: $rank };
             Later::blocking(move |cx: &ExecContext| $read(&path, index, want, cx.allocator()))
         }));

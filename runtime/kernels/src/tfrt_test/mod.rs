@@ -4,6 +4,8 @@
 //! says so, ours say it too.
 
 mod benchmark;
+mod examples;
+mod pictures;
 mod state;
 mod strings;
 mod tasks;
@@ -24,6 +26,8 @@ pub fn tfrt_test(registry: &mut Registry) {
     failures(registry);
     numbers(registry);
     benchmark::add(registry);
+    examples::add(registry);
+    pictures::add(registry);
     state::add(registry);
     strings::add(registry);
     tasks::add(registry);
@@ -105,7 +109,7 @@ fn flat(list: RawAttr<'_>) -> Result<(Text, i32, i32, f32), KernelError> {
         }
     }
     match (&texts[..], &integers[..], &floats[..]) {
-        ([text, ..], [first, second, ..], [float, ..]) => Ok((Text((*text).into()), *first, *second, *float)),
+        ([text, ..], [first, second, ..], [float, ..]) => Ok((Text::from(*text), *first, *second, *float)),
         _ => Err(KernelError::invalid("expected a string, two i32 and an f32 in nested lists")),
     }
 }

@@ -7,18 +7,19 @@ use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use crate::objects::Text;
 
 pub(super) fn add(registry: &mut Registry) {
-    registry.add(kernel!("tfrt_test.get_string", |value: StrAttr<'_>| Text(value.0.into())));
-    registry.add(kernel!("tfrt_test.get_string_sync", |value: StrAttr<'_>| Text(value.0.into())));
+    registry.add(kernel!("tfrt_test.get_string", |value: StrAttr<'_>| Text::from(value.0)));
+    registry.add(kernel!("tfrt_test.get_string_sync", |value: StrAttr<'_>| Text::from(value.0)));
     registry.add(kernel!("tfrt_test.print_string", |text: &Text, cx: &ExecContext| {
-        cx.print(&format!("string = {}\n", text.0)).map(|()| Chain)
+        cx.print(&format!("string = {}\n", text.text())).map(|()| Chain)
     }));
-    registry.add(kernel!("tfrt_test.append_string", |a: &Text, b: &Text| Text(format!("{}{}", a.0, b.0))));
+    registry
+        .add(kernel!("tfrt_test.append_string", |a: &Text, b: &Text| Text([&*a.0, &*b.0].concat().into())));
     registry.add(kernel!("tfrt_test.string_equal", |a: &Text, b: &Text| a.0 == b.0));
     registry.add(kernel!("tfrt_test.format_string", |text: &Text, number: i32| {
-        format_number(&text.0, number).map(Text)
+        format_number(&text.text(), number).map(|text| Text::from(text.as_str()))
     }));
     registry.add(kernel!("tfrt_test.read_string_from_file", |path: &Text| {
-        let path = path.0.clone();
+        let path = path.text().into_owned();
         Later::blocking(move |_| read(&path))
     }));
     registry.add(kernel!("tfrt_test.print_hello", |cx: &ExecContext| {
@@ -29,7 +30,7 @@ pub(super) fn add(registry: &mut Registry) {
         let conditional =
             ["TFRT_LOG_IF(INFO, true)", "TFRT_LOG_IF(WARNING, true)", "TFRT_LOG_IF(ERROR, true)"];
         for name in macros.iter().chain(&conditional) {
-            eprintln!("from {name}: {}", text.0);
+            eprintln!("from {name}: {}", text.text());
         }
         Chain
     }));
@@ -37,14 +38,14 @@ pub(super) fn add(registry: &mut Registry) {
         let shared = cx
             .request
             .resources
-            .or_insert_with("sample_shared_context", || Text("sample_shared_context0".into()))?;
+            .or_insert_with("sample_shared_context", || Text::from("sample_shared_context0"))?;
         Ok::<_, KernelError>(((*shared).clone(), Chain))
     }));
 }
 
 fn read(path: &str) -> Result<Text, KernelError> {
-    std::fs::read_to_string(path)
-        .map(Text)
+    std::fs::read(path)
+        .map(|bytes| Text(bytes.into()))
         .map_err(|_| KernelError::new(ErrorCode::NotFound, format!("failed to read from file {path}")))
 }
 

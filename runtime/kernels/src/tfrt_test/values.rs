@@ -19,7 +19,7 @@ pub(super) fn add(registry: &mut Registry) {
         unique.0.0.iter().copied().map(Value::I1).collect::<Vec<_>>()
     }));
     // TFRT's looks at a value through its base classes. There are no classes here.
-    registry.add(kernel!("tfrt_test.async_value_get", || Text("base1:base2:final_class:3".into())));
+    registry.add(kernel!("tfrt_test.async_value_get", || Text::from("base1:base2:final_class:3")));
     registry.add(kernel!("tfrt_test.async_value_ref", async_value_ref));
     registry.add(kernel!("tfrt_test.const_dense_attr", constant));
     registry.add(kernel!("tfrt_test.sync.const_dense_attr", constant));
@@ -97,7 +97,7 @@ fn async_value_ref() -> Text {
     seen.push(number(emplaced.value()));
     promise.set(Value::I32(4));
     seen.push(number(emplaced.value()));
-    Text(seen.join(";"))
+    Text::from(seen.join(";").as_str())
 }
 
 fn sum(first: i32, others: &Rest<'_, i32>) -> Result<i32, Outcome> {

@@ -48,6 +48,7 @@ mod pool;
 mod product;
 mod real;
 mod reduce;
+mod resize;
 mod segment;
 mod serial;
 mod shapes;
@@ -97,6 +98,7 @@ pub mod reference {
     pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
     pub use super::product::{Turn, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
+    pub use super::resize::resize_bilinear;
     pub use super::segment::{
         Segment, SortedSegment, bincount, dynamic_partition, dynamic_stitch, segment, unsorted_segment,
     };
