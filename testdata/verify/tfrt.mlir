@@ -47,6 +47,41 @@ func.func @conditions(%c: i1, %a: i32, %b: i64) {
 
 // -----
 
+func.func @step(%a: i32, %t: tensor<?xf32>) -> (i32, tensor<?xf32>, i1) {
+  %more = tfrt.constant.i1 false
+  tfrt.return %a, %t, %more : i32, tensor<?xf32>, i1
+}
+func.func @endless(%a: i32) -> i32 {
+  tfrt.return %a : i32
+}
+func.func @loops(%c: i1, %a: i32, %b: i64, %t: tensor<2xf32>) {
+  // What is known of a tensor's shape makes no difference.
+  %0:2 = tfrt.while %c @step(%a, %t) parallel_iterations(1) : (i32, tensor<2xf32>) -> (i32, tensor<2xf32>)
+  // expected-error @+1 {{'tfrt.while' op operand type mismatch}}
+  %1:2 = tfrt.while %c @step(%b, %t) parallel_iterations(1) : (i64, tensor<2xf32>) -> (i32, tensor<2xf32>)
+  // expected-error @+1 {{'tfrt.while' op incorrect number of operands for callee}}
+  %2:2 = tfrt.while %c @step(%a) parallel_iterations(1) : (i32) -> (i32, tensor<2xf32>)
+  // expected-error @+1 {{`tfrt.while` of `@endless` has type `(i32) -> (i32, i1)`, but the function has type `(i32) -> (i32)`}}
+  %3 = tfrt.while %c @endless(%a) parallel_iterations(1) : (i32) -> (i32)
+  // expected-error @+1 {{has type `(i32, tensor<2xf32>) -> (tensor<2xf32>, i32, i1)`, but the function has type `(i32, tensor<?xf32>) -> (i32, tensor<?xf32>, i1)`}}
+  %4:2 = tfrt.while %c @step(%a, %t) parallel_iterations(1) : (i32, tensor<2xf32>) -> (tensor<2xf32>, i32)
+  tfrt.return
+}
+func.func @once(%a: i32, %b: i64) {
+  %0 = tfrt.once @endless(%a) : (i32) -> (i32)
+  // expected-error @+1 {{'tfrt.once' op operand type mismatch}}
+  %1 = tfrt.once @endless(%b) : (i64) -> (i32)
+  // expected-error @+1 {{'tfrt.once' op incorrect number of results for callee}}
+  tfrt.once @endless(%a) : (i32) -> ()
+  // expected-error @+1 {{which is `builtin.module` and no function}}
+  tfrt.once @module() : () -> ()
+  tfrt.return
+}
+module @module {
+}
+
+// -----
+
 func.func @block(%start: i32, %end: i32, %x: i64) {
   tfrt.return
 }

@@ -3,12 +3,13 @@
 //! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
 
 use super::short::*;
-use super::tfrt_verify::{after_condition, block_call, verify_after_first, verify_blocks};
+use super::tfrt_verify::{after_condition, block_call, loop_body, verify_after_first, verify_blocks};
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{
     Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType as K;
+use crate::verify::all_types;
 
 views! {
     /// `tfrt.if`.
@@ -139,6 +140,7 @@ fn conditions(r: &mut Registry) {
         )
         .attr("function", A::FlatSymbol)
         .result_with("results", T::Any, Arity::Variadic)
+        .callee_type(all_types)
         .format(
             "$function `(` $operands `)` attr-dict `:` `(` type($operands) `)` `->` `(` type($results) `)`",
         )
@@ -155,6 +157,7 @@ fn loops(r: &mut Registry) {
             .attr("body_fn", A::FlatSymbol)
             .attr("parallel_iterations", A::Int(K::I64))
             .result_with("results", T::Any, Arity::Variadic)
+            .callee_type(loop_body)
             .format(
                 "$cond $body_fn `(` $operands `)` attr-dict `parallel_iterations` `(` $parallel_iterations `)` `:` \
                  `(` type($operands) `)` `->` `(` type($results) `)`",

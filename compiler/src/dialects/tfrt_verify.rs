@@ -25,6 +25,13 @@ pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Types, Typ
     (operands(m, op, 1).collect(), results(m, op))
 }
 
+/// Of `tfrt.while`: the function gets what follows the condition; it gives what the loop does, and whether there is a next time.
+pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+    let (passed, mut taken) = after_condition(m, op, given);
+    taken.push(KnownType::I1.id());
+    (passed, taken)
+}
+
 /// Of `tfrt.parallel_call.i32`: the function gets a block's ends and what follows the block size; it gives nothing or a chain.
 pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
     let passed = block_of_range().into_iter().chain(operands(m, op, 3)).collect();

@@ -354,7 +354,7 @@ impl Verifier<'_> {
 }
 
 /// Of a call: a function gets all operands and gives all results.
-fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
+pub(crate) fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let types = |v| m.value_type(v);
     (m.operands(op).map(types).collect(), m.results(op).map(types).collect())
 }
