@@ -120,6 +120,11 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Whether it can run while any of its operands is missing.
+    pub(crate) fn takes_all_in_any_state(&self) -> bool {
+        self.takes_any_state && self.operands.iter().chain(&self.rest).all(|types| types.is_empty())
+    }
+
     /// Whether one more chain is accepted as the last operand: it is if the kernel takes none of its own.
     pub fn accepts_trailing_chain(&self) -> bool {
         !self.operands.iter().any(|types| is_chain(types))

@@ -147,14 +147,6 @@ impl Use<'_, '_> {
             let device = self.image.device_name(self.kernel.device());
             return Err(format!("'{name}' is placed on device '{device}', which this runtime does not have"));
         }
-        // It may run while an operand is missing.
-        let takes_all = signature.takes_any_state
-            && signature.operands.iter().chain(&signature.rest).all(|types| types.is_empty());
-        if self.kernel.is_any() && !takes_all {
-            return Err(format!(
-                "'{name}' reads its operands, so it cannot run when the first of them is available"
-            ));
-        }
         self.check_operands(name, signature)?;
         self.check_results(name, signature)?;
         self.check_attrs(name, signature)?;

@@ -82,6 +82,10 @@ pub(crate) struct KernelPlan {
     pub(crate) first_passed: Option<u32>,
     pub(crate) first_result: u32,
     pub(crate) n_results: u16,
+    /// Whether it runs when the first of its data operands is final.
+    pub(crate) is_any: bool,
+    /// How many events it waits for.
+    pub(crate) ready_count: u32,
     /// Whether it stores all of its results or, when it is not done, none.
     pub(crate) stores_all: bool,
     /// Whether its results are final when it has run, and it calls nothing.
@@ -220,7 +224,8 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Kernels, prepared: &[PreparedUse
     let mut plans: Vec<FunctionPlan> =
         image.functions().map(|f| plan_function(image, &f, kernels, prepared)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
-    let orders: Vec<Option<Vec<u32>>> = image.functions().map(|f| line_order(&f, kernels)).collect();
+    let planned = plans.iter().zip(image.functions());
+    let orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| line_order(&f, plan, kernels)).collect();
     let has_line = with_lines(image, &orders);
     let inline: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_some()).collect();
     for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
@@ -267,7 +272,16 @@ fn plan_function(
         let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
+        // To a kernel that reads its operands it means nothing that it is marked so: it waits for all of them.
+        let is_any = kernel.is_any() && signature.takes_all_in_any_state();
+        let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
+        let ready_count = match kernel.is_any() && !is_any {
+            true => (0..operands.len()).filter(is_counted).count() as u32,
+            false => kernel.ready_count(),
+        };
         kernels.push(KernelPlan {
+            is_any,
+            ready_count,
             run: known.run,
             operands: Span::push(&mut lists, passed),
             yields: Span::default(),

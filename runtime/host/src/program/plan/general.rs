@@ -21,14 +21,19 @@ pub(super) struct Listeners {
 
 impl Listeners {
     /// Those kernels of a function are told that `is_told` says.
-    pub(super) fn new(function: &FunctionView<'_, '_>, is_told: impl Fn(u32) -> bool) -> Listeners {
+    pub(super) fn new(
+        function: &FunctionView<'_, '_>,
+        plan: &FunctionPlan,
+        is_told: impl Fn(u32) -> bool,
+    ) -> Listeners {
         let (mut users, mut after_users, mut any_users) = (Vec::new(), Vec::new(), Vec::new());
-        for (k, kernel) in function.kernels().enumerate().filter(|(k, _)| is_told(*k as u32)) {
+        let kernels = function.kernels().zip(&plan.kernels).enumerate();
+        for (k, (kernel, known)) in kernels.filter(|(k, _)| is_told(*k as u32)) {
             for (i, &register) in kernel.operands().iter().enumerate() {
                 match kernel.operand_mode(i as u32) {
                     OperandMode::Order => users.push((register, k as u32)),
                     OperandMode::After => after_users.push((register, k as u32)),
-                    _ if kernel.is_any() => any_users.push((register, k as u32)),
+                    _ if known.is_any => any_users.push((register, k as u32)),
                     OperandMode::Required => users.push((register, k as u32)),
                     OperandMode::Lenient => {}
                 }
@@ -182,7 +187,7 @@ impl General {
         let mut is_async = vec![false; n_registers as usize];
         let counted: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_none()).collect();
         let is_counted = |register: u32| counted[function.register_type(register).index()];
-        let listeners = Listeners::new(function, |_| true);
+        let listeners = Listeners::new(function, plan, |_| true);
         let (has_any, has_after) =
             (!listeners.any_users.items.is_empty(), !listeners.after_users.items.is_empty());
         let found = if is_straight && !has_any && !has_after {
@@ -190,7 +195,7 @@ impl General {
         } else {
             Found::default()
         };
-        let listeners = Listeners::new(function, |kernel| !found.follows(kernel));
+        let listeners = Listeners::new(function, plan, |kernel| !found.follows(kernel));
         let (mut operands, mut kernels, mut n_any) = (Vec::new(), Vec::new(), Vec::new());
         let (mut entering, mut lines) = (Vec::new(), Lines::default());
         let used_outside = found.used_outside(function);
@@ -202,7 +207,7 @@ impl General {
             let k = k as u32;
             let is_data = |mode: OperandMode| matches!(mode, OperandMode::Required | OperandMode::Lenient);
             let mode = |i: usize| match kernel.operand_mode(i as u32) {
-                mode if kernel.is_any() && is_data(mode) => OperandMode::Lenient,
+                mode if known.is_any && is_data(mode) => OperandMode::Lenient,
                 mode => mode,
             };
             let n = kernel.operands().len();
@@ -233,7 +238,7 @@ impl General {
             }
             if has_any {
                 let n_data = (0..n).filter(|&i| is_data(mode(i))).count() as u32;
-                n_any.push(if kernel.is_any() { n_data } else { 0 });
+                n_any.push(if known.is_any { n_data } else { 0 });
             }
             let n_passed = all.iter().filter(|operand| operand.is_passed).count() as u32;
             let inline: Vec<u32> = (0..n_passed.min(INLINE_OPERANDS as u32)).collect();
@@ -249,7 +254,7 @@ impl General {
                 operands: Span::push(&mut operands, all.into_iter()),
                 users: listeners.users.span(known.first_result, known.n_results),
                 line: line.unwrap_or(NO_LINE),
-                is_any: kernel.is_any(),
+                is_any: known.is_any,
                 publishes_plainly: known.n_results == 1 && !has_any && !has_after,
                 defers: known.defers,
             });
@@ -275,7 +280,7 @@ impl General {
         }
         let streams: Box<[u32]> = function.kernels().map(|k| k.stream()).collect();
         let user = |kernel: u32| User::new(kernel, streams[kernel as usize]);
-        let ready_counts: Box<[u32]> = function.kernels().map(|k| k.ready_count()).collect();
+        let ready_counts: Box<[u32]> = plan.kernels.iter().map(|known| known.ready_count).collect();
         let idle = ready_counts.iter().enumerate().filter(|(_, count)| **count == 0);
         General {
             idle: idle.map(|(k, _)| user(k as u32)).collect(),

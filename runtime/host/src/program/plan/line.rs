@@ -194,24 +194,28 @@ impl Step {
 
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
 /// used-by lists and a stack; of a synchronous function, that of the program. `None` if the function itself has something that may wait.
-pub(super) fn line_order(function: &FunctionView<'_, '_>, resolved: &Kernels) -> Option<Vec<u32>> {
+pub(super) fn line_order(
+    function: &FunctionView<'_, '_>,
+    plan: &FunctionPlan,
+    resolved: &Kernels,
+) -> Option<Vec<u32>> {
     if function.kind() == FunctionKind::Native {
         return None;
     }
     let n = function.n_kernels();
     let first_stream = function.kernels().next().map(|kernel| kernel.stream());
     let mut left = Vec::with_capacity(n as usize);
-    for kernel in function.kernels() {
+    for (kernel, known) in function.kernels().zip(&plan.kernels) {
         let completion = resolved.of(&kernel).signature.completion;
-        if completion == Completion::Async || kernel.is_any() || Some(kernel.stream()) != first_stream {
+        if completion == Completion::Async || known.is_any || Some(kernel.stream()) != first_stream {
             return None;
         }
-        left.push(kernel.ready_count());
+        left.push(known.ready_count);
     }
     if function.kind() == FunctionKind::Sync {
         return Some((0..n).collect());
     }
-    let Listeners { users, after_users, any_users: _ } = Listeners::new(function, |_| true);
+    let Listeners { users, after_users, any_users: _ } = Listeners::new(function, plan, |_| true);
     let mut stack: Vec<u32> = (0..n).filter(|&k| left[k as usize] == 0).collect();
     fn release(ready: &[u32], left: &mut [u32], stack: &mut Vec<u32>) {
         for &kernel in ready {
