@@ -644,6 +644,11 @@ const LONG: &[&str] = &[
 /// Those with ops that the oracle does not know.
 const UNKNOWN: &[&str] = &[
     "flight.mlir three_in_flight",
+    "nonstrict.mlir called",
+    "nonstrict.mlir strict",
+    "once.mlir behind_one_another",
+    "once.mlir each_other",
+    "once.mlir twice",
     "overlap.mlir two_at_work",
     "parallel.mlir once",
     "sync.mlir caller",

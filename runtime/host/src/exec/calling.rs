@@ -1,19 +1,23 @@
 //! Kernels that call functions as one calls them from outside, in a task: for each block of a range, or once for all.
 //!
-//! They leave their work to a job, so whoever started them goes on; the job waits for the functions that it calls, as a caller from outside does,
-//! with the queue's workers at its disposal.
+//! They leave their work to a job, so whoever started them goes on. The job of a range waits for the functions that it calls, as a caller from outside
+//! does, with the queue's workers at its disposal; what is called once is not waited for by a thread.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::Waker;
 
 use crossbeam_queue::SegQueue;
 
-use super::{PreparedCall, call, cancelled};
+use super::{PreparedCall, cancelled, resolved};
 use crate::async_value::{AsyncRef, Promise};
+use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{
-    CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place, Signature,
+    CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, KernelUse, Outcome, Param, Parking,
+    Place, Prepare, Prepared, Signature,
 };
 use crate::queue::parallel::{before_block, share_out};
 use crate::value::{Chain, Scalar, Value};
@@ -100,10 +104,47 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
 #[derive(Default)]
 struct Once(OnceLock<Vec<AsyncRef>>);
 
+/// What the results of a function are called there, found out when the program is loaded: every use looks for it.
+struct Key(Box<str>);
+
+/// How the keys begin.
+const KEY_PREFIX: &str = "tfrt.once @";
+
+impl Prepare for Key {
+    fn prepare(site: &KernelUse<'_>) -> Result<Key, String> {
+        Ok(Key(format!("{KEY_PREFIX}{}", site.function_name(0).unwrap_or_default()).into()))
+    }
+}
+
+/// Which functions that are being called once wait for which others, by their keys, in the resources of a request. What was waited for stays: a
+/// function that has ended waits for none that has not, so nothing that runs is reached through it.
+#[derive(Default)]
+struct Waits(Mutex<BTreeMap<String, BTreeSet<String>>>);
+
+impl Waits {
+    /// From now on all of these wait for `key`; or else they do not, since that waits for one of them or is one itself.
+    fn add(&self, waiting: &[&str], key: &str) -> bool {
+        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut seen, mut pending) = (BTreeSet::new(), vec![key]);
+        while let Some(key) = pending.pop() {
+            if waiting.contains(&key) {
+                return false;
+            }
+            if seen.insert(key) {
+                pending.extend(waits.get(key).into_iter().flatten().map(String::as_str));
+            }
+        }
+        for &one in waiting {
+            waits.entry(one.to_owned()).or_default().insert(key.to_owned());
+        }
+        true
+    }
+}
+
 /// A kernel that calls its function the first time that it is asked to by anybody with the same resources, and gives its results every time,
-/// errors too. It is an error if the function asks for itself, as it would wait for its own results.
+/// errors too. It is an error if the function asks for itself, by itself or through others, as it would wait for its own results.
 pub fn once(name: &'static str) -> Kernel {
-    let signature = Signature {
+    let mut signature = Signature {
         rest: Some(&[]),
         rest_results: Some(&[]),
         n_functions: 1,
@@ -111,21 +152,15 @@ pub fn once(name: &'static str) -> Kernel {
         completion: Completion::Async,
         ..Signature::default()
     };
-    Kernel::new(name, signature, |frame| match try_once(frame) {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::Error(error),
-    })
+    Prepared::<Key>::declare(&mut signature);
+    Kernel::new(name, signature, |frame| try_once(frame).unwrap_or_else(|outcome| outcome))
 }
 
-fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
-    let Some(function) = frame.function(0) else { return Ok(Outcome::Operand) };
-    let key = format!("tfrt.once @{}", frame.image().function(function.0).name());
-    let entry: Arc<Once> = frame.context().request.resources.or_insert_with(&key, Once::default)?;
+fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
+    let Prepared(Key(key)) = frame.prepared()?;
+    let resources = &frame.context().request.resources;
+    let entry: Arc<Once> = resources.or_insert_with(key, Once::default).map_err(Outcome::Error)?;
     let n_results = frame.n_results();
-    if frame.context().frame.steps().any(|(name, _)| name == key) {
-        let message = format!("'{key}' is asked for by its own function, whose results it would wait for");
-        return Err(KernelError::new(ErrorCode::FailedPrecondition, message));
-    }
     let mut promises: Option<Vec<Promise>> = None;
     let values = entry.0.get_or_init(|| {
         let (ours, values) = (0..n_results).map(|_| AsyncRef::pending()).unzip();
@@ -133,32 +168,78 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, KernelError> {
         values
     });
     if let Some(promises) = promises {
-        let arguments = frame.operands_from(0);
+        let (key, arguments) = (key.clone(), frame.operands_from(0));
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
-            let (program, mut context) = (frame.program().clone(), frame.context().clone());
-            // So it is known for whatever the function does that this is where it comes from.
-            context.frame = context.frame.child(&key, 0);
-            let results = match call(&program, function, arguments, &context, context.limits.inside()) {
-                Ok(results) => results,
-                Err(error) => return Outcome::Error(error),
-            };
-            for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
-                let value = match value {
-                    Value::Error(error) => Value::Error(frame.error_of_call(&error)),
-                    value => value,
-                };
-                frame.set_result(i, value.clone());
-                promise.set(value);
-            }
-            Outcome::Done
+            call_once(frame, &key, arguments, promises)
         })));
     }
     if values.len() != n_results {
         let message = format!("'{key}' has given {} results, and is asked for {n_results}", values.len());
-        return Err(KernelError::new(ErrorCode::FailedPrecondition, message));
+        return Err(Outcome::Error(KernelError::new(ErrorCode::FailedPrecondition, message)));
+    }
+    if values.iter().any(|value| value.value().is_none()) {
+        may_wait_for(key, frame.context()).map_err(Outcome::Error)?;
     }
     for (i, value) in values.iter().enumerate() {
-        frame.set_result(i, Value::Async(value.clone()));
+        frame.set_result(i, value.value().cloned().unwrap_or_else(|| Value::Async(value.clone())));
     }
     Ok(Outcome::Done)
+}
+
+/// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it waits for.
+fn call_once(
+    frame: &mut KernelFrame<'_>,
+    key: &str,
+    mut arguments: Vec<Value>,
+    promises: Vec<Promise>,
+) -> Outcome {
+    let Some(function) = frame.function(0) else { return Outcome::Operand };
+    let (program, outer) = (frame.program(), frame.context());
+    let mut context = outer.clone().with_limits(outer.limits.inside());
+    // So it is known for whatever the function does that this is where it comes from.
+    context.frame = context.frame.child(key, 0);
+    let (parking, mut results) = (Parking::new(context.queue().clone()), Vec::new());
+    let begun = PreparedCall::new(program, function, &context)
+        .and_then(|mut call| call.begin(&mut arguments, &mut results, Waker::from(parking.clone())));
+    match begun {
+        Ok(false) => give(frame, results, promises),
+        Ok(true) => {
+            Outcome::Later(Job::new(Place::Parked(parking), move |frame| give(frame, results, promises)))
+        }
+        Err(error) => Outcome::Error(error),
+    }
+}
+
+/// Gives results that are final to who has called and to who waits for them.
+fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>) -> Outcome {
+    for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
+        let value = match resolved(value) {
+            Value::Error(error) => Value::Error(frame.error_of_call(&error)),
+            value => value,
+        };
+        frame.set_result(i, value.clone());
+        promise.set(value);
+    }
+    Outcome::Done
+}
+
+/// Complains if what is being called here would wait for itself.
+#[cold]
+fn may_wait_for(key: &str, context: &ExecContext) -> Result<(), KernelError> {
+    let waiting: Vec<&str> =
+        context.frame.steps().map(|(name, _)| name).filter(|name| name.starts_with(KEY_PREFIX)).collect();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let waits: Arc<Waits> = context.request.resources.or_insert_with("tfrt.once", Waits::default)?;
+    if waits.add(&waiting, key) {
+        return Ok(());
+    }
+    let message = match waiting.contains(&key) {
+        true => format!("'{key}' is asked for by its own function, whose results it would wait for"),
+        false => {
+            format!("'{key}' waits for '{}', which asks for it", waiting.first().copied().unwrap_or_default())
+        }
+    };
+    Err(KernelError::new(ErrorCode::FailedPrecondition, message))
 }

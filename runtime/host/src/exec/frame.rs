@@ -517,6 +517,11 @@ impl Frame {
                 latch.count_down();
                 return End::NotYet;
             }
+            Then::Wakes(waker) => {
+                self.free();
+                waker.wake();
+                return End::NotYet;
+            }
             Then::Nothing => End::NotYet,
         };
         self.free();

@@ -5,17 +5,18 @@
 //! of a `parallel_for` does block by block, prepares it once; [`call`] prepares and calls.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use bef_format::FunctionId;
 
-use super::frame::{Frame, Then};
+use super::frame::{Frame, Started, Then};
 use super::line::LineExecutor;
 use super::{Execution, Limits, resolved, worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::Again;
 use crate::program::{FunctionPlan, Program};
-use crate::queue::{Latch, may_wait};
+use crate::queue::{Latch, Task, may_wait};
 use crate::sync::AtomicUsize;
 use crate::value::Value;
 
@@ -114,6 +115,29 @@ impl<'p> PreparedCall<'p> {
             _ => call_general((self.program, self.context), self.plan, arguments, results),
         }
     }
+
+    /// [`PreparedCall::call_into`] that does not wait. Answers whether there is something to wait for: then a task goes on, the results are in any
+    /// state, and `ended` is woken when everything that was started has completed; else they are final.
+    ///
+    /// # Errors
+    /// As [`call_into`].
+    pub(super) fn begin(
+        &mut self,
+        arguments: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+        ended: Waker,
+    ) -> Result<bool, KernelError> {
+        let all_are_final = arguments.iter().all(|value| value.final_value().is_some());
+        if !self.plan.accepts(arguments) || self.line.is_some() && all_are_final {
+            return self.call_into(arguments, results).map(|()| false);
+        }
+        let started = open((self.program, self.context), self.plan, arguments, Then::Wakes(ended), results);
+        let is_going = started.is_some();
+        started.into_iter().for_each(|started| {
+            self.context.queue().add_task(Task::new(move || worker::run(started)));
+        });
+        Ok(is_going)
+    }
 }
 
 impl std::fmt::Debug for PreparedCall<'_> {
@@ -130,6 +154,23 @@ fn call_general(
     results: &mut Vec<Value>,
 ) -> Result<(), KernelError> {
     may_wait()?;
+    let (latch, first) = (Latch::new(1), results.len());
+    let mut started = open((program, context), plan, arguments, Then::Opens(latch.clone()), results);
+    if started.is_some() {
+        context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
+    }
+    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
+    Ok(())
+}
+
+/// The frame of such a call. Its results are appended, in any state; they are errors if there is no room for a frame.
+fn open(
+    (program, context): (&Arc<Program>, &ExecContext),
+    plan: &FunctionPlan,
+    arguments: &mut Vec<Value>,
+    then: Then,
+    results: &mut Vec<Value>,
+) -> Option<Started> {
     let values = AtomicUsize::new(0);
     let (limits, is_seeded) = (context.limits, context.queue().is_seeded());
     let (program, context) = (program.clone(), context.clone());
@@ -137,18 +178,11 @@ fn call_general(
     if let Err(error) = execution.take(plan.n_registers as usize, 0) {
         let error = Value::Error(error.into());
         results.extend(plan.results.iter().map(|_| error.clone()));
-        return Ok(());
+        return None;
     }
-    let latch = Latch::new(1);
-    let then = Then::Opens(latch.clone());
-    let mut started = Frame::start(execution.clone(), plan.index, arguments.drain(..), None, then);
-    // In any state so far.
-    let first = results.len();
+    let mut started = Frame::start(execution, plan.index, arguments.drain(..), None, then);
     results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
-    let mut started = Some(started);
-    execution.context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
-    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
-    Ok(())
+    Some(started)
 }
 
 /// Why a function cannot be called with these arguments.

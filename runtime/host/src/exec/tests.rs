@@ -15,7 +15,9 @@ use crate::error::{ErrorCode, KernelError};
 #[cfg(not(loom))]
 use crate::fewer;
 use crate::kernel::control;
-use crate::kernel::{Async, Call, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature};
+use crate::kernel::{
+    Async, Call, CompilationUnit, Completion, Kernel, KernelFrame, Later, Outcome, Rest, Signature,
+};
 use crate::program::Program;
 use crate::queue::WorkQueue;
 use crate::registry::Registry;
@@ -75,6 +77,10 @@ fn kernels(registry: &mut Registry) {
         if is_there(a) { a.clone() } else { b.clone() }
     }));
     registry.add(crate::kernel!("is_one", |x: i32| x == 1));
+    registry.add(crate::kernel!("compile", |_: i32, unit: CompilationUnit<'_>| {
+        let CompilationUnit { id, root, nested, text } = unit;
+        Err::<i32, _>(KernelError::invalid(format!("#{id} {root} {nested:?} {text}")))
+    }));
     registry.add(crate::kernel!("until_cancelled", |x: i32, cx: &ExecContext| {
         while !cx.request.cancellation.is_cancelled() {
             std::thread::yield_now();

@@ -56,6 +56,12 @@ impl<'p> KernelUse<'p> {
         Some(RawAttr::new(self.kernel.attr(i), self.image()))
     }
 
+    /// The name of one of its functions; empty for a region.
+    pub fn function_name(&self, i: usize) -> Option<&'p str> {
+        let function = self.kernel.functions().get(i)?;
+        Some(self.image().function(function.0).name())
+    }
+
     /// The types of the operands, control edges included.
     pub fn operand_types(&self) -> impl Iterator<Item = &'p str> {
         let operands: &[u32] = self.kernel.operands();

@@ -23,6 +23,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::task::Waker;
 
 use super::{Frame, Sink, Turn};
 use crate::async_value::AsyncRef;
@@ -148,6 +149,8 @@ pub(in crate::exec) enum Then {
     Nothing,
     /// A thread outside goes on.
     Opens(Arc<Latch>),
+    /// What waits for it without a thread goes on.
+    Wakes(Waker),
     /// The kernel that called is complete.
     Completes(Completing),
     /// It was an iteration, the only one in flight.

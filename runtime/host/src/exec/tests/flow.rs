@@ -186,3 +186,47 @@ fn a_call_may_use_lists_again() {
     assert_eq!(misfit.unwrap_err().message(), "argument #0 of 'main' has type i64, expected i32");
     assert_eq!((arguments.len(), results.len()), (1, 6));
 }
+
+/// A kernel is told of the module that it is to compile, and of what is meant in it.
+#[test]
+fn modules_to_compile_are_attributes() {
+    let mut writer = Writer::new();
+    writer.attr_unit();
+    let module = writer.attr_compiled_module("kernels", "module text", 0);
+    let unit = writer.attr_compilation_unit(module, ["inner", "main"]);
+    let (int, unnamed) = (writer.ty("i32"), writer.string(""));
+    let mut main = FunctionBuilder::new(writer.string("main"), FunctionKind::Async);
+    let x = main.arg(int, unnamed, None);
+    for attr in [unit, module] {
+        let attrs = [attr];
+        let code = writer.kernel_name("compile");
+        let spec =
+            KernelSpec { code, operands: &[x], results: &[int], attrs: &attrs, ..KernelSpec::default() };
+        let result = main.kernel(&spec);
+        main.result(result, unnamed);
+    }
+    writer.add(main);
+    let program = load(&writer.finish().unwrap());
+    check(&program, &["#1 kernels [\"inner\", \"main\"] module text", "#1 kernels [] module text"], "");
+}
+
+/// To a kernel that reads its operands it means nothing that it should run when the first of them is there.
+#[test]
+fn strict_kernels_wait_for_all_operands() {
+    let mut source = Source::new();
+    let late = source.kernel("later", &[0]);
+    let code = source.writer.kernel_name("add");
+    let int = source.int;
+    let any = |source: &mut Source, operands: &[u32]| {
+        source.main.kernel(&KernelSpec {
+            code,
+            operands,
+            results: &[int],
+            any: true,
+            ..KernelSpec::default()
+        })
+    };
+    let two = any(&mut source, &[0, late]);
+    let four = any(&mut source, &[two, two]);
+    check(&source.load(&[two, four]), &["2", "4"], "");
+}
