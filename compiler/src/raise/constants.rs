@@ -25,6 +25,8 @@ pub(super) struct Constants {
     /// Empty if locations are not read.
     locs: Vec<LocId>,
     unit: AttrId,
+    /// The modules that kernels compile, with the number of named functions before each.
+    pub(super) compiled: Vec<(u32, OpId)>,
 }
 
 impl Constants {
@@ -46,12 +48,8 @@ impl Constants {
         self.locs[id.index()]
     }
 
-    /// Converts all types, attributes and locations of a file, into a module that is otherwise empty.
-    /// With it come the modules that kernels compile, each with the number of named functions before it, still in the module's body.
-    pub(super) fn read(
-        image: &Image<'_>,
-        options: &RaiseOptions,
-    ) -> Result<(Module, Constants, Vec<(u32, OpId)>), Failure> {
+    /// Converts all types, attributes and locations of a file, into a module that holds nothing but the modules that kernels compile.
+    pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
         let n_locations = if options.locations { image.n_locations() } else { 0 };
         let loc_ids = || (0..n_locations).map(bef_format::LocationId);
@@ -79,7 +77,7 @@ impl Constants {
 
         let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
         let unit = m.cx.attr_id(AttrKind::Unit);
-        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new(), unit };
+        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new(), unit, compiled };
         let mut texts = texts.into_iter();
         for id in attr_ids() {
             let attr = match image.attr(id) {
@@ -102,7 +100,7 @@ impl Constants {
             };
             c.locs.push(loc);
         }
-        Ok((m, c, compiled))
+        Ok((m, c))
     }
 
     /// Converts one attribute whose children are converted.

@@ -63,7 +63,7 @@ pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, V
 }
 
 fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
-    let (mut module, constants, compiled) = Constants::read(image, options)?;
+    let (mut module, constants) = Constants::read(image, options)?;
     let n_functions = image.n_functions() as usize;
     module.reserve(Capacity {
         // A `func.func` and a return for each function.
@@ -81,7 +81,6 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
         options: *options,
         m: module,
         constants,
-        compiled,
         op_of_kernel: OnceCell::new(),
         codes: Vec::new(),
         regions: Vec::new(),
@@ -98,8 +97,6 @@ struct Raiser<'i, 'a> {
     options: RaiseOptions,
     m: Module,
     constants: Constants,
-    /// The modules that kernels compile, with the number of named functions before each.
-    compiled: Vec<(u32, OpId)>,
     /// Ops by the names of kernels that are not called as their ops.
     op_of_kernel: OnceCell<FxHashMap<&'static str, &'static OpDef>>,
     /// By kernel code.
@@ -139,7 +136,7 @@ impl<'a> Raiser<'_, 'a> {
 
         let body = self.m.body();
         // They come back where they stood.
-        let mut compiled = std::mem::take(&mut self.compiled);
+        let mut compiled = std::mem::take(&mut self.constants.compiled);
         compiled.iter().for_each(|&(_, op)| self.m.detach(op));
         compiled.sort_by_key(|&(place, _)| place);
         let mut compiled = compiled.into_iter().peekable();

@@ -67,17 +67,23 @@ pub(super) fn add(registry: &mut Registry) {
             .map_err(|error| KernelError::invalid(format!("cannot parse an example: {error}")))
     }));
     registry.add(kernel!("tfrt_test.get_bytes_field_from_example", |example: &Example, key: &Text| {
-        let bytes = |kind| match kind {
-            &Kind::BytesList(ref list) => Some(&*list.value),
-            _ => None,
-        };
         example.only(key, "bytes", bytes).map(|bytes| Text(bytes.as_slice().into()))
     }));
     registry.add(kernel!("tfrt_test.get_int64_field_from_example", |example: &Example, key: &Text| {
-        let numbers = |kind| match kind {
-            &Kind::Int64List(ref list) => Some(&*list.value),
-            _ => None,
-        };
         example.only(key, "int64", numbers).copied()
     }));
+}
+
+fn bytes(kind: &Kind) -> Option<&[Vec<u8>]> {
+    match kind {
+        Kind::BytesList(list) => Some(&list.value),
+        Kind::FloatList(_) | Kind::Int64List(_) => None,
+    }
+}
+
+fn numbers(kind: &Kind) -> Option<&[i64]> {
+    match kind {
+        Kind::Int64List(list) => Some(&list.value),
+        Kind::BytesList(_) | Kind::FloatList(_) => None,
+    }
 }
