@@ -10,6 +10,7 @@ mod effects;
 pub(crate) mod elementwise;
 pub(crate) mod fold;
 pub(crate) mod inline;
+pub(crate) mod invariants;
 pub(crate) mod layout;
 pub(crate) mod lower;
 pub(crate) mod memory;
@@ -43,7 +44,8 @@ pub fn pipeline(level: u8) -> &'static str {
         }
         _ => {
             "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
-             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,tf-layout,tf-constant-fold,tf-remap,\
+             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
+             tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\
              tf-plan-memory)"
         }

@@ -18,7 +18,7 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Operand, infer, signature};
 use rustc_hash::FxHashMap;
 
-use super::effects::{body, callees, functions};
+use super::effects::{body, callees, functions, is_private};
 use super::signatures;
 use crate::dialects::tf;
 use crate::fold::constant_of;
@@ -102,6 +102,12 @@ fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left:
     let shapes = View::new(m, functions, left).results(op);
     let results: Vec<ValueId> = m.results(op).collect();
     results.into_iter().zip(&shapes).map(|(value, shape)| refine(r, value, shape)).sum()
+}
+
+/// The shapes of an operator's results, if it takes operands of these shapes.
+pub(super) fn inferred(m: &Module, op: OpId) -> Option<Vec<PartialShape>> {
+    let (functions, left) = (FxHashMap::default(), Cell::new(0));
+    View::new(m, &functions, &left).inferred(op, tf::op_of(m.op_name_str(op))?)
 }
 
 /// Loops and calls are tried out inside of others up to this depth.
@@ -346,10 +352,7 @@ fn arguments(
     let mut refined = 0;
     for &function in order {
         let m = r.ir();
-        let is_private = m.attr(function, names::SYM_VISIBILITY).is_some_and(
-            |attr| matches!(m.cx.attr(attr), AttrKind::Str { text, .. } if m.cx.str(*text) == "private"),
-        );
-        let name = m.symbol_name(function).filter(|_| is_private);
+        let name = m.symbol_name(function).filter(|_| is_private(m, function));
         let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
         for (i, arg) in arguments_of(m, function).into_iter().enumerate() {
             let shapes: Option<Vec<&PartialShape>> = all.iter().map(|given| given.get(i)).collect();

@@ -106,6 +106,7 @@ pub fn passes() -> &'static [Pass] {
         crate::graph::elementwise::PASS,
         crate::graph::inline::PASS,
         crate::graph::layout::PASS,
+        crate::graph::invariants::PASS,
         crate::graph::regions::PASS,
         crate::graph::pack::PASS,
         crate::graph::memory::PASS,

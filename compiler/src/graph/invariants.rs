@@ -1,0 +1,266 @@
+//! `tf-loop-invariant-code-motion`: what every iteration of a `tf.While` would compute anew is computed once, before the loop.
+//!
+//! ```text
+//! %r = tf.While(%i, %x) {body = @body}             %y = tf.Exp(%x)
+//!   @body(%j, %c):                                 %r, _, _ = tf.While(%i, %x, %y) {body = @body}
+//!     %y = tf.Exp(%c)                       ──▶      @body(%j, %c, %y):
+//!     return tf.AddV2(%j, %y), %c                      return tf.AddV2(%j, %y), %c, %y
+//! ```
+//!
+//! Invariant is what the body returns as it got it, and what pure operators without control edges make of that and of constants. It goes around the
+//! loop beside the rest. Where there is no iteration it is computed in vain, so nothing moves that might fail: shapes must be known, and no
+//! integer may be out of some range.
+//!
+//! Body and condition get more arguments, so nobody else may call them. Loops in loops are done until nothing moves any more, and what
+//! leaves the inner one may leave the outer one too.
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::is_pure;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::effects::{body, callees, functions, is_private};
+use super::{patterns, shapes, signatures};
+use crate::dialects::tf;
+use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::At;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "tf-loop-invariant-code-motion",
+    title: "TFLoopInvariantCodeMotion",
+    summary: "computes before a loop of TensorFlow's what is the same in every iteration",
+    options: &[],
+    statistics: &[("num-hoisted", "Number of operators moved out of loops")],
+    run,
+};
+
+/// Operators of integers that no value of them makes fail.
+const ANY_INTEGERS: &[&str] = &[
+    "Abs",
+    "Add",
+    "AddN",
+    "AddV2",
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Cast",
+    "Equal",
+    "Greater",
+    "GreaterEqual",
+    "Invert",
+    "Less",
+    "LessEqual",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Neg",
+    "NotEqual",
+    "OnesLike",
+    "Rank",
+    "Select",
+    "SelectV2",
+    "Shape",
+    "Sign",
+    "Size",
+    "Square",
+    "Sub",
+    "ZerosLike",
+];
+
+/// Operators whose integers are right if their results have a shape, as long as they are constants.
+const CONSTANT_INTEGERS: &[&str] = &[
+    "BroadcastTo",
+    "ConcatV2",
+    "ExpandDims",
+    "Fill",
+    "Max",
+    "Mean",
+    "Min",
+    "Pad",
+    "PadV2",
+    "Prod",
+    "Reshape",
+    "StridedSlice",
+    "Sum",
+    "Tile",
+    "Transpose",
+];
+
+/// Whether an operator cannot fail.
+fn cannot_fail(m: &Module, op: OpId) -> bool {
+    let name = patterns::name(m, op);
+    let is_harmless = |value: ValueId| {
+        patterns::dtype(m, value).is_some_and(|dtype| dtype.is_inexact() || dtype == DType::I1)
+            || ANY_INTEGERS.contains(&name)
+            || CONSTANT_INTEGERS.contains(&name) && patterns::constant(m, value).is_some()
+    };
+    m.operands(op).all(|value| patterns::dims(m, value).is_some() && is_harmless(value))
+        && shapes::inferred(m, op).is_some_and(|shapes| shapes.iter().all(|shape| shape.shape().is_some()))
+}
+
+/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for ever.
+const MAX_DEPTH: usize = 16;
+
+fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
+    for _ in 0..MAX_DEPTH {
+        let functions = functions(r.ir());
+        let mut calls: FxHashMap<StrId, usize> = FxHashMap::default();
+        let mut loops = Vec::new();
+        for op in r.ir().walk(r.root()) {
+            callees(r.ir(), op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
+            if matches!(patterns::name(r.ir(), op), "While" | "StatelessWhile") {
+                loops.push(op);
+            }
+        }
+        let mut hoisted = 0;
+        for op in loops {
+            if let Some(parts) = Loop::new(r.ir(), op, &functions, &calls) {
+                hoisted += parts.hoist(r);
+            }
+        }
+        if hoisted == 0 {
+            break;
+        }
+        cx.count("num-hoisted", hoisted);
+    }
+    signatures::refresh(r);
+    r.change()
+}
+
+/// A loop, and the bodies of its functions.
+struct Loop {
+    op: OpId,
+    /// How many values it carries.
+    n: usize,
+    cond: BlockId,
+    body: BlockId,
+    /// The ops of the body but for the return.
+    ops: Vec<OpId>,
+    end: OpId,
+}
+
+impl Loop {
+    /// `None` if somebody else may call its functions.
+    fn new(
+        m: &Module,
+        op: OpId,
+        functions: &FxHashMap<StrId, OpId>,
+        calls: &FxHashMap<StrId, usize>,
+    ) -> Option<Loop> {
+        let n = tf::n_data_operands(m, op);
+        let own = |attr: &str| {
+            let AttrKind::Symbol { root, nested } = m.cx.attr(m.attr_named(op, attr)?) else { return None };
+            let function = *functions.get(root)?;
+            let is_own = nested.is_empty()
+                && calls.get(root) == Some(&1)
+                && is_private(m, function)
+                && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none());
+            let &[region] = m.regions_of(function) else { return None };
+            let &[block] = m.blocks_of(region) else { return None };
+            (is_own && m.args(block).len() == n).then_some((function, block))
+        };
+        let ((_, cond), (function, block)) = (own("cond")?, own("body")?);
+        let mut ops = body(m, function);
+        let end = ops.pop()?;
+        (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(Loop {
+            op,
+            n,
+            cond,
+            body: block,
+            ops,
+            end,
+        })
+    }
+
+    /// What each invariant argument of the body is outside.
+    fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
+        let passed = |mut value: ValueId| {
+            while let Some(op) = patterns::made_by(m, value, &["Identity"]) {
+                value = m.operand(op, 0);
+            }
+            value
+        };
+        let args = m.args(self.body).iter().copied().zip(m.operands(self.end)).zip(m.operands(self.op));
+        args.filter(|((arg, returned), _)| passed(*returned) == *arg)
+            .map(|((arg, _), out)| (arg, out))
+            .collect()
+    }
+
+    /// Moves what is invariant out; says how many operators.
+    fn hoist(&self, r: &mut Rewriter<'_>) -> u64 {
+        let m = r.ir();
+        let mut outside = self.arguments(m);
+        let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
+        let mut invariant = Vec::new();
+        for &op in &self.ops {
+            let name = patterns::name(m, op);
+            let is_free = || patterns::is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
+            let moves =
+                |name| name == "Const" || tf::PASSING.contains(&name) || is_pure(name) && cannot_fail(m, op);
+            if is_free() && moves(name) {
+                known.extend(m.results(op));
+                invariant.push(op);
+            }
+        }
+        // What costs nothing goes only with what needs it.
+        let is_work = |op: OpId| {
+            let name = patterns::name(m, op);
+            name != "Const" && !tf::PASSING.contains(&name)
+        };
+        let work: FxHashSet<OpId> = invariant.iter().copied().filter(|&op| is_work(op)).collect();
+        let needed: Vec<ValueId> = invariant
+            .iter()
+            .filter(|op| work.contains(op))
+            .flat_map(|&op| m.results(op))
+            .filter(|&value| m.users(value).any(|(user, _)| !work.contains(&user)))
+            .collect();
+        if needed.is_empty() {
+            return 0;
+        }
+        let mut taken: FxHashSet<OpId> = needed.iter().filter_map(|&value| m.defining_op(value)).collect();
+        for &op in invariant.iter().rev() {
+            if taken.contains(&op) {
+                taken.extend(m.operands(op).filter_map(|value| m.defining_op(value)));
+            }
+        }
+        let n_hoisted = work.intersection(&taken).count() as u64;
+        for &op in invariant.iter().filter(|op| taken.contains(op)) {
+            let m = r.ir();
+            let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
+            let operands: Vec<ValueId> = m.operands(op).map(|value| outside[&value]).collect();
+            let results: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+            let new =
+                NewOp { loc, operands: &operands, results: &results, attrs: &attrs, ..NewOp::new(name) };
+            let copy = r.create(At::Before(self.op), new);
+            outside.extend(r.ir().results(op).zip(r.ir().results(copy)));
+        }
+        self.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());
+        for &op in invariant.iter().rev() {
+            if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
+                r.erase(op);
+            }
+        }
+        n_hoisted
+    }
+
+    /// Makes values of the body arguments, which these values from outside go around for.
+    fn carry(&self, r: &mut Rewriter<'_>, inside: &[ValueId], outside: &[ValueId]) {
+        let m = r.ir();
+        let types: Vec<TypeId> = inside.iter().map(|&value| m.value_type(value)).collect();
+        let own: Vec<ValueId> = m.operands(self.op).collect();
+        let results: Vec<TypeId> = m.results(self.op).map(|value| m.value_type(value)).collect();
+        let ((data, edges), (kept, completion)) = (own.split_at(self.n), results.split_at(self.n));
+        let operands = [data, outside, edges].concat();
+        let new = r.rebuild(self.op, &operands, &[kept, &types[..], completion].concat());
+        let results: Vec<ValueId> = r.ir().results(new).collect();
+        r.replace_op(self.op, &[&results[..self.n], &results[self.n + types.len()..]].concat());
+        for (&value, &ty) in inside.iter().zip(&types) {
+            let arg = r.add_arg(self.body, ty);
+            r.replace(value, arg);
+            r.add_arg(self.cond, ty);
+        }
+        let mut returned: Vec<ValueId> = r.ir().operands(self.end).collect();
+        returned.extend(&r.ir().args(self.body)[self.n..]);
+        r.set_operands(self.end, &returned);
+    }
+}
