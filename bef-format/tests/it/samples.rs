@@ -182,6 +182,15 @@ pub(crate) fn compiled() -> AlignedBytes {
     finish(w)
 }
 
+/// A file of three attributes, and no functions: a unit in the module that is the second, and before it something else.
+pub(crate) fn unit_of_second() -> AlignedBytes {
+    let mut w = Writer::new();
+    w.attr_unit();
+    let module = w.attr_compiled_module("kernels", "", 0);
+    w.attr_compilation_unit(module, ["main"]);
+    finish(w)
+}
+
 /// A file of an attribute in `depth` arrays, and no functions.
 pub(crate) fn nested_arrays(depth: u32) -> AlignedBytes {
     let mut w = Writer::new();

@@ -177,6 +177,15 @@ impl<'m> Emitter<'m> {
                 _ => rest.push((name, value)),
             }
         }
+        // Before whatever refers to them.
+        let mut n_functions = 0;
+        for op in m.symbols() {
+            if m.is(op, names::FUNC_FUNC) {
+                n_functions += 1;
+            } else if m.is_compiled(op) {
+                self.compiled(op, n_functions);
+            }
+        }
         let mut entries = self.dict_entries(&rest);
         if let Some(resources) = crate::print::resources_text(m) {
             entries.push((RESOURCES, self.w.attr_str(&resources)));
@@ -191,9 +200,7 @@ impl<'m> Emitter<'m> {
         for op in m.symbols() {
             if m.is(op, names::FUNC_FUNC) {
                 self.declare(op);
-            } else if m.is_compiled(op) {
-                self.compiled(op);
-            } else {
+            } else if !m.is_compiled(op) {
                 self.diags.push(errors::not_a_function(self.span(op), m.op_name_str(op)));
             }
         }
@@ -205,8 +212,8 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// Stores a module that kernels compile.
-    fn compiled(&mut self, op: OpId) {
+    /// Stores a module that kernels compile, behind `place` functions.
+    fn compiled(&mut self, op: OpId, place: u32) {
         let m = self.m;
         let Some(name) = m.symbol_name(op).filter(|&name| name != names::EMPTY) else {
             return self.diags.push(errors::nameless_module(self.span(op)));
@@ -218,8 +225,6 @@ impl<'m> Emitter<'m> {
             local_scope: true,
         };
         let text = print_op(m, op, &options);
-        // There are less than 2^32 operations.
-        let place = self.bodies.len() as u32;
         self.constants.compiled(&mut self.w, m, name, &text, place);
     }
 

@@ -31,7 +31,7 @@ const MOST: usize = 32;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    let ops: Vec<OpId> = m.walk(r.root()).filter(|&op| is_elementwise(m, op)).collect();
+    let ops: Vec<OpId> = m.walk_functions().filter(|&op| is_elementwise(m, op)).collect();
     let mut taken: FxHashSet<OpId> = FxHashSet::default();
     // Users come behind what they use.
     for &last in ops.iter().rev() {

@@ -32,7 +32,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Results of up to this many bytes may be larger than what they are made of.
-const MAX_GROWN: usize = 100 << 10;
+pub(super) const MAX_GROWN: usize = 100 << 10;
 
 /// No operator of constants may use more than this beyond what it is given.
 const MAX_USED: usize = 64 << 20;

@@ -14,11 +14,12 @@
 //! Body and condition get more arguments, so nobody else may call them. Loops in loops are done until nothing moves any more, and what
 //! leaves the inner one may leave the outer one too.
 
-use befrost_tensor::DType;
+use befrost_tensor::DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
 use befrost_tensor::tf::op::is_pure;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions, is_private};
+use super::fold::{MAX_GROWN, bytes_of};
 use super::{patterns, shapes, signatures};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
@@ -34,8 +35,81 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Operators of integers that no value of them makes fail.
-const ANY_INTEGERS: &[&str] = &[
+/// Operators that take real numbers of any value.
+const OF_FLOATS: &[&str] = &[
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Add",
+    "AddN",
+    "AddV2",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atan2",
+    "Atanh",
+    "BatchMatMul",
+    "BatchMatMulV2",
+    "Cast",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Div",
+    "DivNoNan",
+    "Elu",
+    "Equal",
+    "Erf",
+    "Erfc",
+    "Exp",
+    "Expm1",
+    "Floor",
+    "Greater",
+    "GreaterEqual",
+    "LeakyRelu",
+    "Less",
+    "LessEqual",
+    "Log",
+    "Log1p",
+    "LogSoftmax",
+    "MatMul",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Neg",
+    "NotEqual",
+    "OnesLike",
+    "Pow",
+    "Rank",
+    "RealDiv",
+    "Reciprocal",
+    "Relu",
+    "Relu6",
+    "Rint",
+    "Round",
+    "Rsqrt",
+    "Select",
+    "SelectV2",
+    "Selu",
+    "Shape",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Size",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Square",
+    "SquaredDifference",
+    "Sub",
+    "Tan",
+    "Tanh",
+    "ZerosLike",
+];
+
+/// Operators that take integers of any value.
+const OF_INTEGERS: &[&str] = &[
     "Abs",
     "Add",
     "AddN",
@@ -67,12 +141,15 @@ const ANY_INTEGERS: &[&str] = &[
     "ZerosLike",
 ];
 
-/// Operators whose integers are right if their results have a shape, as long as they are constants.
-const CONSTANT_INTEGERS: &[&str] = &[
+/// Operators that take truth values.
+const OF_BOOLS: &[&str] =
+    &["Cast", "LogicalAnd", "LogicalNot", "LogicalOr", "Rank", "Select", "SelectV2", "Shape", "Size"];
+
+/// Operators of real numbers whose integers are right if their results have a shape, as long as they are constants.
+const OF_CONSTANT_INTEGERS: &[&str] = &[
     "BroadcastTo",
     "ConcatV2",
     "ExpandDims",
-    "Fill",
     "Max",
     "Mean",
     "Min",
@@ -86,15 +163,24 @@ const CONSTANT_INTEGERS: &[&str] = &[
     "Transpose",
 ];
 
-/// Whether an operator cannot fail.
+/// Whether an operator cannot fail, nor needs much more memory than what it is made of.
 fn cannot_fail(m: &Module, op: OpId) -> bool {
     let name = patterns::name(m, op);
-    let is_harmless = |value: ValueId| {
-        patterns::dtype(m, value).is_some_and(|dtype| dtype.is_inexact() || dtype == DType::I1)
-            || ANY_INTEGERS.contains(&name)
-            || CONSTANT_INTEGERS.contains(&name) && patterns::constant(m, value).is_some()
+    let is_harmless = |value: ValueId| match patterns::dtype(m, value) {
+        Some(F16 | BF16 | F32 | F64) => OF_FLOATS.contains(&name) || OF_CONSTANT_INTEGERS.contains(&name),
+        Some(I8 | I16 | I32 | I64 | UI8 | UI16 | UI32 | UI64) => {
+            let is_constant = || patterns::constant(m, value).is_some();
+            OF_INTEGERS.contains(&name) || OF_CONSTANT_INTEGERS.contains(&name) && is_constant()
+        }
+        Some(I1) => OF_BOOLS.contains(&name),
+        _ => false,
     };
-    m.operands(op).all(|value| patterns::dims(m, value).is_some() && is_harmless(value))
+    let bytes = |value| bytes_of(m, m.value_type(value));
+    let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
+    let (given, made) =
+        (m.operands(op).map(bytes).try_fold(0, sum), m.results(op).map(bytes).try_fold(0, sum));
+    m.operands(op).all(is_harmless)
+        && given.zip(made).is_some_and(|(given, made)| made <= given.max(MAX_GROWN))
         && shapes::inferred(m, op).is_some_and(|shapes| shapes.iter().all(|shape| shape.shape().is_some()))
 }
 
@@ -106,9 +192,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let functions = functions(r.ir());
         let mut calls: FxHashMap<StrId, usize> = FxHashMap::default();
         let mut loops = Vec::new();
-        for op in r.ir().walk(r.root()) {
-            callees(r.ir(), op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
-            if matches!(patterns::name(r.ir(), op), "While" | "StatelessWhile") {
+        let m = r.ir();
+        for op in m.walk_functions() {
+            callees(m, op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
+            if matches!(patterns::name(m, op), "While" | "StatelessWhile") {
                 loops.push(op);
             }
         }
@@ -202,17 +289,24 @@ impl Loop {
                 invariant.push(op);
             }
         }
-        // What costs nothing goes only with what needs it.
-        let is_work = |op: OpId| {
+        // Constants, and arguments under other names, go only with what needs them.
+        let mut work: FxHashSet<OpId> = FxHashSet::default();
+        for &op in &invariant {
             let name = patterns::name(m, op);
-            name != "Const" && !tf::PASSING.contains(&name)
-        };
-        let work: FxHashSet<OpId> = invariant.iter().copied().filter(|&op| is_work(op)).collect();
+            let is_work = match tf::PASSING.contains(&name) {
+                true => m.operands(op).filter_map(|value| m.defining_op(value)).any(|by| work.contains(&by)),
+                false => name != "Const",
+            };
+            if is_work {
+                work.insert(op);
+            }
+        }
+        let moving: FxHashSet<OpId> = invariant.iter().copied().collect();
         let needed: Vec<ValueId> = invariant
             .iter()
             .filter(|op| work.contains(op))
             .flat_map(|&op| m.results(op))
-            .filter(|&value| m.users(value).any(|(user, _)| !work.contains(&user)))
+            .filter(|&value| m.users(value).any(|(user, _)| !moving.contains(&user)))
             .collect();
         if needed.is_empty() {
             return 0;
@@ -252,6 +346,11 @@ impl Loop {
         let ((data, edges), (kept, completion)) = (own.split_at(self.n), results.split_at(self.n));
         let operands = [data, outside, edges].concat();
         let new = r.rebuild(self.op, &operands, &[kept, &types[..], completion].concat());
+        // They say the types once more.
+        for list in ["T", "output_shapes"] {
+            let list = r.cx().str_id(list);
+            r.remove_attr(new, list);
+        }
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(self.op, &[&results[..self.n], &results[self.n + types.len()..]].concat());
         for (&value, &ty) in inside.iter().zip(&types) {

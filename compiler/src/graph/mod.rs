@@ -30,8 +30,7 @@ use crate::ir::Module;
 pub fn is_op_graph(m: &Module) -> bool {
     let is_op = |op| tf::op_of(m.op_name_str(op)).is_some();
     // Modules that kernels compile may have such ops as well.
-    m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some())
-        && m.functions().into_iter().any(|function| m.walk(function).any(is_op))
+    m.cx.op_names().any(|data| tf::op_of(m.cx.str(data.name)).is_some()) && m.walk_functions().any(is_op)
 }
 
 /// The passes of an optimization level, as a pipeline.

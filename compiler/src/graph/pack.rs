@@ -41,7 +41,7 @@ const MIN_COLUMNS: i64 = 8;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let ops: Vec<OpId> =
-        r.ir().walk(r.root()).filter(|&op| tf::op_of(r.ir().op_name_str(op)).is_some()).collect();
+        r.ir().walk_functions().filter(|&op| tf::op_of(r.ir().op_name_str(op)).is_some()).collect();
     let mut packed = Packed { may_transform: cx.flag("winograd"), known: FxHashMap::default() };
     for op in ops {
         if packed.pack(r, op).is_some() {

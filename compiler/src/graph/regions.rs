@@ -29,7 +29,7 @@ pub(crate) const PASS: Pass = Pass {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    let mut found: Vec<OpId> = m.walk(r.root()).filter(|&op| kind(m, op).is_some()).collect();
+    let mut found: Vec<OpId> = m.walk_functions().filter(|&op| kind(m, op).is_some()).collect();
     if found.is_empty() {
         return Change::Unchanged;
     }

@@ -38,6 +38,11 @@ impl Module {
         self.symbols().filter(|op| self.is(*op, names::FUNC_FUNC)).collect()
     }
 
+    /// The functions of the program with all ops inside of them, each before what it holds.
+    pub fn walk_functions(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.functions().into_iter().flat_map(|function| self.walk(function))
+    }
+
     /// The ops that stand in the root module itself.
     pub fn symbols(&self) -> impl Iterator<Item = OpId> + '_ {
         let blocks = self.regions_of(self.top()).iter().flat_map(|&region| self.blocks_of(region));

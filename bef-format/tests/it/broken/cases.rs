@@ -290,13 +290,16 @@ impl List {
         bad("compilation_unit_string", S::AttrData, (36, 0), &word(9999));
         let (value, depth) = (offset_of!(AttrRec, value), offset_of!(AttrRec, depth));
         bad("compiled_module_length", S::Attributes, (0, value + 4), &word(8));
+        bad("compiled_module_none", S::Attributes, (0, value + 4), &word(0));
         bad("compiled_module_depth", S::Attributes, (0, depth), &[1]);
         bad("compilation_unit_length", S::Attributes, (2, value + 4), &word(11));
         bad("compilation_unit_alone", S::Attributes, (2, value + 4), &word(4));
         bad("compilation_unit_empty", S::Attributes, (2, value + 4), &word(0));
-        // What it refers to is no module then.
-        bad("compilation_unit_kind", S::Attributes, (0, 0), &[AttrKind::Shape as u8]);
         self.push("header_compiled_untold", base, |bytes| put(bytes, offset_of!(Header, features), &[0]));
+        self.push("compilation_unit_kind", samples::unit_of_second(), |bytes| {
+            let module = at(bytes, S::AttrData, 0) + 16;
+            put(bytes, module, &word(0));
+        });
         self.header("header_compiled_unused", offset_of!(Header, features), &[1]);
     }
 

@@ -152,8 +152,8 @@ impl Conv2d {
     /// Calls `f` for each tap that some windows of a line have inside of the image, in order.
     fn each_tap(&self, line: usize, mut f: impl FnMut(&Tap)) {
         let Conv2d { channels, height, width, out: (_, cols), .. } = *self;
-        // The farther a window, the less of it is before the image.
-        let taps = width.inside(cols - 1).start..width.inside(0).end;
+        // The farther a window, the less of it is before the image. What is all outside has no tap, but a place behind the last one.
+        let taps = width.inside(cols - 1).start..width.inside(0).end.min(width.filter);
         for i in height.inside(line) {
             let row = line * height.stride + i * height.dilation - height.pad.0;
             for j in taps.clone() {

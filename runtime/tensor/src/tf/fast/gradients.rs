@@ -200,9 +200,10 @@ pub fn avg_pool_grad(
     })
 }
 
-/// The images of a pooling, unless a window has more taps than can be numbered, most of them in the padding.
+/// The images of a pooling, unless a window is wider than an image or has more taps than can be numbered: all are tried out, and most would be padding.
 fn pooled(geometry: &PoolGeometry) -> Option<Images> {
     let PoolGeometry { image, windows, .. } = geometry;
+    (windows.cols.filter <= windows.cols.input).then_some(())?;
     u32::try_from(windows.rows.filter.checked_mul(windows.cols.filter)?).ok()?;
     Images::new(image.batch, image.channels, windows.rows, windows.cols).ok()
 }

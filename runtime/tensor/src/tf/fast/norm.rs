@@ -45,19 +45,29 @@ pub fn batch_norm(
     for (what, x) in [("mean", mean), ("variance", variance), ("scale", scale), ("offset", offset)] {
         x.expect_shape(what, &vector)?;
     }
-    let (scale, offset) = (scale.read::<f32>()?, offset.read::<f32>()?);
-    let (mean, variance) = (mean.read::<f32>()?, variance.read::<f32>()?);
-    let factors: Vec<f32> = variance
-        .iter()
-        .zip(scale.iter())
-        .map(|(&v, &s)| (f64::from(s) / (f64::from(v) + f64::from(attrs.epsilon)).sqrt()) as f32)
-        .collect();
-    let (mean, offset): (&[f32], &[f32]) = (&mean, &offset);
+    let factors = factors(&wide(scale)?, &wide(variance)?, attrs);
+    let (mean, offset) = (mean.read::<f32>()?, offset.read::<f32>()?);
+    normalize(x, (count, step), (&mean, &factors, &offset), cx)
+}
+
+/// What images less their mean are multiplied by.
+fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Vec<f32> {
+    let factor = |(s, v): (&f64, &f64)| (s / (v + f64::from(attrs.epsilon)).sqrt()) as f32;
+    scale.iter().zip(variance).map(factor).collect()
+}
+
+/// `(x - mean) * factor + offset` per channel, of `count` that lie `step` apart; in place.
+fn normalize(
+    x: HostTensor,
+    (count, step): (usize, usize),
+    (mean, factors, offset): (&[f32], &[f32], &[f32]),
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let isa = Isa::detect();
     let unit = if step == 1 { count } else { step };
     let run = |first: usize, out: &mut [f32]| {
         if step == 1 {
-            return isa.normalize(mean, &factors, offset, out);
+            return isa.normalize(mean, factors, offset, out);
         }
         for (plane, out) in (first / step..).zip(out.chunks_exact_mut(step)) {
             let c = plane % count;
@@ -90,6 +100,8 @@ pub fn batch_norm(
 /// Images of f32 that are not empty, and vectors as long as they have channels.
 struct Images {
     channels: usize,
+    /// From channel to channel.
+    step: usize,
     /// Elements of a channel.
     n: f64,
     /// All axes but that of the channels.
@@ -102,7 +114,7 @@ impl Images {
     /// `None` if something is of another kind, or does not fit.
     fn new(x: &HostTensor, vectors: &[&HostTensor], format: Format) -> Option<Images> {
         let op = "FusedBatchNormV3";
-        let (channels, _) = channels_of(op, x, format).ok()?;
+        let (channels, step) = channels_of(op, x, format).ok()?;
         let vector = Shape::new(&[channels]).ok()?;
         let behind = if format == Format::Nhwc { 0 } else { x.shape().rank() - 2 };
         let row = [&[channels][..], &vec![1; behind]].concat();
@@ -110,7 +122,7 @@ impl Images {
         (x.dtype() == DType::F32 && x.num_elements() > 0 && vectors.iter().all(fits)).then_some(())?;
         let n = (x.num_elements() / channels) as f64;
         let axes = all_but_channels(op, x, format).ok()?;
-        Some(Images { channels, n, axes, row: Shape::new(&row).ok()? })
+        Some(Images { channels, step, n, axes, row: Shape::new(&row).ok()? })
     }
 
     /// A number for each channel of what is made of its elements.
@@ -140,7 +152,7 @@ fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
     Ok(x.read::<f32>()?.iter().map(|&x| f64::from(x)).collect())
 }
 
-/// See [`reference::batch_norm_training`]; in place. The variance is that of the images less their mean as f32, summed in f64.
+/// See [`reference::batch_norm_training`]. The images less their mean as f32 have a small mean of their own, by which that one is corrected.
 pub fn batch_norm_training(
     x: HostTensor,
     (scale, offset): (&HostTensor, &HostTensor),
@@ -152,16 +164,21 @@ pub fn batch_norm_training(
         return reference::batch_norm_training(&x, scale, offset, running, attrs, cx.allocator);
     };
     let mean = images.reduced(Reduce::Mean, &x, cx)?;
-    let norm = {
-        let centered = images.with_each(Binary::Sub, x.clone(), &mean, cx)?;
-        wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?
+    let centered = images.with_each(Binary::Sub, x, &mean, cx)?;
+    let rest = images.reduced(Reduce::Mean, &centered, cx)?;
+    let norm = wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?;
+    let (means, rests) = (wide(&mean)?, wide(&rest)?);
+    let variance: Vec<f64> =
+        norm.iter().zip(&rests).map(|(norm, rest)| norm * norm / images.n - rest * rest).collect();
+    let y = {
+        let (rest, offset) = (rest.read::<f32>()?, offset.read::<f32>()?);
+        let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)[..], &offset[..]);
+        normalize(centered, (images.channels, images.step), by, cx)?
     };
-    let variance = images.vector(|c| norm[c] * norm[c] / images.n, cx)?;
-    let moments = (wide(&mean)?, norm.iter().map(|norm| norm * norm / images.n).collect());
-    let [new_mean, new_variance, batch_mean, batch_variance] =
-        moments_after(images.n, moments, DType::F32, running, attrs, cx.allocator)?;
-    let y = batch_norm(x, &BatchNorm { scale, offset, mean: &mean, variance: &variance }, attrs, cx)?;
-    Ok([y, new_mean, new_variance, batch_mean, batch_variance])
+    let mean = means.iter().zip(&rests).map(|(mean, rest)| mean + rest).collect();
+    let [mean, variance, batch_mean, batch_variance] =
+        moments_after(images.n, (mean, variance), DType::F32, running, attrs, cx.allocator)?;
+    Ok([y, mean, variance, batch_mean, batch_variance])
 }
 
 /// See [`reference::batch_norm_grad`].

@@ -380,8 +380,9 @@ struct Case {
 
 fn case() -> impl Strategy<Value = Case> {
     let format = prop_oneof![Just(Format::Nhwc), Just(Format::Nchw)];
-    let padding =
-        prop_oneof![Just(Padding::Valid), Just(Padding::Same), Just(Padding::Explicit([(1, 2), (0, 3)])),];
+    let pads = || (0usize..6, 0usize..6);
+    let explicit = (pads(), pads()).prop_map(|(rows, cols)| Padding::Explicit([rows, cols]));
+    let padding = prop_oneof![Just(Padding::Valid), Just(Padding::Same), explicit];
     let groups = prop_oneof![3 => Just(1usize), 1 => 2usize..5];
     (
         (0usize..3, (1usize..9, 1usize..9)),
@@ -454,6 +455,40 @@ proptest! {
             near("AvgPoolGrad", &got, &want, (1e-6, 1e-6));
         }
     }
+}
+
+/// A mean that is large beside the deviation, and a variance that is too large for f32.
+#[test]
+fn extreme_norms() {
+    let (ones, zeros) = (tensor(&[1], &[1.0f32]), tensor(&[1], &[0.0f32]));
+    let attrs = BatchNormAttrs { epsilon: 0.0, ..BatchNormAttrs::default() };
+    for x in [[1e6f32, 1e6 + 0.0625, 1e6, 1e6 + 0.0625], [-1e20, 1e20, -1e20, 1e20]] {
+        let x = tensor(&[1, 2, 2, 1], &x);
+        let want = batch_norm_training(&x, &ones, &zeros, (&ones, &ones), &attrs, &malloc()).unwrap();
+        for (i, want) in want.into_iter().enumerate() {
+            let got = with_threads("training", |cx| {
+                let results =
+                    fast::batch_norm_training(x.clone(), (&ones, &zeros), (&ones, &ones), &attrs, cx)?;
+                Ok(results[i].clone())
+            });
+            near("training", &got, &Ok(want), (1e-6, 1e-6));
+        }
+    }
+}
+
+/// A window far wider than its image: nobody tries out all of it.
+#[test]
+fn absurd_windows() {
+    let wide = 4_000_000_000;
+    let attrs = Pool2d {
+        window: (1, wide),
+        strides: (1, wide),
+        padding: Padding::Explicit([(0, 0), (wide, wide)]),
+        format: Format::Nhwc,
+    };
+    let (x, dy) = (tensor(&[1, 1, 4, 1], &[1.0f32, 3.0, 2.0, 0.0]), tensor(&[1, 1, 2, 1], &[5.0f32, 7.0]));
+    let want = max_pool_grad(&x, &dy, &attrs, &malloc());
+    same("MaxPoolGrad", &with_threads("MaxPoolGrad", |cx| fast::max_pool_grad(&x, &dy, &attrs, cx)), &want);
 }
 
 /// Rows longer than what is summed at a time, and shapes that several threads share.
