@@ -168,14 +168,20 @@ pub fn batch_norm_training(
     let rest = images.reduced(Reduce::Mean, &centered, cx)?;
     let norm = wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?;
     let (means, rests) = (wide(&mean)?, wide(&rest)?);
-    let variance: Vec<f64> =
-        norm.iter().zip(&rests).map(|(norm, rest)| norm * norm / images.n - rest * rest).collect();
+    // Below 0 by rounding only; NaN stays.
+    let variance = |(norm, rest): (&f64, &f64)| match norm * norm / images.n - rest * rest {
+        variance if variance < 0.0 => 0.0,
+        variance => variance,
+    };
+    let variance: Vec<f64> = norm.iter().zip(&rests).map(variance).collect();
     let y = {
         let (rest, offset) = (rest.read::<f32>()?, offset.read::<f32>()?);
         let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)[..], &offset[..]);
         normalize(centered, (images.channels, images.step), by, cx)?
     };
-    let mean = means.iter().zip(&rests).map(|(mean, rest)| mean + rest).collect();
+    // An infinite mean leaves no rest.
+    let corrected = |(&mean, &rest): (&f64, &f64)| if rest.is_finite() { mean + rest } else { mean };
+    let mean = means.iter().zip(&rests).map(corrected).collect();
     let [mean, variance, batch_mean, batch_variance] =
         moments_after(images.n, (mean, variance), DType::F32, running, attrs, cx.allocator)?;
     Ok([y, mean, variance, batch_mean, batch_variance])
