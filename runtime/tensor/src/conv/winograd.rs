@@ -23,7 +23,7 @@ use crate::TensorError;
 use crate::matmul::{
     AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, each_part, even, expect_len, tile,
 };
-use crate::simd::{Isa, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
+use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
 
 /// How many pixels a patch yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,8 +79,6 @@ const BAND: usize = 1 << 16;
 const SEGMENTS: usize = 4;
 /// Numbers between the positions' matrices, so that these do not begin in the same sets of the caches.
 const GAP: usize = 16;
-/// Numbers in a cache line.
-const LINE: usize = 16;
 /// Numbers of a tile's rows.
 const TILE: usize = size_of::<TileRows>() / size_of::<f32>();
 

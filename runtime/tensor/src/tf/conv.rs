@@ -78,6 +78,31 @@ impl Geometry {
         Ok(Geometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
     }
 
+    /// Parts that the channels are in, each with filters of its own.
+    pub(super) fn groups(&self) -> usize {
+        self.image.channels / self.from
+    }
+
+    /// Pixels of all images.
+    pub(super) fn pixels(&self) -> usize {
+        self.image.batch * self.image.height * self.image.width
+    }
+
+    /// Windows of all images.
+    pub(super) fn rows(&self) -> usize {
+        self.image.batch * self.windows.counts.0 * self.windows.counts.1
+    }
+
+    /// Elements of a window.
+    pub(super) fn taps(&self) -> usize {
+        self.windows.rows.filter * self.windows.cols.filter
+    }
+
+    /// Such images with so many channels, for `crate::conv`.
+    pub(super) fn images(&self, channels: usize) -> Result<crate::conv::Conv2d, TensorError> {
+        crate::conv::Conv2d::new(self.image.batch, channels, self.windows.rows, self.windows.cols)
+    }
+
     /// The position of the filter for one channel of a group: as many numbers as there are out channels.
     fn filter_row(&self, (i, j): (usize, usize), channel: usize) -> usize {
         ((i * self.width + j) * self.from + channel % self.from) * self.result.channels

@@ -35,18 +35,15 @@ fn by_input(
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, windows, from, to, .. } = geometry;
-    let (groups, outs) = (image.channels / from, result.channels);
+    let Geometry { image, result, from, to, .. } = geometry;
+    let (groups, pixels, rows, taps) =
+        (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
     let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
-    let pixels = image.batch * image.height * image.width;
-    let rows = image.batch * windows.counts.0 * windows.counts.1;
-    let taps = windows.rows.filter * windows.cols.filter;
-    let images = |channels| Images::new(image.batch, channels, windows.rows, windows.cols);
     if groups > 1 && *from == 1 {
         let out = HostTensor::zeros(DType::F32, Shape::new(&[pixels, image.channels, *to])?, cx.allocator)?;
         {
             let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-            images(outs)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
+            geometry.images(result.channels)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
         }
         // The filters of a channel have all had its pixels.
         let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
@@ -60,7 +57,7 @@ fn by_input(
             (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?)
         };
         let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-        let conv = images(*from)?;
+        let conv = geometry.images(*from)?;
         let inputs = filter.chunks_exact(taps * from * to).zip(dy.chunks_exact(rows * to));
         for ((filter, dy), out) in inputs.zip(out.chunks_exact_mut(pixels * from)) {
             conv.spread(dy, Matrix::new(filter, taps * from, *to).transposed(), out, cx.parallel)?;
@@ -93,19 +90,15 @@ fn by_filter(
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, windows, from, to, .. } = geometry;
-    let (channels, outs) = (image.channels, result.channels);
-    let groups = channels / from;
-    let pixels = image.batch * image.height * image.width;
-    let rows = image.batch * windows.counts.0 * windows.counts.1;
-    let taps = windows.rows.filter * windows.cols.filter;
-    let images = |channels| Images::new(image.batch, channels, windows.rows, windows.cols);
+    let Geometry { image, result, from, to, .. } = geometry;
+    let (groups, pixels, rows, taps) =
+        (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
     let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, taps * from, *to])?, cx.allocator)?;
     if groups > 1 && *from == 1 {
-        let x = if *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
+        let x = if *to == 1 { x.clone() } else { repeated(x, image.channels, *to, cx)? };
         {
             let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-            images(outs)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
+            geometry.images(result.channels)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
         }
         return Ok(out); // tap by tap the filters of all channels, whatever its shape says
     }
@@ -116,7 +109,7 @@ fn by_filter(
             (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?)
         };
         let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
-        let conv = images(*from)?;
+        let conv = geometry.images(*from)?;
         let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
         for ((x, dy), out) in inputs.zip(out.chunks_exact_mut(taps * from * to)) {
             conv.each_windows(x, |first, count, windows| {

@@ -66,36 +66,32 @@ fn forward(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let Geometry { image, result, windows, from, to, .. } = geometry;
-    let (channels, outs) = (image.channels, result.channels);
-    let groups = channels / from;
+    let (channels, outs, groups) = (image.channels, result.channels, geometry.groups());
     let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
-    let images = |channels| Images::new(image.batch, channels, windows.rows, windows.cols);
     let out = HostTensor::allocate(DType::F32, shape.clone(), cx.allocator)?;
     if groups == 1 || *from == 1 {
         // A depthwise convolution with several filters for each channel is one with one for each of several equal channels.
         let x = if groups == 1 || *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
         let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
         if groups == 1 {
-            images(channels)?.run_unpacked(&x, &filter, outs, &mut out, cx.parallel)?;
+            geometry.images(channels)?.run_unpacked(&x, &filter, outs, &mut out, cx.parallel)?;
         } else {
-            images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
+            geometry.images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
         }
     } else {
-        let n = image.batch * image.height * image.width;
-        let taps = windows.rows.filter * windows.cols.filter;
+        let (n, taps) = (geometry.pixels(), geometry.taps());
         let (x, filter) =
             (swapped(x, [n, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
         {
             let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
-            let conv = images(*from)?;
+            let conv = geometry.images(*from)?;
             let inputs = x.chunks_exact(n * from).zip(filter.chunks_exact(taps * from * to));
             let len = out.len() / groups;
             for ((x, filter), out) in inputs.zip(out.chunks_exact_mut(len)) {
                 conv.run_unpacked(x, filter, *to, out, cx.parallel)?;
             }
         }
-        let n = out.num_elements() / outs;
-        return swapped(&out, [groups, n, *to], cx)?.reshaped(shape);
+        return swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape);
     }
     Ok(out)
 }
