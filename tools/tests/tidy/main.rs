@@ -6,6 +6,7 @@
 //! that is not text is only counted. An exception that is no longer needed is a fault too, so the tables cannot rot.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod crates;
 mod lex;
 mod links;
@@ -122,6 +123,26 @@ fn crates_depend_as_the_architecture_says() {
     hold(&["Cargo.toml"], &|path, text| {
         if path == "Cargo.toml" { Vec::new() } else { crates::edges(path, text) }
     });
+}
+
+#[test]
+fn files_use_each_other_in_small_circles_only() {
+    let files = files();
+    let text_of = |path: &str| files.iter().find(|f| f.path == path).and_then(|f| f.text.clone());
+    let mut found = Vec::new();
+    let mut crates = Vec::new();
+    for root in
+        files.iter().filter(|f| ["/src/lib.rs", "/src/main.rs"].iter().any(|end| f.path.ends_with(end)))
+    {
+        let folder = root.path.rsplit_once("/src/").map_or("", |(folder, _)| folder);
+        let graph = circles::Graph::of(&root.path, &text_of);
+        println!("{folder}: {}", graph.summary());
+        found.extend(graph.faults(folder, tables::KNOTS));
+        crates.push(folder);
+    }
+    let gone = tables::KNOTS.iter().filter(|(folder, ..)| !crates.contains(folder));
+    found.extend(gone.map(|(folder, ..)| format!("{folder}: in the table KNOTS, and no crate")));
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

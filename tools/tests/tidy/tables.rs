@@ -63,3 +63,19 @@ pub(crate) const LOCKS: &[Exception] = &[
 
 /// Files of more than 800 lines.
 pub(crate) const LONG: &[Exception] = &[];
+
+/// Crates with a circle of more than six files: its size today.
+pub(crate) const KNOTS: &[super::circles::Knot] = &[
+    ("compiler", 80, "the IR names definitions of ops, and the table of passes those of the op graph"),
+    ("runtime/host", 27, "the interface of kernels reads the plans and frames of the executor"),
+    (
+        "runtime/kernels",
+        10,
+        "the table of `tf` kernels stands in the file that the files in it take their rows from",
+    ),
+    (
+        "runtime/tensor",
+        7,
+        "tables of operators stand in the file that the files in them take their rows from",
+    ),
+];
