@@ -6,7 +6,7 @@
 
 use super::def::{Arity, OpDef};
 use super::format::Of;
-use super::traits::Traits;
+use crate::ir::Traits;
 use crate::ir::{AttrKind, Module, OpId, StrId, TypeId, names};
 use smallvec::SmallVec;
 use std::ops::Range;

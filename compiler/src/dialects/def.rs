@@ -3,9 +3,9 @@
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
 use super::format::{Format, Of};
-use super::traits::Traits;
 use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
+use crate::ir::Traits;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::rewrite::Pattern;
 

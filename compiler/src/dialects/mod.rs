@@ -17,7 +17,8 @@ pub mod constraint;
 pub mod def;
 pub mod enums;
 pub mod format;
-pub mod traits;
+mod registry;
+mod short;
 
 pub mod arith;
 mod builtin;
@@ -48,144 +49,32 @@ pub use def::{
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use format::Format;
-pub use traits::Traits;
+pub use registry::Registry;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};
 
-use crate::rewrite::Pattern;
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+pub use crate::ir::Traits;
+
+use crate::ir::Module;
 use std::sync::OnceLock;
 
-/// A set of op definitions.
-#[derive(Default)]
-pub struct Registry {
-    defs: IndexMap<String, OpDef, FxBuildHasher>,
-    /// Those of further dialects, of which a program uses few.
-    lazy: Vec<Lazy>,
-    /// Other names under which an op may be written: `module`.
-    aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
-    /// Dialects whose ops may be written without the dialect's name inside of some op.
-    default_dialects: Vec<&'static str>,
-}
-
-/// Definitions that are made when somebody asks for an op of these dialects.
-struct Lazy {
-    dialects: &'static [&'static str],
-    ops: fn(&mut Registry),
-    made: OnceLock<Registry>,
-}
-
-impl Lazy {
-    fn get(&self) -> &Registry {
-        self.made.get_or_init(|| Registry::new().with(self.ops))
-    }
-}
-
 impl Registry {
-    /// No definitions.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// All dialects of this crate.
     pub fn standard() -> &'static Registry {
         static STANDARD: OnceLock<Registry> = OnceLock::new();
         STANDARD.get_or_init(|| Registry::new().with(standard))
     }
+}
 
-    /// More definitions.
-    #[must_use]
-    pub fn with(mut self, dialect: fn(&mut Registry)) -> Self {
-        dialect(&mut self);
-        self
+impl Module {
+    /// An empty `builtin.module` over the standard dialects.
+    pub fn new() -> Self {
+        Self::with_registry(Registry::standard())
     }
+}
 
-    /// More definitions, all of these dialects, that are made when somebody asks for one of them. Their ops are written in full.
-    fn add_lazily(&mut self, dialects: &'static [&'static str], ops: fn(&mut Registry)) {
-        self.lazy.push(Lazy { dialects, ops, made: OnceLock::new() });
-    }
-
-    /// Keeps the registry for the life of the process, as contexts need it.
-    pub fn leak(self) -> &'static Registry {
-        Box::leak(Box::new(self))
-    }
-
-    /// Adds a definition.
-    ///
-    /// # Panics
-    /// If the name is taken: definitions are part of the compiler.
-    pub fn add(&mut self, def: OpDef) {
-        let name = def.name.clone();
-        if !def.default_dialect.is_empty() && !self.default_dialects.contains(&def.default_dialect) {
-            self.default_dialects.push(def.default_dialect);
-        }
-        assert!(self.defs.insert(name, def).is_none(), "op defined twice");
-    }
-
-    /// Adds patterns to an op of another dialect, if that is defined: those that make ops which it does not know.
-    pub fn extend(&mut self, name: &str, patterns: &[Pattern]) {
-        if let Some(def) = self.defs.get_mut(name) {
-            *def = patterns.iter().fold(def.clone(), |def, pattern| def.pattern(*pattern));
-        }
-    }
-
-    /// Adds another name for an op.
-    pub fn alias(&mut self, alias: &'static str, name: &'static str) {
-        self.aliases.insert(alias, name);
-    }
-
-    /// The definition of `name` (not of an alias).
-    pub fn find(&self, name: &str) -> Option<&OpDef> {
-        self.defs.get(name).or_else(|| {
-            let dialect = name.split('.').next()?;
-            self.lazy.iter().find(|lazy| lazy.dialects.contains(&dialect))?.get().find(name)
-        })
-    }
-
-    /// The full name for `name`, which may be an alias.
-    pub fn full_name<'a>(&self, name: &'a str) -> &'a str {
-        match self.aliases.get(name) {
-            Some(full) => full,
-            None => name,
-        }
-    }
-
-    /// The name of today for an op of 2020: `hex.add.i32` is `tfrt.add.i32`.
-    pub fn modern_name(&self, name: &str) -> Option<String> {
-        let (dialect, rest) = name.split_once('.')?;
-        let dialect = match dialect {
-            "hex" => "tfrt",
-            "dht" => "tfrt_dht",
-            _ => return None,
-        };
-        let rest = if rest == "constant.bool" { "constant.i1" } else { rest };
-        Some(format!("{dialect}.{rest}")).filter(|name| self.find(name).is_some())
-    }
-
-    /// The definition of `name` where `dialect` need not be named.
-    pub fn find_short(&self, dialect: &str, name: &str) -> Option<&OpDef> {
-        if dialect.is_empty() || name.contains('.') {
-            return None;
-        }
-        self.defs.get(format!("{dialect}.{name}").as_str())
-    }
-
-    /// True if an op may be written so somewhere.
-    pub fn is_op_name(&self, name: &str) -> bool {
-        self.find(name).is_some()
-            || self.aliases.contains_key(name)
-            || self.default_dialects.iter().any(|dialect| self.find_short(dialect, name).is_some())
-    }
-
-    /// All definitions, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
-        self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()))
-    }
-
-    /// True if an op of this dialect is defined.
-    pub fn has_dialect(&self, dialect: &str) -> bool {
-        self.defs.values().any(|d| d.dialect() == dialect)
-            || self.lazy.iter().any(|lazy| lazy.dialects.contains(&dialect))
+impl Default for Module {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -209,23 +98,4 @@ pub fn standard(r: &mut Registry) {
     r.add_lazily(&["cpu"], cpu::ops);
     r.add_lazily(&["eigen", "tf_sync"], eigen::ops);
     r.add_lazily(&["tf"], tf::ops);
-}
-
-/// Short names for the tables.
-mod short {
-    use super::TypeConstraint::{self, Is};
-    use crate::ir::KnownType;
-
-    pub(super) const I1: TypeConstraint = Is(KnownType::I1);
-    pub(super) const I32: TypeConstraint = Is(KnownType::I32);
-    pub(super) const I64: TypeConstraint = Is(KnownType::I64);
-    pub(super) const CHAIN: TypeConstraint = Is(KnownType::Chain);
-    pub(super) const TENSOR: TypeConstraint = Is(KnownType::Tensor);
-    pub(super) const SHAPE: TypeConstraint = Is(KnownType::Shape);
-
-    /// The element types that `cpu` allocates tensors of.
-    pub(super) const TENSOR_TYPES: [KnownType; 4] =
-        [KnownType::I32, KnownType::I64, KnownType::F32, KnownType::F64];
-    pub(super) const INTEGERS: [KnownType; 2] = [KnownType::I32, KnownType::I64];
-    pub(super) const FLOATS: [KnownType; 2] = [KnownType::F32, KnownType::F64];
 }

@@ -124,7 +124,7 @@ fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<D
 fn check_end(m: &Module, op: OpId, region: RegionId, gives: &Gives, diags: &mut Vec<Diagnostic>) {
     let Some(last) = m.entry(region).and_then(|entry| m.last_op(entry)) else { return };
     // What ends it otherwise is reported by the verifier.
-    if !m.def(last).is_some_and(|def| def.traits.has(Traits::RETURN)) {
+    if !m.traits(last).has(Traits::RETURN) {
         return;
     }
     let found: Types = operands(m, last, 0).collect();

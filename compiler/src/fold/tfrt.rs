@@ -267,7 +267,7 @@ fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
                 firsts.push(operand);
             }
             work.push((operand, is_first));
-            let cannot_fail = |op| m.def(op).is_some_and(|def| def.traits.has(Traits::CONSTANT));
+            let cannot_fail = |op| m.traits(op).has(Traits::CONSTANT);
             is_first &= m.defining_op(operand).is_some_and(cannot_fail);
         }
     }

@@ -2,45 +2,21 @@
 //!
 //! An interned id stands for its contents: equal ids, equal things, and the reverse. Contents are stored once, in the
 //! order in which they were first seen, so nothing here depends on a hasher's order. The strings that the compiler
-//! itself looks for have fixed ids ([`names`]), and so have the types that op definitions name ([`KnownType`]).
+//! itself looks for have fixed ids ([`super::names`]), and so have the types that op definitions name ([`KnownType`]).
 
 use super::affine::AffineTable;
+use super::entity::{Arena, EntityId};
+use super::info::{Definition, OpTable};
 use super::locs::Places;
-use super::{AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, TypeId, TypeKind};
-use crate::dialects::{OpDef, Registry};
-use crate::ir::entity::{Arena, EntityId};
+use super::{
+    AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, Traits, TypeId, TypeKind, names,
+};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::borrow::Cow;
 use string_interner::backend::StringBackend;
 use string_interner::symbol::SymbolU32;
 use string_interner::{StringInterner, Symbol};
-
-/// Strings with fixed ids.
-pub mod names {
-    use crate::ir::StrId;
-
-    macro_rules! fixed {
-        ($($name:ident = $text:literal,)*) => {
-            #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "only a counter for the constants below")]
-            enum Index { $($name,)* }
-            $(
-                #[doc = concat!("`", $text, "`")]
-                pub const $name: StrId = StrId(Index::$name as u32);
-            )*
-            /// In the order of their ids.
-            pub(super) const FIXED: &[&str] = &[$($text,)*];
-        };
-    }
-    fixed! {
-        EMPTY = "", SYM_NAME = "sym_name", SYM_VISIBILITY = "sym_visibility", FUNCTION_TYPE = "function_type",
-        ARG_ATTRS = "arg_attrs", RES_ATTRS = "res_attrs", VALUE = "value", CALLEE = "callee",
-        OPERAND_SEGMENT_SIZES = "operandSegmentSizes", RESULT_SEGMENT_SIZES = "resultSegmentSizes",
-        BEF_NAME = "bef.name", TFRT_SYNC = "tfrt.sync", TFRT_NATIVE = "tfrt.native", TFRT_COST = "_tfrt_cost",
-        BUILTIN_MODULE = "builtin.module", FUNC_FUNC = "func.func", TFRT_RETURN = "tfrt.return", BEF_NONSTRICT = "bef.nonstrict",
-        TFRT_COMPILED = "tfrt.compiled",
-    }
-}
 
 /// The types with their names, in the order of their ids.
 macro_rules! known_types {
@@ -110,10 +86,12 @@ impl KnownType {
 pub struct OpNameData {
     /// The full name, `tfrt.add.i32`.
     pub name: StrId,
-    /// Its definition, if it is registered.
-    pub def: Option<&'static OpDef>,
-    /// The interned names of `def.attrs`, in that order.
+    /// Its traits; none if it is not registered.
+    pub traits: Traits,
+    /// The interned names of the attributes that its definition declares, in that order.
     pub attr_names: Box<[StrId]>,
+    /// Its definition, if it is registered; `OpNameData::def` is for the layers above.
+    pub(crate) definition: Option<Definition>,
 }
 
 /// The interners.
@@ -126,12 +104,12 @@ pub struct Context {
     affine: AffineTable,
     op_names: Arena<OpNameId, OpNameData>,
     op_name_of: FxHashMap<StrId, OpNameId>,
-    registry: &'static Registry,
+    table: &'static dyn OpTable,
 }
 
 impl Context {
-    /// An empty context whose op names are looked up in `registry`.
-    pub fn new(registry: &'static Registry) -> Self {
+    /// An empty context whose op names are looked up in `table`.
+    pub(super) fn new(table: &'static dyn OpTable) -> Self {
         let mut cx = Context {
             strings: StringInterner::with_capacity(256),
             types: IndexSet::default(),
@@ -141,7 +119,7 @@ impl Context {
             affine: AffineTable::default(),
             op_names: Arena::default(),
             op_name_of: FxHashMap::default(),
-            registry,
+            table,
         };
         for (i, text) in names::FIXED.iter().enumerate() {
             let id = cx.str_id(text);
@@ -186,9 +164,9 @@ impl Context {
         cx
     }
 
-    /// The definitions in force.
-    pub fn registry(&self) -> &'static Registry {
-        self.registry
+    /// The definitions in force; `Context::registry` is for the layers above.
+    pub(crate) fn table(&self) -> &'static dyn OpTable {
+        self.table
     }
 
     /// Interns a string.
@@ -315,10 +293,12 @@ impl Context {
         if let Some(id) = self.op_name_of.get(&name) {
             return *id;
         }
-        let def = self.registry.find(self.str(name));
-        let attr_names =
-            def.map_or_else(Box::default, |def| def.attrs.iter().map(|a| self.str_id(a.name)).collect());
-        let id = self.op_names.push(OpNameData { name, def, attr_names });
+        let info = self.table.info(self.str(name));
+        let traits = info.as_ref().map_or(Traits::NONE, |info| info.traits);
+        let definition = info.as_ref().map(|info| info.definition);
+        let attr_names = info.map_or_else(Vec::new, |info| info.attr_names);
+        let attr_names = attr_names.into_iter().map(|name| self.str_id(name)).collect();
+        let id = self.op_names.push(OpNameData { name, traits, attr_names, definition });
         self.op_name_of.insert(name, id);
         id
     }

@@ -15,8 +15,9 @@
 //! reached through ids; nothing is shared and nothing is reference counted. All changes go through methods of
 //! [`Module`] (file `edit.rs`) that keep use lists and block order right. Ids are never reused.
 //!
-//! What it does not do: it does not check that a program makes sense (`verify`), and it does not know operations
-//! beyond their names (`dialects`).
+//! What it does not do: it does not check that a program makes sense (`verify`), and it knows of an op's definition
+//! only what [`OpInfo`] says. Definitions are the layer above (`dialects`), which also makes modules (`Module::new`)
+//! and finds the definition of an op (`Module::def`).
 
 pub mod affine;
 pub mod attrs;
@@ -25,56 +26,34 @@ pub(crate) mod dominance;
 mod edit;
 pub mod entity;
 pub mod float;
+mod ids;
+mod info;
 pub mod locs;
+pub mod names;
 pub mod resources;
 mod shaped;
 pub mod symbols;
 #[cfg(test)]
 mod tests;
+mod traits;
 pub mod types;
 mod walk;
 
 pub use affine::{AffineExpr, AffineId, AffineMap, AffineOp, IntegerSet};
 pub use attrs::{AttrKind, Blob};
-pub use context::{Context, KnownType, OpNameData, names};
+pub use context::{Context, KnownType, OpNameData};
 pub use edit::NewOp;
 pub use float::FloatKind;
+pub use ids::{AttrId, BlockId, LocId, OpId, OpNameId, RegionId, StrId, TypeId, UseId, ValueId};
+pub(crate) use info::{OpInfo, OpTable};
 pub use locs::LocKind;
+pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
 use crate::diag::Span;
-use crate::dialects::{OpDef, Registry};
-use entity::{Arena, Packed, SideTable, entity};
+use entity::{Arena, Packed, SideTable};
 use smallvec::SmallVec;
-
-entity! {
-    /// An operation.
-    OpId = "op";
-    /// A list of operations with arguments.
-    BlockId = "^bb";
-    /// A list of blocks owned by an operation.
-    RegionId = "region";
-    /// An SSA value: an op result or a block argument.
-    ValueId = "%";
-    /// One operand of one operation.
-    UseId = "use";
-    /// An interned type.
-    TypeId = "!";
-    /// An interned attribute.
-    AttrId = "#";
-    /// An interned location.
-    LocId = "loc";
-    /// An interned string.
-    StrId = "str";
-    /// An interned op name.
-    OpNameId = "name";
-}
-
-impl LocId {
-    /// `loc(unknown)` in every context.
-    pub const UNKNOWN: LocId = LocId(0);
-}
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,20 +168,10 @@ pub struct Module {
 }
 
 impl Module {
-    /// An empty `builtin.module` over the standard dialects.
-    pub fn new() -> Self {
-        Self::with_registry(Registry::standard())
-    }
-
-    /// An empty `builtin.module` over the given dialects.
-    pub fn with_registry(registry: &'static Registry) -> Self {
-        Self::with_capacity(registry, Capacity::default())
-    }
-
-    /// The same, with room for a program of about this size.
-    pub fn with_capacity(registry: &'static Registry, size: Capacity) -> Self {
+    /// An empty `builtin.module` over the given definitions, with room for a program of about this size.
+    pub(crate) fn over(table: &'static dyn OpTable, size: Capacity) -> Self {
         let mut module = Module {
-            cx: Context::new(registry),
+            cx: Context::new(table),
             op_spans: SideTable::default(),
             use_spans: SideTable::default(),
             value_spans: SideTable::default(),
@@ -282,10 +251,10 @@ impl Module {
         self.cx.str(self.cx.op_name_data(self.ops[op].name).name)
     }
 
-    /// Definition of an op, if it is registered.
+    /// Traits of an op; none if it is not registered.
     #[inline]
-    pub fn def(&self, op: OpId) -> Option<&'static OpDef> {
-        self.cx.op_name_data(self.ops[op].name).def
+    pub fn traits(&self, op: OpId) -> Traits {
+        self.cx.op_name_data(self.ops[op].name).traits
     }
 
     /// True if the op's name is `name`.
@@ -532,11 +501,5 @@ impl Module {
     #[inline]
     pub fn is_unused(&self, value: ValueId) -> bool {
         self.values[value].first_use == Packed::NONE
-    }
-}
-
-impl Default for Module {
-    fn default() -> Self {
-        Self::new()
     }
 }

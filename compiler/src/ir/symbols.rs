@@ -4,8 +4,7 @@
 //! decides, and `b` is then looked up inside of `a`. Tables are built on first use and kept in [`SymbolTables`], which
 //! is a cache for a module that does not change meanwhile.
 
-use super::{AttrKind, Module, OpId, StrId, names};
-use crate::dialects::Traits;
+use super::{AttrKind, Module, OpId, StrId, Traits, names};
 use rustc_hash::FxHashMap;
 
 /// The symbol tables of one module, built as they are asked for.
@@ -25,7 +24,7 @@ impl Module {
 
     /// True if names of ops inside `op` form a table of their own.
     pub fn is_symbol_table(&self, op: OpId) -> bool {
-        self.def(op).is_some_and(|d| d.traits.has(Traits::SYMBOL_TABLE))
+        self.traits(op).has(Traits::SYMBOL_TABLE)
     }
 
     /// The nearest enclosing op (or `op` itself) that is a symbol table; the root if there is none.

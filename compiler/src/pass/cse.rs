@@ -174,7 +174,7 @@ impl Cse<'_, '_> {
             return;
         }
         let writes = *writes;
-        let is_terminator = m.def(op).is_some_and(|d| d.traits.has(Traits::TERMINATOR));
+        let is_terminator = m.traits(op).has(Traits::TERMINATOR);
         if is_terminator || m.regions_of(op).iter().any(|r| m.blocks_of(*r).len() > 1) {
             return;
         }
@@ -278,7 +278,7 @@ fn write_op(m: &Module, op: OpId, inside: &Inside, key: &mut Key) {
         }
     }
     if m.n_operands(op) == 2
-        && m.def(op).is_some_and(|d| d.traits.has(Traits::COMMUTATIVE))
+        && m.traits(op).has(Traits::COMMUTATIVE)
         && (key[start], key[start + 1]) > (key[start + 2], key[start + 3])
     {
         key[start..].rotate_left(2);

@@ -134,7 +134,7 @@ impl<'a, 'm> Solver<'a, 'm> {
 
     fn visit(&mut self, op: OpId) {
         let m = self.r.ir();
-        let traits = m.def(op).map_or(Traits::NONE, |d| d.traits);
+        let traits = m.traits(op);
         if !m.regions_of(op).is_empty() {
             // A function that is called by known calls only is entered by them.
             if !self.callees.contains_key(&op) {
@@ -276,7 +276,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
     let mut callee_of = FxHashMap::default();
     let private = |op: OpId| {
         let visibility = m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a));
-        m.def(op).is_some_and(|d| d.traits.has(Traits::FUNCTION)) && visibility == Some("private")
+        m.traits(op).has(Traits::FUNCTION) && visibility == Some("private")
     };
     let mut tables = SymbolTables::default();
     let mut referenced: FxHashSet<OpId> = FxHashSet::default();
@@ -287,7 +287,7 @@ fn known_callees(m: &Module, root: OpId) -> (FxHashMap<OpId, Callee>, FxHashMap<
             let n = n.and_then(|t| m.cx.function_signature(t)).map_or(0, |(_, results)| results.len());
             callees.insert(op, Callee { calls: Vec::new(), results: vec![Known::Unknown; n] });
         }
-        let is_call = m.def(op).is_some_and(|d| d.traits.has(Traits::CALL));
+        let is_call = m.traits(op).has(Traits::CALL);
         for &(name, attr) in m.attrs(op) {
             let mut found = Vec::new();
             symbols(&m.cx, attr, &mut found);

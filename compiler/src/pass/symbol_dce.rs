@@ -93,7 +93,7 @@ fn held(m: &Module, op: OpId) -> impl Iterator<Item = OpId> + '_ {
 }
 
 fn is_symbol(m: &Module, op: OpId) -> bool {
-    m.def(op).is_some_and(|d| d.traits.has(Traits::SYMBOL)) && m.symbol_name(op).is_some()
+    m.traits(op).has(Traits::SYMBOL) && m.symbol_name(op).is_some()
 }
 
 fn visibility(m: &Module, op: OpId) -> &str {

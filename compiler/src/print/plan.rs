@@ -17,7 +17,7 @@ pub(super) struct Plans<'m>(Vec<Option<Plan<'m>>>);
 
 impl<'m> Plans<'m> {
     pub(super) fn of(cx: &'m Context) -> Plans<'m> {
-        Plans(cx.op_names().map(|name| Plan::of(cx.str(name.name), name.def?)).collect())
+        Plans(cx.op_names().map(|name| Plan::of(cx.str(name.name), name.def()?)).collect())
     }
 
     /// The plan of an op, if it has one and fits it.

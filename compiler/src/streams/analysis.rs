@@ -72,7 +72,7 @@ impl<'m> Analysis<'m> {
             }
         }
         let cost = options.cost(m, op);
-        build.hang(node, parent, cost, m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)));
+        build.hang(node, parent, cost, m.traits(op).has(Traits::RETURN));
         if options.merge_inter_dependent {
             for value in m.operands(op) {
                 let other = definer(value);

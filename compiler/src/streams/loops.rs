@@ -88,7 +88,7 @@ impl Analysis<'_> {
     pub(super) fn split(&self, ops: &[OpId], loops: &Loops, streams: Option<Vec<u32>>) -> Option<Vec<u32>> {
         let m = self.m;
         let long: Vec<bool> = ops.iter().map(|&op| loops.is_long(m, op)).collect();
-        let is_return = |op: OpId| m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN));
+        let is_return = |op: OpId| m.traits(op).has(Traits::RETURN);
         let Some((&last, kernels)) = ops.split_last().filter(|(last, _)| is_return(**last)) else {
             return streams;
         };

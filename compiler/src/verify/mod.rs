@@ -169,8 +169,7 @@ impl Verifier<'_> {
                 }
                 match m.parent_op(at) {
                     Some(parent) => {
-                        if barrier.is_none() && m.def(parent).is_some_and(|d| d.traits.has(Traits::ISOLATED))
-                        {
+                        if barrier.is_none() && m.traits(parent).has(Traits::ISOLATED) {
                             barrier = Some(parent);
                         }
                         at = parent;
@@ -264,7 +263,7 @@ impl Verifier<'_> {
             None if def.traits.has(Traits::CALL) => all_types,
             None => return,
         };
-        if !m.def(target).is_some_and(|d| d.traits.has(Traits::FUNCTION)) {
+        if !m.traits(target).has(Traits::FUNCTION) {
             self.diags.push(errors::not_a_function(m, op, &text, target));
             return;
         }
@@ -323,7 +322,7 @@ impl Verifier<'_> {
     fn returns(&mut self, op: OpId) {
         let m = self.m;
         let Some(func) = m.parent_op(op) else { return };
-        if !m.def(func).is_some_and(|d| d.traits.has(Traits::FUNCTION)) {
+        if !m.traits(func).has(Traits::FUNCTION) {
             return;
         }
         let Some((_, results)) = self.signature(func) else { return };

@@ -244,9 +244,11 @@ impl Crate {
         let mut arrows = Arrows::new();
         for (module, m) in self.modules.iter().enumerate() {
             let used = |name: &String| m.private.contains(name) || m.words.contains(name);
-            let imports = m.imports.iter().filter(|(name, _)| used(name)).map(|(_, path)| path);
-            for path in imports.chain(&m.paths) {
-                if let Some(Target::Item(file)) = self.resolve(module, path, 0)
+            let imports = m.imports.iter().filter(|(name, _)| used(name)).map(|(_, path)| path.clone());
+            let from_globs = m.words.iter().filter(|name| !m.imports.contains_key(*name));
+            let from_globs = from_globs.map(|name| vec![name.clone()]);
+            for path in imports.chain(from_globs).chain(m.paths.iter().cloned()) {
+                if let Some(Target::Item(file)) = self.resolve(module, &path, 0)
                     && file != m.file
                 {
                     arrows.entry((m.file, file)).or_insert_with(|| path.join("::"));

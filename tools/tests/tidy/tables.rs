@@ -66,7 +66,6 @@ pub(crate) const LONG: &[Exception] = &[];
 
 /// Crates with a circle of more than six files: its size today.
 pub(crate) const KNOTS: &[super::circles::Knot] = &[
-    ("compiler", 80, "the IR names definitions of ops, and the table of passes those of the op graph"),
     ("runtime/host", 27, "the interface of kernels reads the plans and frames of the executor"),
     (
         "runtime/kernels",

@@ -2,8 +2,8 @@
 
 use super::{Element, Of, each};
 use crate::dialects::def::{Arity, OpDef};
-use crate::dialects::traits::Traits;
 use crate::dialects::types::{TypeFn, TypeSource};
+use crate::ir::Traits;
 use crate::ir::{KnownType, TypeId};
 
 /// Where the types of one operand or result come from.

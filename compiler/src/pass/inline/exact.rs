@@ -71,7 +71,7 @@ fn may_be_error(m: &Module, value: ValueId) -> bool {
     for _ in 0..MAX_LOOK {
         let Some(value) = todo.pop() else { return false };
         match m.defining_op(value) {
-            Some(op) if m.def(op).is_some_and(|d| d.traits.has(Traits::TOTAL)) => todo.extend(m.operands(op)),
+            Some(op) if m.traits(op).has(Traits::TOTAL) => todo.extend(m.operands(op)),
             _ => return true,
         }
     }

@@ -94,7 +94,7 @@ fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) 
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
     for op in m.ops_in(looping.block).filter(|op| *op != looping.end) {
-        let is_total = m.def(op).is_some_and(|d| d.traits.has(Traits::TOTAL));
+        let is_total = m.traits(op).has(Traits::TOTAL);
         if is_total && is_harmless(m, op) && m.operands(op).all(|value| same.contains(&value)) {
             same.extend(m.results(op));
             if m.n_operands(op) > 0 {

@@ -28,11 +28,11 @@ pub(super) const PASS: Pass = Pass {
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    let is_loop = |op: &OpId| m.def(*op).is_some_and(|d| d.traits.has(Traits::LOOP));
+    let is_loop = |op: &OpId| m.traits(*op).has(Traits::LOOP);
     let loops: Vec<OpId> = m.walk(r.root()).filter(is_loop).collect();
     // The walk has outer loops before inner ones.
     for op in loops.into_iter().rev() {
-        let is_isolated = r.ir().def(op).is_some_and(|d| d.traits.has(Traits::ISOLATED));
+        let is_isolated = r.ir().traits(op).has(Traits::ISOLATED);
         cx.count(MOVED, if is_isolated { isolated::hoist(r, op) } else { hoist(r, op) });
     }
     r.change()
@@ -86,7 +86,7 @@ fn is_harmless(m: &Module, op: OpId) -> bool {
 /// True if the divisor is a constant with which every division is defined.
 fn divides_safely(m: &Module, op: OpId) -> bool {
     let divisor = m.operands(op).nth(1).and_then(|v| m.defining_op(v));
-    let constant = divisor.filter(|d| m.def(*d).is_some_and(|d| d.traits.has(Traits::CONSTANT)));
+    let constant = divisor.filter(|d| m.traits(*d).has(Traits::CONSTANT));
     let value = constant.and_then(|d| m.attr(d, names::VALUE)).and_then(|a| m.cx.as_int(a));
     // The least number divided by -1 is too large.
     value.is_some_and(|n| n != 0 && n != -1)

@@ -403,7 +403,7 @@ impl Lower<'_> {
     /// Sets of flags as ops keep them.
     pub(super) fn canonical_flags(&mut self, name: OpNameId, attrs: &mut SmallVec<[(StrId, AttrId); 2]>) {
         let data = self.m.cx.op_name_data(name);
-        let Some(def) = data.def else { return };
+        let Some(def) = data.def() else { return };
         for (i, attr) in def.attrs.iter().enumerate() {
             let AttrConstraint::Flags(flags) = attr.kind else { continue };
             let name = self.m.cx.op_name_data(name).attr_names.get(i).copied();

@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
             None => self.m.cx.str_id(self.options.registry.full_name(word)),
         };
         let id = self.m.cx.op_name(name);
-        let known = (id, self.m.cx.op_name_data(id).def);
+        let known = (id, self.m.cx.op_name_data(id).def());
         if word.contains('.') {
             self.op_words.insert(word, known);
         }

@@ -287,7 +287,7 @@ impl Lower<'_> {
     /// Attributes that were not given get their default values.
     fn add_defaults(&mut self, name: OpNameId, parts: &mut Parts) {
         let data = self.m.cx.op_name_data(name);
-        let Some(def) = data.def else { return };
+        let Some(def) = data.def() else { return };
         for (i, attr) in def.attrs.iter().enumerate() {
             let Some(default) = attr.default else { continue };
             let name = self.m.cx.op_name_data(name).attr_names[i];
@@ -372,7 +372,7 @@ impl Lower<'_> {
             _ => {
                 let name = self.string_id(op.name)?;
                 let id = self.m.cx.op_name(name);
-                (id, self.m.cx.op_name_data(id).def)
+                (id, self.m.cx.op_name_data(id).def())
             }
         };
         if word == "\"\"" {

@@ -1,0 +1,181 @@
+//! Sets of op definitions, and what the IR is told of them.
+
+use super::def::OpDef;
+use crate::ir::{Capacity, Context, Module, OpId, OpInfo, OpNameData, OpTable};
+use crate::rewrite::Pattern;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::any::Any;
+use std::sync::OnceLock;
+
+/// A set of op definitions.
+#[derive(Default)]
+pub struct Registry {
+    defs: IndexMap<String, OpDef, FxBuildHasher>,
+    /// Those of further dialects, of which a program uses few.
+    pub(super) lazy: Vec<Lazy>,
+    /// Other names under which an op may be written: `module`.
+    pub(super) aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
+    /// Dialects whose ops may be written without the dialect's name inside of some op.
+    default_dialects: Vec<&'static str>,
+}
+
+/// Definitions that are made when somebody asks for an op of these dialects.
+pub(super) struct Lazy {
+    pub(super) dialects: &'static [&'static str],
+    ops: fn(&mut Registry),
+    made: OnceLock<Registry>,
+}
+
+impl Lazy {
+    pub(super) fn get(&self) -> &Registry {
+        self.made.get_or_init(|| Registry::new().with(self.ops))
+    }
+}
+
+impl Registry {
+    /// No definitions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// More definitions.
+    #[must_use]
+    pub fn with(mut self, dialect: fn(&mut Registry)) -> Self {
+        dialect(&mut self);
+        self
+    }
+
+    /// More definitions, all of these dialects, that are made when somebody asks for one of them. Their ops are written in full.
+    pub(super) fn add_lazily(&mut self, dialects: &'static [&'static str], ops: fn(&mut Registry)) {
+        self.lazy.push(Lazy { dialects, ops, made: OnceLock::new() });
+    }
+
+    /// Keeps the registry for the life of the process, as contexts need it.
+    pub fn leak(self) -> &'static Registry {
+        Box::leak(Box::new(self))
+    }
+
+    /// Adds a definition.
+    ///
+    /// # Panics
+    /// If the name is taken: definitions are part of the compiler.
+    pub fn add(&mut self, def: OpDef) {
+        let name = def.name.clone();
+        if !def.default_dialect.is_empty() && !self.default_dialects.contains(&def.default_dialect) {
+            self.default_dialects.push(def.default_dialect);
+        }
+        assert!(self.defs.insert(name, def).is_none(), "op defined twice");
+    }
+
+    /// Adds patterns to an op of another dialect, if that is defined: those that make ops which it does not know.
+    pub fn extend(&mut self, name: &str, patterns: &[Pattern]) {
+        if let Some(def) = self.defs.get_mut(name) {
+            *def = patterns.iter().fold(def.clone(), |def, pattern| def.pattern(*pattern));
+        }
+    }
+
+    /// Adds another name for an op.
+    pub fn alias(&mut self, alias: &'static str, name: &'static str) {
+        self.aliases.insert(alias, name);
+    }
+
+    /// The definition of `name` (not of an alias).
+    pub fn find(&self, name: &str) -> Option<&OpDef> {
+        self.defs.get(name).or_else(|| {
+            let dialect = name.split('.').next()?;
+            self.lazy.iter().find(|lazy| lazy.dialects.contains(&dialect))?.get().find(name)
+        })
+    }
+
+    /// The full name for `name`, which may be an alias.
+    pub fn full_name<'a>(&self, name: &'a str) -> &'a str {
+        match self.aliases.get(name) {
+            Some(full) => full,
+            None => name,
+        }
+    }
+
+    /// The name of today for an op of 2020: `hex.add.i32` is `tfrt.add.i32`.
+    pub fn modern_name(&self, name: &str) -> Option<String> {
+        let (dialect, rest) = name.split_once('.')?;
+        let dialect = match dialect {
+            "hex" => "tfrt",
+            "dht" => "tfrt_dht",
+            _ => return None,
+        };
+        let rest = if rest == "constant.bool" { "constant.i1" } else { rest };
+        Some(format!("{dialect}.{rest}")).filter(|name| self.find(name).is_some())
+    }
+
+    /// The definition of `name` where `dialect` need not be named.
+    pub fn find_short(&self, dialect: &str, name: &str) -> Option<&OpDef> {
+        if dialect.is_empty() || name.contains('.') {
+            return None;
+        }
+        self.defs.get(format!("{dialect}.{name}").as_str())
+    }
+
+    /// True if an op may be written so somewhere.
+    pub fn is_op_name(&self, name: &str) -> bool {
+        self.find(name).is_some()
+            || self.aliases.contains_key(name)
+            || self.default_dialects.iter().any(|dialect| self.find_short(dialect, name).is_some())
+    }
+
+    /// All definitions, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &OpDef> {
+        self.defs.values().chain(self.lazy.iter().flat_map(|lazy| lazy.get().defs.values()))
+    }
+
+    /// True if an op of this dialect is defined.
+    pub fn has_dialect(&self, dialect: &str) -> bool {
+        self.defs.values().any(|d| d.dialect() == dialect)
+            || self.lazy.iter().any(|lazy| lazy.dialects.contains(&dialect))
+    }
+}
+
+impl OpTable for Registry {
+    fn info(&'static self, name: &str) -> Option<OpInfo> {
+        self.find(name).map(|def| OpInfo {
+            traits: def.traits,
+            attr_names: def.attrs.iter().map(|a| a.name).collect(),
+            definition: def,
+        })
+    }
+}
+
+impl OpNameData {
+    /// The definition, if the op is registered.
+    #[inline]
+    pub fn def(&self) -> Option<&'static OpDef> {
+        self.definition?.downcast_ref()
+    }
+}
+
+impl Context {
+    /// The definitions in force.
+    pub fn registry(&self) -> &'static Registry {
+        let table: &dyn Any = self.table();
+        // Modules are made here and nowhere else.
+        table.downcast_ref().unwrap_or_else(|| unreachable!("a module is made over a registry"))
+    }
+}
+
+impl Module {
+    /// An empty `builtin.module` over the given dialects.
+    pub fn with_registry(registry: &'static Registry) -> Self {
+        Self::with_capacity(registry, Capacity::default())
+    }
+
+    /// The same, with room for a program of about this size.
+    pub fn with_capacity(registry: &'static Registry, size: Capacity) -> Self {
+        Self::over(registry, size)
+    }
+
+    /// Definition of an op, if it is registered.
+    #[inline]
+    pub fn def(&self, op: OpId) -> Option<&'static OpDef> {
+        self.cx.op_name_data(self.op_name(op)).def()
+    }
+}
