@@ -9,9 +9,11 @@ mod affine;
 mod aliases;
 mod builtin;
 mod custom;
+mod digits;
 mod elements;
 mod fits;
 mod names;
+mod options;
 mod plan;
 mod resources;
 mod switch;
@@ -20,6 +22,7 @@ mod tests;
 mod text;
 
 pub(crate) use elements::element_size;
+pub use options::PrintOptions;
 pub(crate) use resources::resources_text;
 pub(crate) use text::{Typed, write_attr, write_type};
 pub use text::{attr_text, loc_text, type_text};
@@ -27,22 +30,10 @@ pub use text::{attr_text, loc_text, type_text};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
 use aliases::Aliases;
+use digits::push_number;
 use names::{Called, Names};
 use plan::Plans;
 use text::{Style, put, write_list, write_loc};
-
-/// How to print.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PrintOptions {
-    /// All ops in generic form.
-    pub generic: bool,
-    /// Values keep the names of the source.
-    pub keep_names: bool,
-    /// Print locations, as aliases defined at the end.
-    pub locations: bool,
-    /// Everything where it is used: no aliases and no resources around it.
-    pub local_scope: bool,
-}
 
 /// The whole module, ending in a line break.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
@@ -402,46 +393,6 @@ fn write_value_name(name: &Called<'_>, out: &mut String) {
         Called::Text(text) => {
             out.push('%');
             out.push_str(text);
-        }
-    }
-}
-
-/// `000001002...999`.
-static THREE_DIGITS: [u8; 3000] = {
-    let mut digits = [b'0'; 3000];
-    let mut n = 0;
-    while n < 1000 {
-        digits[3 * n] += (n / 100) as u8;
-        digits[3 * n + 1] += (n / 10 % 10) as u8;
-        digits[3 * n + 2] += (n % 10) as u8;
-        n += 1;
-    }
-    digits
-};
-
-static DIGITS: &str = match std::str::from_utf8(&THREE_DIGITS) {
-    Ok(digits) => digits,
-    Err(_) => panic!("digits are ASCII"),
-};
-
-/// Half of all that is printed are numbers of values: no formatter.
-fn push_number(n: u32, out: &mut String) {
-    // Less than 1000, without what begins before digit `skip`.
-    let push = |n: u32, skip: usize, out: &mut String| {
-        let at = 3 * n as usize;
-        out.push_str(&DIGITS[at + skip..at + 3]);
-    };
-    let first = |n: u32, out: &mut String| push(n, 2 - usize::from(n >= 10) - usize::from(n >= 100), out);
-    let (thousands, ones) = (n / 1000, n % 1000);
-    match thousands {
-        0 => first(ones, out),
-        1..1000 => {
-            first(thousands, out);
-            push(ones, 0, out);
-        }
-        _ => {
-            push_number(thousands, out);
-            push(ones, 0, out);
         }
     }
 }
