@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`fold`], [`rewrite`], [`streams`], [`pass`], [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ pub mod graph;
 pub mod import;
 pub mod ir;
 pub mod pass;
+pub mod passes;
 pub mod print;
 pub mod raise;
 pub mod rewrite;

@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::fold;
 use crate::rewrite::{Greedy, greedy};
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "canonicalize",
     title: "Canonicalizer",
     summary: "folds constants and applies the canonicalization patterns of all operations",

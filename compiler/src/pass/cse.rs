@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 const MERGED: &str = "num-cse'd";
 const DEAD: &str = "num-dce'd";
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "cse",
     title: "CSE",
     summary: "removes operations that compute what is there already",

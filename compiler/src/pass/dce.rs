@@ -7,7 +7,7 @@
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::simplify_regions;
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "dce",
     title: "DCE",
     summary: "removes operations whose results nobody uses and that have no effects, and blocks that are never reached",

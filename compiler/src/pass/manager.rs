@@ -3,7 +3,7 @@
 use super::pipeline::{self, Instance, Nest, Step};
 use super::reports::{self, Row};
 use super::reproducer::Reproducer;
-use super::{Change, Pass, PassCx, Rewriter, errors, passes};
+use super::{Change, Pass, PassCx, Rewriter, errors};
 use crate::diag::{self, Diagnostic};
 use crate::ir::{Module, OpId};
 use crate::print::{PrintOptions, print};
@@ -48,12 +48,7 @@ pub struct PassManager {
 struct Failed;
 
 impl PassManager {
-    /// A pipeline from its text. Without an anchor the passes run on the module.
-    pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
-        Self::parse_among(text, passes())
-    }
-
-    /// The same with other passes than the standard ones.
+    /// A pipeline of some of `passes` from its text. Without an anchor the passes run on the module.
     pub fn parse_among(text: &str, passes: &'static [Pass]) -> Result<Self, Box<Diagnostic>> {
         let steps = pipeline::parse(text, passes)?;
         let steps = match <[Step; 1]>::try_from(steps) {
@@ -65,11 +60,6 @@ impl PassManager {
             Err(steps) => steps,
         };
         Ok(Self::with(steps))
-    }
-
-    /// A pipeline of passes on the module.
-    pub fn of(passes: &[&'static Pass]) -> Self {
-        Self::with(passes.iter().map(|p| Step::Pass(Instance::new(p))).collect())
     }
 
     fn with(steps: Vec<Step>) -> Self {

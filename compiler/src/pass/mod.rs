@@ -5,26 +5,26 @@
 //! runs `dce` on each function directly inside the module, then `strip-debuginfo` on the module. Passes collect what
 //! they want to change and then change it, so that nothing is walked while it moves.
 //!
-//! The list of passes is [`passes`]; a new pass is one entry there.
+//! Which passes there are is no matter of this module: the list is [`crate::passes`], and a new pass is one entry there.
 
-mod canonicalize;
-mod cse;
+pub(crate) mod canonicalize;
+pub(crate) mod cse;
 mod cx;
-mod dce;
+pub(crate) mod dce;
 mod errors;
 #[cfg(test)]
 mod flow_tests;
-mod inline;
-mod licm;
+pub(crate) mod inline;
+pub(crate) mod licm;
 mod manager;
 mod pipeline;
-mod print_op_stats;
-mod print_stream;
+pub(crate) mod print_op_stats;
+pub(crate) mod print_stream;
 mod reports;
 mod reproducer;
-mod sccp;
-mod strip;
-mod symbol_dce;
+pub(crate) mod sccp;
+pub(crate) mod strip;
+pub(crate) mod symbol_dce;
 #[cfg(test)]
 mod tests;
 
@@ -87,45 +87,9 @@ impl OptionKind {
     }
 }
 
-/// All passes, sorted by name.
-pub fn passes() -> &'static [Pass] {
-    const PASSES: &[Pass] = &[
-        canonicalize::PASS,
-        cse::PASS,
-        dce::PASS,
-        inline::PASS,
-        licm::PASS,
-        crate::graph::memory::PRINT,
-        print_op_stats::PASS,
-        print_stream::PASS,
-        sccp::PASS,
-        strip::PASS,
-        symbol_dce::PASS,
-        crate::graph::rewrites::ARITHMETIC,
-        crate::graph::fold::PASS,
-        crate::graph::elementwise::PASS,
-        crate::graph::inline::PASS,
-        crate::graph::layout::PASS,
-        crate::graph::invariants::PASS,
-        crate::graph::regions::PASS,
-        crate::graph::pack::PASS,
-        crate::graph::memory::PASS,
-        crate::graph::rewrites::REMAP,
-        crate::graph::shapes::PASS,
-        crate::graph::lower::PASS,
-    ];
-    PASSES
-}
-
 impl Pass {
     /// Whether it has this name, here or in TFRT.
     fn is_called(&self, name: &str) -> bool {
-        self.name == name
-            || name.strip_prefix("tfrt-") == Some(self.name) && self.name == print_stream::PASS.name
+        self.name == name || self.name == "print-stream" && name == "tfrt-print-stream"
     }
-}
-
-/// The pass called `name`.
-pub fn find(name: &str) -> Option<&'static Pass> {
-    passes().iter().find(|p| p.is_called(name))
 }

@@ -4,7 +4,7 @@ use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "print-op-stats",
     title: "PrintOpStats",
     summary: "prints how many operations of each name there are",

@@ -6,7 +6,7 @@ use crate::ir::{OpId, names};
 use crate::streams::{Analysis, StreamOptions, Streams};
 use std::fmt::Write;
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "print-stream",
     title: "PrintStream",
     summary: "remarks which stream each operation is in, as stream analysis finds it",

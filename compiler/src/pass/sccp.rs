@@ -23,7 +23,7 @@ use crate::ir::{AttrId, AttrKind, BlockId, Context, Module, OpId, ValueDef, Valu
 use crate::rewrite::would_be_trivially_dead;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "sccp",
     title: "SCCP",
     summary: "replaces values that are the same constant on all paths that can be taken",

@@ -3,7 +3,7 @@
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::ir::{LocId, OpId, ValueId};
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "strip-debuginfo",
     title: "StripDebugInfo",
     summary: "makes all locations unknown",

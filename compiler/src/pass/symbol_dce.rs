@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 const REMOVED: &str = "num-dce'd";
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "symbol-dce",
     title: "SymbolDCE",
     summary: "removes private symbols that nothing refers to",

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use befrost_compiler::diag::Source;
 use befrost_compiler::dialects::Registry;
-use befrost_compiler::pass::{Pass, passes};
+use befrost_compiler::pass::Pass;
+use befrost_compiler::passes::passes;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use super::compile::Unit;

@@ -10,8 +10,9 @@ use befrost_compiler::diag::{Diagnostic, Source};
 use befrost_compiler::graph;
 use befrost_compiler::ir::{Module, OpId};
 use befrost_compiler::pass::{
-    Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, passes, timing_report,
+    Change, Event, OptionKind, Pass, PassManager, Reproducer, Row, RunOptions, timing_report,
 };
+use befrost_compiler::passes::passes;
 use befrost_compiler::print::{PrintOptions, print_op};
 
 use super::failure::{Failure, tell};

@@ -31,7 +31,7 @@ const INLINED: &str = "num-inlined";
 const REMOVED: &str = "num-removed";
 const MAX_NEW_OPS: &str = "max-new-ops";
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "inline",
     title: "Inliner",
     summary: "replaces calls by what they call",

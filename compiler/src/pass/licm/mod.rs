@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 const MOVED: &str = "num-hoisted";
 
-pub(super) const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     name: "loop-invariant-code-motion",
     title: "LoopInvariantCodeMotion",
     summary: "moves what is the same in every iteration in front of the loop",
