@@ -14,13 +14,14 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::tf::op::{Attrs as _, is_pure, prepare, signature};
 use befrost_tensor::{DType, HostTensor};
 
+use super::constants::{bytes_of, constant, int_tensor, static_dims};
 use super::patterns::{self, Family};
 use super::signatures;
 use crate::dialects::{Folded, tf};
 use crate::fold;
-use crate::ir::{AttrId, AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId, names};
+use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, TypeKind, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{At, Greedy, greedy};
+use crate::rewrite::{Greedy, greedy};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-constant-fold",
@@ -94,21 +95,6 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     (folded.len() == m.n_results(op)).then_some(folded)
 }
 
-/// How many bytes a tensor of a static type has.
-pub(super) fn bytes_of(m: &Module, ty: TypeId) -> Option<usize> {
-    let dims = static_dims(m, ty)?;
-    let size = tf::type_of(&m.cx, ty)?.0.dtype()?.size();
-    dims.iter().try_fold(size, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?))
-}
-
-/// The dimensions of a tensor type that are all known.
-pub(super) fn static_dims(m: &Module, ty: TypeId) -> Option<Vec<i64>> {
-    match m.cx.ty(ty) {
-        TypeKind::Tensor { shape: Some(dims), .. } if !dims.contains(&DYNAMIC) => Some(dims.to_vec()),
-        _ => None,
-    }
-}
-
 /// What follows from the type of the operand.
 fn of_type(m: &mut Module, op: OpId, name: &str) -> Option<Vec<Folded>> {
     if !matches!(name, "Shape" | "Size" | "Rank" | "ShapeN") {
@@ -135,20 +121,6 @@ fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<
     tf::tensor_attr(&mut m.cx, &int_tensor(numbers, shape, dtype)?)
 }
 
-/// A tensor of integers, of i64 or i32.
-pub(super) fn int_tensor(numbers: &[i64], shape: &[i64], dtype: DType) -> Option<HostTensor> {
-    let shape = befrost_tensor::Shape::from_i64(shape).ok()?;
-    let plain: Arc<dyn Allocator> = Malloc::shared();
-    let tensor = match dtype {
-        DType::I64 => HostTensor::from_slice(shape, numbers, &plain),
-        _ => {
-            let small: Vec<i32> = numbers.iter().map(|&n| i32::try_from(n).ok()).collect::<Option<_>>()?;
-            HostTensor::from_slice(shape, &small, &plain)
-        }
-    };
-    tensor.ok()
-}
-
 /// Makes a constant in front of an op.
 pub(super) fn materialize(
     r: &mut Rewriter<'_>,
@@ -161,17 +133,4 @@ pub(super) fn materialize(
         return fold::materialize(r, before, dialect, attr, ty);
     }
     Some(constant(r, before, attr))
-}
-
-/// A `tf.Const` in front of an op.
-pub(super) fn constant(r: &mut Rewriter<'_>, before: OpId, attr: AttrId) -> ValueId {
-    let ty = r.ir().cx.attr_type(attr).unwrap_or(TypeId(0));
-    let loc = r.ir().loc(before);
-    let value = names::VALUE;
-    let name = r.cx().str_id("tf.Const");
-    let name = r.cx().op_name(name);
-    let new =
-        crate::ir::NewOp { loc, results: &[ty], attrs: &[(value, attr)], ..crate::ir::NewOp::new(name) };
-    let op = r.create(At::Before(before), new);
-    r.ir().result(op, 0)
 }

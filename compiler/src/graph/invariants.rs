@@ -18,8 +18,9 @@ use befrost_tensor::DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI1
 use befrost_tensor::tf::op::is_pure;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::constants::bytes_of;
 use super::effects::{body, callees, functions, is_private};
-use super::fold::{MAX_GROWN, bytes_of};
+use super::fold::MAX_GROWN;
 use super::{patterns, shapes, signatures};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};

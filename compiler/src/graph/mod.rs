@@ -6,6 +6,7 @@
 //!
 //! Modules without `tf` ops pass through unchanged.
 
+mod constants;
 mod effects;
 pub(crate) mod elementwise;
 pub(crate) mod fold;

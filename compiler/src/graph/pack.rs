@@ -138,7 +138,7 @@ impl Packed {
             written.push(("contracted", cx.int_attr(KnownType::I64.id(), n)));
         }
         written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
-        operands[1] = super::fold::constant(r, op, packed);
+        operands[1] = super::constants::constant(r, op, packed);
         let new = r.create_named(At::Before(op), loc, packed_name, &operands, &types, &written);
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);

@@ -111,10 +111,10 @@ impl Turning<'_, '_> {
     fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
         let ty = self.r.ir().value_type(value);
         let indices = ints(self.r, before, &numbers(order), DType::I32);
-        let axis = super::super::fold::int_tensor(&[0], &[], DType::I32)
+        let axis = super::super::constants::int_tensor(&[0], &[], DType::I32)
             .and_then(|axis| tf::tensor_attr(self.r.cx(), &axis));
         let (Some(indices), Some(axis)) = (indices, axis) else { return value };
-        let axis = super::super::fold::constant(self.r, before, axis);
+        let axis = super::super::constants::constant(self.r, before, axis);
         make(self.r, before, "GatherV2", &[value, indices, axis], ty, &[])
     }
 
@@ -125,9 +125,9 @@ impl Turning<'_, '_> {
         let new: Vec<i64> = axes(&old).into_iter().map(|axis| turned_axis(order, axis) as i64).collect();
         let dims = shape(m, value).unwrap_or_default();
         let dtype = tf::type_of(&m.cx, m.value_type(value)).and_then(|(ty, _)| ty.dtype());
-        let attr = super::super::fold::int_tensor(&new, &dims, dtype.unwrap_or(DType::I32))
+        let attr = super::super::constants::int_tensor(&new, &dims, dtype.unwrap_or(DType::I32))
             .and_then(|tensor| tf::tensor_attr(self.r.cx(), &tensor));
-        attr.map_or(value, |attr| super::super::fold::constant(self.r, before, attr))
+        attr.map_or(value, |attr| super::super::constants::constant(self.r, before, attr))
     }
 
     /// A tensor of lower rank than the image over which it is broadcast.

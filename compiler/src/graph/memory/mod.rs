@@ -24,8 +24,7 @@ use self::place::Plan;
 use self::storage::{Storage, Storages};
 use super::effects::functions;
 use crate::dialects::tf;
-use crate::emit::OPERAND_MODES;
-use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId};
+use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::At;
 
@@ -189,7 +188,7 @@ impl Planned {
             if has_waits {
                 let cx = r.cx();
                 let modes: Vec<AttrId> = modes.into_iter().map(|mode| cx.str_attr(mode)).collect();
-                let (name, modes) = (cx.str_id(OPERAND_MODES), cx.array_attr(&modes));
+                let (name, modes) = (names::BEF_OPERAND_MODES, cx.array_attr(&modes));
                 r.set_attr(new, name, modes);
             }
         }

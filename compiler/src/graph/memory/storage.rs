@@ -5,7 +5,7 @@ use befrost_tensor::tf::fused::{arithmetic, function};
 use befrost_tensor::tf::op::has_function;
 use rustc_hash::FxHashMap;
 
-use super::super::fold::bytes_of;
+use super::super::constants::bytes_of;
 use super::super::patterns::dtype;
 use super::order::Ancestors;
 use crate::dialects::tf;

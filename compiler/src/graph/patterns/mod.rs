@@ -106,7 +106,7 @@ fn is_float(m: &Module, value: ValueId) -> bool {
 
 /// The dimensions of a value that are all known.
 pub(super) fn dims(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    super::fold::static_dims(m, ty(m, value))
+    super::constants::static_dims(m, ty(m, value))
 }
 
 /// Whether two values surely have the same shape and element type.
@@ -141,7 +141,7 @@ fn scalar(r: &mut Rewriter<'_>, before: OpId, number: f64, dtype: DType) -> Opti
     let wide = HostTensor::from_slice(befrost_tensor::Shape::scalar(), &[number], &plain).ok()?;
     let one = befrost_tensor::tf::cast(&wide, dtype, &plain).ok()?;
     let attr = tf::tensor_attr(r.cx(), &one)?;
-    Some(super::fold::constant(r, before, attr))
+    Some(super::constants::constant(r, before, attr))
 }
 
 /// The numbers of a constant that is an order of axes.
@@ -154,9 +154,9 @@ fn order_in(m: &Module, value: ValueId) -> Option<Vec<i64>> {
 
 /// A constant of numbers of type `dtype`.
 pub(super) fn ints(r: &mut Rewriter<'_>, before: OpId, numbers: &[i64], dtype: DType) -> Option<ValueId> {
-    let ty = super::fold::int_tensor(numbers, &[numbers.len() as i64], dtype)?;
+    let ty = super::constants::int_tensor(numbers, &[numbers.len() as i64], dtype)?;
     let attr = tf::tensor_attr(r.cx(), &ty)?;
-    Some(super::fold::constant(r, before, attr))
+    Some(super::constants::constant(r, before, attr))
 }
 
 /// Makes an op before another, with a result of this type.
