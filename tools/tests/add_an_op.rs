@@ -17,9 +17,8 @@ use std::sync::OnceLock;
 mod op {
     use befrost_compiler::diag::Diagnostic;
     use befrost_compiler::dialects::view::{Attr, Operand, views};
-    use befrost_compiler::dialects::{AttrConstraint, Folded, OpDef, Registry, TypeConstraint};
+    use befrost_compiler::dialects::{AttrConstraint, Folded, OpDef, Registry, TypeConstraint, at_op};
     use befrost_compiler::ir::{AttrId, KnownType, Module, OpId};
-    use befrost_compiler::verify::at_op;
 
     const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 

@@ -6,13 +6,10 @@
 
 use super::def::{Arity, OpDef};
 use super::format::Of;
+use super::types::Types;
 use crate::ir::Traits;
-use crate::ir::{AttrKind, Module, OpId, StrId, TypeId, names};
-use smallvec::SmallVec;
+use crate::ir::{AttrKind, Module, OpId, StrId, names};
 use std::ops::Range;
-
-/// The types of a few values.
-pub(crate) type Types = SmallVec<[TypeId; 4]>;
 
 impl Module {
     /// The elements of an attribute `array<i32: ...>`.

@@ -1,9 +1,23 @@
 //! The words of what the dialects' own verifiers find (`E07..`): one function per code.
 
 use crate::diag::Diagnostic;
-use crate::ir::{Module, OpId, TypeId, ValueId};
-use crate::print::type_text;
-use crate::verify::at_op;
+use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
+use crate::print::{loc_text, type_text};
+
+/// An error about an op: at its place in the text, or else with its location as a note.
+pub fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
+    located(m, op, d)
+}
+
+fn located(m: &Module, op: OpId, d: Diagnostic) -> Diagnostic {
+    let loc = m.loc(op);
+    if d.span.is_none() && loc != LocId::UNKNOWN {
+        let text = loc_text(&m.cx, loc);
+        return d.note(None, format!("the operation comes from {text}"));
+    }
+    d
+}
 
 fn name(m: &Module, op: OpId) -> String {
     format!("`{}`", m.op_name_str(op))

@@ -48,6 +48,7 @@ pub use def::{
     OperandDef, OperandMode, RegionDef, Resource, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
+pub use errors::at_op;
 pub use format::Format;
 pub use registry::Registry;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};

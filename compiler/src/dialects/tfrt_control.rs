@@ -3,13 +3,14 @@
 //! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
 
 use super::short::*;
-use super::tfrt_verify::{after_condition, block_call, loop_body, verify_after_first, verify_blocks};
+use super::tfrt_verify::{
+    after_condition, all_types, block_call, loop_body, verify_after_first, verify_blocks,
+};
 use super::view::{Attr, Operand, Operands, Region, Results, views};
 use super::{
     Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T, TypeFn,
 };
 use crate::ir::KnownType as K;
-use crate::verify::all_types;
 
 views! {
     /// `tfrt.if`.

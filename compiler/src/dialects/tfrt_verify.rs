@@ -2,8 +2,7 @@
 
 use super::{Traits, errors};
 use crate::diag::Diagnostic;
-use crate::ir::{KnownType, Module, OpId, RegionId, TypeId};
-use crate::verify::are_passed;
+use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, TypeKind};
 
 /// Types in order.
 pub(super) type Types = Vec<TypeId>;
@@ -18,6 +17,23 @@ fn results(m: &Module, op: OpId) -> Types {
 
 fn block_of_range() -> [TypeId; 2] {
     [KnownType::I32.id(); 2]
+}
+
+/// Of a call: a function gets all operands and gives all results.
+pub(crate) fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
+    let types = |v| m.value_type(v);
+    (m.operands(op).map(types).collect(), m.results(op).map(types).collect())
+}
+
+/// Whether values of these types may be passed as those, exactly or, to what runs, as tensors of other shapes.
+pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kernel: bool) -> bool {
+    let cx = &m.cx;
+    let is_tensor = |ty: TypeId| matches!(cx.ty(ty), TypeKind::Tensor { .. });
+    let alike = |found: TypeId, want: TypeId| {
+        is_kernel && is_tensor(found) && is_tensor(want) && cx.element(found) == cx.element(want)
+    };
+    found.len() == want.len()
+        && found.iter().zip(want).all(|(&found, &want)| found == want || alike(found, want))
 }
 
 /// Of `tfrt.cond`: functions get what follows the condition.

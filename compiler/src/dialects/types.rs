@@ -3,10 +3,12 @@
 //! A [`TypeRule`] is what lets a form leave a type out: `arith.cmpi eq, %a, %b : i32` says the type of `%a`, from which
 //! those of `%b` and of the result follow. The parser applies the rule, the verifier checks it.
 
-use super::access::Types;
 use super::format::Of;
 use crate::ir::{Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
+
+/// The types of a few values.
+pub(crate) type Types = SmallVec<[TypeId; 4]>;
 
 /// What the elements of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

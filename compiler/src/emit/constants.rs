@@ -361,8 +361,3 @@ pub(crate) fn shape_text(shape: Option<&[i64]>) -> String {
     };
     format!("corert.shape<{body}>")
 }
-
-/// The name of an attribute that emission itself reads.
-pub(super) fn is(m: &Module, name: StrId, text: &str) -> bool {
-    m.cx.str(name) == text
-}

@@ -5,10 +5,7 @@ use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode,
 
 use smallvec::SmallVec;
 
-use super::constants::is;
-use super::{
-    ARRAY_SUFFIX, Body, DEVICE, EMPTY_REGION, Emitter, OPERAND_MODES, PROPERTY_PREFIX, Strip, errors,
-};
+use super::{ARRAY_SUFFIX, Body, EMPTY_REGION, Emitter, PROPERTY_PREFIX, Strip, errors};
 use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
@@ -391,18 +388,20 @@ impl Emitter<'_> {
             return m.cx.attr_type(value) == Some(KnownType::I64.id())
                 && cost.is_some_and(|cost| cost != fixed);
         }
-        if is(m, name, DEVICE) {
+        if name == names::BEF_DEVICE {
             match m.cx.as_str(value) {
                 Some(device) if !device.is_empty() => spec.device = self.w.device(device),
-                _ => self.diags.push(errors::special_attr(self.span(op), DEVICE, "the name of a device")),
+                _ => {
+                    self.diags.push(errors::special_attr(self.span(op), "bef.device", "the name of a device"))
+                }
             }
             return true;
         }
-        if is(m, name, OPERAND_MODES) {
+        if name == names::BEF_OPERAND_MODES {
             let modes = operand_modes(m, value).filter(|modes| modes.len() == m.n_operands(op));
             let Some(modes) = modes else {
                 let want = "an array of `required`, `lenient`, `order` or `after`, one for each operand";
-                self.diags.push(errors::special_attr(self.span(op), OPERAND_MODES, want));
+                self.diags.push(errors::special_attr(self.span(op), "bef.operand_modes", want));
                 return true;
             };
             info.resize(modes.len(), OperandInfo::default());

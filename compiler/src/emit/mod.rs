@@ -54,10 +54,6 @@ pub const ABSENT: &str = "";
 pub const PROPERTY_PREFIX: char = '<';
 /// How the names of function references end that were elements of an array.
 pub const ARRAY_SUFFIX: &str = "[]";
-/// Name of the attribute that names an op's device.
-pub const DEVICE: &str = "bef.device";
-/// Name of the attribute that overrides the operand modes of an op's definition.
-pub const OPERAND_MODES: &str = "bef.operand_modes";
 /// Name of the function attribute that marks a region without blocks.
 pub const EMPTY_REGION: &str = "bef.empty_region";
 

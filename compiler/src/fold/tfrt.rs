@@ -6,7 +6,6 @@
 
 use super::{Answer, attr, value};
 use crate::dialects::{Folded, OpDef, OperandMode, Traits};
-use crate::emit::OPERAND_MODES;
 use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId, names};
 use befrost_tensor::scalar::{Float, Integer};
 use indexmap::IndexSet;
@@ -279,6 +278,6 @@ fn is_strict(m: &Module, op: OpId) -> bool {
     let n = m.n_operands(op);
     let is_required = |def: &OpDef| (0..n).all(|i| def.operand_mode(i, n) == OperandMode::Required);
     m.attr(op, names::BEF_NONSTRICT).is_none()
-        && m.attr_named(op, OPERAND_MODES).is_none()
+        && m.attr(op, names::BEF_OPERAND_MODES).is_none()
         && m.def(op).is_some_and(is_required)
 }

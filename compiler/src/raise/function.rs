@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Failure, Raiser, errors};
 use crate::dialects::{AttrConstraint, OpDef, Registry, Traits};
-use crate::emit::{self, ARRAY_SUFFIX, DEVICE, OPERAND_MODES, PROPERTY_PREFIX};
+use crate::emit::{self, ARRAY_SUFFIX, PROPERTY_PREFIX};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
 };
@@ -299,7 +299,7 @@ impl<'a> Raiser<'_, 'a> {
         }
         if k.device() != 0 {
             let device = cx.str_attr(self.image.device_name(k.device()));
-            attrs.push((cx.str_id(DEVICE), device));
+            attrs.push((names::BEF_DEVICE, device));
         }
         if *has_usual_operands && !k.has_operand_info() {
             return;
@@ -314,7 +314,7 @@ impl<'a> Raiser<'_, 'a> {
             let modes: Vec<AttrId> =
                 (0..n).map(|i| cx.str_attr(emit::mode_name(k.operand_mode(i as u32)))).collect();
             let modes = cx.array_attr(&modes);
-            attrs.push((cx.str_id(OPERAND_MODES), modes));
+            attrs.push((names::BEF_OPERAND_MODES, modes));
         }
     }
 }

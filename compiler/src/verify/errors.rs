@@ -2,24 +2,9 @@
 
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
-use crate::dialects::{OpDef, TypeRule, TypeSource};
-use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
-use crate::print::{loc_text, type_text};
-
-/// An error about an op: at its place in the text, or else with its location as a note.
-pub fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
-    let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
-    located(m, op, d)
-}
-
-fn located(m: &Module, op: OpId, d: Diagnostic) -> Diagnostic {
-    let loc = m.loc(op);
-    if d.span.is_none() && loc != LocId::UNKNOWN {
-        let text = loc_text(&m.cx, loc);
-        return d.note(None, format!("the operation comes from {text}"));
-    }
-    d
-}
+use crate::dialects::{OpDef, TypeRule, TypeSource, at_op};
+use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::print::type_text;
 
 fn operand_span(m: &Module, op: OpId, i: usize) -> Option<Span> {
     m.use_spans.at(m.operand_use(op, i)).or_else(|| m.op_spans.at(op)).copied()

@@ -21,16 +21,13 @@ mod table;
 mod tests;
 
 pub(crate) use errors::CAPTURE;
-pub use errors::at_op;
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
-use crate::dialects::tfrt_verify::callee_role;
+use crate::dialects::tfrt_verify::{all_types, are_passed, callee_role};
 use crate::dialects::{Arity, OpDef, Traits};
 use crate::ir::dominance::Dominance;
 use crate::ir::symbols::SymbolTables;
-use crate::ir::{
-    AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, TypeKind, ValueDef, names,
-};
+use crate::ir::{AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, TypeId, ValueDef, names};
 use crate::print::{attr_text, type_text};
 use rustc_hash::FxHashMap;
 
@@ -350,21 +347,4 @@ impl Verifier<'_> {
             self.diags.push(errors::return_types(m, op, [&words[0], &words[1], &upstream], func));
         }
     }
-}
-
-/// Of a call: a function gets all operands and gives all results.
-pub(crate) fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
-    let types = |v| m.value_type(v);
-    (m.operands(op).map(types).collect(), m.results(op).map(types).collect())
-}
-
-/// Whether values of these types may be passed as those, exactly or, to what runs, as tensors of other shapes.
-pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kernel: bool) -> bool {
-    let cx = &m.cx;
-    let is_tensor = |ty: TypeId| matches!(cx.ty(ty), TypeKind::Tensor { .. });
-    let alike = |found: TypeId, want: TypeId| {
-        is_kernel && is_tensor(found) && is_tensor(want) && cx.element(found) == cx.element(want)
-    };
-    found.len() == want.len()
-        && found.iter().zip(want).all(|(&found, &want)| found == want || alike(found, want))
 }

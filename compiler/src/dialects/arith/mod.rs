@@ -5,60 +5,21 @@
 //! at compile time. An op without `fastmath` or `overflowFlags` has none of these flags; the attribute with the empty
 //! set is dropped when it is read.
 //!
-//! Here is the table; `verify.rs` has the checks, `crate::fold` the folders.
+//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the folders.
 
+mod parts;
 mod verify;
+
+pub use parts::{CMPF, CMPI, FASTMATH, OVERFLOW, ROUNDING, Select, VIEWS};
 
 use super::def::{Folder, Verifier};
 use super::types::{ElementKind as E, TypeFn};
-use super::view::{Operand, views};
-use super::{AttrConstraint as A, EnumDef, FlagsDef, OpDef, Registry, Traits, TypeConstraint as T};
+use super::{AttrConstraint as A, OpDef, Registry, Traits, TypeConstraint as T};
 use crate::fold::patterns as rewrites;
 use crate::fold::{arith, casts, compare, floats};
 use crate::ir::{AttrKind, KnownType, Module, OpId, TypeKind, names};
 use crate::print::{attr_text, type_text};
 use crate::rewrite::Pattern;
-
-views! {
-    /// `arith.select`.
-    Select = "arith.select" { condition: Operand<0>, true_value: Operand<1>, false_value: Operand<2>, }
-}
-
-/// `#arith.overflow<...>`: the result is poison if it overflows.
-pub static OVERFLOW: FlagsDef =
-    FlagsDef { name: "arith.overflow", words: &["nsw", "nuw"], all: None, separator: ", " };
-
-/// `#arith.fastmath<...>`: liberties that an optimizer may take.
-pub static FASTMATH: FlagsDef = FlagsDef {
-    name: "arith.fastmath",
-    words: &["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"],
-    all: Some("fast"),
-    separator: ",",
-};
-
-/// Comparisons of integers.
-pub static CMPI: EnumDef = EnumDef {
-    what: "a predicate of `arith.cmpi`",
-    ty: KnownType::I64,
-    words: &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"],
-};
-
-/// Comparisons of floats: `o..` is false for NaN, `u..` is true.
-pub static CMPF: EnumDef = EnumDef {
-    what: "a predicate of `arith.cmpf`",
-    ty: KnownType::I64,
-    words: &[
-        "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
-        "uno", "true",
-    ],
-};
-
-/// Rounding of `arith.truncf`.
-pub static ROUNDING: EnumDef = EnumDef {
-    what: "a rounding mode",
-    ty: KnownType::I32,
-    words: &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"],
-};
 
 /// The patterns of each op.
 fn patterns(op: &str) -> &'static [Pattern] {

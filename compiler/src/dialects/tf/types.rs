@@ -43,10 +43,14 @@ pub fn element(cx: &mut Context, ty: Type, is_ref: bool) -> TypeId {
 }
 
 fn number(cx: &mut Context, dtype: DType) -> TypeId {
-    let unsigned = |cx: &mut Context, width| cx.integer(width, Signedness::Unsigned);
+    known(dtype).map_or_else(|| cx.integer(16, Signedness::Unsigned), KnownType::id)
+}
+
+/// The type of fixed id; all but `ui16` have one.
+fn known(dtype: DType) -> Option<KnownType> {
     let known = match dtype {
         DType::UI8 => KnownType::UI8,
-        DType::UI16 => return unsigned(cx, 16),
+        DType::UI16 => return None,
         DType::UI32 => KnownType::UI32,
         DType::UI64 => KnownType::UI64,
         DType::I1 => KnownType::I1,
@@ -61,7 +65,7 @@ fn number(cx: &mut Context, dtype: DType) -> TypeId {
         DType::Complex64 => KnownType::Complex64,
         DType::Complex128 => KnownType::Complex128,
     };
-    known.id()
+    Some(known)
 }
 
 /// What the elements of a type are, and whether it is a reference to a variable of such elements; nothing if TensorFlow has no such type.
@@ -82,11 +86,10 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
                 None => named(name).filter(|ty| ty.dtype().is_none()).map(|ty| (ty, false)),
             }
         }
-        TypeKind::Complex(part) if *part == KnownType::F32.id() => plain(DType::Complex64),
-        TypeKind::Complex(part) if *part == KnownType::F64.id() => plain(DType::Complex128),
-        TypeKind::Integer { .. } | TypeKind::Float(_) => {
-            let text = crate::print::type_text(cx, ty);
-            DType::ALL.iter().copied().find(|dtype| text == dtype.name()).and_then(plain)
+        TypeKind::Integer { width: 16, sign: Signedness::Unsigned } => plain(DType::UI16),
+        TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_) => {
+            let is_it = |dtype: &DType| known(*dtype).is_some_and(|known| known.id() == ty);
+            DType::ALL.iter().copied().find(is_it).and_then(plain)
         }
         _ => None,
     }
