@@ -3,7 +3,7 @@
 use befrost_compiler::ir::{KnownType, Module, NewOp};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::faults;
 use divan::counter::{BytesCount, ItemsCount};
 use std::fmt::Write;
 
@@ -69,7 +69,7 @@ fn parse_verify_print(bencher: divan::Bencher, (n, functions): (usize, usize)) {
     let text = program(n, functions);
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
         let module = parsed(&text);
-        assert!(verify(&module).is_empty());
+        assert!(faults(&module).is_empty());
         print(&module, &PrintOptions::default())
     });
 }
@@ -90,7 +90,7 @@ fn parse_blob_16_mb(bencher: divan::Bencher) {
 fn verify_custom(bencher: divan::Bencher) {
     let text = program(100_000, 1);
     let module = parsed(&text);
-    bencher.counter(BytesCount::of_str(&text)).bench_local(|| verify(&module));
+    bencher.counter(BytesCount::of_str(&text)).bench_local(|| faults(&module));
 }
 
 #[divan::bench(args = [false, true])]

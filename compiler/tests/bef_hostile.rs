@@ -2,7 +2,6 @@
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer, update_checksums};
 use bef_format::{AlignedBytes, DType, FunctionKind, StringId, validate};
-use befrost_compiler::diag;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
@@ -39,6 +38,7 @@ func.func private @native(i32) -> f32 attributes {tfrt.native}
 fn program() -> AlignedBytes {
     let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let module = parse("hostile.mlir", PROGRAM, &options).module.expect("the program is right");
+    let module = verify(module).expect("the program is right");
     AlignedBytes::copy_of(&emit(&module, &EmitOptions::default()).expect("has a form"))
 }
 
@@ -46,9 +46,7 @@ fn program() -> AlignedBytes {
 fn survives(bytes: &AlignedBytes) -> u8 {
     let Ok(image) = validate(bytes) else { return 0 };
     let Ok(module) = raise(&image) else { return 1 };
-    if diag::has_errors(&verify(&module)) {
-        return 2;
-    }
+    let Ok(module) = verify(module) else { return 2 };
     for (generic, keep_names) in [(false, false), (false, true), (true, false)] {
         print(&module, &PrintOptions { generic, keep_names, locations: true, local_scope: false });
     }
@@ -253,6 +251,7 @@ fn deep_regions() {
     }
     let bytes = AlignedBytes::copy_of(&w.finish().expect("can be written"));
     let module = raise(&validate(&bytes).expect("valid")).expect("has a form");
+    let module = verify(module).expect("well-formed");
     let again = emit(&module, &EmitOptions::default()).expect("has a form");
     assert_eq!(validate(&AlignedBytes::copy_of(&again)).expect("valid").n_functions(), n as u32);
 }

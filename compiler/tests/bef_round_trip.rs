@@ -6,17 +6,22 @@ use befrost_compiler::ir::{BlockId, KnownType, LocKind, Module, OpId, TypeId, Va
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
 use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::{Verified, verify};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-fn read(name: &str, text: &str) -> Module {
+fn verified(module: Module) -> Verified {
+    verify(module).unwrap_or_else(|diags| panic!("{diags:?}"))
+}
+
+fn read(name: &str, text: &str) -> Verified {
     let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let parsed = parse(name, text, &options);
     let errors: Vec<String> = parsed.diagnostics.iter().map(|d| d.render_short(&parsed.source)).collect();
-    parsed.module.unwrap_or_else(|| panic!("{}", errors.join("\n")))
+    verified(parsed.module.unwrap_or_else(|| panic!("{}", errors.join("\n"))))
 }
 
-fn emitted(module: &Module, strip: Strip) -> AlignedBytes {
+fn emitted(module: &Verified, strip: Strip) -> AlignedBytes {
     let bytes = emit(module, &EmitOptions { strip, ..EmitOptions::default() })
         .unwrap_or_else(|diags| panic!("{diags:?}"));
     let again = emit(module, &EmitOptions { strip, ..EmitOptions::default() }).expect("as before");
@@ -24,9 +29,9 @@ fn emitted(module: &Module, strip: Strip) -> AlignedBytes {
     AlignedBytes::copy_of(&bytes)
 }
 
-fn raised(bytes: &AlignedBytes) -> Module {
+fn raised(bytes: &AlignedBytes) -> Verified {
     let image = validate(bytes).unwrap_or_else(|error| panic!("{error}"));
-    raise(&image).unwrap_or_else(|diags| panic!("{diags:?}"))
+    verified(raise(&image).unwrap_or_else(|diags| panic!("{diags:?}")))
 }
 
 /// Compares texts that may be long; shows the first difference only.
@@ -40,7 +45,7 @@ fn same(want: &str, found: &str, what: &str) {
 }
 
 #[track_caller]
-fn check(module: &Module) {
+fn check(module: &Verified) {
     let bytes = emitted(module, Strip::Nothing);
     let back = raised(&bytes);
     for generic in [false, true] {
@@ -324,46 +329,6 @@ fn stripped_files_have_no_optional_sections() {
     assert!(text.contains("@f(%x: i32)"), "argument names are not optional: {text}");
 }
 
-/// Errors have places, and several are reported.
-#[test]
-fn what_has_no_form_is_refused() {
-    let cases = [
-        ("\"t.op\"() : () -> ()", "E0601"),
-        ("module { module {} }", "E0601"),
-        ("func.func @f() { func.func @g() { tfrt.return } tfrt.return }", "E0602"),
-        ("func.func @f() {\n^bb0:\n \"t.br\"()[^bb1] : () -> ()\n^bb1:\n tfrt.return }", "E0603"),
-        ("func.func private @f()", "E0604"),
-        ("func.func @f() { \"t.op\"() : () -> () }", "E0605"),
-        ("func.func @f() { tfrt.return\n tfrt.return }", "E0605"),
-        (
-            "func.func @f(%x: i32) { \"t.op\"() ({ %0 = tfrt.add.i32 %x, %x\n tfrt.return }) : () -> ()\n tfrt.return }",
-            "E0606",
-        ),
-        ("func.func @f() { tfrt.call @g() : () -> ()\n tfrt.return }", "E0608"),
-        ("func.func @f() { tfrt.return }\nfunc.func @f() { tfrt.return }", "E0610"),
-        ("func.func @f() -> i32 { tfrt.return }", "E0611"),
-        ("func.func @f() { \"t.op\"() {bef.nonstrict = 1} : () -> ()\n tfrt.return }", "E0613"),
-        (
-            "func.func @f() { \"t.op\"() {bef.operand_modes = [\"required\"]} : () -> ()\n tfrt.return }",
-            "E0613",
-        ),
-        ("func.func @f() { tfrt.return {a} }", "E0614"),
-    ];
-    for (text, code) in cases {
-        let module = read("bad.mlir", text);
-        let diags = emit(&module, &EmitOptions::default()).expect_err(text);
-        assert!(diags.iter().any(|d| d.code == code && d.span.is_some()), "{code} for {text}: {diags:?}");
-    }
-    let deep = format!(
-        "func.func @f() {{ \"t.op\"() {{a = {}{}}} : () -> ()\n tfrt.return }}",
-        "[".repeat(70),
-        "]".repeat(70)
-    );
-    let module = read("deep.mlir", &deep);
-    let diags = emit(&module, &EmitOptions::default()).expect_err("too deep");
-    assert!(diags[0].code == "E0612" && diags[0].span.is_some(), "{diags:?}");
-}
-
 // Generated programs.
 
 /// One op to generate; indices pick among what there is.
@@ -510,6 +475,6 @@ proptest! {
 
     #[test]
     fn generated_programs(functions in proptest::collection::vec(proptest::collection::vec(gen_op(), 0..8), 2)) {
-        check(&program(&functions));
+        check(&verified(program(&functions)));
     }
 }

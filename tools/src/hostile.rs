@@ -13,7 +13,6 @@ use std::sync::Arc;
 use bef_format::write::update_checksums;
 use bef_format::{AlignedBytes, validate};
 use befrost::{CallOptions, Cancellation, Datum, HostTensor, Limits, Output, Runtime, Value};
-use befrost_compiler::diag::has_errors;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
@@ -123,9 +122,7 @@ pub fn round_trip(bytes: &[u8]) -> bool {
     let Ok(image) = validate(&bytes) else { return false };
     bef_format::dump::dump(&image);
     let Ok(module) = raise(&image) else { return false };
-    if has_errors(&verify(&module)) {
-        return false;
-    }
+    let Ok(module) = verify(module) else { return false };
     let options = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
     let text = print(&module, &options);
     let Ok(emitted) = emit(&module, &EmitOptions::default()) else { return false };

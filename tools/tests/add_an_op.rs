@@ -6,11 +6,10 @@
 
 use befrost_compiler::dialects::{self, Registry, view};
 use befrost_compiler::emit::{EmitOptions, emit};
-use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 use std::sync::OnceLock;
 
 // [op
@@ -101,21 +100,17 @@ fn registry() -> &'static Registry {
 }
 
 /// The program, or the messages of what is wrong with it.
-fn module(text: &str) -> Result<Module, Vec<String>> {
+fn module(text: &str) -> Result<Verified, Vec<String>> {
     let options = ParseOptions { registry: registry(), ..ParseOptions::default() };
     let parsed = parse("example.mlir", text, &options);
-    let wrong = parsed.module.as_ref().map_or(parsed.diagnostics, verify);
-    match parsed.module {
-        Some(module) if wrong.is_empty() => Ok(module),
-        _ => Err(wrong.into_iter().map(|d| format!("{}: {}", d.code, d.message)).collect()),
-    }
+    let module = parsed.module.ok_or(parsed.diagnostics).and_then(verify);
+    module.map_err(|wrong| wrong.into_iter().map(|d| format!("{}: {}", d.code, d.message)).collect())
 }
 
-fn canonical() -> Module {
-    let mut module = module(PROGRAM).expect("a program");
+fn canonical() -> Verified {
+    let module = module(PROGRAM).expect("a program");
     let mut passes = PassManager::parse("canonicalize").expect("a pipeline");
-    let _changed = passes.run(&mut module).expect("no errors");
-    module
+    passes.run(module).expect("no errors").0
 }
 
 #[test]

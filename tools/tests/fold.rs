@@ -14,26 +14,29 @@ use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, faults, verify};
 use befrost_tools::oracle::{self, Limits, Value};
 use generate::Tape;
 use proptest::prelude::*;
 
 const PIPELINES: [&str; 3] = ["canonicalize", "sccp", "sccp,canonicalize"];
 
-fn module(text: &str) -> Result<Module, String> {
+fn module(text: &str) -> Result<Verified, String> {
     let parsed = parse("p", text, &ParseOptions::default());
-    parsed.module.ok_or_else(|| format!("{:?}", parsed.diagnostics))
+    let module = parsed.module.ok_or_else(|| format!("{:?}", parsed.diagnostics))?;
+    verify(module).map_err(|wrong| format!("{wrong:?}"))
 }
 
-fn run(module: &mut Module, pipeline: &str) -> Result<String, String> {
+/// The module after passes, and its text.
+fn run(module: Verified, pipeline: &str) -> Result<(Verified, String), String> {
     let mut passes = PassManager::parse(pipeline).map_err(|d| d.message)?;
-    let _changed = passes.run(module).map_err(|d| format!("{pipeline}: {d:?}"))?;
-    let wrong = verify(module);
+    let (module, _) = passes.run(module).map_err(|d| format!("{pipeline}: {d:?}"))?;
+    let wrong = faults(&module);
     if !wrong.is_empty() {
         return Err(format!("{pipeline}: {wrong:?}"));
     }
-    Ok(print(module, &PrintOptions::default()))
+    let text = print(&module, &PrintOptions::default());
+    Ok((module, text))
 }
 
 /// A value as text; any NaN is a NaN.
@@ -62,15 +65,15 @@ fn execute(
 
 /// Runs a program as it is and after passes.
 fn compare(text: &str, function: &str, arguments: &[Value]) -> Result<(), String> {
-    let want = execute(&module(text)?, function, arguments)?;
+    let original = module(text)?;
+    let want = execute(&original, function, arguments)?;
     for pipeline in PIPELINES {
-        let mut optimized = module(text)?;
-        let once = run(&mut optimized, pipeline)?;
+        let (optimized, once) = run(module(text)?, pipeline)?;
         let found = execute(&optimized, function, arguments)?;
         if found != want {
             return Err(format!("{pipeline}: {found:?}, expected {want:?}\n{once}"));
         }
-        let twice = run(&mut optimized, pipeline)?;
+        let (_, twice) = run(optimized, pipeline)?;
         if pipeline != "sccp" && twice != once {
             return Err(format!("{pipeline} changes its own result:\n{once}\n{twice}"));
         }
@@ -97,8 +100,8 @@ fn check(ops: &[&str], ty: &str, results: &[&str], values: &[&str]) {
                     names.join(", ")
                 );
                 compare(&text, "main", &[]).unwrap_or_else(|why| panic!("{why}\n{text}"));
-                let mut folded = module(&text).expect("a program");
-                let text = run(&mut folded, "canonicalize").expect("a program");
+                let folded = module(&text).expect("a program");
+                let (_, text) = run(folded, "canonicalize").expect("a program");
                 let fails = op.starts_with("div") && matches!(*b, "0" | "0.0" | "-0.0");
                 assert_eq!(text.contains(&format!("tfrt.{op}")), fails, "{text}");
             }

@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
+use befrost_compiler::verify::verify;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value as Json;
 
@@ -103,11 +104,13 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
         .collect();
     let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
     let options = ImportOptions { feeds, fetches, function: String::new() };
-    let mut module =
+    let module =
         graphdef(std::fs::read(case.join("graph.pb"))?, &options).map_err(|said| format!("{said:?}"))?;
     let mut passes =
         PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
-    let _ = passes.run_with(&mut module, &mut Default::default()).map_err(|said| format!("{said:?}"))?;
+    let (module, _) = verify(module)
+        .and_then(|module| passes.run_with(module, &mut Default::default()))
+        .map_err(|said| format!("{said:?}"))?;
     let ours = operators(&module);
     let found: usize = ours.iter().filter(|(op, _)| counted(op)).map(|(_, n)| n).sum();
     if found as u64 > want {

@@ -32,6 +32,8 @@ mod constants;
 mod errors;
 mod function;
 mod limits;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use constants::{dense_type, dtype, shape_text};
 pub(crate) use function::{has_usual_operands, mode_name, operand_info};
@@ -44,6 +46,7 @@ use crate::diag::{self, Diagnostic, Span};
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, OpId, StrId, ValueId, names};
 use crate::print::{PrintOptions, print_op};
 use crate::streams::{Analysis, Loops, StreamOptions};
+use crate::verify::Verified;
 use constants::Constants;
 
 pub use limits::tfrt_limits;
@@ -83,13 +86,14 @@ pub enum Strip {
 
 /// Emits a module as the bytes of a BEF file.
 ///
-/// The module should have been verified; what emission itself relies on is checked again and reported with its place.
-pub fn emit(module: &Module, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
+/// What the format cannot hold is reported with its place, and what emission itself relies on is checked again: passes
+/// of a release build answer for their results themselves (see [`Verified`]).
+pub fn emit(module: &Verified, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
     emit_parts(module, options).map(|parts| parts.to_vec())
 }
 
 /// The same without a copy, in parts to be written one after the other.
-pub fn emit_parts(module: &Module, options: &EmitOptions) -> Result<Parts, Vec<Diagnostic>> {
+pub fn emit_parts(module: &Verified, options: &EmitOptions) -> Result<Parts, Vec<Diagnostic>> {
     let mut cx = Emitter {
         m: module,
         strip: options.strip,

@@ -6,6 +6,7 @@ use super::int::Int;
 use crate::ir::{AttrKind, FloatKind, Module};
 use crate::pass::PassManager;
 use crate::syntax::{ParseOptions, parse};
+use crate::verify::verify;
 use proptest::prelude::*;
 
 /// The constants that reach `u.use` after folding; nothing for what was not folded.
@@ -13,10 +14,10 @@ fn folded(body: &str) -> Vec<Option<AttrKind>> {
     let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let text = format!("func.func @f() {{\n{body}  tfrt.return\n}}\n");
     let parsed = parse("t", &text, &options);
-    let (Some(mut m), Ok(mut passes)) = (parsed.module, PassManager::parse("canonicalize")) else {
+    let (Some(m), Ok(mut passes)) = (parsed.module, PassManager::parse("canonicalize")) else {
         panic!("{text}{:?}", parsed.diagnostics)
     };
-    assert_eq!(passes.run(&mut m).map(|_| ()), Ok(()));
+    let Ok((m, _)) = verify(m).and_then(|m| passes.run(m)) else { panic!("{text}") };
     let uses: Vec<_> = m.walk(m.top()).filter(|op| m.op_name_str(*op) == "u.use").collect();
     uses.into_iter().flat_map(|op| operands(&m, op)).collect()
 }

@@ -5,6 +5,7 @@ use crate::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Trait
 use crate::ir::{KnownType, Module};
 use crate::print::{PrintOptions, print};
 use crate::syntax::{ParseOptions, parse};
+use crate::verify::Verified;
 
 const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 
@@ -56,11 +57,11 @@ fn short(m: &Module) -> String {
 
 #[track_caller]
 fn check(pipeline: &str, program: &str, expected: &str) {
-    let mut m = module(program);
+    let m = Verified::unchecked(module(program));
     let Ok(mut pm) = PassManager::parse(pipeline) else { panic!("no such pass") };
     let before = print(&m, &PrintOptions::default());
     let mut options = RunOptions::default();
-    let change = pm.run_with(&mut m, &mut options).unwrap_or(Change::Unchanged);
+    let Ok((m, change)) = pm.run_with(m, &mut options) else { panic!("{pipeline} fails") };
     assert_eq!(short(&m), expected);
     let after = print(&m, &PrintOptions::default());
     assert_eq!(change == Change::Changed, before != after);

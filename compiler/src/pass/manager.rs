@@ -7,7 +7,7 @@ use super::{Change, Pass, PassCx, Rewriter, errors};
 use crate::diag::{self, Diagnostic};
 use crate::ir::{Module, OpId};
 use crate::print::{PrintOptions, print};
-use crate::verify::verify;
+use crate::verify::{Verified, faults};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -72,13 +72,21 @@ impl PassManager {
     }
 
     /// Runs everything in order. Stops after a pass that failed or left the module ill-formed, if that is checked.
-    pub fn run(&mut self, module: &mut Module) -> Result<Change, Vec<Diagnostic>> {
+    pub fn run(&mut self, module: Verified) -> Result<(Verified, Change), Vec<Diagnostic>> {
         let mut options = RunOptions { verify_each: cfg!(debug_assertions), ..RunOptions::default() };
         self.run_with(module, &mut options)
     }
 
-    /// Runs everything in order, with options. After an error the module is not to be used.
+    /// Runs everything in order, with options. After an error there is no module.
     pub fn run_with(
+        &mut self,
+        module: Verified,
+        options: &mut RunOptions<'_>,
+    ) -> Result<(Verified, Change), Vec<Diagnostic>> {
+        module.after_passes(|module| self.run_on(module, options))
+    }
+
+    fn run_on(
         &mut self,
         module: &mut Module,
         options: &mut RunOptions<'_>,
@@ -214,7 +222,7 @@ impl Run<'_, '_> {
             return true;
         }
         let start = Instant::now();
-        let found = verify(self.module);
+        let found = faults(self.module);
         self.manager.verifying += start.elapsed();
         let good = !diag::has_errors(&found);
         if !good {

@@ -5,6 +5,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::ir::Module;
 use crate::print::{PrintOptions, print};
 use crate::syntax::{ParseOptions, parse};
+use crate::verify::{Verified, verify};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
@@ -68,6 +69,18 @@ const TEST_PASSES: &[Pass] = &[
     },
 ];
 
+fn verified(program: &str) -> Verified {
+    match verify(module(program)) {
+        Ok(module) => module,
+        Err(found) => panic!("{found:?}"),
+    }
+}
+
+/// What a run says about the module, without the module.
+fn change(ran: Result<(Verified, Change), Vec<Diagnostic>>) -> Result<Change, Vec<Diagnostic>> {
+    ran.map(|(_, change)| change)
+}
+
 fn manager(pipeline: &str) -> PassManager {
     match PassManager::parse_among(pipeline, TEST_PASSES) {
         Ok(manager) => manager,
@@ -87,7 +100,7 @@ func.func @g() {
 fn check_options(pipeline: &str, said: &str, again: &str) {
     let mut pm = manager(pipeline);
     assert_eq!(pm.text(), again);
-    assert_eq!(pm.run(&mut module(PROGRAM)), Ok(Change::Unchanged));
+    assert_eq!(change(pm.run(verified(PROGRAM))), Ok(Change::Unchanged));
     let texts: Vec<String> = pm.take_said().into_iter().map(|d| d.message).collect();
     assert_eq!(texts.join("; "), said);
 }
@@ -150,7 +163,7 @@ fn nested_pipelines_match_names() {
         ("any(any(any(options)))", 2),
     ] {
         let mut pm = manager(pipeline);
-        assert!(pm.run(&mut module(PROGRAM)).is_ok());
+        assert!(pm.run(verified(PROGRAM)).is_ok());
         assert_eq!(pm.take_said().len(), runs, "{pipeline}");
     }
 }
@@ -158,7 +171,7 @@ fn nested_pipelines_match_names() {
 #[test]
 fn statistics_have_upstreams_layout() {
     let mut pm = manager("builtin.module(func.func(options),options)");
-    assert!(pm.run(&mut module(PROGRAM)).is_ok());
+    assert!(pm.run(verified(PROGRAM)).is_ok());
     let text = pm.statistics();
     let expected = "
 'func.func' Pipeline
@@ -204,9 +217,9 @@ fn check_failure(pipeline: &str, code: &str, message: &str, rest: &str) {
         }
     };
     let mut options = RunOptions { verify_each: true, reproduce: true, observer: Some(&mut observe) };
-    let mut m = module(PROGRAM);
+    let m = verified(PROGRAM);
     let before = print(&m, &PrintOptions::default());
-    match pm.run_with(&mut m, &mut options) {
+    match pm.run_with(m, &mut options) {
         Ok(_) => panic!("{pipeline} does not fail"),
         Err(said) => assert!(said.iter().any(|d| d.code == code && d.message == message), "{said:?}"),
     }
@@ -236,15 +249,15 @@ fn failures_can_be_reproduced() {
 #[test]
 fn strip_debuginfo_forgets_locations() {
     let options = PrintOptions { locations: true, ..PrintOptions::default() };
-    let mut m = module("func.func private @f() loc(\"x\")\n");
+    let m = verified("func.func private @f() loc(\"x\")\n");
     if let Ok(mut pm) = PassManager::parse("strip-debuginfo") {
         assert!(print(&m, &options).contains("\"x\""));
-        assert_eq!(pm.run(&mut m), Ok(Change::Changed));
+        let Ok((m, Change::Changed)) = pm.run(m) else { panic!("there is a location to strip") };
         assert_eq!(
             print(&m, &options),
             "module {\n  func.func private @f() loc(#loc)\n} loc(#loc)\n#loc = loc(unknown)\n"
         );
-        assert_eq!(pm.run(&mut m), Ok(Change::Unchanged));
+        assert_eq!(change(pm.run(m)), Ok(Change::Unchanged));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Mistakes planted in programs: each gives exactly one error, on its own line, whatever else is wrong elsewhere.
 
 use super::*;
-use crate::verify::verify;
+use crate::verify::faults;
 
 /// A line with one mistake, and the code of its error. `$` is a number that is unique in the program; `%i` is an `i32`,
 /// `%f` an `f32`.
@@ -131,7 +131,7 @@ fn plant(mistakes: &[(&str, &str)], n: usize, seed: u64) -> Result<(), String> {
     let r = parse("t", &text, &ParseOptions { allow_unregistered: true, ..ParseOptions::default() });
     let mut found = r.diagnostics;
     if let Some(m) = &r.module {
-        found.extend(verify(m));
+        found.extend(faults(m));
     }
     let found: Vec<String> = found
         .iter()

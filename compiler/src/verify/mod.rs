@@ -1,4 +1,4 @@
-//! Is a module well-formed?
+//! Is a module well-formed? [`verify`] answers with a token that the next stages demand, [`faults`] with a list.
 //!
 //! Checked, all errors reported, in the order of the text:
 //!
@@ -19,8 +19,10 @@ mod errors;
 mod table;
 #[cfg(test)]
 mod tests;
+mod verified;
 
 pub(crate) use errors::CAPTURE;
+pub use verified::{Verified, verify};
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS};
 use crate::dialects::tfrt_verify::{all_types, are_passed, callee_role};
@@ -32,7 +34,7 @@ use crate::print::{attr_text, type_text};
 use rustc_hash::FxHashMap;
 
 /// Everything that is wrong with a module, in source order.
-pub fn verify(module: &Module) -> Vec<Diagnostic> {
+pub fn faults(module: &Module) -> Vec<Diagnostic> {
     let mut v = Verifier {
         m: module,
         diags: Vec::new(),

@@ -1,7 +1,7 @@
 //! One program per code: what is wrong, where, and nothing else.
 
 use crate::syntax::{ParseOptions, parse};
-use crate::verify::verify;
+use crate::verify::faults;
 
 /// `expected` are `line:col code` of all errors.
 #[track_caller]
@@ -10,7 +10,7 @@ fn check(text: &str, expected: &[&str]) {
     let found: Vec<String> = r.diagnostics.iter().map(|d| d.render_short(&r.source)).collect();
     assert!(r.module.is_some(), "does not parse: {found:?}");
     if let Some(m) = r.module {
-        let found: Vec<String> = verify(&m)
+        let found: Vec<String> = faults(&m)
             .iter()
             .map(|d| {
                 let (line, col) = d.span.map_or((0, 0), |s| r.source.line_col(s.start));

@@ -18,7 +18,7 @@ use befrost_compiler::pass::Reproducer;
 use befrost_compiler::print::{PrintOptions, print_to};
 use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
@@ -32,7 +32,7 @@ pub(super) struct Unit {
     source: Source,
     said: Vec<Diagnostic>,
     /// None after an error.
-    module: Option<Module>,
+    module: Option<Verified>,
 }
 
 impl Unit {
@@ -43,7 +43,7 @@ impl Unit {
             ParseOptions { allow_unregistered: allow_unregistered_dialect, ..ParseOptions::default() };
         let ParseResult { module, diagnostics, source } =
             timed(&mut clock.parser, || parse_source(source, &options));
-        Unit { source, said: diagnostics, module }.verified(clock)
+        Unit::verified(source, diagnostics, module, clock)
     }
 
     /// Reads and verifies BEF, its tensors only if asked to.
@@ -59,7 +59,7 @@ impl Unit {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
-        Ok(Unit { source: Source::new(name, ""), said, module }.verified(clock))
+        Ok(Unit::verified(Source::new(name, ""), said, module, clock))
     }
 
     /// Imports a model.
@@ -68,15 +68,20 @@ impl Unit {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
-        Unit { source: Source::new(name, ""), said, module }.verified(clock)
+        Unit::verified(Source::new(name, ""), said, module, clock)
     }
 
-    fn verified(mut self, clock: &mut Clock) -> Unit {
-        if let Some(module) = &self.module {
-            let said = timed(&mut clock.verifier, || verify(module));
-            self.say(said);
-        }
-        self
+    /// What was read, with the module if there is one and it is well-formed.
+    fn verified(
+        source: Source,
+        mut said: Vec<Diagnostic>,
+        module: Option<Module>,
+        clock: &mut Clock,
+    ) -> Unit {
+        let module = module.and_then(|module| {
+            timed(&mut clock.verifier, || verify(module)).map_err(|found| said.extend(found)).ok()
+        });
+        Unit { source, said, module }
     }
 
     fn say(&mut self, said: Vec<Diagnostic>) {
@@ -88,18 +93,16 @@ impl Unit {
 
     /// Runs passes.
     pub(super) fn run(&mut self, passes: &mut Passes) {
-        if let Some(module) = &mut self.module {
-            let (done, said) = passes.run(module);
-            if !done {
-                self.module = None;
-            }
+        if let Some(module) = self.module.take() {
+            let (module, said) = passes.run(module);
+            self.module = module;
             self.say(said);
         }
     }
 
     /// Takes out what a reproducer says about how to run it.
     pub(super) fn take_reproducer(&mut self) -> Option<Reproducer> {
-        Reproducer::take(self.module.as_mut()?.resources.as_mut()?)
+        Reproducer::take(self.module.as_mut()?.resources_mut()?)
     }
 
     /// Refuses what TFRT's files cannot hold.

@@ -14,6 +14,7 @@ use befrost_compiler::pass::{
 };
 use befrost_compiler::passes::passes;
 use befrost_compiler::print::{PrintOptions, print_op};
+use befrost_compiler::verify::Verified;
 
 use super::failure::{Failure, tell};
 use super::options::{DumpArgs, LevelArgs, PassArgs};
@@ -73,16 +74,16 @@ impl Passes {
         Ok(())
     }
 
-    /// Runs the passes; false after an error. Says what they said.
-    pub(super) fn run(&mut self, module: &mut Module) -> (bool, Vec<Diagnostic>) {
-        if let Some(level) = self.level.filter(|_| graph::is_op_graph(module)) {
+    /// Runs the passes; no module after an error. Says what they said.
+    pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
+        if let Some(level) = self.level.filter(|_| graph::is_op_graph(&module)) {
             let mut pipeline = graph::pipeline(level.level).to_owned();
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
             }
             match PassManager::parse(&pipeline) {
                 Ok(manager) => self.manager = manager,
-                Err(error) => return (false, vec![*error]),
+                Err(error) => return (None, vec![*error]),
             }
         }
         let PassArgs { verify_each, dump, pass_pipeline_crash_reproducer: file, .. } = &self.args;
@@ -97,9 +98,9 @@ impl Passes {
         };
         let verify_each = *verify_each || cfg!(debug_assertions);
         let mut options = RunOptions { verify_each, reproduce: file.is_some(), observer: Some(&mut observe) };
-        let (done, mut said) = match self.manager.run_with(module, &mut options) {
-            Ok(_) => (true, self.manager.take_said()),
-            Err(said) => (false, said),
+        let (module, mut said) = match self.manager.run_with(module, &mut options) {
+            Ok((module, _)) => (Some(module), self.manager.take_said()),
+            Err(said) => (None, said),
         };
         if let (Some(file), Some(text)) = (file, self.manager.take_reproducer()) {
             match (file.write_text(&text), said.iter_mut().rfind(|d| d.is_error())) {
@@ -114,7 +115,7 @@ impl Passes {
                 (_, None) => {}
             }
         }
-        (done, said)
+        (module, said)
     }
 
     /// What was asked for about the passes, on standard error: statistics, and where time went.

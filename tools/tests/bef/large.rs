@@ -13,6 +13,7 @@ use bef_format::{AlignedBytes, SectionId, validate};
 use befrost::Runtime;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_bef-exec");
 
@@ -24,6 +25,7 @@ func.func @main() -> !t.tensor {
 
 fn compiled() -> AlignedBytes {
     let module = parse("large.mlir", PROGRAM, &ParseOptions::default()).module.expect("the program is right");
+    let module = verify(module).expect("the program is right");
     AlignedBytes::copy_of(&emit(&module, &EmitOptions::default()).expect("it has a form"))
 }
 

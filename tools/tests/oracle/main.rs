@@ -17,9 +17,8 @@ use befrost::{
     CallOptions, DType, Datum, Error, ErrorCode, HostTensor, Output, Runtime, Value as Found, npy,
 };
 use befrost_compiler::emit::{EmitOptions, emit};
-use befrost_compiler::ir::Module;
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 use befrost_tools::oracle::{self, Code, Failure, Limits, Value};
 use generate::Tape;
 use proptest::prelude::*;
@@ -47,14 +46,13 @@ impl Output for Lines {
     }
 }
 
-fn module(file: &str, text: &str) -> Result<Module, String> {
+fn module(file: &str, text: &str) -> Result<Verified, String> {
     let parsed = parse(file, text, &ParseOptions::default());
     let shown = |diagnostics: &[befrost_compiler::diag::Diagnostic]| {
         diagnostics.iter().map(|d| d.render_short(&parsed.source)).collect::<Vec<_>>().join("\n")
     };
     let Some(module) = parsed.module else { return Err(shown(&parsed.diagnostics)) };
-    let wrong = verify(&module);
-    if wrong.is_empty() { Ok(module) } else { Err(shown(&wrong)) }
+    verify(module).map_err(|wrong| shown(&wrong))
 }
 
 /// Calls a function in all ways and compares; returns the oracle's results as `bef-exec` would show them.
@@ -64,7 +62,7 @@ fn compare(file: &str, text: &str, function: &str, arguments: &[Value]) -> Resul
 
 fn compare_on(
     runtimes: &Runtimes,
-    module: &Module,
+    module: &Verified,
     function: &str,
     arguments: &[Value],
 ) -> Result<Vec<String>, String> {

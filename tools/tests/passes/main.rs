@@ -16,10 +16,9 @@ use befrost::{DType, Datum, HostTensor, Runtime};
 use befrost_compiler::diag::Diagnostic;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::graph::pipeline;
-use befrost_compiler::ir::Module;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 use generate::{Graph, Mode};
 
 /// Graphs of each mode.
@@ -46,15 +45,12 @@ fn said(diagnostics: &[Diagnostic]) -> String {
 }
 
 /// What passes make of a text.
-fn compiled(text: &str, passes: &str) -> Result<Module, String> {
+fn compiled(text: &str, passes: &str) -> Result<Verified, String> {
     let parsed = parse("graph", text, &ParseOptions::default());
-    let mut module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
-    let wrong = verify(&module);
-    if !wrong.is_empty() {
-        return Err(format!("the graph: {}", said(&wrong)));
-    }
+    let module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
+    let module = verify(module).map_err(|wrong| format!("the graph: {}", said(&wrong)))?;
     let mut manager = PassManager::parse(passes).map_err(|error| format!("{error:?}"))?;
-    let _ = manager.run(&mut module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
+    let (module, _) = manager.run(module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
     Ok(module)
 }
 

@@ -20,11 +20,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use befrost_compiler::diag;
 use befrost_compiler::ir::Module;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 
 /// Stands between programs.
 const MARKER: &str = "// -----\n";
@@ -41,7 +40,7 @@ const NEWER: &[(&str, &str)] = &[
 /// A program that we accept.
 struct Program {
     name: String,
-    module: Module,
+    module: Verified,
 }
 
 fn read(name: &str, text: &str) -> Result<Module, String> {
@@ -54,7 +53,7 @@ fn read(name: &str, text: &str) -> Result<Module, String> {
 /// The program, if it is one to us: `ir-opt` would not refuse it.
 fn program(name: &str, text: &str) -> Option<Program> {
     let module = read(name, text).ok()?;
-    (!diag::has_errors(&verify(&module))).then(|| Program { name: name.to_owned(), module })
+    Some(Program { name: name.to_owned(), module: verify(module).ok()? })
 }
 
 fn generic(module: &Module, locations: bool) -> String {
@@ -210,8 +209,7 @@ fn generated(kind: generate::Kind) -> Vec<Program> {
         let name = format!("{kind:?} {seed}");
         match read(&name, &text) {
             Ok(module) => {
-                let found = verify(&module);
-                assert!(!diag::has_errors(&found), "{name}: {found:?}\n{text}");
+                let module = verify(module).unwrap_or_else(|found| panic!("{name}: {found:?}\n{text}"));
                 programs.push(Program { name, module });
             }
             Err(errors) => panic!("{name}: {errors}\n{text}"),

@@ -154,7 +154,7 @@ fn check_any_text(text: &str) {
             if let Some(m) = again.module {
                 assert_eq!(print(&m, &PrintOptions::default()), printed);
             }
-            let _ = crate::verify::verify(m);
+            let _ = crate::verify::faults(m);
         }
         None => {
             let errors: Vec<_> = r.diagnostics.iter().filter(|d| d.is_error()).collect();
