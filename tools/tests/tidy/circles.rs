@@ -436,3 +436,84 @@ impl Reader<'_> {
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
+
+/// The graph of a crate `a` of these files, paths being below `a/src/`.
+#[cfg(test)]
+fn graph(files: &[(&str, &str)]) -> Graph {
+    let text_of = |path: &str| {
+        let file = files.iter().find(|(name, _)| path.strip_prefix("a/src/") == Some(name));
+        file.map(|(_, text)| (*text).to_owned())
+    };
+    Graph::of("a/src/lib.rs", &text_of)
+}
+
+/// The arrows as `x > y`, paths being below `a/src/`.
+#[cfg(test)]
+fn arrows(files: &[(&str, &str)]) -> Vec<String> {
+    let graph = graph(files);
+    let name = |file: usize| graph.files[file].trim_start_matches("a/src/").trim_end_matches(".rs");
+    graph.arrows.keys().map(|&(a, b)| format!("{} > {}", name(a), name(b))).collect()
+}
+
+#[test]
+fn paths_lead_to_the_files_of_items() {
+    let lib = "mod x; mod y; pub use y::inner::T; pub use y::g;";
+    let y = ("y/mod.rs", "pub mod inner; pub use inner::*; pub fn g() {}");
+    let inner = ("y/inner.rs", "pub struct T; pub mod deep { use super::super::g; pub fn f() { g() } }");
+    for (x, wanted) in [
+        ("use crate::T;", "x > y/inner"),
+        ("use crate::{g, y};", "x > y/mod"),
+        ("use crate::y::{self, inner::deep::{f as h}};", "x > y/inner"),
+        ("fn f() { super::y::inner::deep::f() }", "x > y/inner"),
+        ("use crate::y; fn f() { y::g() }", "x > y/mod"),
+        ("use super::y::*; fn f(_: T) {}", "x > y/inner"),
+        ("use std::fmt; pub use crate::T; fn f(_: T) {}", "x > y/inner"),
+        ("pub mod z { fn f() { crate::g() } }", "x > y/mod"),
+    ] {
+        let found = arrows(&[("lib.rs", lib), ("x.rs", x), y, inner]);
+        assert_eq!(found, [wanted, "y/inner > y/mod"], "{x}");
+    }
+}
+
+#[test]
+fn names_alone_are_no_arrows() {
+    for x in [
+        "pub use crate::y::T;",
+        "use crate::y;",
+        "use std::y::T;",
+        "// crate::y::T",
+        "fn f() { \"crate::y::T\"; a.y().T }",
+        "#[cfg(test)] mod tests { use crate::y::T; }",
+        "#[cfg(test)] mod tests;",
+        "#[cfg(test)] use crate::{y::T};",
+        "#[cfg(test)] fn f() -> crate::y::T { crate::y::T }",
+    ] {
+        let files = [
+            ("lib.rs", "mod x; mod y;"),
+            ("x.rs", x),
+            ("y.rs", "pub struct T;"),
+            ("x/tests.rs", "use crate::y::T;"),
+        ];
+        assert_eq!(arrows(&files), Vec::<String>::new(), "{x}");
+    }
+}
+
+#[test]
+fn circles_are_found_and_held_against_the_table() {
+    let n = MAX_FILES + 1;
+    let modules: String = (0..n).map(|i| format!("mod m{i};")).collect();
+    let ring: Vec<(String, String)> = (0..n)
+        .map(|i| (format!("m{i}.rs"), format!("use crate::m{}::T; pub struct T;", (i + 1) % n)))
+        .collect();
+    let mut files = vec![("lib.rs", modules.as_str())];
+    files.extend(ring.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let large = graph(&files);
+    assert!(large.summary().contains("1 circles, the largest of 7"), "{}", large.summary());
+    assert_eq!(large.faults("a", &[]).len(), 1);
+    assert_eq!(large.faults("a", &[("a", n, "a reason")]), Vec::<String>::new());
+    assert_eq!(large.faults("a", &[("a", n + 1, "a reason")]).len(), 1, "the table says too much");
+    files[1].1 = "pub struct T;";
+    let line = graph(&files);
+    assert_eq!(line.faults("a", &[]), Vec::<String>::new());
+    assert_eq!(line.faults("a", &[("a", n, "a reason")]).len(), 1, "the entry is not needed");
+}
