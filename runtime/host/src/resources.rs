@@ -4,11 +4,12 @@
 //! Resources ──▶ lock ──▶ type ──▶ (container, name) ──▶ Arc<T>
 //! ```
 //!
-//! A name is one within its type, as in TensorFlow's resource manager: a variable and a table may have the same one. Listings are in
-//! the order of types, containers and names.
+//! Names are unique within a type, as in TensorFlow's resource manager: a variable and a table may have the
+//! same one. Listings are in the order of types, containers and names.
 //!
-//! One lock guards the table of names, and only that: it is held while an entry is looked up, added or removed, never while a resource is
-//! used. It is the innermost lock: a resource may look up another one under a lock of its own.
+//! One lock guards the table of names, and only that: it is held while an entry is looked up, added or
+//! removed, never while a resource is used. It is the innermost lock: a resource may look up another one
+//! under a lock of its own.
 //!
 //! Not here: values. A resource that changes has a lock of its own.
 
@@ -77,8 +78,8 @@ impl Resources {
         self.or_insert_arc(name, || resource)
     }
 
-    /// The resource of type `T` called `name`, made by `make` if there was none. Names are locked meanwhile, so `make` must not use these
-    /// resources.
+    /// The resource of type `T` called `name`, made by `make` if there was none. Names are locked meanwhile,
+    /// so `make` must not use these resources.
     pub fn or_insert_with<T: Resource>(&self, name: &ResourceName, make: impl FnOnce() -> T) -> Arc<T> {
         self.or_insert_arc(name, || Arc::new(make()))
     }
@@ -93,7 +94,8 @@ impl Resources {
         })
     }
 
-    /// Removes the resource called `name` if it is this one; one that was made after it and has its name stays. Whether it was there.
+    /// Removes the resource called `name` if it is this one; one that was made after it and has its name
+    /// stays. Returns whether it was there.
     pub fn remove<T: Resource>(&self, name: &ResourceName, resource: &Arc<T>) -> bool {
         let mut types = self.lock();
         let Some(names) = types.get_mut(&Type::of::<T>()) else { return false };

@@ -127,7 +127,8 @@ impl HostTensor {
         self.buffer.is_unique()
     }
 
-    /// Makes this the only handle of its bytes, and one that may write them: of a copy, unless it is already. The elements stay.
+    /// Makes this the only handle of its bytes, and one that may write them: of a copy, unless it is already.
+    /// The elements stay.
     ///
     /// # Errors
     /// If there is no memory for the copy, or somebody writes the bytes meanwhile. The tensor is as it was.

@@ -408,7 +408,8 @@ fn a_panic_in_an_update_is_an_error_until_the_next_assignment() {
     assert_eq!(variable_values(&c.0.request.resources).unwrap().len(), 1);
 }
 
-/// Threads that update two variables in both orders while others look at both: no update is lost, none is seen in part.
+/// Threads that update two variables in both orders while others look at both: no update is lost, none is
+/// seen in part.
 #[test]
 fn updates_and_snapshots_by_many_threads() {
     const STEPS: usize = 200;

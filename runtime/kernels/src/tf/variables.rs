@@ -4,17 +4,17 @@
 //! VarHandleOp, VariableV2 ──▶ Handle ──▶ Variable { value } in the request's resources, by container and name
 //! ```
 //!
-//! A read gives a counted handle of the value. An update works on the value itself, under the variable's lock: bytes
-//! without another handle are overwritten, all others copied first, so an earlier read keeps what it read. The order of
-//! updates is that of the chains that the compiler adds.
+//! A read gives a counted handle of the value. An update works on the value itself, under the variable's
+//! lock: bytes without another handle are overwritten, all others copied first, so an earlier read keeps what
+//! it read. The order of updates is that of the chains that the compiler adds.
 //!
-//! Locks: an update of several variables, and a [snapshot](variable_values), lock them in the order of their addresses,
-//! so that there is no circle. The lock of the resources' names may be taken under them, not the other way round. A
-//! panic in an update may leave a value half written; from then on it is an error to use it, until another one is
-//! assigned.
+//! Locks: an update of several variables, and a [snapshot](variable_values), lock them in the order of their
+//! addresses, so that there is no circle. The lock of the resources' names may be taken under them, not the
+//! other way round. A panic in an update may leave a value half written; from then on it is an error to use
+//! it, until another one is assigned.
 //!
-//! As in TensorFlow a variable exists from its first assignment until it is destroyed; one that has a value is the one
-//! in the resources. A variable without a name belongs to the operator that makes its handle.
+//! As in TensorFlow a variable exists from its first assignment until it is destroyed; one that has a value
+//! is the one in the resources. A variable without a name belongs to the operator that makes its handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -117,7 +117,7 @@ impl Variable {
         Variable { name, is_shared, dtype, shape, value: Mutex::new(None) }
     }
 
-    /// The value, to read or update it.
+    /// The value, to be read or updated.
     fn lock(&self) -> Result<MutexGuard<'_, Option<HostTensor>>, KernelError> {
         self.value.lock().map_err(|_| {
             let message = format!("the variable '{}' was half updated when a kernel panicked", self.name);
@@ -125,7 +125,7 @@ impl Variable {
         })
     }
 
-    /// The value, to replace it: whatever it is, it is not looked at.
+    /// The value, to be replaced without a look at it.
     fn lock_anew(&self) -> MutexGuard<'_, Option<HostTensor>> {
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         self.value.clear_poison();
@@ -145,7 +145,10 @@ impl Variable {
         self.lock()?.clone().ok_or_else(|| self.uninitialized())
     }
 
-    /// Replaces the value. A variable that was destroyed has its name again, unless another one has it by now.
+    /// Replaces the value. A variable that was destroyed has its name again.
+    ///
+    /// # Errors
+    /// If another variable has that name by now.
     fn assign(self: &Arc<Variable>, new: HostTensor, resources: &Resources) -> Result<(), KernelError> {
         let mut value = self.lock_anew();
         if value.is_none() && self.is_shared {
@@ -159,7 +162,7 @@ impl Variable {
         Ok(())
     }
 
-    /// Takes the value and the name away. Whether there was a value.
+    /// Takes the value and the name away. Returns whether there was a value.
     fn destroy(self: &Arc<Variable>, resources: &Resources) -> bool {
         let mut value = self.lock_anew();
         if self.is_shared {
@@ -169,8 +172,7 @@ impl Variable {
     }
 }
 
-/// The values of different variables. They are locked one after another in one order for all, so that there is no
-/// circle.
+/// The values of different variables, locked in the order of the variables' addresses.
 fn lock_all<'a>(
     variables: &[&'a Arc<Variable>],
 ) -> Result<Vec<MutexGuard<'a, Option<HostTensor>>>, KernelError> {
@@ -185,9 +187,9 @@ fn lock_all<'a>(
     Ok(locked.into_iter().map(|(_, value)| value).collect())
 }
 
-/// The values of all variables of a set of resources at one moment, in the order of their containers and names. Those
-/// without a value are left out. Nothing is copied: an update that comes later writes elsewhere for as long as a value
-/// is held. No update has happened in part.
+/// The values of all variables of a set of resources at one moment, in the order of their containers and
+/// names. Those without a value are left out. Nothing is copied: an update that comes later writes elsewhere
+/// for as long as a value is held. No update has happened in part.
 ///
 /// # Errors
 /// If an update of a variable panicked.

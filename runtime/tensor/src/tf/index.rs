@@ -178,7 +178,8 @@ pub fn tensor_scatter(
     Ok(out)
 }
 
-/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. Where it fails, `x` keeps its elements.
+/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. Where it fails, `x` keeps its
+/// elements.
 pub fn scatter_update(
     mode: Scatter,
     x: &mut HostTensor,

@@ -274,7 +274,8 @@ fn training_steps_write_in_place() {
     near(&grad, &[2.0, -1.0]);
 }
 
-/// Adding in place gives the bits of adding, for every dtype. A dtype without sums is refused before anything is copied.
+/// Adding in place gives the bits of adding, for every dtype. A dtype without sums is refused before anything
+/// is copied.
 #[test]
 fn accumulation_is_addition() {
     let m = &malloc();

@@ -4,12 +4,12 @@
 //! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write
 //! ```
 //!
-//! A tensor of the state that has no other handle is overwritten, and nothing of its size is allocated. Any other is
-//! replaced by a new one, so its other handles keep the old elements. Everything that can fail comes before the first
-//! write: after an error all elements are as they were.
+//! A tensor of the state that has no other handle is overwritten, and nothing of its size is allocated. Any
+//! other is replaced by a new one, so its other handles keep the old elements. Everything that can fail comes
+//! before the first write: after an error all elements are as they were.
 //!
-//! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype, as in
-//! TensorFlow. Each new value is computed in f64 and rounded once.
+//! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype,
+//! as in TensorFlow. Each new value is computed in f64 and rounded once.
 
 use std::ops::{Add, Sub};
 use std::sync::Arc;
@@ -40,8 +40,8 @@ fn rates<const N: usize>(
     Ok(numbers)
 }
 
-/// The state becomes `f` of itself and the gradient, element by element. Both are given with the names of their
-/// operands; the first of the state is the variable.
+/// The state becomes `f` of itself and the gradient, element by element. Both are given with the names of
+/// their operands; the first of the state is the variable.
 fn update<const N: usize>(
     op: &'static str,
     names: [&'static str; N],
@@ -220,7 +220,8 @@ pub fn apply_adam(
     })
 }
 
-/// `ApplyAdagrad`: `accum' = accum + grad^2` if the slots are updated, and `var' = var - lr * grad / sqrt(accum')`.
+/// `ApplyAdagrad`: `accum' = accum + grad^2` if the slots are updated, and
+/// `var' = var - lr * grad / sqrt(accum')`.
 pub fn apply_adagrad(
     [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
