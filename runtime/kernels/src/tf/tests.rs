@@ -332,7 +332,7 @@ fn updates_write_in_place() {
         values.iter().find(|(of, _)| *of == name).unwrap().1.buffer().address()
     };
     let before = state.each_ref().map(address);
-    let (rate, half) = (value("f32:0.25"), [0.5; N]);
+    let (rate, half) = (value("f32:0.25"), [0.5f32; N]);
     let grad = tensor(HostTensor::from_slice(Shape::new(&[N]).unwrap(), &half, &Malloc::shared()).unwrap());
     let steps: [(&str, &[&Value]); 12] = [
         ("AssignAddVariableOp", &[a, &grad]),

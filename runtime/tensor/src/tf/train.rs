@@ -83,12 +83,10 @@ fn each<T: Element, const N: usize>(
     let to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
     let to = <[RefMut<'_, T>; N]>::try_from(to);
     let mut to = to.map_err(|to| TensorError::Count { want: N, got: to.len() })?;
-    let to = to.each_mut().map(|to| &mut to[..x.len()]);
+    let mut to = to.each_mut().map(|to| &mut to[..x.len()]);
     for (i, &x) in x.iter().enumerate() {
-        let new = f(std::array::from_fn(|slot| to[slot][i]), x);
-        for slot in 0..N {
-            to[slot][i] = new[slot];
-        }
+        let new = f(to.each_ref().map(|to| to[i]), x);
+        to.iter_mut().zip(new).for_each(|(to, new)| to[i] = new);
     }
     Ok(())
 }
@@ -119,7 +117,7 @@ pub fn accumulate(
             }
         };
     }
-    // The rest has no arithmetic that is worth a loop of its own.
+    // Other dtypes have the functions of their wide numbers.
     native! {
         F16 f16: f16::add, f16::sub;
         BF16 bf16: bf16::add, bf16::sub;
