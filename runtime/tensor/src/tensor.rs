@@ -131,7 +131,7 @@ impl HostTensor {
     /// The elements stay.
     ///
     /// # Errors
-    /// If there is no memory for the copy, or somebody writes the bytes meanwhile. The tensor is as it was.
+    /// If there is no memory for the copy, or the bytes are being written. The tensor stays as it was.
     pub fn make_unique(&mut self, allocator: &Arc<dyn Allocator>) -> Result<(), TensorError> {
         if !self.is_unique() {
             let copy = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
