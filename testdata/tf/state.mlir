@@ -39,7 +39,7 @@ func.func @again() -> tensor<2xf32> {
 
 // A reader keeps what it read, whatever is written afterwards. A variable that was destroyed has no value.
 // CHECK-LABEL: --- Running 'written':
-// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]{{.*}}values = [3.000000e+00, 2.000000e+00]{{.*}}values = [false]
+// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]{{.*}}values = [3.000000e+00, 2.000000e+00]{{.*}}values = [0]
 func.func @written() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>) {
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "d"} : () -> tensor<!tf_type.resource>
   %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
