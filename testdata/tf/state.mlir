@@ -37,6 +37,23 @@ func.func @again() -> tensor<2xf32> {
   tfrt.return %y : tensor<2xf32>
 }
 
+// A reader keeps what it read, whatever is written afterwards. A variable that was destroyed has no value.
+// CHECK-LABEL: --- Running 'written':
+// CHECK-NEXT: values = [1.000000e+00, 2.000000e+00]{{.*}}values = [3.000000e+00, 2.000000e+00]{{.*}}values = [0]
+func.func @written() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>) {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<2>, shared_name = "d"} : () -> tensor<!tf_type.resource>
+  %x = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %i = "tf.Const"() {value = dense<[0, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %one = "tf.Const"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  "tf.AssignVariableOp"(%v, %x) : (tensor<!tf_type.resource>, tensor<2xf32>) -> ()
+  %old = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
+  "tf.ResourceScatterAdd"(%v, %i, %one) : (tensor<!tf_type.resource>, tensor<2xi32>, tensor<2xf32>) -> ()
+  %new = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<2xf32>
+  "tf.DestroyResourceOp"(%v) : (tensor<!tf_type.resource>) -> ()
+  %is = "tf.VarIsInitializedOp"(%v) : (tensor<!tf_type.resource>) -> tensor<i1>
+  tfrt.return %old, %new, %is : tensor<2xf32>, tensor<2xf32>, tensor<i1>
+}
+
 // CHECK-LABEL: --- Running 'unset':
 // CHECK-NEXT: <<error: the variable 'u' is read before it is initialized>>
 // ERR: state.mlir:[[#@LINE+3]]:8: error: the variable 'u' is read before it is initialized

@@ -23,11 +23,13 @@ mod datum;
 mod program;
 mod runtime;
 
-pub use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
+pub use befrost_host::context::{
+    Cancellation, Diagnostics, Output, Resource, ResourceName, Resources, Stdout,
+};
 pub use befrost_host::error::{Error, ErrorCode, KernelError};
 pub use befrost_host::kernel::Kernel;
 pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, kernel};
-pub use befrost_kernels::registry;
+pub use befrost_kernels::{registry, variable_values};
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
 
 /// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and its tensors where they are.

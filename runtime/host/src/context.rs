@@ -9,12 +9,10 @@
 //! part of the runtime's contract. Everything is shared and immutable but for the two things that are meant to change: the
 //! cancellation, which is one atomic flag, and the resources.
 
-use std::any::Any;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost_mem::{Allocator, Malloc};
 
@@ -24,38 +22,7 @@ use crate::error::{Error, ErrorCode, KernelError};
 use crate::exec::{Limits, MAX_TRACE};
 use crate::queue::WorkQueue;
 use crate::queue::parallel::parallel_for;
-
-/// Named things that outlive a call: what variables, tables and sessions are made of.
-#[derive(Clone, Default)]
-pub struct Resources(Arc<Mutex<BTreeMap<String, Arc<dyn Any + Send + Sync>>>>);
-
-impl Resources {
-    /// The resource `name` of type `T`, made by `make` if there is none of that name.
-    ///
-    /// # Errors
-    /// If there is one of another type.
-    pub fn or_insert_with<T: Any + Send + Sync>(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> T,
-    ) -> Result<Arc<T>, KernelError> {
-        let mut resources = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let resource = match resources.get(name) {
-            Some(resource) => resource.clone(),
-            None => {
-                let resource: Arc<dyn Any + Send + Sync> = Arc::new(make());
-                resources.insert(name.to_owned(), resource.clone());
-                resource
-            }
-        };
-        resource.downcast().map_err(|_| {
-            KernelError::new(
-                ErrorCode::InvalidArgument,
-                format!("resource '{name}' has another type than asked for"),
-            )
-        })
-    }
-}
+pub use crate::resources::{Resource, ResourceName, Resources};
 
 /// Where kernels that print write to.
 pub trait Output: Send + Sync {
@@ -234,14 +201,6 @@ impl ExecContext {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn resources_are_made_once_and_keep_their_type() {
-        let resources = Resources::default();
-        assert_eq!(*resources.or_insert_with("a", || 1i32).unwrap(), 1);
-        assert_eq!(*resources.or_insert_with("a", || 2i32).unwrap(), 1);
-        assert!(resources.or_insert_with("a", || 2u8).is_err());
-    }
 
     #[test]
     fn a_deep_frame_path_is_dropped_without_recursion() {

@@ -25,6 +25,7 @@ mod pool;
 pub mod program;
 pub mod queue;
 pub mod registry;
+pub mod resources;
 mod sync;
 pub mod value;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use befrost_host::context::Resource;
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, Signature};
 use befrost_host::object::Object;
@@ -217,6 +218,10 @@ impl From<&str> for Text {
     fn from(text: &str) -> Text {
         Text(text.as_bytes().into())
     }
+}
+
+impl Resource for Text {
+    const TYPE: &'static str = "string";
 }
 
 impl Object for Text {

@@ -127,6 +127,19 @@ impl HostTensor {
         self.buffer.is_unique()
     }
 
+    /// Makes this the only handle of its bytes, and one that may write them: of a copy, unless it is already.
+    /// The elements stay.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy, or the bytes are being written. The tensor stays as it was.
+    pub fn make_unique(&mut self, allocator: &Arc<dyn Allocator>) -> Result<(), TensorError> {
+        if !self.is_unique() {
+            let copy = Buffer::copy_of(&self.buffer.try_read()?, allocator)?;
+            self.buffer = copy;
+        }
+        Ok(())
+    }
+
     /// The elements, to read. Fails for another element type, or while somebody writes.
     pub fn read<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
         self.read_as("x")
@@ -245,6 +258,27 @@ mod tests {
         let splat = |element: &[u8]| HostTensor::splat(DType::I16, shape(&[3]), element, &Malloc::shared());
         assert_eq!(*splat(&7i16.to_ne_bytes()).unwrap().read::<i16>().unwrap(), [7, 7, 7]);
         assert_eq!(splat(&[1]).err(), Some(TensorError::BufferSize { want: 2, got: 1 }));
+    }
+
+    #[test]
+    fn a_copy_is_made_only_of_what_has_other_handles() {
+        let malloc = Malloc::shared();
+        let mut t = HostTensor::from_slice(shape(&[2]), &[1.0f32, 2.0], &malloc).unwrap();
+        let (address, none): (_, Arc<dyn Allocator>) =
+            (t.buffer().address(), Arc::new(Limited::new(malloc.clone(), 0)));
+        t.make_unique(&none).unwrap();
+        assert_eq!(t.buffer().address(), address);
+        let other = t.clone();
+        assert!(matches!(t.make_unique(&none), Err(TensorError::Alloc(_))));
+        assert!(t.shares_buffer(&other));
+        t.make_unique(&malloc).unwrap();
+        t.write::<f32>().unwrap()[0] = 3.0;
+        assert_eq!(*t.read::<f32>().unwrap(), [3.0, 2.0]);
+        assert_eq!(*other.read::<f32>().unwrap(), [1.0, 2.0]);
+        let view = other.buffer().view(0..8).unwrap();
+        let mut view = HostTensor::from_buffer(DType::F32, shape(&[2]), view).unwrap();
+        view.make_unique(&malloc).unwrap();
+        assert!(view.is_unique() && *view.read::<f32>().unwrap() == [1.0, 2.0]);
     }
 
     #[test]

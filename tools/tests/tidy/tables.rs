@@ -50,9 +50,12 @@ pub(crate) const LOCK_FREE: &[&str] = &["runtime/host/src/"];
 
 /// Files below [`LOCK_FREE`] that may hold locks: none of them is on the way of a value or a ready kernel.
 pub(crate) const LOCKS: &[Exception] = &[
-    ("runtime/host/src/context.rs", "named resources, looked up by the few kernels that ask for one by name"),
     ("runtime/host/src/exec/calling.rs", "a function called once that another one has to wait for"),
     ("runtime/host/src/sync.rs", "names the lock for those below"),
+    (
+        "runtime/host/src/resources.rs",
+        "named resources, looked up by the few kernels that ask for one by name",
+    ),
     ("runtime/host/src/live.rs", "a thread that starts to count, or meets a new type"),
     ("runtime/host/src/cancellation.rs", "futures that wait, woken by a cancellation"),
     ("runtime/host/src/kernel/later.rs", "a future between two polls"),

@@ -20,6 +20,7 @@ use crate::kernel::{
     Place, Prepare, Prepared, Signature,
 };
 use crate::queue::parallel::{before_block, share_out};
+use crate::resources::{Resource, ResourceName};
 use crate::value::{Chain, Scalar, Value};
 
 /// A kernel that runs its function for each block of a range: its operands are the range's start and end, how many indices a block has, and
@@ -104,15 +105,20 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
 #[derive(Default)]
 struct Once(OnceLock<Vec<AsyncRef>>);
 
-/// What the results of a function are called there, found out when the program is loaded: every use looks for it.
-struct Key(Box<str>);
+impl Resource for Once {
+    const TYPE: &'static str = "once";
+}
+
+/// The name of a function's results there, found out when the program is loaded: every use looks for it.
+struct Key(ResourceName);
 
 /// How the keys begin.
 const KEY_PREFIX: &str = "tfrt.once @";
 
 impl Prepare for Key {
     fn prepare(site: &KernelUse<'_>) -> Result<Key, String> {
-        Ok(Key(format!("{KEY_PREFIX}{}", site.function_name(0).unwrap_or_default()).into()))
+        let function = site.function_name(0).unwrap_or_default();
+        Ok(Key(ResourceName::from(&*format!("{KEY_PREFIX}{function}"))))
     }
 }
 
@@ -120,6 +126,10 @@ impl Prepare for Key {
 /// function that has ended waits for none that has not, so nothing that runs is reached through it.
 #[derive(Default)]
 struct Waits(Mutex<BTreeMap<String, BTreeSet<String>>>);
+
+impl Resource for Waits {
+    const TYPE: &'static str = "waits";
+}
 
 impl Waits {
     /// From now on all of these wait for `key`; or else they do not, since that waits for one of them or is one itself.
@@ -157,9 +167,8 @@ pub fn once(name: &'static str) -> Kernel {
 }
 
 fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
-    let Prepared(Key(key)) = frame.prepared()?;
-    let resources = &frame.context().request.resources;
-    let entry: Arc<Once> = resources.or_insert_with(key, Once::default).map_err(Outcome::Error)?;
+    let Prepared(Key(name)) = frame.prepared()?;
+    let (entry, key) = (frame.context().request.resources.or_insert_with(name, Once::default), &name.name);
     let n_results = frame.n_results();
     let mut promises: Option<Vec<Promise>> = None;
     let values = entry.0.get_or_init(|| {
@@ -231,7 +240,7 @@ fn may_wait_for(key: &str, context: &ExecContext) -> Result<(), KernelError> {
     if waiting.is_empty() {
         return Ok(());
     }
-    let waits: Arc<Waits> = context.request.resources.or_insert_with("tfrt.once", Waits::default)?;
+    let waits: Arc<Waits> = context.request.resources.or_insert_with(&"tfrt.once".into(), Waits::default);
     if waits.add(&waiting, key) {
         return Ok(());
     }

@@ -36,6 +36,8 @@ use befrost_tensor::tf::op::{self, Attributes, Derived, Operands, OwnedEval};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
+pub use self::variables::variable_values;
+
 use self::attrs::UseAttrs;
 use self::memory::{ARENA, Memory};
 use crate::objects::{Strings, Tensor, refused};

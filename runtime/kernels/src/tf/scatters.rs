@@ -1,7 +1,7 @@
 //! Updates of parts of variables, by index.
 
 use befrost_tensor::tf::op::{Attributes, prepare};
-use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, tensor_scatter};
+use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, scatter_update};
 use befrost_tensor::{Shape, TensorError};
 
 use super::action::{Action, Row, of};
@@ -33,8 +33,7 @@ fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
     let gives = gives(attrs);
     of(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
-        update(&[variable(to)?], |old| {
-            let x = &old[0];
+        update([variable(to)?], |[x]| {
             let row = x.shape().dims().get(1..).unwrap_or_default();
             let whole = Shape::new(&[indices.shape().dims(), row].concat())?;
             let updates = match updates.shape().rank() {
@@ -42,7 +41,7 @@ fn rows(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> {
                 _ => updates.clone(),
             };
             let indices = expand_dims(indices, -1)?;
-            Ok(vec![tensor_scatter(mode, x, &indices, &updates, cx.allocator())?])
+            scatter_update(mode, x, &indices, &updates, cx.allocator())
         })?;
         Ok(gives.then(|| to.clone()))
     })
@@ -53,9 +52,7 @@ fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> 
     let gives = gives(attrs);
     of(attrs, move |[to, indices, updates], cx| {
         let (indices, updates) = (dense(indices)?, dense(updates)?);
-        update(&[variable(to)?], |old| {
-            Ok(vec![tensor_scatter(mode, &old[0], indices, updates, cx.allocator())?])
-        })?;
+        update([variable(to)?], |[x]| scatter_update(mode, x, indices, updates, cx.allocator()))?;
         Ok(gives.then(|| to.clone()))
     })
 }
@@ -69,9 +66,11 @@ fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     };
     of(attrs, move |[to, begin, end, strides, value], cx| {
         let rest = [dense(begin)?, dense(end)?, dense(strides)?, dense(value)?];
-        update(&[variable(to)?], |old| {
+        update([variable(to)?], |[x]| {
             let [begin, end, strides, value] = rest;
-            Ok(eval(&[&old[0], begin, end, strides, value], cx.allocator())?.into_vec())
+            let new = eval(&[x, begin, end, strides, value], cx.allocator())?;
+            *x = new.into_iter().next().ok_or(TensorError::Count { want: 1, got: 0 })?;
+            Ok(())
         })?;
         Ok(gives.then(|| to.clone()))
     })

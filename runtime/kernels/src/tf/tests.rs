@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use befrost_host::context::Request;
+use befrost_host::context::{Request, ResourceName};
 use befrost_host::error::ErrorCode;
 use befrost_host::queue::SingleThreaded;
 use befrost_host::{ExecContext, KernelError, Value};
-use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::PartialShape;
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::tf::op::{Attributes, Attrs, Type, names, signature};
-use befrost_tensor::{HostTensor, literal, print};
+use befrost_tensor::tf::{Binary, PartialShape, accumulate};
+use befrost_tensor::{HostTensor, Shape, literal, print};
 
 use super::action::{named, tensor};
 use super::optionals;
+use super::variables::{self, variable_values};
 use crate::objects::Tensor;
 
 /// Attributes as `name=value`, whose kind is what is asked for.
@@ -219,8 +220,46 @@ fn variables_outlive_what_made_them() {
     let slice: Vec<&Value> = std::iter::once(&handle).chain(&slice).collect();
     c.call("ResourceStridedSliceAssign", &slice);
     assert_eq!(shown(&c.call("ReadVariableOp", &[&handle])), shown(&value("f32[2]:7,5")));
-    c.call("DestroyResourceOp", &[&handle]);
+}
+
+#[test]
+fn a_destroyed_variable_leaves_its_name() {
+    let c = Caller(context());
+    let resources = &c.0.request.resources;
+    let named = |dtype| c.with("VarHandleOp", &[("shared_name", "w"), ("dtype", dtype)], &[]);
+    let handle = named("f32").unwrap().remove(0);
+    let strict = [("ignore_lookup_error", "false")];
+    let error = c.with("DestroyResourceOp", &strict, std::slice::from_ref(&handle)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::NotFound);
+    c.call("AssignVariableOp", &[&handle, &value("f32[2]:1,2")]);
+    assert_eq!(resources.list(), [("variable", "w".into())]);
+    c.with("DestroyResourceOp", &strict, std::slice::from_ref(&handle)).unwrap();
+    assert_eq!(resources.list(), []);
     assert_eq!(shown(&c.call("VarIsInitializedOp", &[&handle])), shown(&value("i1:false")));
+    assert_eq!(c.error("ReadVariableOp", &[&handle]).code(), ErrorCode::FailedPrecondition);
+    assert_eq!(
+        c.error("AssignAddVariableOp", &[&handle, &value("f32[2]:1,2")]).code(),
+        ErrorCode::FailedPrecondition
+    );
+    c.call("DestroyResourceOp", &[&handle]);
+    // Assigned again it is there again, for other handles too.
+    c.call("AssignVariableOp", &[&handle, &value("f32[2]:3,4")]);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&named("f32").unwrap()[0]])), shown(&value("f32[2]:3,4")));
+    assert!(named("i32").unwrap_err().to_string().contains("of type f32"));
+    // Or else another one has its name.
+    c.call("DestroyResourceOp", &[&handle]);
+    let other = named("i32").unwrap().remove(0);
+    let error = c.error("AssignVariableOp", &[&handle, &value("f32[2]:5,6")]);
+    assert!(error.to_string().contains("another has its name"), "{error}");
+    c.with("AssignVariableOp", &[("dtype", "i32")], &[other.clone(), value("i32[2]:5,6")]).unwrap();
+    c.call("DestroyResourceOp", &[&handle]);
+    assert_eq!(variable_values(resources).unwrap().len(), 1, "the other one stays");
+    // One without a name is in no listing.
+    let own = c.with("VarHandleOp", &[], &[]).unwrap().remove(0);
+    c.call("AssignVariableOp", &[&own, &value("f32[2]:1,2")]);
+    assert_eq!(resources.list().len(), 1);
+    c.call("DestroyResourceOp", &[&own]);
+    assert!(c.error("ReadVariableOp", &[&own]).to_string().contains("'VarHandleOp'"));
 }
 
 #[test]
@@ -266,6 +305,136 @@ fn steps_of_training_change_variables_and_slots() {
     let unset = c.with("VarHandleOp", &[("shared_name", "unset")], &[]).unwrap().remove(0);
     let error = c.error("ResourceApplyGradientDescent", &[&unset, &rate, &grad]);
     assert_eq!(error.code(), ErrorCode::FailedPrecondition);
+}
+
+/// The variable called `name`, with a value in a buffer of its own.
+fn variable_of(c: &Caller, name: &'static str, n: usize, x: f32) -> Value {
+    let shape = Shape::new(&[n]).unwrap();
+    let x = HostTensor::from_slice(shape, &vec![x; n], &Malloc::shared()).unwrap();
+    let handle = c.with("VarHandleOp", &[("shared_name", name)], &[]).unwrap().remove(0);
+    let attrs = [("validate_shape", "false")];
+    c.with("AssignVariableOp", &attrs, &[handle.clone(), tensor(x)]).unwrap();
+    handle
+}
+
+/// Every update of variables that are not read meanwhile, where there is no memory for a copy of one.
+#[test]
+fn updates_write_in_place() {
+    const N: usize = 1000;
+    let mut request = Request::new(Arc::new(SingleThreaded::new()));
+    request.allocator = Arc::new(Limited::new(Malloc::shared(), N));
+    let c = Caller(ExecContext::new(Arc::new(request)));
+    let state = ["a", "b", "c", "d"].map(|name| variable_of(&c, name, N, 0.5));
+    let [a, b, third, d] = &state;
+    let address = |handle: &Value| {
+        let values = variable_values(&c.0.request.resources).unwrap();
+        let name = ResourceName::from(handle.to_string().split('\'').nth(1).unwrap());
+        values.iter().find(|(of, _)| *of == name).unwrap().1.buffer().address()
+    };
+    let before = state.each_ref().map(address);
+    let (rate, half) = (value("f32:0.25"), [0.5f32; N]);
+    let grad = tensor(HostTensor::from_slice(Shape::new(&[N]).unwrap(), &half, &Malloc::shared()).unwrap());
+    let steps: [(&str, &[&Value]); 12] = [
+        ("AssignAddVariableOp", &[a, &grad]),
+        ("AssignSubVariableOp", &[a, &grad]),
+        ("ResourceScatterUpdate", &[a, &value("i32[2]:1,2"), &value("f32[2]:5,6")]),
+        ("ResourceScatterNdAdd", &[a, &value("i32[1x1]:3"), &value("f32[1]:7")]),
+        ("ResourceApplyGradientDescent", &[a, &rate, &grad]),
+        ("ResourceApplyMomentum", &[a, b, &rate, &grad, &rate]),
+        ("ResourceApplyKerasMomentum", &[a, b, &rate, &grad, &rate]),
+        ("ResourceApplyAdagrad", &[a, b, &rate, &grad]),
+        ("ResourceApplyAdagradV2", &[a, b, &rate, &rate, &grad]),
+        ("ResourceApplyAdam", &[a, b, third, &rate, &rate, &rate, &rate, &rate, &rate, &grad]),
+        ("ResourceApplyRMSProp", &[a, b, third, &rate, &rate, &rate, &rate, &grad]),
+        ("ResourceApplyCenteredRMSProp", &[a, b, third, d, &rate, &rate, &rate, &rate, &grad]),
+    ];
+    for (op, operands) in steps {
+        let read = shown(&c.call("ReadVariableOp", &[a]));
+        c.call(op, operands);
+        assert_eq!(state.each_ref().map(address), before, "{op}");
+        assert_ne!(shown(&c.call("ReadVariableOp", &[a])), read, "{op}");
+        // With a reader a copy is needed, and not to be had. Nothing has changed then, of no variable.
+        let values = || variable_values(&c.0.request.resources).unwrap();
+        let kept = values();
+        let text = |of: &[(ResourceName, HostTensor)]| {
+            of.iter().map(|(_, x)| print::tensor(x).unwrap()).collect::<Vec<_>>()
+        };
+        let read = text(&kept);
+        assert_eq!(c.error(op, operands).code(), ErrorCode::ResourceExhausted, "{op}");
+        assert_eq!(text(&values()), read, "{op}");
+        assert_eq!(text(&kept), read, "{op}");
+    }
+}
+
+#[test]
+fn a_reader_keeps_what_it_read() {
+    let c = Caller(context());
+    let (a, b) = (variable_of(&c, "a", 2, 1.0), variable_of(&c, "b", 2, 2.0));
+    let kept = variable_values(&c.0.request.resources).unwrap();
+    let read = c.call("ReadVariableOp", &[&a]);
+    c.call("ResourceApplyMomentum", &[&a, &b, &value("f32:1"), &read, &value("f32:0")]);
+    // A variable assigned to another shares its bytes until one of them is updated.
+    let copy = c.call("ReadVariableOp", &[&a]);
+    c.call("AssignVariableOp", &[&b, &copy]);
+    drop(copy);
+    c.call("AssignAddVariableOp", &[&b, &value("f32[2]:5,5")]);
+    assert_eq!(shown(&read), shown(&value("f32[2]:1,1")));
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&a])), shown(&value("f32[2]:0,0")));
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&b])), shown(&value("f32[2]:5,5")));
+    let kept = kept.into_iter().map(|(name, x)| (name.to_string(), shown(&tensor(x))));
+    let want = [("a", "f32[2]:1,1"), ("b", "f32[2]:2,2")];
+    assert!(kept.eq(want.map(|(name, text)| (name.to_owned(), shown(&value(text))))));
+}
+
+#[test]
+fn a_panic_in_an_update_is_an_error_until_the_next_assignment() {
+    let c = Caller(context());
+    let (a, b) = (variable_of(&c, "a", 2, 1.0), variable_of(&c, "b", 2, 2.0));
+    let panicking = || {
+        let both = [variables::variable(&a).unwrap(), variables::variable(&b).unwrap()];
+        variables::update(both, |_| panic!("on purpose"))
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
+    for (op, operands) in
+        [("ReadVariableOp", vec![&a]), ("AssignAddVariableOp", vec![&b, &value("f32[2]:1,1")])]
+    {
+        let error = c.error(op, &operands);
+        assert!(error.to_string().contains("half updated"), "{error}");
+    }
+    assert!(variable_values(&c.0.request.resources).is_err());
+    c.call("AssignVariableOp", &[&a, &value("f32[2]:3,3")]);
+    assert_eq!(shown(&c.call("ReadVariableOp", &[&a])), shown(&value("f32[2]:3,3")));
+    c.call("DestroyResourceOp", &[&b]);
+    assert_eq!(variable_values(&c.0.request.resources).unwrap().len(), 1);
+}
+
+/// Threads that update two variables in both orders while others look at both: no update is lost, none is
+/// seen in part.
+#[test]
+fn updates_and_snapshots_by_many_threads() {
+    const STEPS: usize = 200;
+    let c = Caller(context());
+    let (a, b) = (variable_of(&c, "a", 16, 0.0), variable_of(&c, "b", 16, 0.0));
+    let one = HostTensor::from_slice(Shape::new(&[16]).unwrap(), &[1f32; 16], &Malloc::shared()).unwrap();
+    let step = |first: &Value, second: &Value| {
+        let both = [variables::variable(first).unwrap(), variables::variable(second).unwrap()];
+        variables::update(both, |both| {
+            both.into_iter().try_for_each(|x| accumulate(Binary::Add, x, &one, &Malloc::shared()))
+        })
+    };
+    let numbers = |x: &HostTensor| x.read::<f32>().unwrap().to_vec();
+    std::thread::scope(|scope| {
+        let updates = [(&a, &b), (&b, &a)].map(|(first, second)| {
+            scope.spawn(move || (0..STEPS).for_each(|_| step(first, second).unwrap()))
+        });
+        while !updates.iter().all(|thread| thread.is_finished()) {
+            let seen = variable_values(&c.0.request.resources).unwrap();
+            let (a, b) = (numbers(&seen[0].1), numbers(&seen[1].1));
+            assert!(a == b && a.iter().all(|x| *x == a[0]));
+        }
+    });
+    let seen = variable_values(&c.0.request.resources).unwrap();
+    assert!(seen.iter().all(|(_, x)| numbers(x) == [2.0 * STEPS as f32; 16]));
 }
 
 #[test]

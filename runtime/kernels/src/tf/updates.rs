@@ -1,4 +1,4 @@
-//! Steps of training: variables and their slots replaced by what the tensor library computes of them and of a gradient.
+//! Steps of training: variables and their slots, updated in place by the tensor library with a gradient.
 //!
 //! ```text
 //! ResourceApplyMomentum(var, accum, lr, grad, momentum)      state: var, accum      the rest: tensors
@@ -14,11 +14,11 @@ use befrost_tensor::tf::{
     apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
 };
 use befrost_tensor::{HostTensor, TensorError};
-use smallvec::SmallVec;
 
 use super::action::{Action, Row, of_all};
 use super::dense;
 use super::variables::{update, variable};
+use crate::objects::refused;
 
 pub(super) const OPS: &[Row] = &[
     (&["tf.ApplyGradientDescent", "tf.ResourceApplyGradientDescent"], |attrs| {
@@ -73,25 +73,20 @@ pub(super) const OPS: &[Row] = &[
 /// A step of `S` variables by `N` tensors. An operator of references gives the first one on.
 fn step<const S: usize, const N: usize>(
     attrs: &Attributes<'_>,
-    f: impl Fn([&HostTensor; S], [&HostTensor; N], &Arc<dyn Allocator>) -> Result<[HostTensor; S], TensorError>
+    f: impl Fn([&mut HostTensor; S], [&HostTensor; N], &Arc<dyn Allocator>) -> Result<(), TensorError>
     + Send
     + Sync
     + 'static,
 ) -> Result<Action, TensorError> {
     let gives = !attrs.signature().outputs.is_empty();
-    let count = |got: usize| TensorError::Count { want: S + N, got };
     of_all(move |operands, cx| {
         let (state, rest) = operands.split_at(S.min(operands.len()));
-        let state = state.iter().map(|value| variable(value)).collect::<Result<SmallVec<[_; 4]>, _>>()?;
-        let rest = rest.iter().map(|value| dense(value)).collect::<Result<SmallVec<[_; 8]>, _>>()?;
-        update(&state, |old| {
-            let old = <[&HostTensor; S]>::try_from(old.iter().collect::<Vec<_>>());
-            let rest = <[&HostTensor; N]>::try_from(&rest[..]);
-            match (old, rest) {
-                (Ok(old), Ok(rest)) => Ok(f(old, rest, cx.allocator())?.into()),
-                _ => Err(count(operands.len())),
-            }
-        })?;
+        let state = state.iter().map(|value| variable(value)).collect::<Result<Vec<_>, _>>()?;
+        let rest = rest.iter().map(|value| dense(value)).collect::<Result<Vec<_>, _>>()?;
+        let (Ok(state), Ok(rest)) = (state.try_into(), rest.try_into()) else {
+            return Err(refused(TensorError::Count { want: S + N, got: operands.len() }));
+        };
+        update(state, |state| f(state, rest, cx.allocator()))?;
         let given: Option<Value> = operands.first().filter(|_| gives).map(|&first| first.clone());
         Ok(given)
     })

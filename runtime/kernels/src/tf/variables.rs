@@ -4,19 +4,27 @@
 //! VarHandleOp, VariableV2 ──▶ Handle ──▶ Variable { value } in the request's resources, by container and name
 //! ```
 //!
-//! Values are replaced, never written: who has read one keeps it as it was. An update holds the lock of the variable from reading to replacing, so none
-//! is lost; the order of updates is that of the chains that the compiler adds.
+//! A read gives a counted handle of the value. An update works on the value itself, under the variable's
+//! lock: bytes without another handle are overwritten, all others copied first, so an earlier read keeps what
+//! it read. The order of updates is that of the chains that the compiler adds.
 //!
-//! A variable without a name belongs to the operator that makes its handle.
+//! Locks: an update of several variables, and a [snapshot](variable_values), lock them in the order of their
+//! addresses, so that there is no circle. The lock of the resources' names may be taken under them, not the
+//! other way round. A panic in an update may leave a value half written; from then on it is an error to use
+//! it, until another one is assigned.
+//!
+//! As in TensorFlow a variable exists from its first assignment until it is destroyed; one that has a value
+//! is the one in the resources. A variable without a name belongs to the operator that makes its handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use befrost_host::context::{Resource, ResourceName, Resources};
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::Rest;
 use befrost_host::object::Object;
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::op::Attributes;
-use befrost_tensor::tf::{Binary, PartialShape, binary, gather, gather_nd, shape_of};
+use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
 use super::action::{Action, Row, of, scalar, tensor};
@@ -34,10 +42,16 @@ pub(super) fn add(registry: &mut Registry) {
 /// A variable.
 #[derive(Debug)]
 pub(super) struct Variable {
-    name: String,
+    name: ResourceName,
+    /// Whether the resources have it under its name; else it belongs to an operator.
+    is_shared: bool,
     dtype: DType,
     shape: PartialShape,
     value: Mutex<Option<HostTensor>>,
+}
+
+impl Resource for Variable {
+    const TYPE: &'static str = "variable";
 }
 
 /// A resource or a reference.
@@ -63,15 +77,17 @@ pub(super) const OPS: &[Row] = &[
         })
     }),
     (&["tf.VarIsInitializedOp", "tf.IsVariableInitialized"], |attrs| {
-        of(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock().is_some()), cx)?]))
+        of(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
     }),
     (&["tf.AssignVariableOp", "tf.Assign"], assign),
-    (&["tf.AssignAddVariableOp", "tf.AssignAdd"], |attrs| accumulate(attrs, Binary::Add)),
-    (&["tf.AssignSubVariableOp", "tf.AssignSub"], |attrs| accumulate(attrs, Binary::Sub)),
+    (&["tf.AssignAddVariableOp", "tf.AssignAdd"], |attrs| add_or_sub(attrs, Binary::Add)),
+    (&["tf.AssignSubVariableOp", "tf.AssignSub"], |attrs| add_or_sub(attrs, Binary::Sub)),
     (&["tf.DestroyResourceOp"], |attrs| {
-        of(attrs, |[of], _| {
-            *variable(of)?.lock() = None;
-            Ok([])
+        let ignores_absence = attrs.bool("ignore_lookup_error")?;
+        of(attrs, move |[of], cx| {
+            let variable = variable(of)?;
+            let is_there = variable.destroy(&cx.request.resources);
+            if is_there || ignores_absence { Ok([]) } else { Err(variable.absent()) }
         })
     }),
     (&["tf.VariableShape"], |attrs| {
@@ -97,13 +113,23 @@ pub(super) const OPS: &[Row] = &[
 ];
 
 impl Variable {
-    fn new(name: &str, dtype: DType, shape: PartialShape) -> Variable {
-        Variable { name: name.to_owned(), dtype, shape, value: Mutex::new(None) }
+    fn new(name: ResourceName, is_shared: bool, dtype: DType, shape: PartialShape) -> Variable {
+        Variable { name, is_shared, dtype, shape, value: Mutex::new(None) }
     }
 
-    /// The value, for as long as nobody else may see it.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Option<HostTensor>> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The value, to be read or updated.
+    fn lock(&self) -> Result<MutexGuard<'_, Option<HostTensor>>, KernelError> {
+        self.value.lock().map_err(|_| {
+            let message = format!("the variable '{}' was half updated when a kernel panicked", self.name);
+            KernelError::new(ErrorCode::FailedPrecondition, message)
+        })
+    }
+
+    /// The value, to be replaced without a look at it.
+    fn lock_anew(&self) -> MutexGuard<'_, Option<HostTensor>> {
+        let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        self.value.clear_poison();
+        value
     }
 
     fn uninitialized(&self) -> KernelError {
@@ -111,9 +137,68 @@ impl Variable {
         KernelError::new(ErrorCode::FailedPrecondition, message)
     }
 
-    pub(super) fn read(&self) -> Result<HostTensor, KernelError> {
-        self.lock().clone().ok_or_else(|| self.uninitialized())
+    fn absent(&self) -> KernelError {
+        KernelError::new(ErrorCode::NotFound, format!("there is no variable '{}' to destroy", self.name))
     }
+
+    pub(super) fn read(&self) -> Result<HostTensor, KernelError> {
+        self.lock()?.clone().ok_or_else(|| self.uninitialized())
+    }
+
+    /// Replaces the value. A variable that was destroyed has its name again.
+    ///
+    /// # Errors
+    /// If another variable has that name by now.
+    fn assign(self: &Arc<Variable>, new: HostTensor, resources: &Resources) -> Result<(), KernelError> {
+        let mut value = self.lock_anew();
+        if value.is_none() && self.is_shared {
+            let named = resources.or_insert(&self.name, self.clone());
+            if !Arc::ptr_eq(&named, self) {
+                let message = format!("the variable '{}' was destroyed, and another has its name", self.name);
+                return Err(KernelError::new(ErrorCode::FailedPrecondition, message));
+            }
+        }
+        *value = Some(new);
+        Ok(())
+    }
+
+    /// Takes the value and the name away. Returns whether there was a value.
+    fn destroy(self: &Arc<Variable>, resources: &Resources) -> bool {
+        let mut value = self.lock_anew();
+        if self.is_shared {
+            resources.remove(&self.name, self);
+        }
+        value.take().is_some()
+    }
+}
+
+/// The values of different variables, locked in the order of the variables' addresses.
+fn lock_all<'a>(
+    variables: &[&'a Arc<Variable>],
+) -> Result<Vec<MutexGuard<'a, Option<HostTensor>>>, KernelError> {
+    let mut order: Vec<usize> = (0..variables.len()).collect();
+    order.sort_by_key(|&i| Arc::as_ptr(variables[i]));
+    if order.windows(2).any(|pair| Arc::ptr_eq(variables[pair[0]], variables[pair[1]])) {
+        return Err(KernelError::invalid("one variable is updated twice at once"));
+    }
+    let locked = order.into_iter().map(|i| Ok((i, variables[i].lock()?)));
+    let mut locked = locked.collect::<Result<Vec<_>, KernelError>>()?;
+    locked.sort_by_key(|(i, _)| *i);
+    Ok(locked.into_iter().map(|(_, value)| value).collect())
+}
+
+/// The values of all variables of a set of resources at one moment, in the order of their containers and
+/// names. Those without a value are left out. Nothing is copied: an update that comes later writes elsewhere
+/// for as long as a value is held. No update has happened in part.
+///
+/// # Errors
+/// If an update of a variable panicked.
+pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostTensor)>, KernelError> {
+    let all = resources.all::<Variable>();
+    let values = lock_all(&all.iter().map(|(_, variable)| variable).collect::<Vec<_>>())?;
+    let named =
+        all.iter().zip(&values).filter_map(|((name, _), value)| Some((name.clone(), (**value).clone()?)));
+    Ok(named.collect())
 }
 
 /// The variable of a handle.
@@ -123,41 +208,31 @@ pub(super) fn variable(value: &Value) -> Result<&Arc<Variable>, KernelError> {
     })
 }
 
-/// Replaces the values of variables by what `f` makes of them; by nothing if it fails.
-pub(super) fn update(
-    variables: &[&Arc<Variable>],
-    f: impl FnOnce(&[HostTensor]) -> Result<Vec<HostTensor>, TensorError>,
+/// Lets `f` update the values of variables in place. An `f` that fails must leave all elements as they were.
+pub(super) fn update<const N: usize>(
+    variables: [&Arc<Variable>; N],
+    f: impl FnOnce([&mut HostTensor; N]) -> Result<(), TensorError>,
 ) -> Result<(), KernelError> {
-    // One after another in one order for all, so that nobody waits in a circle.
-    let mut order: Vec<usize> = (0..variables.len()).collect();
-    order.sort_by_key(|&i| Arc::as_ptr(variables[i]));
-    if order.windows(2).any(|pair| Arc::ptr_eq(variables[pair[0]], variables[pair[1]])) {
-        return Err(KernelError::invalid("one variable is updated twice at once"));
-    }
-    let mut locked: Vec<_> = order.iter().map(|&i| (i, variables[i].lock())).collect();
-    locked.sort_by_key(|(i, _)| *i);
-    let values =
-        locked.iter().map(|(i, value)| (**value).clone().ok_or_else(|| variables[*i].uninitialized()));
-    let values = values.collect::<Result<Vec<_>, _>>()?;
-    let new = f(&values).map_err(refused)?;
-    for ((_, value), new) in locked.iter_mut().zip(new) {
-        **value = Some(new);
-    }
-    Ok(())
+    let mut locked = lock_all(&variables)?;
+    let values = locked.iter_mut().zip(variables);
+    let values = values.map(|(value, variable)| value.as_mut().ok_or_else(|| variable.uninitialized()));
+    let values = <[&mut HostTensor; N]>::try_from(values.collect::<Result<Vec<_>, _>>()?);
+    let values = values.map_err(|values| TensorError::Count { want: N, got: values.len() });
+    values.and_then(f).map_err(refused)
 }
 
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
-    let (container, name) = (attrs.string("container")?, attrs.string("shared_name")?);
-    let key = format!("tf.variable/{container}/{name}");
-    let own = name.is_empty().then(|| Arc::new(Variable::new(attrs.op(), dtype, shape.clone())));
+    let name = ResourceName { container: attrs.string("container")?, name: attrs.string("shared_name")? };
+    let own = name.name.is_empty().then(|| {
+        let name = ResourceName::from(attrs.op());
+        Arc::new(Variable::new(name, false, dtype, shape.clone()))
+    });
     of(attrs, move |[], cx: &ExecContext| {
-        let found = match &own {
-            Some(own) => own.clone(),
-            None => {
-                cx.request.resources.or_insert_with(&key, || Variable::new(&name, dtype, shape.clone()))?
-            }
-        };
+        let found = own.clone().unwrap_or_else(|| {
+            let make = || Variable::new(name.clone(), true, dtype, shape.clone());
+            cx.request.resources.or_insert_with(&name, make)
+        });
         if found.dtype != dtype {
             let problem = format!("the variable '{name}' is of type {}, not {dtype}", found.dtype);
             return Err(KernelError::invalid(problem));
@@ -168,7 +243,7 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
 
 fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let (validate, gives) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
-    of(attrs, move |[to, value], _| {
+    of(attrs, move |[to, value], cx| {
         let (variable, value) = (variable(to)?, dense(value)?);
         value.expect_dtype("value", variable.dtype).map_err(refused)?;
         if validate && !variable.shape.allows(value.shape()) {
@@ -177,19 +252,16 @@ fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
                 format!("shape {} assigned to the variable '{name}' of shape {want}", value.shape());
             return Err(KernelError::invalid(problem));
         }
-        *variable.lock() = Some(value.clone());
+        variable.assign(value.clone(), &cx.request.resources)?;
         Ok(gives.then(|| to.clone()))
     })
 }
 
-fn accumulate(attrs: &Attributes<'_>, op: Binary) -> Result<Action, TensorError> {
+fn add_or_sub(attrs: &Attributes<'_>, op: Binary) -> Result<Action, TensorError> {
     let gives = !attrs.signature().outputs.is_empty();
     of(attrs, move |[to, value], cx| {
         let value = dense(value)?;
-        update(&[variable(to)?], |old| {
-            value.expect_shape("value", old[0].shape())?;
-            Ok(vec![binary(op, &old[0], value, cx.allocator())?])
-        })?;
+        update([variable(to)?], |[x]| accumulate(op, x, value, cx.allocator()))?;
         Ok(gives.then(|| to.clone()))
     })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use befrost_host::context::Output;
+use befrost_host::context::{Output, Resource};
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{Attr, Site, StrAttr};
 use befrost_host::object::Object;
@@ -45,7 +45,7 @@ pub(super) fn add(registry: &mut Registry) {
         Ok::<_, KernelError>(())
     }));
     registry.add(kernel!("tfrt_test.unique_loc", |name: StrAttr<'_>, site: Site, cx: &ExecContext| {
-        let known = cx.request.resources.or_insert_with("tfrt_test.unique_loc", Locations::default)?;
+        let known = cx.request.resources.or_insert_with(&"tfrt_test.unique_loc".into(), Locations::default);
         // One that is not known is no other kernel's.
         site.location().map_or(Ok(Chain), |location| known.check(location, name.0).map(|()| Chain))
     }));
@@ -155,6 +155,10 @@ impl Object for Coordinate {
 /// Which name was used at which location.
 #[derive(Default)]
 struct Locations(Mutex<BTreeMap<String, String>>);
+
+impl Resource for Locations {
+    const TYPE: &'static str = "locations";
+}
 
 impl Locations {
     fn check(&self, location: String, name: &str) -> Result<(), KernelError> {

@@ -2,6 +2,7 @@
 
 use bef_format::{AttrView, DType};
 use befrost_host::async_value::AsyncRef;
+use befrost_host::context::Resource;
 use befrost_host::error::ErrorCode;
 use befrost_host::kernel::{KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
 use befrost_host::object::Object;
@@ -33,7 +34,8 @@ pub(super) fn add(registry: &mut Registry) {
         sum_attr(start.0, &terms)
     }));
     registry.add(kernel!("tfrt_test.get_request_context_data.i32", |cx: &ExecContext| {
-        cx.request.resources.or_insert_with("tfrt_test.request_context_data", || 0i32).map(|data| *data)
+        let name = "tfrt_test.request_context_data".into();
+        cx.request.resources.or_insert_with(&name, || RequestData(0)).0
     }));
     registry.add(kernel!("tfrt_test.print_debug_info", |site: Site, cx: &ExecContext| {
         let name = site.name().unwrap_or("Kernel has no debug info");
@@ -48,6 +50,13 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tfrt_test.print_tensor_type", |ty: &TensorType, cx: &ExecContext| {
         cx.print(&format!("tensor_type = {}\n", ty.0)).map(|()| Chain)
     }));
+}
+
+/// What a test keeps in the resources of a request.
+struct RequestData(i32);
+
+impl Resource for RequestData {
+    const TYPE: &'static str = "request data";
 }
 
 const MAKE_INDIRECT: &str = "tfrt_test.make_indirect";

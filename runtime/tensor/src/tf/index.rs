@@ -173,13 +173,26 @@ pub fn tensor_scatter(
     updates: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    updates.expect_dtype("updates", x.dtype())?;
-    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), allocator)?;
-    out.write_bytes()?.copy_from_slice(&x.read_bytes()?);
-    scatter_into("TensorScatter", mode, &out, indices, updates)?;
+    let mut out = x.clone();
+    scatter_update(mode, &mut out, indices, updates, allocator)?;
     Ok(out)
 }
 
+/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. Where it fails, `x` keeps its
+/// elements.
+pub fn scatter_update(
+    mode: Scatter,
+    x: &mut HostTensor,
+    indices: &HostTensor,
+    updates: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(), TensorError> {
+    updates.expect_dtype("updates", x.dtype())?;
+    x.make_unique(allocator)?;
+    scatter_into("TensorScatter", mode, x, indices, updates)
+}
+
+/// Fails before anything is written.
 fn scatter_into(
     op: &'static str,
     mode: Scatter,

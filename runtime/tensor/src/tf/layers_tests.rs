@@ -1,9 +1,12 @@
 //! Products, convolutions, lists and training steps against formulas of a line, and gradients against differences.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::tests::{check, malloc, near, numeric_gradient, refused, tensor, vector};
 use super::*;
+use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 
 fn shape(dims: &[usize]) -> Shape {
@@ -196,38 +199,108 @@ fn training_steps_follow_their_formulas() {
     let m = &malloc();
     let s = |x: f64| tensor(&[], &[x]);
     let (var, accum, grad) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]), vector(&[2.0f64, -1.0]));
-    let [x, a] = apply_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), false, m).unwrap();
+    // Clones: the steps leave those that they are made of.
+    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
+    apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
     near(&a, &[2.45, -1.0]);
     near(&x, &[1.0 - 0.245, 2.1]);
-    let [x, _] = apply_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), true, m).unwrap();
+    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
+    apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), true, m).unwrap();
     near(&x, &[1.0 - 0.1 * (2.0 + 2.45 * 0.9), 2.0 + 0.1 * 1.9]);
-    let [x, a] = apply_keras_momentum([&var, &accum], &s(0.1), &grad, &s(0.9), false, m).unwrap();
+    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
+    apply_keras_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
     near(&a, &[0.25, 0.1]);
     near(&x, &[1.25, 2.1]);
     let rates = [s(0.9), s(0.999), s(0.01), s(0.9), s(0.999), s(1e-8)];
     let [beta1_power, beta2_power, lr, beta1, beta2, epsilon] = &rates;
     let by = Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon };
     let zero = vector(&[0.0f64, 0.0]);
-    let [x, first, second] = apply_adam([&var, &zero, &zero], &by, &grad, false, m).unwrap();
+    let [mut x, mut first, mut second] = [&var, &zero, &zero].map(HostTensor::clone);
+    apply_adam([&mut x, &mut first, &mut second], &by, &grad, false, m).unwrap();
     near(&first, &[0.2, -0.1]);
     near(&second, &[0.004, 0.001]);
     near(&x, &[1.0 - 0.01, 2.0 + 0.01]);
-    let [x, a] = apply_adagrad([&var, &accum], &s(0.1), &grad, true, m).unwrap();
+    let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
+    apply_adagrad([&mut x, &mut a], &s(0.1), &grad, true, m).unwrap();
     near(&a, &[4.5, 1.0]);
     near(&x, &[1.0 - 0.2 / 4.5f64.sqrt(), 2.1]);
     let [lr, rho, momentum, epsilon] = &[s(0.1), s(0.5), s(0.5), s(0.0)];
     let by = RmsProp { lr, rho, momentum, epsilon };
-    let [x, ms, mom] = apply_rms_prop([&var, &accum, &zero], &by, &grad, m).unwrap();
+    let [mut x, mut ms, mut mom] = [&var, &accum, &zero].map(HostTensor::clone);
+    apply_rms_prop([&mut x, &mut ms, &mut mom], &by, &grad, m).unwrap();
     near(&ms, &[2.25, 0.5]);
     near(&mom, &[0.2 / 1.5, -0.1 / 0.5f64.sqrt()]);
     near(&x, &[1.0 - 0.2 / 1.5, 2.0 + 0.1 / 0.5f64.sqrt()]);
-    let [.., mom] = apply_centered_rms_prop([&var, &zero, &accum, &zero], &by, &grad, m).unwrap();
+    let [mut x, mut mg, mut ms, mut mom] = [&var, &zero, &accum, &zero].map(HostTensor::clone);
+    apply_centered_rms_prop([&mut x, &mut mg, &mut ms, &mut mom], &by, &grad, m).unwrap();
     near(&mom, &[0.2 / 1.25f64.sqrt(), -0.1 / 0.25f64.sqrt()]);
+    let [mut x, mut a] = [var.clone(), s(1.0)];
     refused(
-        apply_momentum([&var, &s(1.0)], &s(0.1), &grad, &s(0.9), false, m),
+        apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m),
         "`accum` has shape [], expected [2]",
     );
-    refused(apply_gradient_descent(&var, &grad, &grad, m), "`alpha` has shape [2], expected []");
+    refused(apply_gradient_descent(&mut x, &grad, &grad, m), "`alpha` has shape [2], expected []");
+    near(&var, &[1.0, 2.0]);
+    near(&accum, &[0.5, 0.0]);
+}
+
+/// Memory is asked for only where the state has other handles, and where it is missing all elements stay.
+#[test]
+fn training_steps_write_in_place() {
+    let (m, none) = (&malloc(), &(Arc::new(Limited::new(malloc(), 0)) as Arc<dyn Allocator>));
+    let (grad, rate) = (vector(&[2.0f64, -1.0]), tensor(&[], &[0.5]));
+    let address = |x: &HostTensor| x.buffer().address();
+    let (mut var, mut accum) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]));
+    let before = [address(&var), address(&accum)];
+    apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, none).unwrap();
+    accumulate(Binary::Add, &mut var, &grad, none).unwrap();
+    scatter_update(Scatter::Mul, &mut var, &tensor(&[1, 1], &[0i32]), &vector(&[3.0f64]), none).unwrap();
+    assert_eq!([address(&var), address(&accum)], before);
+    let stepped = [(1.0 - 0.5 * 2.25 + 2.0) * 3.0, 2.0 + 0.5 - 1.0];
+    near(&var, &stepped);
+    let kept = accum.clone();
+    assert!(apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, none).is_err());
+    near(&var, &stepped);
+    near(&accum, &[2.25, -1.0]);
+    apply_momentum([&mut var, &mut accum], &rate, &grad, &rate, false, m).unwrap();
+    near(&kept, &[2.25, -1.0]);
+    near(&accum, &[3.125, -1.5]);
+    assert_eq!(address(&var), before[0]);
+    // Two of one buffer.
+    let (mut a, mut b) = (grad.clone(), grad.clone());
+    apply_momentum([&mut a, &mut b], &rate, &grad, &rate, false, m).unwrap();
+    near(&b, &[3.0, -1.5]);
+    near(&a, &[0.5, -0.25]);
+    near(&grad, &[2.0, -1.0]);
+}
+
+/// Adding in place gives the bits of adding, for every dtype. A dtype without sums is refused before anything
+/// is copied.
+#[test]
+fn accumulation_is_addition() {
+    let m = &malloc();
+    for dtype in DType::ALL {
+        let number = |x: &[f64]| cast(&vector(x), dtype, m).unwrap();
+        let (a, b) = (number(&[0.1, 3.0, 65504.0, -7.5, 0.0]), number(&[0.3, -5.0, 17.0, 7.5, -0.0]));
+        for op in [Binary::Add, Binary::Sub] {
+            let mut sum = a.clone();
+            match (accumulate(op, &mut sum, &b, m), binary(op, &a, &b, m)) {
+                (Ok(()), Ok(want)) => assert_eq!(*sum.read_bytes().unwrap(), *want.read_bytes().unwrap()),
+                (Err(error), Err(want)) => {
+                    assert_eq!(error, want);
+                    assert!(sum.shares_buffer(&a));
+                }
+                (got, want) => panic!("{op:?} of {dtype}: {got:?}, expected {want:?}"),
+            }
+        }
+    }
+    let mut x = vector(&[1.0f32]);
+    refused(
+        accumulate(Binary::Add, &mut x, &tensor(&[], &[1.0f32]), m),
+        "`value` has shape [], expected [1]",
+    );
+    refused(accumulate(Binary::Add, &mut x, &vector(&[1i32]), m), "`value` has dtype i32, expected f32");
+    assert!(accumulate(Binary::Mul, &mut x, &vector(&[1.0f32]), m).is_err());
 }
 
 #[test]

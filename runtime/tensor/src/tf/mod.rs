@@ -80,7 +80,8 @@ pub mod reference {
     };
     pub use super::einsum::einsum;
     pub use super::index::{
-        Scatter, gather, gather_nd, list_diff, one_hot, scatter_nd, tensor_scatter, unique, where_true,
+        Scatter, gather, gather_nd, list_diff, one_hot, scatter_nd, scatter_update, tensor_scatter, unique,
+        where_true,
     };
     pub use super::joins::{concat, pack, split, split_v, unpack};
     pub use super::list::TensorList;
@@ -111,7 +112,7 @@ pub mod reference {
     };
     pub use super::softmax::{log_softmax, softmax, softmax_cross_entropy, sparse_softmax_cross_entropy};
     pub use super::train::{
-        Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
+        Adam, RmsProp, accumulate, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
         apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
     };
     pub use super::unary::{

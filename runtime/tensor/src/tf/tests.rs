@@ -441,7 +441,8 @@ fn layers() {
     check(bias_add_grad(&x, Format::Nhwc, m), &[2], &[4i32, 6]);
     refused(bias_add(&x, &vector(&[1i32]), Format::Nhwc, m), "`bias` has shape [1], expected [2]");
     let half = tensor(&[], &[0.5f32]);
-    let [x] = apply_gradient_descent(&vector(&[1.0f32]), &half, &vector(&[4.0f32]), m).unwrap();
+    let mut x = vector(&[1.0f32]);
+    apply_gradient_descent(&mut x, &half, &vector(&[4.0f32]), m).unwrap();
     check(Ok(x), &[1], &[-1.0f32]);
     let two = &vector(&[2.0f32]);
     let attrs = BatchNormAttrs { epsilon: 0.0, ..BatchNormAttrs::default() };

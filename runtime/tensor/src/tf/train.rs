@@ -1,14 +1,28 @@
-//! The arithmetic of TensorFlow's training updates, as functions: variables in, new variables out.
+//! The arithmetic of TensorFlow's training updates, in place of the variables and their slots.
 //!
-//! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype, as in TensorFlow. Each
-//! new value is computed in f64 and rounded once.
+//! ```text
+//! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write
+//! ```
+//!
+//! A tensor of the state that has no other handle is overwritten, and nothing of its size is allocated. Any
+//! other is replaced by a new one, so its other handles keep the old elements. Everything that can fail comes
+//! before the first write: after an error all elements are as they were.
+//!
+//! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype,
+//! as in TensorFlow. Each new value is computed in f64 and rounded once.
 
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 
-use super::real::{reals, scalar};
-use super::unary::cast;
+use half::{bf16, f16};
+
+use super::Binary;
+use super::binary::BinaryTable;
+use super::numeric::Number;
+use super::real::scalar;
+use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::{DType, HostTensor, TensorError};
+use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
 type Named<'a> = (&'static str, &'a HostTensor);
 
@@ -26,91 +40,138 @@ fn rates<const N: usize>(
     Ok(numbers)
 }
 
-/// Element by element: `N` tensors of one dtype and shape in, the first `M` of them anew out.
-fn update<const N: usize, const M: usize>(
+/// The state becomes `f` of itself and the gradient, element by element. Both are given with the names of
+/// their operands; the first of the state is the variable.
+fn update<const N: usize>(
     op: &'static str,
-    tensors: [Named<'_>; N],
+    names: [&'static str; N],
+    state: [&mut HostTensor; N],
+    (name, grad): Named<'_>,
     allocator: &Arc<dyn Allocator>,
-    f: impl Fn([f64; N]) -> [f64; M],
-) -> Result<[HostTensor; M], TensorError> {
-    let var = tensors[0].1;
-    let mut wide = Vec::with_capacity(N);
-    for (what, x) in tensors {
+    f: impl Fn([f64; N], f64) -> [f64; N],
+) -> Result<(), TensorError> {
+    let var = &*state[0];
+    for (what, x) in names.into_iter().zip(state.iter().map(|x| &**x)).chain([(name, grad)]) {
         x.expect_dtype(what, var.dtype())?;
         x.expect_shape(what, var.shape())?;
-        wide.push(reals(op, x, allocator)?);
     }
-    {
-        let mut elements = wide.iter().map(HostTensor::write::<f64>).collect::<Result<Vec<_>, _>>()?;
-        for i in 0..var.num_elements() {
-            let mut old = [0.0; N];
-            old.iter_mut().zip(&elements).for_each(|(old, x)| *old = x[i]);
-            elements.iter_mut().zip(f(old)).for_each(|(x, new)| x[i] = new);
-        }
+    match var.dtype() {
+        DType::F16 => each::<f16, N>(state, grad, allocator, in_f64(f)),
+        DType::BF16 => each::<bf16, N>(state, grad, allocator, in_f64(f)),
+        DType::F32 => each::<f32, N>(state, grad, allocator, in_f64(f)),
+        DType::F64 => each::<f64, N>(state, grad, allocator, f),
+        dtype => Err(TensorError::Unsupported { op, dtype }),
     }
-    let new = wide.iter().take(M).map(|x| cast(x, var.dtype(), allocator)).collect::<Result<Vec<_>, _>>()?;
-    new.try_into().map_err(|_| TensorError::Count { want: M, got: N })
 }
 
-/// `ApplyGradientDescent`: `var - alpha * delta`.
+/// The same function of numbers that are rounded once.
+fn in_f64<T: Number<Wide = f64>, const N: usize>(
+    f: impl Fn([f64; N], f64) -> [f64; N],
+) -> impl Fn([T; N], T) -> [T; N] {
+    move |old, x| f(old.map(T::widen), x.widen()).map(T::narrow)
+}
+
+/// The state becomes `f` of itself and `x`, element by element. All have one shape.
+fn each<T: Element, const N: usize>(
+    mut state: [&mut HostTensor; N],
+    x: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+    f: impl Fn([T; N], T) -> [T; N],
+) -> Result<(), TensorError> {
+    state.iter_mut().try_for_each(|to| to.make_unique(allocator))?;
+    let x = x.read::<T>()?;
+    let to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
+    let to = <[RefMut<'_, T>; N]>::try_from(to);
+    let mut to = to.map_err(|to| TensorError::Count { want: N, got: to.len() })?;
+    let mut to = to.each_mut().map(|to| &mut to[..x.len()]);
+    for (i, &x) in x.iter().enumerate() {
+        let new = f(to.each_ref().map(|to| to[i]), x);
+        to.iter_mut().zip(new).for_each(|(to, new)| to[i] = new);
+    }
+    Ok(())
+}
+
+/// `AssignAdd` and `AssignSub`: `var + value` or `var - value`, of one dtype and shape, in place of `var`.
+///
+/// # Errors
+/// If dtypes or shapes differ, for any other function, and where the dtype has no such function.
+pub fn accumulate(
+    op: Binary,
+    var: &mut HostTensor,
+    value: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(), TensorError> {
+    value.expect_shape("value", var.shape())?;
+    value.expect_dtype("value", var.dtype())?;
+    let dtype = var.dtype();
+    macro_rules! native {
+        ($($dtype:ident $ty:ty: $add:expr, $sub:expr;)*) => {
+            match (op, dtype) {
+                $((Binary::Add, DType::$dtype) => each::<$ty, 1>([var], value, allocator, |[a], b| [$add(a, b)]),)*
+                $((Binary::Sub, DType::$dtype) => each::<$ty, 1>([var], value, allocator, |[a], b| [$sub(a, b)]),)*
+                (Binary::Add | Binary::Sub, _) => with_element!(dtype, T => {
+                    let f = <T as Number>::Wide::binary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype })?;
+                    each::<T, 1>([var], value, allocator, |[a], b| [T::narrow(f(a.widen(), b.widen()))])
+                }),
+                _ => Err(TensorError::Unsupported { op: op.name(), dtype }),
+            }
+        };
+    }
+    // Other dtypes have the functions of their wide numbers.
+    native! {
+        F16 f16: f16::add, f16::sub;
+        BF16 bf16: bf16::add, bf16::sub;
+        F32 f32: f32::add, f32::sub;
+        F64 f64: f64::add, f64::sub;
+        I32 i32: i32::wrapping_add, i32::wrapping_sub;
+        I64 i64: i64::wrapping_add, i64::wrapping_sub;
+    }
+}
+
+/// `ApplyGradientDescent`: `var' = var - alpha * delta`.
 pub fn apply_gradient_descent(
-    var: &HostTensor,
+    var: &mut HostTensor,
     alpha: &HostTensor,
     delta: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 1], TensorError> {
+) -> Result<(), TensorError> {
     let op = "ApplyGradientDescent";
     let [alpha] = rates(op, var.dtype(), [("alpha", alpha)])?;
-    update(op, [("var", var), ("delta", delta)], allocator, |[var, delta]| [var - alpha * delta])
+    update(op, ["var"], [var], ("delta", delta), allocator, |[var], delta| [var - alpha * delta])
 }
 
-/// `ApplyMomentum`: `accum' = accum * momentum + grad`, and `var - lr * accum'`; Nesterov's takes `grad + accum' * momentum` for `accum'` there. The
-/// new variable and accumulator.
+/// `ApplyMomentum`: `accum' = accum * momentum + grad` and `var' = var - lr * accum'`; Nesterov's takes
+/// `grad + accum' * momentum` for `accum'` there.
 pub fn apply_momentum(
-    [var, accum]: [&HostTensor; 2],
+    [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
     grad: &HostTensor,
     momentum: &HostTensor,
     use_nesterov: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 2], TensorError> {
-    with_momentum(
-        "ApplyMomentum",
-        [var, accum, grad],
-        [lr, momentum],
-        allocator,
-        |lr, momentum, [var, accum, grad]| {
-            let accum = accum * momentum + grad;
-            let step = if use_nesterov { grad + accum * momentum } else { accum };
-            [var - lr * step, accum]
-        },
-    )
-}
-
-/// A new variable and accumulator of the rate, the momentum, and the variable, accumulator and gradient.
-fn with_momentum(
-    op: &'static str,
-    [var, accum, grad]: [&HostTensor; 3],
-    [lr, momentum]: [&HostTensor; 2],
-    allocator: &Arc<dyn Allocator>,
-    step: impl Fn(f64, f64, [f64; 3]) -> [f64; 2],
-) -> Result<[HostTensor; 2], TensorError> {
+) -> Result<(), TensorError> {
+    let op = "ApplyMomentum";
     let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
-    update(op, [("var", var), ("accum", accum), ("grad", grad)], allocator, |x| step(lr, momentum, x))
+    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
+        let accum = accum * momentum + grad;
+        let step = if use_nesterov { grad + accum * momentum } else { accum };
+        [var - lr * step, accum]
+    })
 }
 
-/// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad`, and `var + accum'`; Nesterov's adds `accum' * momentum - lr * grad`. The new
-/// variable and accumulator.
+/// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad` and `var' = var + accum'`; Nesterov's adds
+/// `accum' * momentum - lr * grad`.
 pub fn apply_keras_momentum(
-    [var, accum]: [&HostTensor; 2],
+    [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
     grad: &HostTensor,
     momentum: &HostTensor,
     use_nesterov: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 2], TensorError> {
+) -> Result<(), TensorError> {
     let op = "ResourceApplyKerasMomentum";
-    with_momentum(op, [var, accum, grad], [lr, momentum], allocator, |lr, momentum, [var, accum, grad]| {
+    let [lr, momentum] = rates(op, var.dtype(), [("lr", lr), ("momentum", momentum)])?;
+    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
         let accum = accum * momentum - lr * grad;
         let step = if use_nesterov { accum * momentum - lr * grad } else { accum };
         [var + step, accum]
@@ -134,14 +195,14 @@ pub struct Adam<'a> {
     pub epsilon: &'a HostTensor,
 }
 
-/// `ApplyAdam`: the new variable and moments `m` and `v`.
+/// `ApplyAdam`: the variable and its moments `m` and `v`.
 pub fn apply_adam(
-    [var, m, v]: [&HostTensor; 3],
+    [var, m, v]: [&mut HostTensor; 3],
     by: &Adam<'_>,
     grad: &HostTensor,
     use_nesterov: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 3], TensorError> {
+) -> Result<(), TensorError> {
     let op = "ApplyAdam";
     let Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon } = *by;
     let [beta1_power, beta2_power, lr] =
@@ -149,7 +210,7 @@ pub fn apply_adam(
     let [beta1, beta2, epsilon] =
         rates(op, var.dtype(), [("beta1", beta1), ("beta2", beta2), ("epsilon", epsilon)])?;
     let alpha = lr * (1.0 - beta2_power).sqrt() / (1.0 - beta1_power);
-    update(op, [("var", var), ("m", m), ("v", v), ("grad", grad)], allocator, |[var, m, v, grad]| {
+    update(op, ["var", "m", "v"], [var, m, v], ("grad", grad), allocator, |[var, m, v], grad| {
         let m = m + (grad - m) * (1.0 - beta1);
         let v = v + (grad * grad - v) * (1.0 - beta2);
         let step = if use_nesterov { grad * (1.0 - beta1) + beta1 * m } else { m };
@@ -157,43 +218,44 @@ pub fn apply_adam(
     })
 }
 
-/// `ApplyAdagrad`: `accum' = accum + grad^2` if the slots are updated, and `var - lr * grad / sqrt(accum')`. The new variable and accumulator.
+/// `ApplyAdagrad`: `accum' = accum + grad^2` if the slots are updated, and
+/// `var' = var - lr * grad / sqrt(accum')`.
 pub fn apply_adagrad(
-    [var, accum]: [&HostTensor; 2],
+    [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
     grad: &HostTensor,
     update_slots: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 2], TensorError> {
+) -> Result<(), TensorError> {
     adagrad("ApplyAdagrad", [var, accum], (lr, None), grad, update_slots, allocator)
 }
 
 /// `ApplyAdagradV2`: [`apply_adagrad`] with `epsilon` added to the root.
 pub fn apply_adagrad_v2(
-    [var, accum]: [&HostTensor; 2],
+    [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
     epsilon: &HostTensor,
     grad: &HostTensor,
     update_slots: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 2], TensorError> {
+) -> Result<(), TensorError> {
     adagrad("ApplyAdagradV2", [var, accum], (lr, Some(epsilon)), grad, update_slots, allocator)
 }
 
 fn adagrad(
     op: &'static str,
-    [var, accum]: [&HostTensor; 2],
+    [var, accum]: [&mut HostTensor; 2],
     (lr, epsilon): (&HostTensor, Option<&HostTensor>),
     grad: &HostTensor,
     update_slots: bool,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 2], TensorError> {
+) -> Result<(), TensorError> {
     let [lr] = rates(op, var.dtype(), [("lr", lr)])?;
     let epsilon = match epsilon {
         Some(epsilon) => rates(op, var.dtype(), [("epsilon", epsilon)])?[0],
         None => 0.0,
     };
-    update(op, [("var", var), ("accum", accum), ("grad", grad)], allocator, |[var, accum, grad]| {
+    update(op, ["var", "accum"], [var, accum], ("grad", grad), allocator, |[var, accum], grad| {
         let accum = if update_slots { accum + grad * grad } else { accum };
         [var - lr * grad / (accum.sqrt() + epsilon), accum]
     })
@@ -219,33 +281,33 @@ impl RmsProp<'_> {
     }
 }
 
-/// `ApplyRMSProp`: the new variable, mean square and step.
+/// `ApplyRMSProp`: the variable, its mean square and its step.
 pub fn apply_rms_prop(
-    [var, ms, mom]: [&HostTensor; 3],
+    [var, ms, mom]: [&mut HostTensor; 3],
     by: &RmsProp<'_>,
     grad: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 3], TensorError> {
+) -> Result<(), TensorError> {
     let op = "ApplyRMSProp";
     let [lr, rho, momentum, epsilon] = by.rates(op, var.dtype())?;
-    update(op, [("var", var), ("ms", ms), ("mom", mom), ("grad", grad)], allocator, |[var, ms, mom, grad]| {
+    update(op, ["var", "ms", "mom"], [var, ms, mom], ("grad", grad), allocator, |[var, ms, mom], grad| {
         let ms = ms + (grad * grad - ms) * (1.0 - rho);
         let mom = mom * momentum + lr * grad / (ms + epsilon).sqrt();
         [var - mom, ms, mom]
     })
 }
 
-/// `ApplyCenteredRMSProp`: the new variable, mean gradient, mean square and step.
+/// `ApplyCenteredRMSProp`: the variable, its mean gradient, its mean square and its step.
 pub fn apply_centered_rms_prop(
-    [var, mg, ms, mom]: [&HostTensor; 4],
+    [var, mg, ms, mom]: [&mut HostTensor; 4],
     by: &RmsProp<'_>,
     grad: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-) -> Result<[HostTensor; 4], TensorError> {
+) -> Result<(), TensorError> {
     let op = "ApplyCenteredRMSProp";
     let [lr, rho, momentum, epsilon] = by.rates(op, var.dtype())?;
-    let tensors = [("var", var), ("mg", mg), ("ms", ms), ("mom", mom), ("grad", grad)];
-    update(op, tensors, allocator, |[var, mg, ms, mom, grad]| {
+    let (names, state) = (["var", "mg", "ms", "mom"], [var, mg, ms, mom]);
+    update(op, names, state, ("grad", grad), allocator, |[var, mg, ms, mom], grad| {
         let ms = ms + (grad * grad - ms) * (1.0 - rho);
         let mg = mg + (grad - mg) * (1.0 - rho);
         let mom = mom * momentum + lr * grad / (ms - mg * mg + epsilon).sqrt();

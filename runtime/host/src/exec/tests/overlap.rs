@@ -6,6 +6,7 @@ use crate::context::Cancellation;
 use crate::live::live_objects;
 use crate::object::Object;
 use crate::queue::{Task, from_spec};
+use crate::resources::Resource;
 use bef_format::{DType, StringId};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -31,9 +32,13 @@ struct Waiting {
     held: Vec<(i32, i32, Promise)>,
 }
 
+impl Resource for Flight {
+    const TYPE: &'static str = "flight";
+}
+
 impl Flight {
     fn of(cx: &ExecContext) -> Arc<Flight> {
-        cx.request.resources.or_insert_with("flight", Flight::default).unwrap()
+        cx.request.resources.or_insert_with(&"flight".into(), Flight::default)
     }
 }
 
