@@ -267,6 +267,8 @@ mod bounds;
 #[cfg(not(loom))]
 mod flow;
 #[cfg(not(loom))]
+mod frames;
+#[cfg(not(loom))]
 mod later;
 #[cfg(not(loom))]
 mod overlap;
