@@ -23,7 +23,7 @@ mod datum;
 mod program;
 mod runtime;
 
-pub use befrost_host::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
+pub use befrost_host::context::{Cancellation, Diagnostics, FramePath, FrameStep, Output, Resources, Stdout};
 pub use befrost_host::error::{Error, ErrorCode, KernelError};
 pub use befrost_host::kernel::Kernel;
 pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, kernel};

@@ -15,7 +15,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost_mem::{Allocator, Malloc};
@@ -218,18 +218,18 @@ pub(crate) struct Origin {
     /// The frame that it runs in.
     path: FramePath,
     at: KernelRef,
-    /// How many it has numbered.
-    n_calls: AtomicU64,
+    /// How many calls have got a number.
+    n_calls: AtomicU32,
 }
 
 impl Origin {
     /// Kernel `at` of the frame at `path`.
     pub(crate) fn new(path: FramePath, at: KernelRef) -> Arc<Origin> {
-        Arc::new(Origin { path, at, n_calls: AtomicU64::new(0) })
+        Arc::new(Origin { path, at, n_calls: AtomicU32::new(0) })
     }
 
-    /// The number of the next call of a kernel that does not count its calls itself.
-    pub(crate) fn next_call(&self) -> u64 {
+    /// The number of the next call of a kernel that does not number its calls itself.
+    pub(crate) fn next_call(&self) -> u32 {
         // Relaxed: only uniqueness matters.
         self.n_calls.fetch_add(1, Ordering::Relaxed)
     }

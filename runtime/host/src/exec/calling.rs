@@ -65,7 +65,8 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
         let mut prepared = PreparedCall::new(program, function, &context).map_err(|error| (first, error))?;
         for block in taken {
             before_block(cancellation).map_err(|error| (block, error))?;
-            prepared.set_iteration(block as u64);
+            // There are fewer than 2^32.
+            prepared.set_iteration(block as u32);
             let start = block * size;
             own.clear();
             own.extend([index(start), index(start.saturating_add(size).min(n))]);

@@ -67,7 +67,7 @@ pub struct PreparedCall<'p> {
     plan: &'p FunctionPlan,
     context: &'p ExecContext,
     /// Of the next call.
-    iteration: u64,
+    iteration: u32,
     /// If calls with final arguments go that way.
     line: Option<LineExecutor<'p>>,
 }
@@ -90,8 +90,8 @@ impl<'p> PreparedCall<'p> {
         Ok(PreparedCall { program, plan, context, iteration: 0, line })
     }
 
-    /// Makes the calls to come those of an iteration of the kernel that calls, less than 2^32.
-    pub(crate) fn set_iteration(&mut self, iteration: u64) {
+    /// Makes the calls to come those of an iteration of the kernel that calls.
+    pub(crate) fn set_iteration(&mut self, iteration: u32) {
         self.iteration = iteration;
     }
 
@@ -109,7 +109,7 @@ impl<'p> PreparedCall<'p> {
         }
         match &mut self.line {
             Some(line) if arguments.iter().all(|value| value.final_value().is_some()) => {
-                line.call(Again::NEVER.at(self.iteration), arguments, results);
+                line.call(Again::NEVER.at(self.iteration.into()), arguments, results);
                 Ok(())
             }
             _ => self.call_general(arguments, results),
@@ -132,6 +132,7 @@ impl<'p> PreparedCall<'p> {
     /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room for a frame.
     fn open(&self, arguments: &mut Vec<Value>, then: Then, results: &mut Vec<Value>) -> Option<Started> {
         let &PreparedCall { program, plan, context, iteration, line: _ } = self;
+        let iteration = iteration.into();
         let (is_seeded, values) = (context.queue().is_seeded(), AtomicUsize::new(0));
         let (program, context) = (program.clone(), context.clone());
         let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });

@@ -103,8 +103,9 @@ impl Again {
         Again(u64::from(more) << 32)
     }
 
-    /// The same in iteration `iteration`, which is less than 2^32 unless the results decide.
+    /// The same, of which this is iteration 0, in iteration `iteration`: less than 2^32 unless the results decide.
     pub(crate) fn at(self, iteration: u64) -> Again {
+        debug_assert!(self.is_while() || iteration < Again::ONCE_MORE, "more iterations than can be counted");
         Again(self.0 | iteration)
     }
 
@@ -647,8 +648,8 @@ impl<'f> KernelFrame<'f> {
     /// The frame that the kernel runs in.
     ///
     /// # Errors
-    /// The answer to give if its signature does not say that it takes its frame.
-    pub(crate) fn frame_cx(&self) -> Result<FrameCx<'f>, Outcome> {
+    /// The answer to give if it is not known: the kernel's signature must say that it takes its frame.
+    pub fn frame_cx(&self) -> Result<FrameCx<'f>, Outcome> {
         match self.callers {
             Some(callers) => Ok(FrameCx::new(callers.path(), self.program)),
             None => {
@@ -701,5 +702,26 @@ impl Site {
     pub fn error(&self, error: KernelError) -> Error {
         let trace = self.program.location_string(self.at).into_iter().collect();
         Error::new(error.code(), error.message(), trace)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_are_counted_up_while_runs_are_counted_down() {
+        let (mut again, mut iterations) = (Again::times(2).at(5), vec![]);
+        while let After::Iteration(next) = again.after() {
+            again = next;
+            iterations.push(again.iteration());
+        }
+        assert_eq!((iterations, again.is_last()), (vec![6, 7], true));
+        assert_eq!(Again::times(Again::MAX_MORE).iteration(), 0);
+        assert!(!Again::times(Again::MAX_MORE).is_while() && !Again::times(1).is_last());
+        let late = Again::WHILE_TRUE.at(u64::from(u32::MAX));
+        let After::IfTrue(next) = late.after() else { panic!("the result decides") };
+        assert!(next.is_while() && !next.is_last());
+        assert_eq!(next.iteration(), 1 << 32);
     }
 }

@@ -214,11 +214,3 @@ fn a_kernel_with_a_frame_may_fail_and_panic() {
         }
     }
 }
-
-/// The step is the caller's.
-#[test]
-fn the_step_is_that_of_the_request() {
-    let request = Request { step: 7, ..Request::new(from_spec("s").unwrap()) };
-    let context = ExecContext::new(Arc::new(request));
-    assert_eq!(context.inside(None).request.step, 7);
-}
