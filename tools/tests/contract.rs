@@ -121,18 +121,16 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
 fn ops_and_kernels_agree() {
     let (ops, kernels) = (Registry::standard(), befrost::registry());
     let mut found = Vec::new();
-    for op in ops.iter() {
-        for def in op.kernels.iter().filter(|def| def.device.is_empty()) {
-            match kernels.find(&def.kernel) {
-                Some(kernel) => found.extend(differences(op, kernel)),
-                None => found.push(format!("'{}' has no kernel '{}'", op.name, def.kernel)),
-            }
+    for op in ops.iter().filter(|op| op.has_kernel) {
+        match kernels.find(&op.name) {
+            Some(kernel) => found.extend(differences(op, kernel)),
+            None => found.push(format!("'{}' has no kernel", op.name)),
         }
     }
     // Native functions are called, and need no op.
     let is_op = |kernel: &&Kernel| kernel.name.contains('.');
     for kernel in kernels.iter().filter(is_op) {
-        if !ops.iter().any(|op| op.kernels.iter().any(|def| def.kernel == kernel.name)) {
+        if !ops.find(kernel.name).is_some_and(|op| op.has_kernel) {
             found.push(format!("no op names the kernel '{}'", kernel.name));
         }
     }

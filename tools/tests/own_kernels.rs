@@ -8,8 +8,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use befrost::kernel::Later;
-use befrost::{Limits, Registry};
+use befrost::kernel::{FrameCx, Later};
+use befrost::{CallOptions, ExecContext, Limits, Registry};
 
 const PROGRAM: &str = "\
 func.func @main(%width: i32, %length: i32) -> (i32, i32, i32) {
@@ -134,6 +134,32 @@ fn how_deep_calls_nest_is_a_choice() {
             assert_eq!(call(Limits::default(), 5000), "0", "{name} {queue}");
         }
     }
+}
+
+/// A loop whose last iteration says which one it is.
+const COUNTED: &str = "\
+func.func @main() -> i32 {
+  %three = tfrt.constant.i32 3
+  %last = tfrt.repeat.i32 %three, %three : i32 {
+    %key = \"geo.key\"() : () -> i32
+    tfrt.return %key : i32
+  }
+  tfrt.return %last : i32
+}
+";
+
+#[test]
+fn a_kernel_sees_the_step_of_the_call_and_its_iteration() {
+    let kernels = befrost::registry().with(|registry| {
+        registry.add(befrost::kernel!("geo.key", |frame: FrameCx<'_>, cx: &ExecContext| {
+            (cx.request.step * 10 + frame.iteration()) as i32
+        }));
+    });
+    let runtime = befrost::Runtime::builder().kernels(kernels).build().expect("it starts");
+    let program = runtime.load(&translated("counted", COUNTED)).expect("it loads");
+    let options = CallOptions { step: 7, ..CallOptions::default() };
+    let results = program.function("main").expect("it is there").call_with([], &options);
+    assert_eq!(results.expect("it runs")[0].to_string(), "72");
 }
 
 #[test]

@@ -23,16 +23,6 @@ pub enum OperandMode {
     After,
 }
 
-/// Where a buffer must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum MemorySpace {
-    /// Not a buffer, or in the memory of the host.
-    #[default]
-    Host,
-    /// In the memory of the device on which the op is placed.
-    Device,
-}
-
 /// How many values stand for one declared operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Arity {
@@ -56,8 +46,6 @@ pub struct OperandDef {
     pub arity: Arity,
     /// When it must be there.
     pub mode: OperandMode,
-    /// Where its buffer must be.
-    pub space: MemorySpace,
 }
 
 /// A declared result.
@@ -69,8 +57,6 @@ pub struct ResultDef {
     pub ty: TypeConstraint,
     /// One, optional or variadic.
     pub arity: Arity,
-    /// Where its buffer is.
-    pub space: MemorySpace,
 }
 
 /// A declared attribute.
@@ -191,15 +177,6 @@ impl Cost {
     }
 }
 
-/// The kernel that runs an op on a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelDef {
-    /// Kind of device; "" is the host.
-    pub device: &'static str,
-    /// Name in the kernel registry.
-    pub kernel: String,
-}
-
 /// What folding an op gave for one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folded {
@@ -219,10 +196,6 @@ pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>
 /// Names for the results of an op, by which the printer calls them: `c1_i32` for a constant. Fewer names than results
 /// (or empty ones) leave the rest numbered.
 pub type ResultNames = fn(&Module, OpId) -> Vec<String>;
-/// Computes result types from operand types and attributes.
-pub type ShapeFn = fn(&Module, OpId) -> Result<Vec<TypeId>, Diagnostic>;
-/// Builds the gradients of the operands from those of the results.
-pub type Gradient = fn(&mut Module, OpId, &[Option<ValueId>]) -> Vec<Option<ValueId>>;
 
 /// One op: everything that the compiler knows about it.
 #[derive(Clone, Debug)]
@@ -270,12 +243,8 @@ pub struct OpDef {
     pub folder: Option<Folder>,
     /// Canonicalization, by falling benefit.
     pub patterns: Vec<Pattern>,
-    /// Shape inference.
-    pub shape: Option<ShapeFn>,
-    /// Differentiation.
-    pub gradient: Option<Gradient>,
-    /// Kernels, the host's first. Empty: the op does not run (modules, functions, returns).
-    pub kernels: Vec<KernelDef>,
+    /// Whether it runs, as the kernel of its name; modules, functions and returns do not.
+    pub has_kernel: bool,
     /// Does the kernel finish before it returns?
     pub sync: bool,
     /// Cost.
@@ -312,9 +281,7 @@ impl OpDef {
             callee_type: None,
             folder: None,
             patterns: Vec::new(),
-            shape: None,
-            gradient: None,
-            kernels: Vec::new(),
+            has_kernel: false,
             sync: true,
             cost: Cost::Unknown,
             variadic_operand: None,
@@ -344,7 +311,7 @@ impl OpDef {
         }
         self.has_open_operand |= ty.only().is_none();
         self.takes_chain |= ty == TypeConstraint::Is(KnownType::Chain);
-        self.operands.push(OperandDef { name, ty, arity, mode, space: MemorySpace::Host });
+        self.operands.push(OperandDef { name, ty, arity, mode });
         self
     }
 
@@ -360,7 +327,7 @@ impl OpDef {
         if arity != Arity::One {
             self.variadic_result.get_or_insert(self.results.len());
         }
-        self.results.push(ResultDef { name, ty, arity, space: MemorySpace::Host });
+        self.results.push(ResultDef { name, ty, arity });
         self
     }
 
@@ -544,11 +511,10 @@ impl OpDef {
         self
     }
 
-    /// Runs on the host as the kernel of the same name.
+    /// Runs as the kernel of the same name.
     #[must_use]
-    pub fn kernel(mut self) -> Self {
-        self.kernels.push(KernelDef { device: "", kernel: self.name.clone() });
-        self
+    pub fn kernel(self) -> Self {
+        OpDef { has_kernel: true, ..self }
     }
 
     /// The kernel returns before its results are there.
@@ -615,11 +581,6 @@ impl OpDef {
         self.name.split('.').next().unwrap_or("")
     }
 
-    /// The kernel on the host.
-    pub fn host_kernel(&self) -> Option<&str> {
-        self.kernels.iter().find(|k| k.device.is_empty()).map(|k| k.kernel.as_str())
-    }
-
     /// True if every operand is required.
     pub fn is_strict(&self) -> bool {
         self.operands.iter().all(|o| o.mode == OperandMode::Required)
@@ -637,7 +598,7 @@ impl OpDef {
 
     /// True if the op accepts one chain more than declared, as its last operand: it runs as a kernel that takes none.
     pub fn accepts_implicit_chain(&self) -> bool {
-        !self.kernels.is_empty() && !self.takes_chain && self.variadic_operand.is_none()
+        self.has_kernel && !self.takes_chain && self.variadic_operand.is_none()
     }
 
     /// Position of the optional or variadic operand.

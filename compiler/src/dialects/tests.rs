@@ -11,7 +11,6 @@ fn standard_registry_is_consistent() {
         assert!(segments || variadic(def.operands.iter().map(|o| o.arity).collect()), "{}", def.name);
         assert!(variadic(def.results.iter().map(|r| r.arity).collect()), "{}", def.name);
         assert!(def.attrs.is_sorted_by_key(|a| a.name), "{}", def.name);
-        assert!(def.kernels.iter().all(|k| !k.kernel.is_empty()));
         assert!(!def.summary.is_empty());
     }
 }

@@ -318,6 +318,12 @@ fn inspections(r: &mut Registry) {
         .kernel()
         .asynchronous(),
     );
+    r.add(prints(test(
+        "tfrt_test.print_frame",
+        "prints an integer, the step, and the frame: the calls that lead to it, with their iterations",
+        &[I32, CHAIN],
+        &[CHAIN],
+    )));
     r.add(test("tfrt_test.async_value_get", "a value seen as several types", &[], &[STRING]));
     r.add(test("tfrt_test.async_value_ref", "a value seen in several states", &[], &[STRING]));
     for name in ["tfrt_test.const_dense_attr", "tfrt_test.sync.const_dense_attr"] {

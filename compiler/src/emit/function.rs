@@ -6,7 +6,7 @@ use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode,
 use smallvec::SmallVec;
 
 use super::{ARRAY_SUFFIX, Body, EMPTY_REGION, Emitter, PROPERTY_PREFIX, Strip, errors};
-use crate::dialects::{self, AttrConstraint, MemorySpace, OpDef, Traits, tf};
+use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
 impl Emitter<'_> {
@@ -350,14 +350,13 @@ impl Emitter<'_> {
             return Some(code);
         }
         let def = m.def(op);
-        let kernel = match def {
-            Some(def) => def.host_kernel()?,
-            None => m.op_name_str(op),
-        };
+        if def.is_some_and(|def| !def.has_kernel) {
+            return None;
+        }
         let cost = def.map_or(0, |def| def.cost.stored());
         let has_usual_operands = def.is_none_or(has_usual_operands);
         let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
-        let code = Code { code: self.w.kernel_name(kernel), cost, has_usual_operands, is_plain };
+        let code = Code { code: self.w.kernel_name(m.op_name_str(op)), cost, has_usual_operands, is_plain };
         self.codes.resize(self.codes.len().max(name + 1), None);
         self.codes[name] = Some(code);
         Some(code)
@@ -528,12 +527,9 @@ fn is_symbol(kind: AttrConstraint) -> bool {
     matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol)
 }
 
-/// Are all operands required and in the host's memory, by the op's definition?
+/// Whether all operands are required, by the op's definition.
 pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
-    let is_usual = |operand: &dialects::OperandDef| {
-        operand.mode == dialects::OperandMode::Required && operand.space == MemorySpace::Host
-    };
-    !def.control_edges && def.operands.iter().all(is_usual)
+    !def.control_edges && def.is_strict()
 }
 
 /// How many of an op's operands, the last ones, are control edges.
@@ -541,20 +537,15 @@ fn control_edges(m: &Module, op: OpId, def: &OpDef) -> usize {
     if def.control_edges { tf::n_control_edges(m, op) } else { 0 }
 }
 
-/// Mode and space of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.
+/// The mode of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.
 pub(crate) fn operand_info(def: &OpDef, n: usize, n_edges: usize, info: &mut Vec<OperandInfo>) {
     if has_usual_operands(def) {
         return;
     }
     info.extend((0..n).map(|i| {
-        if i + n_edges >= n {
-            return OperandInfo::new(OperandMode::Order, 0);
-        }
-        let space = match def.operand_def(i, n).map(|operand| operand.space) {
-            Some(MemorySpace::Device) => 1,
-            Some(MemorySpace::Host) | None => 0,
-        };
-        OperandInfo::new(mode(def.operand_mode(i, n)), space)
+        let is_edge = i + n_edges >= n;
+        let mode = if is_edge { OperandMode::Order } else { mode(def.operand_mode(i, n)) };
+        OperandInfo::new(mode, 0)
     }));
 }
 

@@ -3,10 +3,8 @@
 use bef_format::layout::TypeId as BefTypeId;
 use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
 
-use rustc_hash::FxHashMap;
-
 use super::{Failure, Raiser, errors};
-use crate::dialects::{AttrConstraint, OpDef, Registry, Traits};
+use crate::dialects::{AttrConstraint, OpDef, Traits};
 use crate::emit::{self, ARRAY_SUFFIX, PROPERTY_PREFIX};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
@@ -52,9 +50,8 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn code(&mut self, name: &str) -> Result<Code, Failure> {
         let cx = &mut self.m.cx;
         let registry = cx.registry();
-        let of_kernel = || op_of_kernel(registry);
-        let def = registry.find(name).or_else(|| self.op_of_kernel.get_or_init(of_kernel).get(name).copied());
-        if def.is_some_and(|def| def.kernels.is_empty() || def.traits.has(Traits::RETURN)) {
+        let def = registry.find(name);
+        if def.is_some_and(|def| !def.has_kernel || def.traits.has(Traits::RETURN)) {
             return Err(errors::not_a_kernel(name));
         }
         let op_name = cx.str_id(def.map_or(name, |def| &def.name));
@@ -332,15 +329,4 @@ enum Properties {
     Whole(AttrId),
     /// The entries of a dictionary.
     Entries(Vec<(StrId, AttrId)>),
-}
-
-/// The op of each kernel that is not called as its op; of several the first.
-fn op_of_kernel(registry: &'static Registry) -> FxHashMap<&'static str, &'static OpDef> {
-    let mut ops = FxHashMap::default();
-    for def in registry.iter() {
-        for kernel in def.kernels.iter().filter(|kernel| kernel.kernel != def.name) {
-            ops.entry(kernel.kernel.as_str()).or_insert(def);
-        }
-    }
-    ops
 }

@@ -21,11 +21,9 @@ mod errors;
 mod function;
 
 use bef_format::{AttrView, FunctionKind, FunctionView, Image, LocationId};
-use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
 
 use crate::diag::Diagnostic;
-use crate::dialects::{OpDef, Registry};
+use crate::dialects::Registry;
 use crate::emit::{EMPTY_REGION, RESOURCES};
 use crate::ir::resources::Resources;
 use crate::ir::{AttrId, BlockId, Capacity, LocId, Module, OpId, StrId, TypeId, names};
@@ -81,7 +79,6 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
         options: *options,
         m: module,
         constants,
-        op_of_kernel: OnceCell::new(),
         codes: Vec::new(),
         regions: Vec::new(),
         is_used: vec![false; n_functions],
@@ -98,7 +95,6 @@ struct Raiser<'i, 'a> {
     m: Module,
     constants: Constants,
     /// Ops by the names of kernels that are not called as their ops.
-    op_of_kernel: OnceCell<FxHashMap<&'static str, &'static OpDef>>,
     /// By kernel code.
     codes: Vec<function::Code>,
     /// Regions whose bodies are still to be filled: function and block.

@@ -269,7 +269,7 @@ impl Verifier<'_> {
         // A function that is wrong itself is reported there.
         let Some((inputs, results)) = self.signature(target) else { return };
         // What runs is told apart by its elements alone; and a chain more orders the call.
-        let is_kernel = def.host_kernel().is_some();
+        let is_kernel = def.has_kernel;
         let (mut passed, taken) = callee_type(m, op, results);
         if is_kernel && passed.len() == inputs.len() + 1 && passed.last() == Some(&KnownType::Chain.id()) {
             passed.pop();

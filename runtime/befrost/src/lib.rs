@@ -24,7 +24,7 @@ mod program;
 mod runtime;
 
 pub use befrost_host::context::{
-    Cancellation, Diagnostics, Output, Resource, ResourceName, Resources, Stdout,
+    Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
 pub use befrost_host::error::{Error, ErrorCode, KernelError};
 pub use befrost_host::kernel::Kernel;

@@ -36,6 +36,8 @@ pub struct Port {
 /// How to execute one call.
 #[derive(Clone)]
 pub struct CallOptions {
+    /// The caller's number for the call, such as the step of a training loop; kernels see it.
+    pub step: u64,
     /// Stops the call, by hand or by deadline.
     pub cancellation: Cancellation,
     /// Where kernels that print write to.
@@ -49,6 +51,7 @@ pub struct CallOptions {
 impl Default for CallOptions {
     fn default() -> CallOptions {
         CallOptions {
+            step: 0,
             cancellation: Cancellation::default(),
             output: Arc::new(Stdout),
             resources: Resources::default(),
@@ -136,13 +139,21 @@ impl Function {
         arguments: impl IntoIterator<Item = Datum>,
         options: &CallOptions,
     ) -> Result<Vec<Datum>, Error> {
-        let CallOptions { cancellation, output, resources, diagnostics } = options.clone();
+        let CallOptions { step, cancellation, output, resources, diagnostics } = options.clone();
         let Runtime { queue, allocator, limits, .. } = self.owner.runtime.clone();
-        let request =
-            Request { cancellation, output, resources, allocator, diagnostics, ..Request::new(queue) };
+        let request = Request {
+            step,
+            cancellation,
+            output,
+            resources,
+            allocator,
+            limits,
+            diagnostics,
+            ..Request::new(queue)
+        };
         let context = ExecContext::new(Arc::new(request));
         let arguments = arguments.into_iter().map(|datum| datum.value().clone()).collect();
-        let results = call(&self.owner.program, self.id, arguments, &context, limits)?;
+        let results = call(&self.owner.program, self.id, arguments, &context)?;
         Ok(results.into_iter().map(Datum::from).collect())
     }
 }

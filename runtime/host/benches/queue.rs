@@ -14,7 +14,7 @@ use befrost_host::context::Cancellation;
 use befrost_host::kernel::{Later, Rest};
 use befrost_host::queue::parallel::parallel_for;
 use befrost_host::queue::{self, Latch, Task, WorkQueue};
-use befrost_host::{ExecContext, Limits, Program, Registry, Request, Value, call, kernel};
+use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -85,9 +85,9 @@ fn bench_kernels(
     let bytes = writer.finish().expect("the program fits");
     let program = Program::from_bytes(&bytes, &registry).expect("the program is valid");
     let context = ExecContext::new(Arc::new(Request::new(queue(spec))));
-    bencher.counter(ItemsCount::new(N)).bench(|| {
-        call(&program, FunctionId(0), vec![Value::I32(divan::black_box(1))], &context, Limits::default())
-    });
+    bencher
+        .counter(ItemsCount::new(N))
+        .bench(|| call(&program, FunctionId(0), vec![Value::I32(divan::black_box(1))], &context));
 }
 
 /// Goal 60 ns on `s`, 80 on `mstd:2`.

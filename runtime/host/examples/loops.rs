@@ -13,7 +13,7 @@ use bef_format::{FunctionId, FunctionKind};
 use befrost_host::kernel::{Async, Later, control};
 use befrost_host::live::live_objects;
 use befrost_host::queue::{Task, from_spec};
-use befrost_host::{ExecContext, Limits, Program, Registry, Request, Value, call, kernel};
+use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
 
 fn kernels(registry: &mut Registry) {
     registry.add(kernel!("next", |x: i32| x.wrapping_add(1)));
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         let mut run = |n: i32| {
             let start = Instant::now();
             let arguments = vec![Value::I32(n), Value::I32(0)];
-            let results = call(&program, FunctionId(1), arguments, &context, Limits::default());
+            let results = call(&program, FunctionId(1), arguments, &context);
             is_fine &= matches!(results.as_deref(), Ok([Value::I32(last)]) if *last == n);
             (start.elapsed().as_secs_f64() * 1e9 / f64::from(n.max(1)), peak())
         };

@@ -14,7 +14,7 @@ use bef_format::{FunctionId, FunctionKind};
 use befrost_host::kernel::{Async, Later};
 use befrost_host::live::live_objects;
 use befrost_host::queue::{Task, from_spec};
-use befrost_host::{ExecContext, Limits, Program, Registry, Request, Value, call, kernel};
+use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
 
 const THREADS: u64 = 8;
 
@@ -69,8 +69,7 @@ fn main() -> ExitCode {
                         context.request.cancellation.cancel();
                     }
                     let x = i as i32;
-                    let results =
-                        call(program, FunctionId(0), vec![Value::I32(x)], &context, Limits::default());
+                    let results = call(program, FunctionId(0), vec![Value::I32(x)], &context);
                     match results.as_deref() {
                         Ok([Value::I32(sum)]) if *sum == x.wrapping_add(x) => {
                             right.fetch_add(1, Ordering::Relaxed)

@@ -1,25 +1,27 @@
-//! What an execution knows about itself.
+//! The execution context: requests, executions in them, and the identity of frames.
 //!
 //! ```text
-//! Request   one call from outside: id, cancellation and deadline, resources, allocator, queue, output
-//!    └── ExecContext   one frame of it: step, frame path, iteration
+//! Request              one call from outside: id, step, limits, cancellation and deadline, resources, allocator, queue, output
+//!    └── ExecContext   one execution of a function in it: that of the call itself, or one that a kernel begins from a task
+//!           └── FramePath   one frame of an execution: the calls that lead to it, and their iterations
 //! ```
 //!
-//! Kernels get an [`ExecContext`]. Rendezvous keys, traces and error messages are made of what stands here, so its fields are
-//! part of the runtime's contract. Everything is shared and immutable but for the two things that are meant to change: the
-//! cancellation, which is one atomic flag, and the resources.
+//! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable but for the cancellation, which is one
+//! atomic flag, and the resources. A [`FramePath`] is kept nowhere: it is put together from the chain of callers when a
+//! kernel asks for it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step and the number of an edge it is a
+//! rendezvous key, so its fields are part of the runtime's contract.
 
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use befrost_mem::{Allocator, Malloc};
 
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::exec::{Limits, MAX_TRACE};
+use crate::kernel::KernelRef;
 use crate::queue::WorkQueue;
 use crate::queue::parallel::parallel_for;
 pub use crate::resources::{Resource, ResourceName, Resources};
@@ -50,10 +52,45 @@ pub trait Diagnostics: Send + Sync {
     fn report(&self, error: &Error);
 }
 
-/// What one call from outside shares with everything that it runs.
+/// How many calls the trace of an error shows.
+pub(crate) const MAX_TRACE: usize = 32;
+
+/// Bounds on the depth of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many calls may be active below one another.
+    pub depth: usize,
+    /// How many registers the active calls of one execution may have together; each is 16 bytes.
+    pub values: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { depth: 1 << 20, values: 1 << 25 }
+    }
+}
+
+impl Limits {
+    /// The limits of an execution that a kernel begins.
+    fn inside(self) -> Limits {
+        Limits { depth: self.depth.saturating_sub(1), ..self }
+    }
+
+    pub(crate) fn error(self) -> KernelError {
+        let Limits { depth, values } = self;
+        let message = format!(
+            "calls nest too deeply: at most {depth} calls with {values} registers in all may be active"
+        );
+        KernelError::new(ErrorCode::ResourceExhausted, message)
+    }
+}
+
+/// One call from outside: what everything that it runs shares.
 pub struct Request {
     /// Unique in the process.
     pub id: u64,
+    /// The caller's number for it, such as the step of a training loop: one of the parts of a rendezvous key.
+    pub step: u64,
     /// Stops it, by hand or by deadline.
     pub cancellation: Cancellation,
     /// Named things that outlive it.
@@ -62,96 +99,135 @@ pub struct Request {
     pub allocator: Arc<dyn Allocator>,
     /// Where it runs.
     pub queue: Arc<dyn WorkQueue>,
+    /// How deep its calls may nest.
+    pub limits: Limits,
     /// Where it prints.
     pub output: Arc<dyn Output>,
-    /// Who is told of errors.
+    /// The receiver of the errors that its kernels raise.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
 }
 
 static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
 
 impl Request {
-    /// A request that runs on `queue`, with everything else as in a plain program: the system's allocator, standard output,
-    /// no resources, no deadline.
+    /// A request that runs on `queue`, with everything else as in a plain program: step 0, the system's allocator,
+    /// standard output, the default limits, no resources, no deadline.
     pub fn new(queue: Arc<dyn WorkQueue>) -> Request {
         Request {
             // Relaxed: only uniqueness matters.
             id: NEXT_REQUEST.fetch_add(1, Ordering::Relaxed),
+            step: 0,
             cancellation: Cancellation::default(),
             resources: Resources::default(),
             allocator: Malloc::shared(),
             queue,
+            limits: Limits::default(),
             output: Arc::new(Stdout),
             diagnostics: None,
         }
     }
 }
 
-/// The way from the entry function to a frame: which kernel called it, in which iteration.
-#[derive(Clone, Debug, Default)]
-pub struct FramePath(Option<Arc<FrameStep>>);
-
-#[derive(Debug)]
-struct FrameStep {
-    parent: FramePath,
-    name: Box<str>,
-    iteration: u64,
+/// One call on the way to a frame. Functions go by their numbers in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameStep {
+    /// The function in which the kernel stands that called.
+    pub caller: u32,
+    /// The kernel, by its number in that function.
+    pub kernel: u32,
+    /// The function that was called.
+    pub callee: u32,
+    /// The iteration of a loop, the block of a parallel one, or the number of the call of a kernel that calls from a
+    /// task; from 0.
+    pub iteration: u64,
 }
+
+/// The identity of a frame in a request: the calls that lead to it, outermost first. That of the entry function has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FramePath(Vec<FrameStep>);
 
 impl FramePath {
-    /// The path of a frame called `name` that iteration `iteration` of this one started.
-    pub fn child(&self, name: &str, iteration: u64) -> FramePath {
-        FramePath(Some(Arc::new(FrameStep { parent: self.clone(), name: name.into(), iteration })))
+    /// The calls, outermost first.
+    pub fn steps(&self) -> &[FrameStep] {
+        &self.0
     }
 
-    /// Names and iterations, innermost first.
-    pub fn steps(&self) -> impl Iterator<Item = (&str, u64)> {
-        std::iter::successors(self.0.as_deref(), |step| step.parent.0.as_deref())
-            .map(|step| (&*step.name, step.iteration))
+    /// The iteration of the innermost call; 0 in the entry function.
+    pub fn iteration(&self) -> u64 {
+        self.0.last().map_or(0, |step| step.iteration)
+    }
+
+    /// Goes on to a frame of `callee` that kernel `at` has called.
+    pub(crate) fn push(&mut self, at: KernelRef, callee: u32, iteration: u64) {
+        let KernelRef { function: caller, kernel } = at;
+        self.0.push(FrameStep { caller, kernel, callee, iteration });
+    }
+
+    /// Goes on by several calls.
+    pub(crate) fn extend(&mut self, steps: impl Iterator<Item = FrameStep>) {
+        self.0.extend(steps);
     }
 }
 
-impl Drop for FramePath {
-    /// A loop, not recursion: a path may be as deep as a program's calls.
-    fn drop(&mut self) {
-        let mut next = self.0.take();
-        while let Some(mut step) = next.and_then(Arc::into_inner) {
-            next = step.parent.0.take();
-        }
-    }
-}
-
-/// What a kernel may know about the execution it is part of.
+/// One execution of a function in a request: by the call from outside, or by a kernel that calls from a task.
 #[derive(Clone)]
 pub struct ExecContext {
     /// The call from outside.
     pub request: Arc<Request>,
-    /// The step: which run of a session's or training loop's graph this is.
-    pub step: u64,
-    /// The frame, for rendezvous keys and traces.
-    pub frame: FramePath,
-    /// The iteration of the frame's loop; 0 outside of loops.
-    pub iteration: u64,
-    /// What bounds the depth of calls.
+    /// Those of the request, less what the calls take that lead here.
     pub(crate) limits: Limits,
+    /// The kernel that began it; none of the call from outside, or if no kernel of the function asks for its frame.
+    origin: Option<Arc<Origin>>,
+}
+
+/// A kernel that begins executions, for the paths of their frames.
+pub(crate) struct Origin {
+    /// The frame that it runs in.
+    path: FramePath,
+    at: KernelRef,
+    /// How many calls have got a number.
+    n_calls: AtomicU32,
+}
+
+impl Origin {
+    /// Kernel `at` of the frame at `path`.
+    pub(crate) fn new(path: FramePath, at: KernelRef) -> Arc<Origin> {
+        Arc::new(Origin { path, at, n_calls: AtomicU32::new(0) })
+    }
+
+    /// The number of the next call of a kernel that does not number its calls itself.
+    pub(crate) fn next_call(&self) -> u32 {
+        // Relaxed: only uniqueness matters.
+        self.n_calls.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
 impl ExecContext {
-    /// The context of a request's outermost frame.
+    /// The execution of a request's entry function.
     pub fn new(request: Arc<Request>) -> ExecContext {
-        ExecContext { request, step: 0, frame: FramePath::default(), iteration: 0, limits: Limits::default() }
+        let limits = request.limits;
+        ExecContext { request, limits, origin: None }
     }
 
-    /// The same with other limits.
-    #[must_use]
-    pub fn with_limits(self, limits: Limits) -> ExecContext {
-        ExecContext { limits, ..self }
+    /// An execution that a kernel of this one begins.
+    pub(crate) fn inside(&self, origin: Option<Arc<Origin>>) -> ExecContext {
+        ExecContext { request: self.request.clone(), limits: self.limits.inside(), origin }
     }
 
-    /// The error of a kernel with the places that it happened at, of which whoever wants to know is told.
+    /// The path of the execution's first frame, of `function`; the kernel that began it did so for `iteration`.
+    pub(crate) fn path(&self, function: u32, iteration: u64) -> FramePath {
+        let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {
+            return FramePath::default();
+        };
+        let mut path = path.clone();
+        path.push(*at, function, iteration);
+        path
+    }
+
+    /// The error of a kernel with the places that it happened at; the request's diagnostics are told of it.
     pub(crate) fn raise(&self, error: &KernelError, trace: Vec<String>) -> Error {
         if !error.inside().is_empty() {
-            // It was told of where it happened.
+            // It was reported where it happened.
             let trace = error.inside().iter().cloned().chain(trace).take(MAX_TRACE).collect();
             return Error::new(error.code(), error.message(), trace);
         }
@@ -195,19 +271,5 @@ impl ExecContext {
             .output
             .write(text)
             .map_err(|error| KernelError::new(ErrorCode::Unavailable, format!("cannot print: {error}")))
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_deep_frame_path_is_dropped_without_recursion() {
-        let mut path = FramePath::default();
-        for i in 0..200_000 {
-            path = path.child("f", i);
-        }
-        assert_eq!(path.steps().next(), Some(("f", 199_999)));
     }
 }

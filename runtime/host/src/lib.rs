@@ -29,9 +29,9 @@ pub mod resources;
 mod sync;
 pub mod value;
 
-pub use context::{ExecContext, Request};
+pub use context::{ExecContext, Limits, Request};
 pub use error::{Error, ErrorCode, KernelError};
-pub use exec::{Limits, PreparedCall, call, call_into};
+pub use exec::{PreparedCall, call, call_into};
 pub use program::{LoadError, Program};
 pub use registry::Registry;
 pub use value::{Chain, Value};

@@ -8,8 +8,8 @@
 //! dead                                   control flow did not come this way
 //! ```
 //!
-//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size is asserted. The tags of device
-//! buffers, resources and variants are reserved for the parts of the system that bring them.
+//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size is asserted. Its tag
+//! is a byte, which leaves room for what other parts of the system bring; a variant that owns something goes behind `Error`.
 
 mod words;
 
@@ -70,12 +70,6 @@ pub enum Value {
     Async(AsyncRef),
     /// Anything larger.
     Object(ObjRef),
-    /// Reserved: memory of a device, with its position on the device's stream.
-    DeviceBuffer(ObjRef),
-    /// Reserved: a handle to something in the resource context.
-    Resource(ObjRef),
-    /// Reserved: a TensorFlow variant.
-    Variant(ObjRef),
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -102,15 +96,7 @@ impl Value {
     /// Whether dropping it does nothing.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        !matches!(
-            self,
-            Value::Error(_)
-                | Value::Async(_)
-                | Value::Object(_)
-                | Value::DeviceBuffer(_)
-                | Value::Resource(_)
-                | Value::Variant(_)
-        )
+        !matches!(self, Value::Error(_) | Value::Async(_) | Value::Object(_))
     }
 
     /// Whether it is final, and neither an error nor dead. Does not look through an AsyncValue.
@@ -170,10 +156,7 @@ impl Value {
         let value = self.final_value()?;
         let types = match value {
             Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_) => return None,
-            Value::Object(object)
-            | Value::DeviceBuffer(object)
-            | Value::Resource(object)
-            | Value::Variant(object) => object.types(),
+            Value::Object(object) => object.types(),
             Value::I8(_) => i8::TYPES,
             Value::I16(_) => i16::TYPES,
             Value::I32(_) => i32::TYPES,
@@ -205,10 +188,7 @@ impl Value {
             Value::F32(_) => "f32",
             Value::F64(_) => "f64",
             Value::Complex64(_) => "complex<f32>",
-            Value::Object(object)
-            | Value::DeviceBuffer(object)
-            | Value::Resource(object)
-            | Value::Variant(object) => object.type_name(),
+            Value::Object(object) => object.type_name(),
         }
     }
 }
@@ -245,10 +225,7 @@ impl fmt::Display for Value {
                 fixed(f, f64::from(*im))?;
                 f.write_str(")")
             }
-            Value::Object(object)
-            | Value::DeviceBuffer(object)
-            | Value::Resource(object)
-            | Value::Variant(object) => f.write_str(&object.display()),
+            Value::Object(object) => f.write_str(&object.display()),
         }
     }
 }

@@ -15,7 +15,7 @@ use befrost_host::error::{ErrorCode, KernelError};
 use befrost_host::kernel::{Async, Later};
 use befrost_host::queue::timers::Timer;
 use befrost_host::{
-    ExecContext, Limits, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
+    ExecContext, PreparedCall, Program, Registry, Request, Value, call, call_into, kernel, queue,
 };
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -39,7 +39,7 @@ fn peak_memory() {
     let before = peak();
     let program = fib_of_25();
     let main = program.find("main").expect("there is a main");
-    let result = call(&program, main, vec![Value::I32(1)], &context("s"), Limits::default());
+    let result = call(&program, main, vec![Value::I32(1)], &context("s"));
     assert_eq!(result.expect("it fits")[0].to_string(), "75025");
     if let (Some(before), Some(after)) = (before, peak()) {
         println!("peak memory of the process: {after} with recursive fib of 25, {before} before");
@@ -169,7 +169,7 @@ fn bench(bencher: Bencher, spec: &str, items: u32, program: Arc<Program>) {
     let main = program.find("main").expect("there is a main");
     bencher
         .counter(ItemsCount::new(items))
-        .bench(|| call(&program, main, vec![Value::I32(divan::black_box(1))], &context, Limits::default()));
+        .bench(|| call(&program, main, vec![Value::I32(divan::black_box(1))], &context));
 }
 
 /// TFRT 30 ns, goal 6.
@@ -489,7 +489,7 @@ fn empty_call(bencher: Bencher, spec: &str) {
     bencher.counter(ItemsCount::new(CALLS)).bench(|| {
         for i in 0..CALLS {
             let arguments = vec![Value::I32(divan::black_box(i as i32))];
-            _ = divan::black_box(call(&program, main, arguments, &context, Limits::default()));
+            _ = divan::black_box(call(&program, main, arguments, &context));
         }
     });
 }
@@ -504,7 +504,7 @@ fn empty_call_into(bencher: Bencher, spec: &str) {
         for i in 0..CALLS {
             results.clear();
             arguments.push(Value::I32(divan::black_box(i as i32)));
-            let called = call_into(&program, main, &mut arguments, &context, Limits::default(), &mut results);
+            let called = call_into(&program, main, &mut arguments, &context, &mut results);
             _ = divan::black_box((called, &results));
         }
     });

@@ -74,12 +74,9 @@ fn details(def: &OpDef) -> String {
     line("patterns", rewrites(def));
     let mode = if def.sync { "synchronous" } else { "asynchronous" };
     let strict = if def.is_strict() { "strict" } else { "not strict" };
-    let on = |device: &str| if device.is_empty() { "host".to_owned() } else { device.to_owned() };
-    line(
-        "kernels",
-        def.kernels.iter().map(|k| format!("{} ({}, {mode}, {strict})", k.kernel, on(k.device))).collect(),
-    );
-    if def.kernels.is_empty() && is_computed(def) {
+    if def.has_kernel {
+        line("kernels", vec![format!("{} (host, {mode}, {strict})", def.name)]);
+    } else if is_computed(def) {
         line("kernels", vec!["none yet: the op cannot be executed".to_owned()]);
     }
     if let Cost::Fixed(cost) = def.cost {
@@ -92,7 +89,7 @@ fn details(def: &OpDef) -> String {
 }
 
 fn operand(def: &OperandDef) -> String {
-    let OperandDef { name, ty, arity, mode, space: _ } = def;
+    let OperandDef { name, ty, arity, mode } = def;
     let mode = match mode {
         OperandMode::Required => "",
         OperandMode::Lenient => " (lenient)",
@@ -103,7 +100,7 @@ fn operand(def: &OperandDef) -> String {
 }
 
 fn result(def: &ResultDef) -> String {
-    let ResultDef { name, ty, arity, space: _ } = def;
+    let ResultDef { name, ty, arity } = def;
     format!("{name}: {}{}", ty.describe(), suffix(*arity))
 }
 

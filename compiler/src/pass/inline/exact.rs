@@ -22,7 +22,7 @@ const MAX_ARGS: usize = 8;
 type Errors = SmallVec<[ValueId; 2]>;
 
 pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
-    let runs = m.def(call).is_some_and(|d| !d.kernels.is_empty());
+    let runs = m.def(call).is_some_and(|d| d.has_kernel);
     if !runs || m.attr(call, names::BEF_NONSTRICT).is_some() {
         return true;
     }

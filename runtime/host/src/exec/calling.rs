@@ -13,12 +13,13 @@ use crossbeam_queue::SegQueue;
 
 use super::{PreparedCall, cancelled, resolved};
 use crate::async_value::{AsyncRef, Promise};
-use crate::context::ExecContext;
+use crate::context::FrameStep;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::{
     CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, KernelUse, Outcome, Param, Parking,
     Place, Prepare, Prepared, Signature,
 };
+use crate::program::Program;
 use crate::queue::parallel::{before_block, share_out};
 use crate::resources::{Resource, ResourceName};
 use crate::value::{Chain, Scalar, Value};
@@ -53,8 +54,7 @@ pub fn parallel(name: &'static str) -> Kernel {
 /// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once for all of them.
 fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
-    let outer = frame.context();
-    let (program, context) = (frame.program(), outer.clone().with_limits(outer.limits.inside()));
+    let (program, context) = (frame.program(), frame.context().inside(frame.origin_of(function)));
     let cancellation = &context.request.cancellation;
     let (failed, is_dead) = (SegQueue::new(), AtomicBool::new(false));
     // An empty range has no blocks; no range has 2^32 indices.
@@ -66,6 +66,8 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
         let mut prepared = PreparedCall::new(program, function, &context).map_err(|error| (first, error))?;
         for block in taken {
             before_block(cancellation).map_err(|error| (block, error))?;
+            // There are fewer than 2^32.
+            prepared.set_iteration(block as u32);
             let start = block * size;
             own.clear();
             own.extend([index(start), index(start.saturating_add(size).min(n))]);
@@ -112,13 +114,10 @@ impl Resource for Once {
 /// The name of a function's results there, found out when the program is loaded: every use looks for it.
 struct Key(ResourceName);
 
-/// How the keys begin.
-const KEY_PREFIX: &str = "tfrt.once @";
-
 impl Prepare for Key {
     fn prepare(site: &KernelUse<'_>) -> Result<Key, String> {
         let function = site.function_name(0).unwrap_or_default();
-        Ok(Key(ResourceName::from(&*format!("{KEY_PREFIX}{function}"))))
+        Ok(Key(ResourceName::from(&*format!("tfrt.once @{function}"))))
     }
 }
 
@@ -160,6 +159,8 @@ pub fn once(name: &'static str) -> Kernel {
         n_functions: 1,
         calls: Some(CallShape { first_operand: 0, results: CallResults::Kernel, form: Form::Own }),
         completion: Completion::Async,
+        // So that it is known in the function, and in what that calls, what waits for it.
+        takes_frame: true,
         ..Signature::default()
     };
     Prepared::<Key>::declare(&mut signature);
@@ -177,9 +178,9 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
         values
     });
     if let Some(promises) = promises {
-        let (key, arguments) = (key.clone(), frame.operands_from(0));
+        let arguments = frame.operands_from(0);
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
-            call_once(frame, &key, arguments, promises)
+            call_once(frame, arguments, promises)
         })));
     }
     if values.len() != n_results {
@@ -187,7 +188,7 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
         return Err(Outcome::Error(KernelError::new(ErrorCode::FailedPrecondition, message)));
     }
     if values.iter().any(|value| value.value().is_none()) {
-        may_wait_for(key, frame.context()).map_err(Outcome::Error)?;
+        may_wait_for(key, frame)?;
     }
     for (i, value) in values.iter().enumerate() {
         frame.set_result(i, value.value().cloned().unwrap_or_else(|| Value::Async(value.clone())));
@@ -196,17 +197,9 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
 }
 
 /// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it waits for.
-fn call_once(
-    frame: &mut KernelFrame<'_>,
-    key: &str,
-    mut arguments: Vec<Value>,
-    promises: Vec<Promise>,
-) -> Outcome {
+fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
-    let (program, outer) = (frame.program(), frame.context());
-    let mut context = outer.clone().with_limits(outer.limits.inside());
-    // So it is known for whatever the function does that this is where it comes from.
-    context.frame = context.frame.child(key, 0);
+    let (program, context) = (frame.program(), frame.context().inside(frame.origin_of(function)));
     let (parking, mut results) = (Parking::new(context.queue().clone()), Vec::new());
     let begun = PreparedCall::new(program, function, &context)
         .and_then(|mut call| call.begin(&mut arguments, &mut results, Waker::from(parking.clone())));
@@ -232,15 +225,25 @@ fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>
     Outcome::Done
 }
 
-/// Complains if what is being called here would wait for itself.
+/// The key of a kernel that calls its function once.
+fn key_of<'p>(program: &'p Program, step: &FrameStep) -> Option<&'p str> {
+    let prepared = program.plan(step.caller).kernels[step.kernel as usize].prepared?;
+    program.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name.as_str())
+}
+
+/// Complains if what a kernel asks for would wait for the kernel itself.
 #[cold]
-fn may_wait_for(key: &str, context: &ExecContext) -> Result<(), KernelError> {
+fn may_wait_for(key: &str, frame: &KernelFrame<'_>) -> Result<(), Outcome> {
+    let path = frame.frame_cx()?.into_path();
     let waiting: Vec<&str> =
-        context.frame.steps().map(|(name, _)| name).filter(|name| name.starts_with(KEY_PREFIX)).collect();
+        path.steps().iter().rev().filter_map(|step| key_of(frame.program(), step)).collect();
     if waiting.is_empty() {
         return Ok(());
     }
-    let waits: Arc<Waits> = context.request.resources.or_insert_with(&"tfrt.once".into(), Waits::default);
+    let waits: Arc<Waits> = {
+        let resources = &frame.context().request.resources;
+        resources.or_insert_with(&"tfrt.once".into(), Waits::default)
+    };
     if waits.add(&waiting, key) {
         return Ok(());
     }
@@ -250,5 +253,5 @@ fn may_wait_for(key: &str, context: &ExecContext) -> Result<(), KernelError> {
             format!("'{key}' waits for '{}', which asks for it", waiting.first().copied().unwrap_or_default())
         }
     };
-    Err(KernelError::new(ErrorCode::FailedPrecondition, message))
+    Err(Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message)))
 }

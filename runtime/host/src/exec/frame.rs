@@ -30,6 +30,7 @@ use bef_format::OperandMode;
 
 use super::{Execution, Instead, resolve, resolved};
 use crate::async_value::{AsyncRef, Promise};
+use crate::context::{FramePath, FrameStep, MAX_TRACE};
 use crate::kernel::KernelRef;
 use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
@@ -546,9 +547,25 @@ impl Frame {
             trace.extend(frame.execution.program.location_string(at));
             match &frame.caller {
                 // SAFETY: `frame` is alive: this one, or one that called such.
-                Some(caller) if trace.len() < super::MAX_TRACE => (frame, kernel) = unsafe { caller.get() },
+                Some(caller) if trace.len() < MAX_TRACE => (frame, kernel) = unsafe { caller.get() },
                 _ => return trace,
             }
         }
+    }
+
+    /// The calls that led to this frame.
+    pub(super) fn path(&self) -> FramePath {
+        let (mut frame, mut steps) = (self, Vec::new());
+        while let Some(caller) = &frame.caller {
+            let callee = frame.plan().index;
+            // SAFETY: `frame` is alive: this one, or one that called such.
+            let (below, kernel) = unsafe { caller.get() };
+            let (caller, iteration) = (below.plan().index, caller.iteration);
+            steps.push(FrameStep { caller, kernel, callee, iteration });
+            frame = below;
+        }
+        let mut path = frame.execution.context.path(frame.plan().index, frame.execution.iteration);
+        path.extend(steps.into_iter().rev());
+        path
     }
 }

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
+use super::frame::Running;
 use super::stack::{Room, Stack, Stop};
-use super::{Limits, MAX_TRACE, blocking, cancelled, operand_error};
-use crate::context::ExecContext;
+use super::{blocking, cancelled, operand_error};
+use crate::context::{ExecContext, Limits};
 use crate::error::{Error, KernelError};
-use crate::kernel::{Again, Outcome};
+use crate::kernel::{Again, CallChain, Outcome};
 use crate::program::{FunctionPlan, Program, StepKind};
 use crate::value::Value;
 
@@ -24,8 +25,6 @@ pub(super) struct LineExecutor<'x> {
     program: &'x Program,
     context: &'x ExecContext,
     stack: Stack<'x>,
-    /// The calls that led here.
-    outer: &'x dyn Fn() -> Vec<String>,
 }
 
 thread_local! {
@@ -34,16 +33,17 @@ thread_local! {
 }
 
 impl<'x> LineExecutor<'x> {
-    /// For the function of `plan`, to which the calls `outer` have led.
+    /// For the function of `plan`, which kernel `outer` calls; or the execution begins with it.
     #[inline]
     pub(super) fn new(
         (program, context): (&'x Arc<Program>, &'x ExecContext),
         plan: &'x FunctionPlan,
         limits: Limits,
-        outer: &'x dyn Fn() -> Vec<String>,
+        outer: Option<&'x Running>,
     ) -> LineExecutor<'x> {
         let room = ROOM.try_with(Cell::take).unwrap_or_default();
-        LineExecutor { program, context, stack: Stack::new(plan, room, (program, context), limits), outer }
+        let stack = Stack::new(plan, room, (program, context), limits, outer);
+        LineExecutor { program, context, stack }
     }
 
     /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and appends its results to another.
@@ -170,13 +170,7 @@ impl LineExecutor<'_> {
     /// The error with the places that it happened at.
     #[cold]
     fn located(&self, error: KernelError) -> Error {
-        let places = std::iter::once(self.stack.frame().at()).chain(self.stack.calls()).take(MAX_TRACE);
-        let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
-        if self.stack.depth() < MAX_TRACE {
-            trace.extend((self.outer)());
-            trace.truncate(MAX_TRACE);
-        }
-        self.context.raise(&error, trace)
+        self.context.raise(&error, self.stack.callers().trace())
     }
 }
 

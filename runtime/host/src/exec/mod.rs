@@ -21,51 +21,19 @@ mod worker;
 use std::sync::Arc;
 
 pub use self::prepared::{PreparedCall, call, call_into};
-use crate::context::ExecContext;
+use crate::context::{ExecContext, Limits};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::kernel::Call;
 use crate::program::{KernelPlan, Program};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::value::Value;
 
-/// How many calls the trace of an error shows.
-pub(crate) const MAX_TRACE: usize = 32;
-
-/// What bounds the depth of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// How many calls may be active below one another.
-    pub depth: usize,
-    /// How many registers the active calls of one execution may have together; each is 16 bytes.
-    pub values: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { depth: 1 << 20, values: 1 << 25 }
-    }
-}
-
-impl Limits {
-    /// Those of a function that a kernel calls by itself.
-    pub(crate) fn inside(self) -> Limits {
-        Limits { depth: self.depth.saturating_sub(1), ..self }
-    }
-
-    fn error(self) -> KernelError {
-        let Limits { depth, values } = self;
-        let message = format!(
-            "calls nest too deeply: at most {depth} calls with {values} registers in all may be active"
-        );
-        KernelError::new(ErrorCode::ResourceExhausted, message)
-    }
-}
-
 /// One call from outside that goes the general way, shared by all threads that work on it.
 struct Execution {
     program: Arc<Program>,
     context: ExecContext,
-    limits: Limits,
+    /// The iteration of its first frame.
+    iteration: u64,
     /// Whether the queue chooses which ready kernel comes next.
     is_seeded: bool,
     /// How many registers the active frames have together.
@@ -77,17 +45,18 @@ impl Execution {
     fn take(&self, n: usize, depth: usize) -> Result<(), KernelError> {
         // Relaxed: a count that guards no data.
         let before = self.values.fetch_add(n, Ordering::Relaxed);
-        if depth < self.limits.depth && before.saturating_add(n) <= self.limits.values {
+        if depth < self.context.limits.depth && before.saturating_add(n) <= self.context.limits.values {
             return Ok(());
         }
         self.give_back(n);
-        Err(self.limits.error())
+        Err(self.context.limits.error())
     }
 
     /// What a line may take that a frame at `depth` runs.
     fn left(&self, depth: usize) -> Limits {
-        let values = self.limits.values.saturating_sub(self.values.load(Ordering::Relaxed));
-        Limits { depth: self.limits.depth.saturating_sub(depth + 1), values }
+        let limits = self.context.limits;
+        let values = limits.values.saturating_sub(self.values.load(Ordering::Relaxed));
+        Limits { depth: limits.depth.saturating_sub(depth + 1), values }
     }
 
     fn give_back(&self, n: usize) {

@@ -11,7 +11,7 @@ use bef_format::FunctionId;
 
 use super::frame::{Frame, Started, Then};
 use super::line::LineExecutor;
-use super::{Execution, Limits, resolved, worker};
+use super::{Execution, resolved, worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
 use crate::kernel::Again;
@@ -32,10 +32,9 @@ pub fn call(
     function: FunctionId,
     mut arguments: Vec<Value>,
     context: &ExecContext,
-    limits: Limits,
 ) -> Result<Vec<Value>, KernelError> {
     let mut results = Vec::new();
-    call_into(program, function, &mut arguments, context, limits, &mut results)?;
+    call_into(program, function, &mut arguments, context, &mut results)?;
     Ok(results)
 }
 
@@ -49,14 +48,9 @@ pub fn call_into(
     function: FunctionId,
     arguments: &mut Vec<Value>,
     context: &ExecContext,
-    limits: Limits,
     results: &mut Vec<Value>,
 ) -> Result<(), KernelError> {
-    if context.limits == limits {
-        return PreparedCall::new(program, function, context)?.call_into(arguments, results);
-    }
-    let context = context.clone().with_limits(limits);
-    PreparedCall::new(program, function, &context)?.call_into(arguments, results)
+    PreparedCall::new(program, function, context)?.call_into(arguments, results)
 }
 
 /// A function that is ready to be called by this thread, again and again, as part of one execution.
@@ -72,12 +66,14 @@ pub struct PreparedCall<'p> {
     program: &'p Arc<Program>,
     plan: &'p FunctionPlan,
     context: &'p ExecContext,
+    /// Of the next call.
+    iteration: u32,
     /// If calls with final arguments go that way.
     line: Option<LineExecutor<'p>>,
 }
 
 impl<'p> PreparedCall<'p> {
-    /// Prepares a function of `program`; the limits of calls are the context's.
+    /// Prepares a function of `program`.
     ///
     /// # Errors
     /// If there is no such function.
@@ -90,9 +86,13 @@ impl<'p> PreparedCall<'p> {
         let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
         let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
         let has_line = plan.is_line(context.queue().is_seeded());
-        let line = has_line
-            .then(|| LineExecutor::new((program, context), plan, context.limits, &Vec::<String>::new));
-        Ok(PreparedCall { program, plan, context, line })
+        let line = has_line.then(|| LineExecutor::new((program, context), plan, context.limits, None));
+        Ok(PreparedCall { program, plan, context, iteration: 0, line })
+    }
+
+    /// Makes the calls to come those of an iteration of the kernel that calls.
+    pub(crate) fn set_iteration(&mut self, iteration: u32) {
+        self.iteration = iteration;
     }
 
     /// Calls it, as [`call_into`].
@@ -109,11 +109,41 @@ impl<'p> PreparedCall<'p> {
         }
         match &mut self.line {
             Some(line) if arguments.iter().all(|value| value.final_value().is_some()) => {
-                line.call(Again::NEVER, arguments, results);
+                line.call(Again::NEVER.at(self.iteration.into()), arguments, results);
                 Ok(())
             }
-            _ => call_general((self.program, self.context), self.plan, arguments, results),
+            _ => self.call_general(arguments, results),
         }
+    }
+
+    /// A call that has something to wait for.
+    fn call_general(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
+        may_wait()?;
+        let (latch, first) = (Latch::new(1), results.len());
+        let mut started = self.open(arguments, Then::Opens(latch.clone()), results);
+        if started.is_some() {
+            let run = &mut || started.take().into_iter().for_each(worker::run);
+            self.context.queue().wait_after(&latch, run);
+        }
+        results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
+        Ok(())
+    }
+
+    /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room for a frame.
+    fn open(&self, arguments: &mut Vec<Value>, then: Then, results: &mut Vec<Value>) -> Option<Started> {
+        let &PreparedCall { program, plan, context, iteration, line: _ } = self;
+        let iteration = iteration.into();
+        let (is_seeded, values) = (context.queue().is_seeded(), AtomicUsize::new(0));
+        let (program, context) = (program.clone(), context.clone());
+        let execution = Arc::new(Execution { program, context, iteration, is_seeded, values });
+        if let Err(error) = execution.take(plan.n_registers as usize, 0) {
+            let error = Value::Error(error.into());
+            results.extend(plan.results.iter().map(|_| error.clone()));
+            return None;
+        }
+        let mut started = Frame::start(execution, plan.index, arguments.drain(..), None, then);
+        results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
+        Some(started)
     }
 
     /// [`PreparedCall::call_into`] that does not wait. Answers whether there is something to wait for: then a task goes on, the results are in any
@@ -131,7 +161,7 @@ impl<'p> PreparedCall<'p> {
         if !self.plan.accepts(arguments) || self.line.is_some() && all_are_final {
             return self.call_into(arguments, results).map(|()| false);
         }
-        let started = open((self.program, self.context), self.plan, arguments, Then::Wakes(ended), results);
+        let started = self.open(arguments, Then::Wakes(ended), results);
         let is_going = started.is_some();
         started.into_iter().for_each(|started| {
             self.context.queue().add_task(Task::new(move || worker::run(started)));
@@ -144,45 +174,6 @@ impl std::fmt::Debug for PreparedCall<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("PreparedCall").field(&self.program.image().function(self.plan.index).name()).finish()
     }
-}
-
-/// A call of a function that has something to wait for.
-fn call_general(
-    (program, context): (&Arc<Program>, &ExecContext),
-    plan: &FunctionPlan,
-    arguments: &mut Vec<Value>,
-    results: &mut Vec<Value>,
-) -> Result<(), KernelError> {
-    may_wait()?;
-    let (latch, first) = (Latch::new(1), results.len());
-    let mut started = open((program, context), plan, arguments, Then::Opens(latch.clone()), results);
-    if started.is_some() {
-        context.queue().wait_after(&latch, &mut || started.take().into_iter().for_each(worker::run));
-    }
-    results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
-    Ok(())
-}
-
-/// The frame of such a call. Its results are appended, in any state; they are errors if there is no room for a frame.
-fn open(
-    (program, context): (&Arc<Program>, &ExecContext),
-    plan: &FunctionPlan,
-    arguments: &mut Vec<Value>,
-    then: Then,
-    results: &mut Vec<Value>,
-) -> Option<Started> {
-    let values = AtomicUsize::new(0);
-    let (limits, is_seeded) = (context.limits, context.queue().is_seeded());
-    let (program, context) = (program.clone(), context.clone());
-    let execution = Arc::new(Execution { program, context, limits, is_seeded, values });
-    if let Err(error) = execution.take(plan.n_registers as usize, 0) {
-        let error = Value::Error(error.into());
-        results.extend(plan.results.iter().map(|_| error.clone()));
-        return None;
-    }
-    let mut started = Frame::start(execution, plan.index, arguments.drain(..), None, then);
-    results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
-    Some(started)
 }
 
 /// Why a function cannot be called with these arguments.

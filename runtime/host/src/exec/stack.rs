@@ -24,10 +24,11 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Limits, callee, operand_error, resolved};
-use crate::context::ExecContext;
+use super::frame::Running;
+use super::{callee, operand_error, resolved};
+use crate::context::{ExecContext, FramePath, Limits, MAX_TRACE};
 use crate::error::KernelError;
-use crate::kernel::{After, Again, KernelFrame, KernelRef, Outcome, Request};
+use crate::kernel::{After, Again, CallChain, KernelFrame, KernelRef, Outcome, Request, Runs};
 use crate::program::{Carry, FunctionPlan, Move, Program, Step, StepKind, Target};
 use crate::value::Value;
 
@@ -91,6 +92,8 @@ pub(super) struct Stack<'x> {
     /// The step that comes next.
     next: &'x Step,
     callers: Vec<Below<'x>>,
+    /// The kernel that called the outermost function, if the execution did not begin with it.
+    outer: Option<&'x Running>,
     /// How many of them there may be.
     max_callers: usize,
     limits: Limits,
@@ -106,6 +109,7 @@ impl<'x> Stack<'x> {
         room: Room,
         (program, context): (&'x Arc<Program>, &'x ExecContext),
         limits: Limits,
+        outer: Option<&'x Running>,
     ) -> Stack<'x> {
         let Room { mut values, callers } = room;
         if values.len() < plan.n_slots && plan.n_slots <= limits.values {
@@ -119,6 +123,7 @@ impl<'x> Stack<'x> {
             again: Again::NEVER,
             next: first_step(plan),
             callers: relabel(callers),
+            outer,
             max_callers: limits.depth.saturating_sub(1),
             limits,
             stop: Stop::End,
@@ -211,15 +216,9 @@ impl<'x> Stack<'x> {
         &self.frame
     }
 
-    /// The steps that called, innermost first.
-    pub(super) fn calls(&self) -> impl Iterator<Item = KernelRef> {
-        let callers = self.callers.iter().rev();
-        callers.map(|below| KernelRef { function: below.plan.index, kernel: below.step.kernel })
-    }
-
-    /// How many calls there are.
-    pub(super) fn depth(&self) -> usize {
-        self.callers.len()
+    /// The callers of the step that runs.
+    pub(super) fn callers(&self) -> Callers<'_, 'x> {
+        Callers::new(&self.frame, self.again, &self.callers, self.outer)
     }
 
     /// The top frame's slots.
@@ -286,7 +285,7 @@ impl<'x> Stack<'x> {
 
     /// Whether cancellation and counts have a say in a step: all but ends after which there is nothing more.
     fn needs_care(&self, step: &Step) -> bool {
-        step.kind != StepKind::End || self.again != Again::NEVER
+        step.kind != StepKind::End || !self.again.is_last()
     }
 
     /// Notes why `run` is to return.
@@ -300,13 +299,14 @@ impl<'x> Stack<'x> {
     #[inline(always)]
     fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (which, again) = match (step.kind, self.frame.slot(0)) {
-            (StepKind::End, _) if self.again == Again::NEVER => return self.back(),
+            (StepKind::End, _) if self.again.is_last() => return self.back(),
             (StepKind::End, _) => return self.iterate(),
             (StepKind::Call, _) => (0, Again::NEVER),
             (StepKind::Branch, &Value::I1(first)) => (usize::from(!first), Again::NEVER),
             (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
                 (i as usize, Again::NEVER)
             }
+            // As many as there are: at most `Again::MAX_MORE`.
             (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
             (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
             _ => return self.ask(step),
@@ -316,7 +316,7 @@ impl<'x> Stack<'x> {
         self.open(step, target, again)
     }
 
-    /// Runs the kernel of a step whose form does not say what to do.
+    /// Runs the kernel of a step whose form does not say what to do, or that needs its path.
     #[cold]
     #[inline(never)]
     fn ask(&mut self, step: &'x Step) -> Option<&'x Step> {
@@ -325,13 +325,26 @@ impl<'x> Stack<'x> {
             if self.is_blocked() {
                 return self.stop(Stop::Outcome(Outcome::Operand));
             }
-            match (kernel.run)(&mut self.frame) {
+            let outcome = if step.kind == StepKind::Placed {
+                if !kernel.stores_all {
+                    self.frame.clear_results();
+                }
+                let callers = Callers::new(&self.frame, self.again, &self.callers, self.outer);
+                self.frame.run_placed(&callers)
+            } else {
+                (kernel.run)(&mut self.frame)
+            };
+            match outcome {
                 Outcome::Done => return Some(behind(step)),
                 Outcome::Request => {}
                 outcome => return self.stop(Stop::Outcome(outcome)),
             }
         }
-        let Request { call, again, in_flight: _ } = self.frame.take_request();
+        let Request { call, runs } = self.frame.take_request();
+        let again = match runs {
+            Runs::More(more) => Again::times(more),
+            Runs::WhileTrue { in_flight: _ } => Again::WHILE_TRUE,
+        };
         if let Err(error) = callee(call, kernel, &plan.lists) {
             return self.stop(Stop::Outcome(Outcome::Error(error)));
         }
@@ -434,9 +447,9 @@ impl<'x> Stack<'x> {
     fn iterate(&mut self) -> Option<&'x Step> {
         match (self.again.after(), self.condition()) {
             (After::Iteration(again), _) => self.again = again,
-            (After::IfTrue, Value::I1(true)) => {}
-            (After::Nothing, _) | (After::IfTrue, Value::I1(false)) => return self.back(),
-            (After::IfTrue, condition) => {
+            (After::IfTrue(again), Value::I1(true)) => self.again = again,
+            (After::Nothing, _) | (After::IfTrue(_), Value::I1(false)) => return self.back(),
+            (After::IfTrue(_), condition) => {
                 let instead = instead_of_condition(condition);
                 return self.stop(Stop::Instead(instead));
             }
@@ -450,7 +463,7 @@ impl<'x> Stack<'x> {
         match self.again.after() {
             After::Nothing => false,
             After::Iteration(_) => true,
-            After::IfTrue => matches!(self.condition(), Value::I1(true)),
+            After::IfTrue(_) => matches!(self.condition(), Value::I1(true)),
         }
     }
 
@@ -609,6 +622,63 @@ impl<'x> Stack<'x> {
             });
             give(present(value));
         }
+    }
+}
+
+/// The callers of the step that runs.
+pub(super) struct Callers<'s, 'x> {
+    at: KernelRef,
+    /// The iteration of the top frame.
+    iteration: u64,
+    below: &'s [Below<'x>],
+    outer: Option<&'x Running>,
+    program: &'x Program,
+    context: &'x ExecContext,
+}
+
+impl<'s, 'x> Callers<'s, 'x> {
+    fn new(
+        frame: &KernelFrame<'x>,
+        again: Again,
+        below: &'s [Below<'x>],
+        outer: Option<&'x Running>,
+    ) -> Self {
+        let (program, context) = (frame.program(), frame.context());
+        Callers { at: frame.at(), iteration: again.iteration(), below, outer, program, context }
+    }
+}
+
+impl Below<'_> {
+    fn at(&self) -> KernelRef {
+        KernelRef { function: self.plan.index, kernel: self.step.kernel }
+    }
+}
+
+impl CallChain for Callers<'_, '_> {
+    fn trace(&self) -> Vec<String> {
+        let places = std::iter::once(self.at).chain(self.below.iter().rev().map(Below::at)).take(MAX_TRACE);
+        let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
+        if self.below.len() < MAX_TRACE {
+            trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
+            trace.truncate(MAX_TRACE);
+        }
+        trace
+    }
+
+    fn path(&self) -> FramePath {
+        let frames = self.below.iter().map(|below| (below.plan.index, below.again.iteration()));
+        let mut frames = frames.chain([(self.at.function, self.iteration)]);
+        let mut path = FramePath::default();
+        if let Some((function, iteration)) = frames.next() {
+            path = match self.outer {
+                Some(kernel) => kernel.path_of_callee(function, iteration),
+                None => self.context.path(function, iteration),
+            };
+        }
+        for (below, (function, iteration)) in self.below.iter().zip(frames) {
+            path.push(below.at(), function, iteration);
+        }
+        path
     }
 }
 

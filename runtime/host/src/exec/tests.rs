@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 
+use super::call;
 #[cfg(not(loom))]
 use super::call_into;
-use super::{Limits, call};
-use crate::context::{ExecContext, Output, Request};
+use crate::context::{ExecContext, Limits, Output, Request};
 use crate::error::{ErrorCode, KernelError};
 #[cfg(not(loom))]
 use crate::fewer;
@@ -246,10 +246,10 @@ fn run_on(
     limits: Limits,
 ) -> (Vec<String>, String) {
     let sink = Arc::new(Sink::default());
-    let request = Request { output: sink.clone(), ..Request::new(queue) };
+    let request = Request { output: sink.clone(), limits, ..Request::new(queue) };
     let context = ExecContext::new(Arc::new(request));
     let main = FunctionId(program.image().n_functions() - 1);
-    let results = call(program, main, vec![argument], &context, limits).unwrap();
+    let results = call(program, main, vec![argument], &context).unwrap();
     let results = results.iter().map(|value| match value.error() {
         Some(error) => {
             let calls: String = error.calls().iter().map(|call| format!(" < {call}")).collect();
@@ -266,6 +266,8 @@ fn run_on(
 mod bounds;
 #[cfg(not(loom))]
 mod flow;
+#[cfg(not(loom))]
+mod frames;
 #[cfg(not(loom))]
 mod later;
 #[cfg(not(loom))]
@@ -622,8 +624,7 @@ mod plain {
         let cancellation = crate::context::Cancellation::with_deadline(deadline);
         let request = Request { cancellation, ..Request::new(from_spec("s").unwrap()) };
         let context = ExecContext::new(Arc::new(request));
-        let results =
-            call(&program, FunctionId(0), vec![Value::I32(1)], &context, Limits::default()).unwrap();
+        let results = call(&program, FunctionId(0), vec![Value::I32(1)], &context).unwrap();
         assert_eq!(results[0].error().map(|error| error.code()), Some(ErrorCode::DeadlineExceeded));
     }
 
@@ -631,7 +632,7 @@ mod plain {
     fn arguments_must_fit() {
         let program = Source::new().load(&[0]);
         let context = ExecContext::new(Arc::new(Request::new(from_spec("s").unwrap())));
-        let call = |arguments| call(&program, FunctionId(0), arguments, &context, Limits::default());
+        let call = |arguments| call(&program, FunctionId(0), arguments, &context);
         assert_eq!(call(vec![]).unwrap_err().message(), "'main' takes 1 arguments, got 0");
         assert_eq!(
             call(vec![Value::I64(1)]).unwrap_err().message(),
@@ -675,7 +676,7 @@ mod plain {
                 let request = Arc::new(Request::new(from_spec(spec).unwrap()));
                 let context = ExecContext::new(request.clone());
                 let main = FunctionId(program.image().n_functions() - 1);
-                let results = call(&program, main, vec![Value::I32(1)], &context, Limits::default()).unwrap();
+                let results = call(&program, main, vec![Value::I32(1)], &context).unwrap();
                 assert_eq!(results[0].to_string(), "2");
                 drop(context);
                 // Every frame, waiter and task holds the execution, and that the request. On another thread they may still be

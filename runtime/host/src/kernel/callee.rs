@@ -15,9 +15,9 @@ use std::sync::Arc;
 use bef_format::FunctionId;
 
 use super::{CallResults, CallShape, Cursor, Form, KernelFrame, Outcome, Param, Signature};
-use crate::context::ExecContext;
+use crate::context::{ExecContext, Origin};
 use crate::error::{ErrorCode, KernelError};
-use crate::exec::call;
+use crate::exec::PreparedCall;
 use crate::program::Program;
 use crate::value::Value;
 
@@ -26,6 +26,8 @@ use crate::value::Value;
 pub struct Callee {
     program: Arc<Program>,
     function: FunctionId,
+    /// The kernel that it was given to.
+    origin: Option<Arc<Origin>>,
 }
 
 impl Callee {
@@ -33,8 +35,13 @@ impl Callee {
     ///
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for each other.
-    pub fn call(&self, arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
-        call(&self.program, self.function, arguments, cx, cx.limits.inside())
+    pub fn call(&self, mut arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
+        let (context, mut results) = (cx.inside(self.origin.clone()), Vec::new());
+        let iteration = self.origin.as_ref().map_or(0, |origin| origin.next_call());
+        let mut call = PreparedCall::new(&self.program, self.function, &context)?;
+        call.set_iteration(iteration);
+        call.call_into(&mut arguments, &mut results)?;
+        Ok(results)
     }
 
     /// Its name; empty for a region.
@@ -57,7 +64,10 @@ impl Param for Callee {
     fn extract(frame: &KernelFrame<'_>, cursor: &mut Cursor) -> Result<Callee, Outcome> {
         let i = cursor.next_function();
         match frame.function(i) {
-            Some(function) => Ok(Callee { program: frame.program().clone(), function }),
+            Some(function) => {
+                let origin = frame.origin_of(function);
+                Ok(Callee { program: frame.program().clone(), function, origin })
+            }
             None => Err(Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}")))),
         }
     }

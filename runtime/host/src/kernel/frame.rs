@@ -13,10 +13,11 @@ use std::sync::Arc;
 use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
+use super::frame_cx::FrameCx;
 use super::job::Job;
 use super::prepare::{Prepare, Prepared};
 use super::returns::One;
-use crate::context::ExecContext;
+use crate::context::{ExecContext, FramePath, Origin};
 use crate::error::{Error, ErrorCode, KernelError};
 use crate::program::{
     FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Member, Program, Step, is_in,
@@ -46,20 +47,36 @@ const _: () = assert!(size_of::<Outcome>() == 16);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) call: Call,
-    pub(crate) again: Again,
-    /// How many times it may be running at once.
-    pub(crate) in_flight: u32,
+    pub(crate) runs: Runs,
 }
+
+// Two registers.
+const _: () = assert!(size_of::<Request>() == 16);
 
 impl Request {
     /// No kernel has such a function.
     const NONE: Request =
-        Request { call: Call { function: u32::MAX, first_operand: 0 }, again: Again::NEVER, in_flight: 1 };
+        Request { call: Call { function: u32::MAX, first_operand: 0 }, runs: Runs::More(0) };
 }
 
-/// Whether a function is run again, on the results of the time before. One word, as it is copied as soon as it is written.
+/// How often a kernel asks for a function to be run, each time on the results of the time before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Again(u32);
+pub(crate) enum Runs {
+    /// Once and as many times more; at most [`Again::MAX_MORE`].
+    More(u32),
+    /// As long as one more result, the last, is true. So many iterations may be in flight at once.
+    WhileTrue { in_flight: u32 },
+}
+
+/// Whether a function is run again, on the results of the time before, and which iteration it is in. One word, as it is
+/// copied as soon as it is written.
+///
+/// ```text
+/// bit 63 is 0: how many times more (31 bits) | iteration (32 bits)
+/// bit 63 is 1: as long as the last result is true; iteration (63 bits)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Again(u64);
 
 /// What comes after an iteration, as far as its results have no say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,26 +85,56 @@ pub(crate) enum After {
     Nothing,
     /// Another one; and whether there is a next one after that.
     Iteration(Again),
-    /// Another one as long as one more result, the last, is true.
-    IfTrue,
+    /// This one, as long as one more result, the last, is true.
+    IfTrue(Again),
 }
 
 impl Again {
     pub(crate) const NEVER: Again = Again(0);
-    pub(crate) const WHILE_TRUE: Again = Again(u32::MAX);
+    pub(crate) const WHILE_TRUE: Again = Again(1 << 63);
+    /// How many times more a function may be run.
+    pub(crate) const MAX_MORE: u32 = (1 << 31) - 1;
+    const ONCE_MORE: u64 = 1 << 32;
 
-    /// So many times more; less than 2^32 - 1.
+    /// So many times more, at most [`Again::MAX_MORE`].
+    #[inline(always)]
     pub(crate) fn times(more: u32) -> Again {
-        Again(more.min(u32::MAX - 1))
+        debug_assert!(more <= Again::MAX_MORE, "more iterations than can be counted");
+        Again(u64::from(more) << 32)
     }
 
-    /// What comes next.
-    #[inline]
+    /// The same, of which this is iteration 0, in iteration `iteration`: less than 2^32 unless the results decide.
+    pub(crate) fn at(self, iteration: u64) -> Again {
+        debug_assert!(self.is_while() || iteration < Again::ONCE_MORE, "more iterations than can be counted");
+        Again(self.0 | iteration)
+    }
+
+    /// The iteration that is running, from 0.
+    pub(crate) fn iteration(self) -> u64 {
+        if self.is_while() { self.0 & !Again::WHILE_TRUE.0 } else { self.0 & (Again::ONCE_MORE - 1) }
+    }
+
+    /// Whether this is the last time.
+    #[inline(always)]
+    pub(crate) fn is_last(self) -> bool {
+        self.0 < Again::ONCE_MORE
+    }
+
+    /// Whether the last result decides.
+    #[inline(always)]
+    pub(crate) fn is_while(self) -> bool {
+        self.0 >= Again::WHILE_TRUE.0
+    }
+
+    /// The next iteration.
+    #[inline(always)]
     pub(crate) fn after(self) -> After {
-        match self {
-            Again::NEVER => After::Nothing,
-            Again::WHILE_TRUE => After::IfTrue,
-            Again(more) => After::Iteration(Again(more - 1)),
+        if self.is_while() {
+            After::IfTrue(Again(self.0 + 1))
+        } else if self.is_last() {
+            After::Nothing
+        } else {
+            After::Iteration(Again(self.0 - Again::ONCE_MORE + 1))
         }
     }
 }
@@ -106,6 +153,14 @@ impl Outcome {
     pub fn error(error: impl Into<KernelError>) -> Outcome {
         Outcome::Error(error.into())
     }
+}
+
+/// The chain of callers of a kernel that runs. The executor keeps it for other purposes, and walks it when asked.
+pub(crate) trait CallChain {
+    /// The locations of the kernel and of the calls that led to it, innermost first.
+    fn trace(&self) -> Vec<String>;
+    /// The path of the frame that the kernel runs in.
+    fn path(&self) -> FramePath;
 }
 
 /// One kernel of a program.
@@ -139,8 +194,8 @@ pub struct KernelFrame<'f> {
     owns: bool,
     program: &'f Arc<Program>,
     context: &'f ExecContext,
-    /// Where the kernel stands and the calls that led there, of a kernel that may call from a job.
-    trace: Option<&'f dyn Fn() -> Vec<String>>,
+    /// Its callers; in a line, only of a kernel that needs its path.
+    callers: Option<&'f dyn CallChain>,
     _slots: PhantomData<&'f mut [Value]>,
 }
 
@@ -156,7 +211,7 @@ impl<'f> KernelFrame<'f> {
         kernel: &'f GeneralKernel,
         plan: &'f FunctionPlan,
         (program, context): (&'f Arc<Program>, &'f ExecContext),
-        trace: &'f dyn Fn() -> Vec<String>,
+        callers: &'f dyn CallChain,
     ) -> KernelFrame<'f> {
         assert!(slots.len() == kernel.n_slots(), "a kernel of another frame");
         KernelFrame {
@@ -169,7 +224,7 @@ impl<'f> KernelFrame<'f> {
             owns: false,
             program,
             context,
-            trace: Some(trace),
+            callers: Some(callers),
             _slots: PhantomData,
         }
     }
@@ -179,12 +234,12 @@ impl<'f> KernelFrame<'f> {
         slots: &'f mut [Value],
         plan: &'f FunctionPlan,
         (program, context): (&'f Arc<Program>, &'f ExecContext),
-        trace: &'f dyn Fn() -> Vec<String>,
+        callers: &'f dyn CallChain,
     ) -> KernelFrame<'f> {
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
-            trace: Some(trace),
+            callers: Some(callers),
             ..KernelFrame::of_line(plan, program, context)
         }
     }
@@ -241,7 +296,7 @@ impl<'f> KernelFrame<'f> {
             owns: false,
             program,
             context,
-            trace: None,
+            callers: None,
             _slots: PhantomData,
         }
     }
@@ -282,6 +337,16 @@ impl<'f> KernelFrame<'f> {
     pub(crate) unsafe fn run(&mut self, step: &'f Step) -> Outcome {
         self.step = step;
         (step.run)(self)
+    }
+
+    /// Runs the code of the kernel of the step that runs, which knows its callers.
+    pub(crate) fn run_placed(&mut self, callers: &dyn CallChain) -> Outcome {
+        // It does not say so if it panics.
+        self.owns = true;
+        let mut placed = KernelFrame { callers: Some(callers), operands: self.operands, ..*self };
+        let outcome = (placed.kernel().run)(&mut placed);
+        self.request = placed.request;
+        outcome
     }
 
     /// The step that runs.
@@ -467,13 +532,15 @@ impl<'f> KernelFrame<'f> {
     /// Asks for a function to be run; its results are the kernel's.
     #[inline]
     pub fn call(&mut self, call: Call) -> Outcome {
-        self.ask(call, Again::NEVER)
+        self.ask(call, Runs::More(0))
     }
 
-    /// Asks for a function to be run `times` times, each time on the results of the time before; those of the last time are the kernel's.
+    /// Asks for a function to be run `times` times, at most 2^31, each time on the results of the time before; those of the
+    /// last time are the kernel's.
     pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
         match times.checked_sub(1) {
-            Some(more) => self.ask(call, Again::times(more)),
+            Some(more @ ..=Again::MAX_MORE) => self.ask(call, Runs::More(more)),
+            Some(_) => Outcome::error(KernelError::invalid(format!("{times} iterations are too many"))),
             None => self.pass(call.first_operand),
         }
     }
@@ -481,8 +548,7 @@ impl<'f> KernelFrame<'f> {
     /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then. At most
     /// `in_flight` iterations are in flight: one may begin when the condition of the one before is known.
     pub fn repeat_while(&mut self, call: Call, in_flight: u32) -> Outcome {
-        self.request = Request { call, again: Again::WHILE_TRUE, in_flight };
-        Outcome::Request
+        self.ask(call, Runs::WhileTrue { in_flight })
     }
 
     /// Gives the operands from `first` on as results, in whatever state.
@@ -496,8 +562,8 @@ impl<'f> KernelFrame<'f> {
     }
 
     #[inline]
-    fn ask(&mut self, call: Call, again: Again) -> Outcome {
-        self.request = Request { call, again, in_flight: 1 };
+    fn ask(&mut self, call: Call, runs: Runs) -> Outcome {
+        self.request = Request { call, runs };
         Outcome::Request
     }
 
@@ -579,12 +645,32 @@ impl<'f> KernelFrame<'f> {
         self.context
     }
 
+    /// The frame that the kernel runs in.
+    ///
+    /// # Errors
+    /// The answer to give if it is not known: the kernel's signature must say that it takes its frame.
+    pub fn frame_cx(&self) -> Result<FrameCx<'f>, Outcome> {
+        match self.callers {
+            Some(callers) => Ok(FrameCx::new(callers.path(), self.program)),
+            None => {
+                let message = "the kernel asks for its frame, which its signature does not say";
+                Err(Outcome::error(KernelError::new(ErrorCode::Internal, message)))
+            }
+        }
+    }
+
+    /// The kernel as the one that begins executions of `function`; `None` if nothing there asks for its frame.
+    pub(crate) fn origin_of(&self, function: FunctionId) -> Option<Arc<Origin>> {
+        let callers = self.callers.filter(|_| self.program.plan(function.0).needs_path)?;
+        Some(Origin::new(callers.path(), self.at()))
+    }
+
     /// The error of a function that the kernel has called, with the kernel's place and the calls that led to it.
     pub(crate) fn error_of_call(&self, error: &Error) -> Error {
         if error.trace().is_empty() {
             return error.clone();
         }
-        let trace = self.trace.map_or_else(Vec::new, |trace| trace());
+        let trace = self.callers.map_or_else(Vec::new, CallChain::trace);
         self.context.raise(&KernelError::of_call(error), trace)
     }
 
@@ -616,5 +702,26 @@ impl Site {
     pub fn error(&self, error: KernelError) -> Error {
         let trace = self.program.location_string(self.at).into_iter().collect();
         Error::new(error.code(), error.message(), trace)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_are_counted_up_while_runs_are_counted_down() {
+        let (mut again, mut iterations) = (Again::times(2).at(5), vec![]);
+        while let After::Iteration(next) = again.after() {
+            again = next;
+            iterations.push(again.iteration());
+        }
+        assert_eq!((iterations, again.is_last()), (vec![6, 7], true));
+        assert_eq!(Again::times(Again::MAX_MORE).iteration(), 0);
+        assert!(!Again::times(Again::MAX_MORE).is_while() && !Again::times(1).is_last());
+        let late = Again::WHILE_TRUE.at(u64::from(u32::MAX));
+        let After::IfTrue(next) = late.after() else { panic!("the result decides") };
+        assert!(next.is_while() && !next.is_last());
+        assert_eq!(next.iteration(), 1 << 32);
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`], [`Rest`] of the operands, [`Attr`]s, functions, the
-//! [`ExecContext`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its
+//! [`ExecContext`], the [`FrameCx`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its
 //! last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
 //! The signature is compared with every use when a program is loaded, so that the code here only meets operands that
@@ -16,6 +16,7 @@
 mod callee;
 pub mod control;
 mod frame;
+mod frame_cx;
 mod job;
 mod later;
 mod param;
@@ -24,8 +25,9 @@ mod returns;
 mod signature;
 
 pub use callee::Callee;
-pub(crate) use frame::{After, Again, KernelRef, Request};
+pub(crate) use frame::{After, Again, CallChain, KernelRef, Request, Runs};
 pub use frame::{Call, KernelFrame, Outcome, Site};
+pub use frame_cx::FrameCx;
 pub use job::Job;
 pub(crate) use job::Place;
 pub use later::Later;

@@ -10,6 +10,7 @@
 //! | [`Prepared<T>`](super::Prepared) | what was made of the use when the program was loaded |
 //! | [`Callee`](super::Callee) | a function |
 //! | [`&ExecContext`](ExecContext), [`Site`] | the execution |
+//! | [`FrameCx`](super::FrameCx) | the chain of callers |
 //!
 //! The executor has looked through AsyncValues that are final: only operands in any state may be one.
 

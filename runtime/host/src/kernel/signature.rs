@@ -115,6 +115,8 @@ pub struct Signature {
     pub takes_any_state: bool,
     /// Whether it stores all of its results when it is done, and none when it is not.
     pub stores_all: bool,
+    /// Whether it takes the identity of its frame.
+    pub takes_frame: bool,
     /// What it makes of each of its uses when a program is loaded.
     pub prepare: Option<MakePrepared>,
 }

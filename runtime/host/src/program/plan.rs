@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
-use self::line::{Line, line, line_order, with_lines};
+use self::line::{Line, line, line_order, with_lines, with_paths};
 use super::check::n_passed;
 use super::{Kernels, PreparedUse};
 use crate::kernel::{Again, Completion, Form, KernelFn, KernelRef, immediate};
@@ -121,6 +121,8 @@ pub(crate) struct FunctionPlan {
     pub(crate) immediates: Box<[Value]>,
     /// By kernel index.
     pub(crate) kernels: Box<[KernelPlan]>,
+    /// Whether a kernel asks for its frame, here or in a function that is called from here.
+    pub(crate) needs_path: bool,
     pub(crate) has_line: bool,
     /// That of a function that does nothing, if it has none.
     pub(crate) line: Line,
@@ -147,7 +149,7 @@ impl FunctionPlan {
     /// How many results a kernel gets that has the function run.
     #[inline]
     pub(crate) fn n_results(&self, again: Again) -> usize {
-        self.results.len().saturating_sub(usize::from(again == Again::WHILE_TRUE))
+        self.results.len().saturating_sub(usize::from(again.is_while()))
     }
 
     /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so there are no straight lines then.
@@ -228,11 +230,13 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Kernels, prepared: &[PreparedUse
     let orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| line_order(&f, plan, kernels)).collect();
     let has_line = with_lines(image, &orders);
     let inline: Vec<bool> = image.types().map(|ty| scalar_tag(ty).is_some()).collect();
+    let needs_path = with_paths(image, kernels);
     for ((plan, function), order) in plans.iter_mut().zip(image.functions()).zip(&orders) {
+        plan.needs_path = needs_path[function.index() as usize];
         if has_line[function.index() as usize]
             && let Some(order) = order
         {
-            plan.line = line((&inline, &n_args), &function, plan, order, kernels);
+            plan.line = line((&inline, &n_args, &needs_path), &function, plan, order, kernels);
             plan.has_line = true;
         }
     }
@@ -315,6 +319,7 @@ fn plan_function(
         lists: lists.into(),
         immediates: immediates.into(),
         kernels: kernels.into(),
+        needs_path: false,
         has_line: false,
         line: Line::none(),
         general: OnceLock::new(),

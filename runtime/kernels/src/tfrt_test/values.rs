@@ -4,7 +4,7 @@ use bef_format::{AttrView, DType};
 use befrost_host::async_value::AsyncRef;
 use befrost_host::context::Resource;
 use befrost_host::error::ErrorCode;
-use befrost_host::kernel::{KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
+use befrost_host::kernel::{FrameCx, KernelUse, Outcome, Prepare, Prepared, RawAttr, Rest, Site, StrAttr};
 use befrost_host::object::Object;
 use befrost_host::queue::may_wait;
 use befrost_host::{Chain, ExecContext, KernelError, Registry, Value, kernel};
@@ -41,6 +41,12 @@ pub(super) fn add(registry: &mut Registry) {
         let name = site.name().unwrap_or("Kernel has no debug info");
         cx.print(&format!("{name}\n")).map(|()| Chain)
     }));
+    registry.add(kernel!(
+        "tfrt_test.print_frame",
+        |value: i32, _: Chain, frame: FrameCx<'_>, cx: &ExecContext| {
+            cx.print(&format!("{value}: step {} {frame}\n", cx.request.step)).map(|()| Chain)
+        }
+    ));
     registry.add(kernel!("tfrt_test.quiesce", |_: Chain, cx: &ExecContext| {
         may_wait()?;
         cx.queue().quiesce();

@@ -86,6 +86,8 @@ pub(in crate::exec) struct Head {
     pub(in crate::exec) running: Running,
     /// The results of the iteration that was started last, or the arguments of the next one.
     pub(in crate::exec) values: Vec<Value>,
+    /// How many have been started.
+    pub(in crate::exec) n_started: u64,
 }
 
 /// An iteration in flight.
@@ -118,7 +120,7 @@ impl Head {
     ) -> Box<Head> {
         let gate = Gate::new(limit as usize);
         let shared = Arc::new(Overlap { function, gate, completing: OnceLock::new() });
-        Box::new(Head { shared, running, values: arguments.collect() })
+        Box::new(Head { shared, running, values: arguments.collect(), n_started: 0 })
     }
 
     /// Takes a place for the next iteration. If there is none, whoever frees one goes on.
@@ -147,7 +149,7 @@ impl Head {
     /// Gives up the kernel, which `publish` gives its results: if nothing else is left of the loop, it is complete.
     #[must_use]
     pub(in crate::exec) fn end(self, publish: impl FnOnce(Running) -> Completing) -> Option<Completing> {
-        let Head { shared, running, values: _ } = self;
+        let Head { shared, running, values: _, n_started: _ } = self;
         // It is set once: there is one head.
         shared.completing.get_or_init(|| publish(running));
         last(shared)

@@ -27,8 +27,9 @@ use std::task::Waker;
 
 use super::{Frame, Sink, Turn};
 use crate::async_value::AsyncRef;
+use crate::context::FramePath;
 use crate::error::{Error, KernelError};
-use crate::kernel::Again;
+use crate::kernel::{Again, CallChain, KernelRef};
 use crate::pool;
 use crate::program::{GeneralKernel, Member, Straight, User};
 use crate::queue::Latch;
@@ -129,11 +130,12 @@ pub(in crate::exec) struct Later {
 // SAFETY: the pointer is only ever compared.
 unsafe impl Send for Later {}
 
-/// The kernel that called a frame, for traces, and how deep that frame is.
+/// The kernel that called a frame, for traces and paths, how deep that frame is, and which iteration of the kernel's loop.
 #[derive(Debug)]
 pub(in crate::exec) struct Caller {
     at: At,
     pub(super) depth: usize,
+    pub(super) iteration: u64,
 }
 
 /// The rest of a loop: the function is run again, or the kernel that asked for it gets its results.
@@ -239,16 +241,24 @@ impl Running {
         self.0.user.stream()
     }
 
-    /// Names the kernel in a frame that it calls.
-    pub(in crate::exec) fn caller(&self) -> Caller {
-        Caller { at: At { ..self.0 }, depth: self.frame().depth + 1 }
+    /// The path of a frame of `function` that the kernel calls.
+    pub(in crate::exec) fn path_of_callee(&self, function: u32, iteration: u64) -> FramePath {
+        let mut path = self.path();
+        let at = KernelRef { function: self.frame().plan().index, kernel: self.kernel() };
+        path.push(at, function, iteration);
+        path
+    }
+
+    /// Names the kernel in a frame that it calls for an iteration of its loop, if it is one.
+    pub(in crate::exec) fn caller(&self, iteration: u64) -> Caller {
+        Caller { at: At { ..self.0 }, depth: self.frame().depth + 1, iteration }
     }
 
     /// An error of the kernel.
     #[cold]
     pub(in crate::exec) fn located(&self, error: &KernelError) -> Error {
         let frame = self.frame();
-        frame.execution.context.raise(error, frame.trace(self.kernel()))
+        frame.execution.context.raise(error, self.trace())
     }
 
     /// Stores the results, tells their users, and says which ones are to be told later.
@@ -270,6 +280,27 @@ impl Running {
         // SAFETY: the token is used up here.
         unsafe { self.0.frame().publish_plainly(self.0.info(), result, sink) };
         Done { frame: self.0.frame, n: 1 }
+    }
+}
+
+impl CallChain for Running {
+    fn trace(&self) -> Vec<String> {
+        self.frame().trace(self.kernel())
+    }
+
+    fn path(&self) -> FramePath {
+        self.frame().path()
+    }
+}
+
+/// Of the next kernel.
+impl CallChain for StraightRun {
+    fn trace(&self) -> Vec<String> {
+        self.frame().trace(self.kernel())
+    }
+
+    fn path(&self) -> FramePath {
+        self.frame().path()
     }
 }
 
@@ -299,7 +330,7 @@ impl StraightRun {
     #[cold]
     pub(in crate::exec) fn located(&self, error: &KernelError) -> Error {
         let frame = self.frame();
-        frame.execution.context.raise(error, frame.trace(self.kernel()))
+        frame.execution.context.raise(error, self.trace())
     }
 
     /// Stores the results of the next kernel and tells their users.

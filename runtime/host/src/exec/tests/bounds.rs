@@ -90,7 +90,7 @@ fn a_deadline_reaches_every_kind_of_loop() {
                 let request = Request { cancellation, ..Request::new(from_spec(spec).unwrap()) };
                 let context = ExecContext::new(Arc::new(request));
                 let main = FunctionId(program.image().n_functions() - 1);
-                let results = call(&program, main, vec![Value::I32(1)], &context, Limits::default()).unwrap();
+                let results = call(&program, main, vec![Value::I32(1)], &context).unwrap();
                 let code = results[0].error().map(|error| error.code());
                 assert_eq!(code, Some(ErrorCode::DeadlineExceeded), "{spec} {kind} {body}");
             }

@@ -174,15 +174,13 @@ fn a_call_may_use_lists_again() {
     let (mut arguments, mut results) = (Vec::new(), Vec::new());
     for i in 0..3 {
         arguments.push(Value::I32(i));
-        let limits = Limits::default();
-        call_into(&program, FunctionId(0), &mut arguments, &context, limits, &mut results).unwrap();
+        call_into(&program, FunctionId(0), &mut arguments, &context, &mut results).unwrap();
         assert!(arguments.is_empty());
     }
     let results_are = |results: &[Value]| results.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
     assert_eq!(results_are(&results), "0 0 2 1 4 2");
     arguments.push(Value::I64(1));
-    let misfit =
-        call_into(&program, FunctionId(0), &mut arguments, &context, Limits::default(), &mut results);
+    let misfit = call_into(&program, FunctionId(0), &mut arguments, &context, &mut results);
     assert_eq!(misfit.unwrap_err().message(), "argument #0 of 'main' has type i64, expected i32");
     assert_eq!((arguments.len(), results.len()), (1, 6));
 }

@@ -78,7 +78,7 @@ fn more(registry: &mut Registry) {
     registry.add(crate::kernel!("two_later", |x: i32| Later::new(move |_| (x, x + 1))));
     registry.add(crate::kernel!("inner", |x: i32, cx: &ExecContext| -> Result<i32, KernelError> {
         let program = INNER.get().expect("set by the test");
-        let results = call(program, FunctionId(0), vec![Value::I32(x)], cx, Limits::default())?;
+        let results = call(program, FunctionId(0), vec![Value::I32(x)], cx)?;
         match results.first() {
             Some(Value::I32(x)) => Ok(*x),
             other => Err(KernelError::invalid(format!("{other:?}"))),
@@ -210,8 +210,7 @@ fn a_cancellation_reaches_what_waits() {
             let cancellation = Cancellation::with_deadline(deadline);
             let request = Request { cancellation, ..Request::new(from_spec(spec).unwrap()) };
             let context = ExecContext::new(Arc::new(request));
-            let results =
-                call(&program, FunctionId(0), vec![Value::I32(1)], &context, Limits::default()).unwrap();
+            let results = call(&program, FunctionId(0), vec![Value::I32(1)], &context).unwrap();
             assert!(results.iter().all(|value| value.error().is_some()), "{spec} {name}: {results:?}");
         }
     }

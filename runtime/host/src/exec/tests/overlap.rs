@@ -142,7 +142,7 @@ fn fly(spec: &str, program: &Arc<Program>, bound: i32) -> (Vec<String>, Arc<Flig
     let flight = Flight::of(&context);
     flight.bound.store(bound, Ordering::Relaxed);
     let main = FunctionId(program.image().n_functions() - 1);
-    let results = call(program, main, vec![Value::I32(0)], &context, Limits::default()).unwrap();
+    let results = call(program, main, vec![Value::I32(0)], &context).unwrap();
     let results = results.iter().map(|value| match value.error() {
         Some(error) => error.to_string(),
         None => value.to_string(),
@@ -267,8 +267,7 @@ fn iterations_start_on_what_there_is() {
                     promise.set(Value::I32(-1));
                 });
                 let main = FunctionId(program.image().n_functions() - 1);
-                let results =
-                    call(&program, main, vec![Value::Async(late)], &context, Limits::default()).unwrap();
+                let results = call(&program, main, vec![Value::Async(late)], &context).unwrap();
                 assert_eq!(results[0].to_string(), "100", "{spec} {bound}");
                 assert_eq!(results[1].to_string(), "-1", "{spec} {bound}");
             });
@@ -311,8 +310,7 @@ fn a_branch_starts_on_what_there_is_when_its_condition_comes() {
                     promise.set(Value::I32(41));
                 });
                 let main = FunctionId(program.image().n_functions() - 1);
-                let results =
-                    call(&program, main, vec![Value::Async(late)], &context, Limits::default()).unwrap();
+                let results = call(&program, main, vec![Value::Async(late)], &context).unwrap();
                 assert_eq!(results[0].to_string(), "42", "{spec} {name}");
             });
         }
@@ -336,7 +334,7 @@ fn a_cancellation_ends_it() {
                 let request = Request { cancellation, ..Request::new(from_spec(spec).unwrap()) };
                 let context = ExecContext::new(Arc::new(request));
                 let main = FunctionId(program.image().n_functions() - 1);
-                let results = call(&program, main, vec![Value::I32(1)], &context, Limits::default()).unwrap();
+                let results = call(&program, main, vec![Value::I32(1)], &context).unwrap();
                 let code = results[0].error().map(|error| error.code());
                 assert_eq!(code, Some(ErrorCode::DeadlineExceeded), "{spec} {late} {bound}");
             }

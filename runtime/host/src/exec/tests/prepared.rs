@@ -6,7 +6,7 @@ use crate::exec::PreparedCall;
 use crate::queue::{Task, from_spec};
 
 fn context_of(spec: &str, limits: Limits) -> ExecContext {
-    ExecContext::new(Arc::new(Request::new(from_spec(spec).unwrap()))).with_limits(limits)
+    ExecContext::new(Arc::new(Request { limits, ..Request::new(from_spec(spec).unwrap()) }))
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Worker {
     /// Runs a kernel of the top visit, whose operands are in `scratch`, or what is left of it.
     #[inline]
     fn invoke(&mut self, running: Running, run: impl FnOnce(&mut KernelFrame<'_>) -> Outcome) {
-        let running = self.current.insert(running);
+        let running: &Running = self.current.insert(running);
         let (info, frame) = (running.info(), running.frame());
         let (n_operands, n_results) = (info.n_operands(), info.n_results());
         let publishes_plainly = info.publishes_plainly;
@@ -117,10 +117,8 @@ impl Worker {
         }
         let (program, context) = (&frame.execution.program, &frame.execution.context);
         let operands = &self.identity[..n_operands];
-        let kernel = running.kernel();
-        let trace = || frame.trace(kernel);
         let mut kernel_frame =
-            KernelFrame::of_copies(slots, operands, info, frame.plan(), (program, context), &trace);
+            KernelFrame::of_copies(slots, operands, info, frame.plan(), (program, context), running);
         let mut outcome = run(&mut kernel_frame);
         while let Outcome::Later(job) = outcome {
             if !matches!(job.place(), Place::Queue) || !may_go_on(&self.agenda, &mut self.at_once, context) {

@@ -5,7 +5,7 @@ use super::super::line::LineExecutor;
 use super::super::{callee, cancelled, operand_error, resolved};
 use super::{For, Worker};
 use crate::error::KernelError;
-use crate::kernel::{After, Again, Request};
+use crate::kernel::{After, Again, Request, Runs};
 use crate::value::Value;
 
 /// An iteration that has ended.
@@ -20,7 +20,7 @@ impl Worker {
     pub(super) fn request(
         &mut self,
         running: Running,
-        Request { call, again, in_flight }: Request,
+        Request { call, runs }: Request,
     ) -> Result<(), (Running, KernelError)> {
         let frame = running.frame();
         let plan = &frame.plan().kernels[running.kernel() as usize];
@@ -33,6 +33,10 @@ impl Worker {
         let n_args = (frame.execution.program.plan(function).n_args as usize).min(n_operands - first);
         self.arguments.extend(self.scratch[first..first + n_args].iter_mut().map(std::mem::take));
         self.clear(&running);
+        let (again, in_flight) = match runs {
+            Runs::More(more) => (Again::times(more), 1),
+            Runs::WhileTrue { in_flight } => (Again::WHILE_TRUE, in_flight),
+        };
         self.run_function(running, (function, again), in_flight)
     }
 
@@ -56,10 +60,12 @@ impl Worker {
         if let Err(error) = self.take_registers(&running, function) {
             return Err((running, error));
         }
-        let (execution, caller) = (running.frame().execution.clone(), Some(running.caller()));
-        let (waits, then) = match again {
-            Again::NEVER => (Some(For::Kernel(running)), Then::Nothing),
-            again => (None, Then::Iterates(Looping { running, again })),
+        let execution = running.frame().execution.clone();
+        let caller = Some(running.caller(again.iteration()));
+        let (waits, then) = if again.is_last() {
+            (Some(For::Kernel(running)), Then::Nothing)
+        } else {
+            (None, Then::Iterates(Looping { running, again }))
         };
         let started = Frame::start(execution, function, self.arguments.drain(..), caller, then);
         self.open(started, waits);
@@ -78,9 +84,9 @@ impl Worker {
         {
             return false;
         }
-        let (limits, outer) = (execution.left(frame.depth), || frame.trace(running.kernel()));
         let (program, context) = (&execution.program, &execution.context);
-        let mut line = LineExecutor::new((program, context), callee, limits, &outer);
+        let limits = execution.left(frame.depth);
+        let mut line = LineExecutor::new((program, context), callee, limits, Some(running));
         line.call(again, arguments, &mut self.results);
         true
     }
@@ -109,7 +115,7 @@ impl Worker {
 
     /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
     pub(super) fn iterate(&mut self, mut ended: Iteration) {
-        let is_while = ended.looping.again == Again::WHILE_TRUE;
+        let is_while = ended.looping.again.is_while();
         if is_while
             && let Some(Value::Async(condition)) = ended.results.last()
             && condition.value().is_none()
@@ -123,7 +129,9 @@ impl Worker {
         let next = match (again.after(), condition) {
             (After::Nothing, _) => Ok(None),
             (After::Iteration(again), _) => Ok(Some(again)),
-            (After::IfTrue, condition) => is_true(&running, condition).map(|more| more.then_some(again)),
+            (After::IfTrue(again), condition) => {
+                is_true(&running, condition).map(|more| more.then_some(again))
+            }
         };
         let next = match next {
             Ok(Some(again)) => may_start(&running).map(|()| Some(again)),

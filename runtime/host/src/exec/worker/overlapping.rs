@@ -36,7 +36,7 @@ impl Worker {
     fn start_iteration(&mut self, mut head: Box<Head>) {
         self.arguments.append(&mut head.values);
         let function = head.function();
-        if self.run_line(&head.running, (function, Again::WHILE_TRUE)) {
+        if self.run_line(&head.running, (function, Again::WHILE_TRUE.at(head.n_started))) {
             // And all that follow.
             let turn = head.turn();
             head.values.append(&mut self.results);
@@ -47,7 +47,9 @@ impl Worker {
             let error = Value::Error(head.running.located(&error));
             return self.not_started(*head, error);
         }
-        let (execution, caller) = (head.running.frame().execution.clone(), Some(head.running.caller()));
+        let execution = head.running.frame().execution.clone();
+        let caller = Some(head.running.caller(head.n_started));
+        head.n_started += 1;
         let then = Then::Turns(head.turn());
         let started = Frame::start(execution, function, self.arguments.drain(..), caller, then);
         self.open(started, Some(For::Iteration(head)));

@@ -44,9 +44,8 @@ impl Worker {
         let (program, context) = (&frame.execution.program, &frame.execution.context);
         let lists = &*frame.general().member_lists;
         let attention = context.request.cancellation.attention();
-        let trace = || frame.trace(run.kernel());
         let mut slots =
-            KernelFrame::of_straight(&mut scratch[..n_slots], frame.plan(), (program, context), &trace);
+            KernelFrame::of_straight(&mut scratch[..n_slots], frame.plan(), (program, context), run);
         let mut panicked = panicked.take();
         while let Some(member) = run.member() {
             slots.select_member(member, lists);

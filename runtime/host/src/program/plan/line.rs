@@ -67,6 +67,8 @@ pub(crate) enum StepKind {
     Repeat,
     /// A kernel of [`Form::While`].
     While,
+    /// A kernel of its own form that needs the path of its frame.
+    Placed,
     /// The last of a line.
     End,
 }
@@ -146,6 +148,11 @@ impl Step {
     fn of_form(self, kind: StepKind, targets: Span) -> Step {
         let [decides, _, unused] = self.inline;
         Step { run: Step::NONE.run, inline: [decides, Slot(targets.first), unused], kind, ..self }
+    }
+
+    /// The same for a kernel that needs its path: whoever executes the line runs its code.
+    fn placed(self) -> Step {
+        Step { run: Step::NONE.run, kind: StepKind::Placed, ..self }
     }
 
     /// Of a step whose form is followed: the first of those that it may call. It stands where others have their second operand.
@@ -255,8 +262,26 @@ pub(super) fn line_order(
     (order.len() == n as usize).then_some(order)
 }
 
-/// Which functions have a line: those with an order whose callees all have one. The greatest such set, so recursion is no obstacle.
+/// The functions that have a line: those with an order whose callees all have one.
 pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<bool> {
+    let without = with_callers(image, orders.iter().map(Option::is_none).collect());
+    without.into_iter().map(|without| !without).collect()
+}
+
+/// The functions in which a kernel asks for its frame, or that call one.
+pub(super) fn with_paths(image: &Image<'_>, resolved: &Kernels) -> Vec<bool> {
+    let asks = |function: FunctionView<'_, '_>| {
+        function.kernels().any(|kernel| resolved.of(&kernel).signature.takes_frame)
+    };
+    with_callers(image, image.functions().map(asks).collect())
+}
+
+/// The functions that have a property or call, over any number of calls, one that has it.
+fn with_callers(image: &Image<'_>, mut has: Vec<bool>) -> Vec<bool> {
+    let mut reached: Vec<u32> = (0..image.n_functions()).filter(|&f| has[f as usize]).collect();
+    if reached.is_empty() {
+        return has;
+    }
     let mut calls = Vec::new();
     for function in image.functions() {
         for kernel in function.kernels() {
@@ -269,16 +294,14 @@ pub(super) fn with_lines(image: &Image<'_>, orders: &[Option<Vec<u32>>]) -> Vec<
         }
     }
     let callers = Lists::newest_first(image.n_functions(), &calls);
-    let mut has_line: Vec<bool> = orders.iter().map(Option::is_some).collect();
-    let mut without: Vec<u32> = (0..image.n_functions()).filter(|&f| !has_line[f as usize]).collect();
-    while let Some(function) = without.pop() {
+    while let Some(function) = reached.pop() {
         for &caller in callers.get(function) {
-            if std::mem::replace(&mut has_line[caller as usize], false) {
-                without.push(caller);
+            if !std::mem::replace(&mut has[caller as usize], true) {
+                reached.push(caller);
             }
         }
     }
-    has_line
+    has
 }
 
 /// A value on its way between frames.
@@ -345,9 +368,10 @@ impl Line {
     }
 }
 
-/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no release; `n_args`: by function.
+/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no release;
+/// `n_args` and `needs_path`: by function.
 pub(super) fn line(
-    (inline, n_args): (&[bool], &[u32]),
+    (inline, n_args, needs_path): (&[bool], &[u32], &[bool]),
     function: &FunctionView<'_, '_>,
     plan: &mut FunctionPlan,
     order: &[u32],
@@ -414,8 +438,12 @@ pub(super) fn line(
         let step = Step::new(known, k, &operands, known.first_result, n_slots);
         let is_guarded = known.checked.n > 0 || !known.stores_all && known.n_results > 0;
         let form = calls.and_then(|shape| shape.form.step_kind(known.targets));
+        // It may begin executions of its functions.
+        let is_placed = resolved.of(&kernel).signature.takes_frame
+            || known.functions.of(&lists).iter().any(|&callee| needs_path[callee as usize]);
         steps.push(match form {
             Some(kind) => step.of_form(kind, known.targets),
+            None if is_placed => step.placed(),
             None if is_guarded => step.guarded(),
             None => step,
         });

@@ -1,0 +1,79 @@
+//! [`FrameCx`]: the identity of the frame that a kernel runs in, as a parameter.
+//!
+//! ```text
+//! kernel!("my.send", |x: &Tensor, edge: Attr<i64>, frame: FrameCx<'_>, cx: &ExecContext| {
+//!     send(Key { step: cx.request.step, edge: edge.0, frame: frame.into_path() }, x)
+//! })
+//! ```
+//!
+//! The path is computed when the kernel is called, by a walk over its callers; kernels without this parameter, and the
+//! functions that call no others, pay nothing for it.
+
+use std::fmt;
+
+use super::{Cursor, KernelFrame, KernelRef, Outcome, Param, Signature};
+use crate::context::{FramePath, FrameStep};
+use crate::program::Program;
+
+/// The frame that a kernel runs in. Prints as the calls that lead to it, outermost first: `/while_1#3[7]/body#0[2]`. A call
+/// prints as its location's name, else its callee's, else its kernel's; then the number of the kernel in its function, and
+/// the iteration.
+#[derive(Clone)]
+pub struct FrameCx<'f> {
+    path: FramePath,
+    program: &'f Program,
+}
+
+impl<'f> FrameCx<'f> {
+    pub(super) fn new(path: FramePath, program: &'f Program) -> FrameCx<'f> {
+        FrameCx { path, program }
+    }
+
+    /// The calls that lead to it.
+    pub fn path(&self) -> &FramePath {
+        &self.path
+    }
+
+    /// The same, to keep.
+    pub fn into_path(self) -> FramePath {
+        self.path
+    }
+
+    /// The iteration of the loop that it is the body of, or of whatever else has called it; see [`FrameStep::iteration`].
+    pub fn iteration(&self) -> u64 {
+        self.path.iteration()
+    }
+}
+
+impl Param for FrameCx<'_> {
+    type Item<'f> = FrameCx<'f>;
+    fn declare(signature: &mut Signature) {
+        signature.takes_frame = true;
+    }
+    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<FrameCx<'f>, Outcome> {
+        frame.frame_cx()
+    }
+}
+
+impl fmt::Display for FrameCx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.steps().is_empty() {
+            return f.write_str("/");
+        }
+        for &FrameStep { caller, kernel, callee, iteration } in self.path.steps() {
+            let at = KernelRef { function: caller, kernel };
+            let name = self.program.location_name(at).unwrap_or_else(|| {
+                let callee = self.program.image().function(callee).name();
+                if callee.is_empty() { self.program.kernel_view(at).name() } else { callee }
+            });
+            write!(f, "/{name}#{kernel}[{iteration}]")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for FrameCx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FrameCx({self})")
+    }
+}
