@@ -1,4 +1,4 @@
-//! Sets of op definitions, and what the IR is told of them.
+//! Sets of op definitions, which are the IR's table of ops.
 
 use super::def::OpDef;
 use crate::ir::{Capacity, Context, Module, OpId, OpInfo, OpNameData, OpTable};

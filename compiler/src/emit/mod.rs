@@ -86,8 +86,8 @@ pub enum Strip {
 
 /// Emits a module as the bytes of a BEF file.
 ///
-/// What the format cannot hold is reported with its place, and what emission itself relies on is checked again: passes
-/// of a release build answer for their results themselves (see [`Verified`]).
+/// A program that has no form in a file is refused with its place. The rules that emission itself relies on are checked
+/// again, since no verifier runs behind the passes of a release build (see [`Verified`]).
 pub fn emit(module: &Verified, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
     emit_parts(module, options).map(|parts| parts.to_vec())
 }

@@ -15,9 +15,9 @@
 //! reached through ids; nothing is shared and nothing is reference counted. All changes go through methods of
 //! [`Module`] (file `edit.rs`) that keep use lists and block order right. Ids are never reused.
 //!
-//! What it does not do: it does not check that a program makes sense (`verify`), and it knows of an op's definition
-//! only what [`OpInfo`] says. Definitions are the layer above (`dialects`), which also makes modules (`Module::new`)
-//! and finds the definition of an op (`Module::def`).
+//! Not here: whether a program makes sense (`verify`), and definitions of ops, of which the IR knows no more than
+//! `OpInfo` says. They are the layer above (`dialects`), which also makes modules (`Module::new`) and finds the
+//! definition of an op (`Module::def`).
 
 pub mod affine;
 pub mod attrs;

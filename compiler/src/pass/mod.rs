@@ -5,7 +5,7 @@
 //! runs `dce` on each function directly inside the module, then `strip-debuginfo` on the module. Passes collect what
 //! they want to change and then change it, so that nothing is walked while it moves.
 //!
-//! Which passes there are is no matter of this module: the list is [`crate::passes`], and a new pass is one entry there.
+//! The list of passes is [`crate::passes`], above this module; a new pass is one entry there.
 
 pub(crate) mod canonicalize;
 pub(crate) mod cse;

@@ -76,7 +76,7 @@ fn verified(program: &str) -> Verified {
     }
 }
 
-/// What a run says about the module, without the module.
+/// The answer of a run, without the module.
 fn change(ran: Result<(Verified, Change), Vec<Diagnostic>>) -> Result<Change, Vec<Diagnostic>> {
     ran.map(|(_, change)| change)
 }

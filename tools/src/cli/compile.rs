@@ -71,7 +71,7 @@ impl Unit {
         Unit::verified(Source::new(name, ""), said, module, clock)
     }
 
-    /// What was read, with the module if there is one and it is well-formed.
+    /// The input as read, with its module if that is well-formed.
     fn verified(
         source: Source,
         mut said: Vec<Diagnostic>,

@@ -44,7 +44,7 @@ struct Module {
     paths: BTreeSet<Vec<String>>,
 }
 
-/// What a path names.
+/// Target of a path.
 #[derive(Clone, Copy)]
 enum Target {
     Module(usize),
@@ -197,7 +197,7 @@ impl Crate {
         self.modules.len() - 1
     }
 
-    /// What `name` is in a module.
+    /// Target of `name` in a module.
     fn find(&self, module: usize, name: &str, depth: usize) -> Option<Target> {
         let m = &self.modules[module];
         if let Some(child) = m.children.get(name) {
@@ -215,7 +215,7 @@ impl Crate {
         })
     }
 
-    /// What a path names from inside of `module`; nothing if it leaves the crate.
+    /// Target of a path from inside of `module`; nothing if it leaves the crate.
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<Target> {
         if depth > 16 {
             return None;
