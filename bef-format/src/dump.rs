@@ -269,6 +269,9 @@ fn kernel(image: &Image<'_>, i: usize, k: KernelView<'_, '_>, out: &mut dyn Writ
     if k.is_any() {
         write!(out, " any")?;
     }
+    if k.has_named_attrs() {
+        write!(out, " named")?;
+    }
     for (i, id) in k.attrs().iter().enumerate() {
         write!(out, " {}={id:?}", k.attr_name(i as u32).unwrap_or("attribute"))?;
     }

@@ -24,9 +24,11 @@ pub const MAJOR: u8 = 1;
 /// Minor version that this crate writes; a larger one in a file is accepted.
 pub const MINOR: u8 = 1;
 /// The feature bits that this crate understands; any other bit in a file is refused.
-pub const KNOWN_FEATURES: u64 = FEATURE_COMPILED;
+pub const KNOWN_FEATURES: u64 = FEATURE_COMPILED | FEATURE_NAMED_ATTRS;
 /// Feature bit of files that hold attributes of the kinds [`AttrKind::CompiledModule`] and [`AttrKind::CompilationUnit`].
 pub const FEATURE_COMPILED: u64 = 1;
+/// Feature bit of files that hold kernels with [`KERNEL_NAMED_ATTRS`].
+pub const FEATURE_NAMED_ATTRS: u64 = 2;
 /// "No such thing", wherever an id may be absent.
 pub const NONE: u32 = u32::MAX;
 /// The entry of a used-by list that stands for one use by the function's return.
@@ -157,7 +159,7 @@ sections! {
     Kernels = 11, mandatory, KernelRec;
     /// Registers that each kernel reads.
     Operands = 12, mandatory, u32;
-    /// Attribute ids, function ids and operand words of each kernel.
+    /// Attribute ids, the string ids of their names, function ids and operand words of each kernel.
     Aux = 13, mandatory, u32;
     /// Registers of all functions and a sentinel.
     Registers = 14, mandatory, RegisterRec;
@@ -175,7 +177,7 @@ sections! {
     FunctionLocations = 35, optional, FunctionLocationRec;
     /// Location id of each argument, or NONE; parallel to `FunctionTypes`.
     IoLocations = 36, optional, u32;
-    /// String id of the name of each attribute and function in `Aux`; parallel to it.
+    /// String id of the name of each attribute and function in `Aux`, unless that holds it; parallel to it.
     AuxNames = 37, optional, u32;
     /// Where each register's SSA name starts in `SsaNameBytes`; one more entry than registers.
     SsaNames = 38, optional, u32;
@@ -371,7 +373,7 @@ pub struct KernelRec {
     pub n_functions: u16,
     /// Index into `Devices`.
     pub device: u16,
-    /// [`KERNEL_ANY`], [`KERNEL_OPERAND_INFO`].
+    /// [`KERNEL_ANY`], [`KERNEL_OPERAND_INFO`], [`KERNEL_NAMED_ATTRS`].
     pub flags: u16,
 }
 
@@ -379,6 +381,8 @@ pub struct KernelRec {
 pub const KERNEL_ANY: u16 = 1;
 /// [`KernelRec::flags`]: `Aux` holds an [`OperandInfo`] for each operand; without it all are required, in space 0.
 pub const KERNEL_OPERAND_INFO: u16 = 2;
+/// [`KernelRec::flags`]: attributes are found by name, and `Aux` holds the string id of the name of each.
+pub const KERNEL_NAMED_ATTRS: u16 = 4;
 
 /// How a kernel treats one operand: an `Aux` word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

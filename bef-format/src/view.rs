@@ -11,8 +11,9 @@ use crate::dtype::DType;
 use crate::image::{Image, run, some, span, text};
 use crate::layout::{
     ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, CompiledModuleRec, DenseRec, DictEntry,
-    FunctionId, FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelCode, KernelRec,
-    LOCATION_KIND_BITS, LocationId, LocationKind, OperandInfo, OperandMode, RegisterRec, StringId, TypeId,
+    FunctionId, FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_NAMED_ATTRS, KERNEL_OPERAND_INFO, KernelCode,
+    KernelRec, LOCATION_KIND_BITS, LocationId, LocationKind, OperandInfo, OperandMode, RegisterRec, StringId,
+    TypeId,
 };
 
 /// One function of a file.
@@ -216,7 +217,7 @@ impl<'i, 'a> KernelView<'i, 'a> {
         u32::from(self.rec.n_results)
     }
 
-    /// All aux words: attributes, functions, operand words.
+    /// All aux words: attributes, their names, functions, operand words.
     fn aux(&self) -> &'a [u32] {
         span(self.image.aux, self.rec.first_aux, self.next.first_aux)
     }
@@ -228,13 +229,24 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.rec.first_aux == self.next.first_aux && self.rec.flags == 0 && self.rec.device == 0
     }
 
-    /// Number of attributes.
-    pub fn n_attrs(&self) -> u32 {
+    /// Number of aux words before the functions.
+    fn n_attr_words(&self) -> u32 {
         let n_infos = if self.has_operand_info() { self.operands().len() } else { 0 };
         self.aux().len().saturating_sub(n_infos + usize::from(self.rec.n_functions)) as u32
     }
 
-    /// The attributes, in the order of the op's definition, then others by name.
+    /// Number of attributes.
+    pub fn n_attrs(&self) -> u32 {
+        self.n_attr_words() / if self.has_named_attrs() { 2 } else { 1 }
+    }
+
+    /// Whether attributes are found by name, and not by their order.
+    pub fn has_named_attrs(&self) -> bool {
+        self.rec.flags & KERNEL_NAMED_ATTRS != 0
+    }
+
+    /// The attributes: by ascending name if they are named, else in the order of the op's definition, then others by
+    /// name.
     pub fn attrs(&self) -> &'a [AttrId] {
         bytemuck::cast_slice(self.aux().get(..self.n_attrs() as usize).unwrap_or(&[]))
     }
@@ -244,12 +256,24 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.image.attr(self.attrs()[i as usize])
     }
 
-    /// The functions that the kernel refers to.
-    pub fn functions(&self) -> &'a [FunctionId] {
-        bytemuck::cast_slice(run(self.aux(), self.n_attrs(), u32::from(self.rec.n_functions)))
+    /// The names of the attributes, ascending, if attributes are found by name; else none.
+    pub fn attr_names(&self) -> &'a [StringId] {
+        let n = if self.has_named_attrs() { self.n_attrs() } else { 0 };
+        bytemuck::cast_slice(run(self.aux(), n, n))
     }
 
-    /// [`KERNEL_ANY`] and [`KERNEL_OPERAND_INFO`], where they hold.
+    /// The value of the attribute of this name; none if there is no such attribute or attributes are not named.
+    pub fn attr_named(&self, name: &str) -> Option<AttrView<'a>> {
+        let found = self.attr_names().binary_search_by(|&id| self.image.string(id).cmp(name)).ok()?;
+        Some(self.image.attr(*self.attrs().get(found)?))
+    }
+
+    /// The functions that the kernel refers to.
+    pub fn functions(&self) -> &'a [FunctionId] {
+        bytemuck::cast_slice(run(self.aux(), self.n_attr_words(), u32::from(self.rec.n_functions)))
+    }
+
+    /// [`KERNEL_ANY`], [`KERNEL_OPERAND_INFO`] and [`KERNEL_NAMED_ATTRS`], where they hold.
     pub fn flags(&self) -> u16 {
         self.rec.flags
     }
@@ -261,7 +285,7 @@ impl<'i, 'a> KernelView<'i, 'a> {
 
     /// Mode and space of each operand; empty if all are required and in the host's memory.
     pub fn operand_info(&self) -> &'a [OperandInfo] {
-        let n_before = self.n_attrs() as usize + usize::from(self.rec.n_functions);
+        let n_before = self.n_attr_words() as usize + usize::from(self.rec.n_functions);
         if self.has_operand_info() {
             bytemuck::cast_slice(self.aux().get(n_before..).unwrap_or(&[]))
         } else {
@@ -317,13 +341,17 @@ impl<'i, 'a> KernelView<'i, 'a> {
 
     /// The name of an attribute, if the file has it.
     pub fn attr_name(&self, i: u32) -> Option<&'a str> {
-        if i < self.n_attrs() { self.aux_name(i as usize) } else { None }
+        match self.attr_names().get(i as usize) {
+            Some(&id) => Some(self.image.string(id)),
+            None if i < self.n_attrs() => self.aux_name(i as usize),
+            None => None,
+        }
     }
 
     /// The name under which the kernel refers to a function, if the file has it; empty for a region.
     pub fn function_name(&self, i: u32) -> Option<&'a str> {
-        let n_attrs = self.n_attrs() as usize;
-        if i < u32::from(self.rec.n_functions) { self.aux_name(n_attrs + i as usize) } else { None }
+        let n_before = self.n_attr_words() as usize;
+        if i < u32::from(self.rec.n_functions) { self.aux_name(n_before + i as usize) } else { None }
     }
 }
 

@@ -6,6 +6,7 @@ use befrost::Kernel;
 use befrost_compiler::dialects::{
     Arity, AttrConstraint, AttrDef, OpDef, OperandMode, Registry, TypeConstraint,
 };
+use befrost_compiler::ir::KnownType;
 use befrost_host::kernel::{Async, Attr, Completion, Types};
 
 /// What one side says of a list of operands or results: the types of each, and of any number of further ones.
@@ -67,6 +68,10 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let n_functions = n_functions + op.unnamed.1 as usize;
     let is_there = |a: &&AttrDef| (a.required || a.default.is_some()) && !is_function(a.kind);
     let n_attrs = op.attrs.iter().filter(is_there).count() + op.unnamed.0 as usize;
+    let mut kernel_names = signature.attr_names.clone();
+    kernel_names.iter_mut().for_each(|names| names.sort_unstable());
+    let own = || op.attrs.iter().filter(|a| !is_function(a.kind)).map(|a| a.name);
+    let names: Option<Vec<&str>> = op.named_attrs.then(|| own().collect());
     let mut check = |same: bool, what: &str, op_says: String, kernel_says: String| {
         if !same {
             found.push(format!("'{}': {what}: the op says {op_says}, the kernel {kernel_says}", op.name));
@@ -85,6 +90,7 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         n_attrs.to_string(),
         signature.attrs.len().to_string(),
     );
+    check(names == kernel_names, "names of attributes", format!("{names:?}"), format!("{kernel_names:?}"));
     check(
         n_functions == signature.n_functions as usize,
         "functions",
@@ -137,12 +143,11 @@ fn ops_and_kernels_agree() {
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
+const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
+
 #[test]
 fn disagreement_is_noticed() {
-    let op = OpDef::new("t.x", "")
-        .operand("a", TypeConstraint::Is(befrost_compiler::ir::KnownType::I32))
-        .result("r", TypeConstraint::Is(befrost_compiler::ir::KnownType::I32))
-        .kernel();
+    let op = OpDef::new("t.x", "").operand("a", I32).result("r", I32).kernel();
     let check = |kernel: Kernel, what: Option<&str>| {
         let found = differences(&op, &kernel);
         match what {
@@ -158,6 +163,18 @@ fn disagreement_is_noticed() {
     check(befrost::kernel!("t.x", |a: i32, b: Attr<i32>| a + b.0), Some("attributes"));
     check(befrost::kernel!("t.x", |a: &befrost::Value| a.clone()), Some("strict"));
     check(befrost::kernel!("t.x", later), Some("synchronous"));
+
+    let named = |more: &'static str| {
+        let op = OpDef::new("t.x", "").operand("a", I32).result("r", I32).kernel().named_attrs();
+        let op = op.optional_attr("b", AttrConstraint::Any).optional_attr(more, AttrConstraint::Any);
+        move |kernel: Kernel| differences(&op, &kernel).join("\n")
+    };
+    assert_eq!(named("a")(befrost::kernel!("t.x", |a: i32| a, |_| vec!["b", "a"])), "");
+    assert!(
+        named("c")(befrost::kernel!("t.x", |a: i32| a, |_| vec!["a", "b"])).contains("names of attributes")
+    );
+    assert!(named("c")(befrost::kernel!("t.x", |a: i32| a, |_| vec!["b"])).contains("names of attributes"));
+    assert!(named("c")(befrost::kernel!("t.x", |a: i32| a)).contains("names of attributes"));
 }
 
 fn later(a: i32) -> Async<i32> {

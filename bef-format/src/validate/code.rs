@@ -5,11 +5,13 @@
 //! cursor per register that starts at the list's end and moves down, one step per use in kernel order and then one per
 //! use by the return, meets every entry in turn, and has consumed the list exactly when it is back at its start.
 
+use std::mem::offset_of;
+
 use super::{BitSet, Checker, pools};
 use crate::error::{FormatError, FormatErrorKind as Kind};
 use crate::layout::{
-    FunctionKind, FunctionRec, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelRec, OperandInfo, OperandMode, RETURN,
-    RegisterRec, SectionId, StringId,
+    FEATURE_NAMED_ATTRS, FunctionKind, FunctionRec, Header, KERNEL_ANY, KERNEL_NAMED_ATTRS,
+    KERNEL_OPERAND_INFO, KernelRec, OperandInfo, OperandMode, RETURN, RegisterRec, SectionId, StringId,
 };
 
 pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
@@ -36,7 +38,19 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
             body(cx, i, rec, &mut cursors)?;
         }
     }
+    // A kernel with named attributes in a file without the feature was refused for its flags.
+    let has_names = |rec: &KernelRec| rec.flags & KERNEL_NAMED_ATTRS != 0;
+    if may_name_attrs(cx) && !image.kernels.iter().any(has_names) {
+        let (found, expected) = (FEATURE_NAMED_ATTRS, 0);
+        let kind = Kind::Mismatch { what: "feature of named attributes", found, expected };
+        return Err(cx.refuse_header(offset_of!(Header, features), kind));
+    }
     Ok(())
+}
+
+/// Whether the file has the feature that kernels with named attributes need.
+fn may_name_attrs(cx: &Checker<'_, '_>) -> bool {
+    cx.tables().header.features & FEATURE_NAMED_ATTRS != 0
 }
 
 /// Checks that the three tables with sentinels have them, that they are zero but for the ends that they mark, and
@@ -306,7 +320,9 @@ impl Walk<'_, '_, '_> {
         cx.index(section, at, "kernel name", code, image.kernel_names.len())?;
         cx.index(section, at, "device", u32::from(device), image.devices.len())?;
         cx.index(section, at, "stream", stream, self.n_kernels as usize + 1)?;
-        if flags & !(KERNEL_ANY | KERNEL_OPERAND_INFO) != 0 {
+        let known =
+            KERNEL_ANY | KERNEL_OPERAND_INFO | if may_name_attrs(cx) { KERNEL_NAMED_ATTRS } else { 0 };
+        if flags & !known != 0 {
             return Err(cx.refuse(
                 section,
                 at,
@@ -368,7 +384,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Checks a kernel's attributes, functions and operand words; the ready count that they imply.
+/// Checks a kernel's attributes, their names, functions and operand words; the ready count that they imply.
 fn aux_words(
     cx: &Checker<'_, '_>,
     at: usize,
@@ -380,23 +396,28 @@ fn aux_words(
     let first = rec.first_aux as usize;
     let n_infos = if rec.flags & KERNEL_OPERAND_INFO != 0 { n_operands } else { 0 };
     let n_functions = usize::from(rec.n_functions);
-    let Some(n_attrs) = aux.len().checked_sub(n_infos).and_then(|n| n.checked_sub(n_functions)) else {
+    let Some(n_before) = aux.len().checked_sub(n_infos).and_then(|n| n.checked_sub(n_functions)) else {
         let kind = Kind::Truncated { want: 4 * (n_infos + n_functions) as u64, have: 4 * aux.len() as u64 };
         return Err(cx.refuse(SectionId::Kernels, at, kind));
     };
-    for (i, &attr) in aux[..n_attrs].iter().enumerate() {
+    let is_named = rec.flags & KERNEL_NAMED_ATTRS != 0;
+    let (attrs, names) = aux[..n_before].split_at(if is_named { n_before.div_ceil(2) } else { n_before });
+    if is_named {
+        attr_names(cx, at, first, attrs.len(), names)?;
+    }
+    for (i, &attr) in attrs.iter().enumerate() {
         cx.index(SectionId::Aux, first + i, "attribute", attr, image.attributes.len())?;
     }
-    for (i, &function) in aux[n_attrs..n_attrs + n_functions].iter().enumerate() {
-        cx.index(SectionId::Aux, first + n_attrs + i, "function", function, image.n_functions() as usize)?;
+    for (i, &function) in aux[n_before..n_before + n_functions].iter().enumerate() {
+        cx.index(SectionId::Aux, first + n_before + i, "function", function, image.n_functions() as usize)?;
     }
-    let infos: &[OperandInfo] = bytemuck::cast_slice(&aux[n_attrs + n_functions..]);
+    let infos: &[OperandInfo] = bytemuck::cast_slice(&aux[n_before + n_functions..]);
     // Without operand words, all operands are required: data, and counted.
     let (mut n_data, mut n_counted_data, mut n_counted) =
         (n_operands - infos.len(), n_operands - infos.len(), 0);
     for (i, info) in infos.iter().enumerate() {
         let OperandInfo { mode, space: _, reserved } = *info;
-        let at = first + n_attrs + n_functions + i;
+        let at = first + n_before + n_functions + i;
         if reserved != [0; 2] {
             return Err(cx.refuse(
                 SectionId::Aux,
@@ -419,4 +440,30 @@ fn aux_words(
     }
     let is_any = rec.flags & KERNEL_ANY != 0;
     Ok(n_counted + if is_any { usize::from(n_data > 0) } else { n_counted_data })
+}
+
+/// Checks the names of a kernel's `n_attrs` attributes, of which the first is entry `first` of `Aux`: one for each of
+/// at least one, ascending, none empty.
+fn attr_names(
+    cx: &Checker<'_, '_>,
+    at: usize,
+    first: usize,
+    n_attrs: usize,
+    names: &[u32],
+) -> Result<(), FormatError> {
+    let (found, expected) = (names.len() as u64, n_attrs as u64);
+    cx.equal(SectionId::Kernels, at, "number of names of attributes", found, expected)?;
+    if n_attrs == 0 {
+        return Err(cx.refuse(SectionId::Kernels, at, Kind::Empty { what: "list of named attributes" }));
+    }
+    let mut last = 0;
+    for (i, &name) in names.iter().enumerate() {
+        let at = first + n_attrs + i;
+        cx.index(SectionId::Aux, at, "string", name, cx.image.n_strings() as usize)?;
+        if name <= last {
+            return Err(cx.refuse(SectionId::Aux, at, Kind::Order { what: "names of attributes" }));
+        }
+        last = name;
+    }
+    Ok(())
 }

@@ -3,8 +3,8 @@
 use super::{Checker, pools};
 use crate::error::{FormatError, FormatErrorKind as Kind};
 use crate::layout::{
-    KERNEL_OPERAND_INFO, LOCATION_KIND_BITS, LocationEndRec, LocationKind, LocationRec, MAX_LOCATION_DEPTH,
-    MAX_LOCATION_NODES, NONE, SectionId,
+    KERNEL_NAMED_ATTRS, KERNEL_OPERAND_INFO, LOCATION_KIND_BITS, LocationEndRec, LocationKind, LocationRec,
+    MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, NONE, SectionId,
 };
 
 pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
@@ -72,15 +72,23 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that operand words have no names.
+/// Checks that operand words have no names, nor attributes whose names are in `Aux`.
 fn unnamed_words(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     for pair in cx.image.kernels.windows(2) {
         let [rec, next] = pair else { continue };
-        if rec.flags & KERNEL_OPERAND_INFO == 0 {
+        if rec.flags & (KERNEL_OPERAND_INFO | KERNEL_NAMED_ATTRS) == 0 {
             continue;
         }
-        let n_infos = next.first_operand - rec.first_operand;
-        for at in next.first_aux - n_infos..next.first_aux {
+        let has_infos = rec.flags & KERNEL_OPERAND_INFO != 0;
+        let first_info = next.first_aux - if has_infos { next.first_operand - rec.first_operand } else { 0 };
+        let is_named = rec.flags & KERNEL_NAMED_ATTRS != 0;
+        let first_function = first_info - u32::from(rec.n_functions);
+        let named = if is_named { rec.first_aux..first_function } else { 0..0 };
+        for at in named {
+            let found = u64::from(cx.image.aux_names[at as usize].0);
+            cx.equal(SectionId::AuxNames, at as usize, "name of a named attribute to be string", found, 0)?;
+        }
+        for at in first_info..next.first_aux {
             let found = u64::from(cx.image.aux_names[at as usize].0);
             cx.equal(SectionId::AuxNames, at as usize, "name of an operand word to be string", found, 0)?;
         }

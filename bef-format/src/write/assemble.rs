@@ -10,9 +10,10 @@ use super::locations::LocationTables;
 use super::pool::SortedStrings;
 use super::{WriteError, Writer};
 use crate::layout::{
-    AttrId, AttrKind, AttrRec, CompiledModuleRec, DictEntry, FunctionLocationRec, Header, LOCATION_KIND_BITS,
-    LocationId, LocationKind, LocationRec, MAGIC, MAJOR, MINOR, NONE, PAYLOAD_ALIGN, SECTION_OPTIONAL,
-    SectionId, SectionRec, StringId, TABLE_ALIGN,
+    AttrId, AttrKind, AttrRec, CompiledModuleRec, DictEntry, FEATURE_NAMED_ATTRS, FunctionLocationRec,
+    Header, KERNEL_NAMED_ATTRS, KERNEL_OPERAND_INFO, KernelRec, LOCATION_KIND_BITS, LocationId, LocationKind,
+    LocationRec, MAGIC, MAJOR, MINOR, NONE, PAYLOAD_ALIGN, SECTION_OPTIONAL, SectionId, SectionRec, StringId,
+    TABLE_ALIGN,
 };
 
 /// The sections of the file.
@@ -52,6 +53,7 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
         *name = strings.id(StringId(*name));
     }
     code.end()?;
+    let has_names = strings.remap_attr_names(&code.kernels, &mut code.aux)?;
     let ids = |items: &[StringId]| items.iter().map(|&id| strings.id(id)).collect::<Vec<_>>();
     let header = Header {
         magic: MAGIC,
@@ -59,7 +61,7 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
         minor: MINOR,
         n_sections: 0,
         file_len: 0,
-        features,
+        features: features | if has_names { FEATURE_NAMED_ATTRS } else { 0 },
         producer: strings.id(producer),
         module_name: module_name.map_or(NONE, |id| strings.id(id)),
         module_attrs: module_attrs.map_or(NONE, |id| id.0),
@@ -152,6 +154,27 @@ impl Strings {
                 _ => {}
             }
         }
+    }
+
+    /// Gives the names of named attributes their final ids, which must ascend; whether there are any.
+    fn remap_attr_names(&self, kernels: &[KernelRec], aux: &mut [u32]) -> Result<bool, WriteError> {
+        let mut has_names = false;
+        for pair in kernels.windows(2) {
+            let [rec, next] = pair else { continue };
+            if rec.flags & KERNEL_NAMED_ATTRS == 0 {
+                continue;
+            }
+            has_names = true;
+            let has_infos = rec.flags & KERNEL_OPERAND_INFO != 0;
+            let n_infos = if has_infos { next.first_operand - rec.first_operand } else { 0 };
+            let end = next.first_aux - n_infos - u32::from(rec.n_functions);
+            let names = &mut aux[rec.first_aux.midpoint(end) as usize..end as usize];
+            names.iter_mut().for_each(|name| *name = self.id(StringId(*name)));
+            if names.first() == Some(&0) || !names.is_sorted_by(|a, b| a < b) {
+                return Err(WriteError("the names of a kernel's attributes do not ascend".to_owned()));
+            }
+        }
+        Ok(has_names)
     }
 
     /// Gives a list of strings their final ids.

@@ -1,8 +1,8 @@
 //! One function in the making.
 
 use crate::layout::{
-    AttrId, FunctionId, FunctionKind, KERNEL_ANY, KERNEL_OPERAND_INFO, KernelCode, KernelRec, LocationId,
-    OperandInfo, OperandMode, StringId, TypeId,
+    AttrId, FunctionId, FunctionKind, KERNEL_ANY, KERNEL_NAMED_ATTRS, KERNEL_OPERAND_INFO, KernelCode,
+    KernelRec, LocationId, OperandInfo, OperandMode, StringId, TypeId,
 };
 
 use super::WriteError;
@@ -21,8 +21,10 @@ pub struct KernelSpec<'k> {
     pub results: &'k [TypeId],
     /// Its attributes.
     pub attrs: &'k [AttrId],
-    /// The names of its attributes; empty to leave them out.
+    /// The names of its attributes; empty to leave them out, which named attributes cannot do.
     pub attr_names: &'k [StringId],
+    /// Whether attributes are found by name, so that the names are part of the program. Then they ascend.
+    pub named_attrs: bool,
     /// The functions that it refers to.
     pub functions: &'k [FunctionId],
     /// The names under which it refers to them; empty to leave them out.
@@ -188,6 +190,7 @@ impl FunctionBuilder {
             results,
             attrs,
             attr_names,
+            named_attrs,
             functions,
             function_names,
             stream,
@@ -206,7 +209,7 @@ impl FunctionBuilder {
         if !operand_info.is_empty() && operand_info.len() != operands.len() {
             self.fail(|| "a kernel has operand words for some of its operands only".to_owned());
         }
-        if !attr_names.is_empty() && attr_names.len() != attrs.len()
+        if (named_attrs || !attr_names.is_empty()) && attr_names.len() != attrs.len()
             || !function_names.is_empty() && function_names.len() != functions.len()
         {
             self.fail(|| "a kernel has names for some of its attributes or functions only".to_owned());
@@ -218,6 +221,8 @@ impl FunctionBuilder {
         };
         let has_info = operand_info.iter().any(|info| *info != OperandInfo::default());
         let operand_info = if has_info { operand_info } else { &[] };
+        let is_named = named_attrs && !attrs.is_empty();
+        let flag = |holds: bool, flag: u16| if holds { flag } else { 0 };
         self.kernels.push(KernelRec {
             code: code.0,
             first_operand: self.operands.len() as u32,
@@ -229,16 +234,23 @@ impl FunctionBuilder {
             n_results,
             n_functions,
             device,
-            flags: if any { KERNEL_ANY } else { 0 } | if has_info { KERNEL_OPERAND_INFO } else { 0 },
+            flags: flag(any, KERNEL_ANY)
+                | flag(has_info, KERNEL_OPERAND_INFO)
+                | flag(is_named, KERNEL_NAMED_ATTRS),
         });
         self.operands.extend_from_slice(operands);
         if attrs.len() + functions.len() + operand_info.len() > 0 {
+            let (hot_names, attr_names): (&[StringId], &[StringId]) =
+                if is_named { (attr_names, &[]) } else { (&[], attr_names) };
             self.aux.extend_from_slice(bytemuck::cast_slice(attrs));
+            self.aux.extend_from_slice(bytemuck::cast_slice(hot_names));
             self.aux.extend_from_slice(bytemuck::cast_slice(functions));
             self.aux.extend_from_slice(bytemuck::cast_slice(operand_info));
-            for (names, n) in
-                [(attr_names, attrs.len()), (function_names, functions.len()), (&[], operand_info.len())]
-            {
+            for (names, n) in [
+                (attr_names, attrs.len() + hot_names.len()),
+                (function_names, functions.len()),
+                (&[], operand_info.len()),
+            ] {
                 let end = self.aux_names.len() + n;
                 self.aux_names.extend_from_slice(bytemuck::cast_slice(names));
                 self.aux_names.resize(end, 0);

@@ -104,6 +104,7 @@ fn constants() {
             && TEXT.contains(&format!("RETURN ({})", layout::RETURN))
     );
     assert_eq!((layout::ATTR_DENSE_ARRAY, layout::ATTR_SPLAT, layout::ATTR_UNRANKED), (1, 2, 4));
-    assert_eq!((layout::KERNEL_ANY, layout::KERNEL_OPERAND_INFO, layout::SECTION_OPTIONAL), (1, 2, 1));
-    assert_eq!((layout::KNOWN_FEATURES, layout::LOCATION_KIND_BITS), (1, 4));
+    assert_eq!((layout::KERNEL_ANY, layout::KERNEL_OPERAND_INFO, layout::KERNEL_NAMED_ATTRS), (1, 2, 4));
+    assert_eq!((layout::FEATURE_COMPILED, layout::FEATURE_NAMED_ATTRS, layout::KNOWN_FEATURES), (1, 2, 3));
+    assert_eq!((layout::SECTION_OPTIONAL, layout::LOCATION_KIND_BITS), (1, 4));
 }

@@ -132,6 +132,7 @@ struct Kernel {
     has_info: bool,
     results: Vec<u8>,
     attrs: Vec<(String, Attr)>,
+    named_attrs: bool,
     functions: Vec<Index>,
     stream: Index,
     cost: u32,
@@ -156,14 +157,20 @@ fn kernel() -> impl Strategy<Value = Kernel> {
         proptest::collection::vec(("[a-c]{1,2}", attr()), 0..3),
         proptest::collection::vec(any::<Index>(), 0..3),
     );
-    (lists, place, any::<Index>(), 0..5u32, any::<[bool; 2]>(), proptest::option::of(0..100u32)).prop_map(
-        |((operands, results, attrs, functions), (name, device), stream, cost, [has_info, any], line)| {
+    (lists, place, any::<Index>(), 0..5u32, any::<[bool; 3]>(), proptest::option::of(0..100u32)).prop_map(
+        |((operands, results, mut attrs, functions), (name, device), stream, cost, flags, line)| {
+            let [has_info, any, named_attrs] = flags;
+            if named_attrs {
+                attrs.sort_by(|a, b| a.0.cmp(&b.0));
+                attrs.dedup_by(|a, b| a.0 == b.0);
+            }
             Kernel {
                 name: name % 5,
                 operands,
                 has_info,
                 results,
                 attrs,
+                named_attrs,
                 functions,
                 stream,
                 cost,
@@ -223,6 +230,7 @@ fn write(program: &[Function]) -> Vec<u8> {
                 results: &results,
                 attrs: &attrs,
                 attr_names: &attr_names,
+                named_attrs: kernel.named_attrs,
                 functions: &functions,
                 function_names: &[],
                 stream: kernel.stream.index(function.kernels.len()) as u32,
@@ -285,6 +293,11 @@ fn compare(program: &[Function], image: &Image<'_>) {
                 .map(|i| (k.attr_name(i).unwrap_or("").to_owned(), read_attr(image, k.attrs()[i as usize])))
                 .collect();
             assert_eq!(attrs, kernel.attrs);
+            assert_eq!(k.has_named_attrs(), kernel.named_attrs && !kernel.attrs.is_empty());
+            for (i, (name, _)) in kernel.attrs.iter().enumerate() {
+                let want = k.has_named_attrs().then(|| k.attr(i as u32));
+                assert_eq!(k.attr_named(name), want);
+            }
             let functions: Vec<usize> = k.functions().iter().map(|id| id.index()).collect();
             assert_eq!(
                 functions,

@@ -11,6 +11,7 @@ pub(crate) fn all() -> Vec<(&'static str, AlignedBytes)> {
         ("stripped", adds(5, false)),
         ("everything", everything()),
         ("compiled", compiled()),
+        ("named", named()),
     ]
 }
 
@@ -179,6 +180,52 @@ pub(crate) fn compiled() -> AlignedBytes {
     let mut f = FunctionBuilder::new(w.string("main"), FunctionKind::Async);
     f.kernel(&KernelSpec { code: w.kernel_name("test.compile"), attrs: &[unit, all], ..Default::default() });
     w.add(f);
+    finish(w)
+}
+
+/// Kernels whose attributes are found by name: with functions and operand words behind them, with nothing behind them,
+/// and one without attributes.
+pub(crate) fn named() -> AlignedBytes {
+    let mut w = Writer::new();
+    w.set_producer("bef-format tests");
+    let (i32t, chain) = (w.ty("i32"), w.ty("!tfrt.chain"));
+    let mut f = FunctionBuilder::new(w.string("main"), FunctionKind::Async);
+    let (x, done) = (f.arg(i32t, w.string("x"), None), f.arg(chain, w.string("done"), None));
+    let attrs = [w.attr_int(i32t, Some(DType::I32), 2), w.attr_str("SAME")];
+    // Not in the order of their ids in the writer.
+    let names = [w.string("padding"), w.string("strides")];
+    let dilations = w.string("dilations");
+    let main = w.declare();
+    let first = f.kernel(&KernelSpec {
+        code: w.kernel_name("test.named"),
+        operands: &[x, done],
+        operand_info: &[OperandInfo::default(), OperandInfo::new(OperandMode::Order, 0)],
+        results: &[i32t],
+        attrs: &attrs,
+        attr_names: &names,
+        named_attrs: true,
+        functions: &[main],
+        function_names: &[w.string("body")],
+        ..Default::default()
+    });
+    let second = f.kernel(&KernelSpec {
+        code: w.kernel_name("test.named"),
+        operands: &[first],
+        results: &[i32t],
+        attrs: &[attrs[1], attrs[0], attrs[0]],
+        attr_names: &[dilations, names[0], names[1]],
+        named_attrs: true,
+        ..Default::default()
+    });
+    let third = f.kernel(&KernelSpec {
+        code: w.kernel_name("test.named"),
+        operands: &[second],
+        results: &[i32t],
+        named_attrs: true,
+        ..Default::default()
+    });
+    f.result(third, w.string(""));
+    w.define(main, f);
     finish(w)
 }
 

@@ -103,6 +103,9 @@ pub(crate) fn walk(image: &Image<'_>) -> String {
             for i in 0..k.n_attrs() {
                 line(o, &(k.attr_name(i), k.attr(i)));
             }
+            for (i, &name) in k.attr_names().iter().enumerate() {
+                assert_eq!(k.attr_named(image.string(name)), Some(k.attr(i as u32)));
+            }
             for (i, function) in k.functions().iter().enumerate() {
                 line(o, &(k.function_name(i as u32), image.function(function.0).name()));
             }

@@ -213,6 +213,9 @@ pub struct OpDef {
     /// How many attributes, and how many references to functions, the kernel takes besides: whatever they are called, in the order of their
     /// names. For kernels of TFRT that no op was ever declared for.
     pub unnamed: (u32, u32),
+    /// Whether the kernel finds its attributes by name, so that definitions may grow: a file holds the names, and only
+    /// the attributes that an op has.
+    pub named_attrs: bool,
     /// Whether chains behind the other operands are control edges: it waits for them and does not get them.
     pub control_edges: bool,
     /// Regions in order.
@@ -266,6 +269,7 @@ impl OpDef {
             results: Vec::new(),
             attrs: Vec::new(),
             unnamed: (0, 0),
+            named_attrs: false,
             control_edges: false,
             regions: Vec::new(),
             more_regions: false,
@@ -359,6 +363,13 @@ impl OpDef {
     #[must_use]
     pub fn unnamed(mut self, attrs: u32, functions: u32) -> Self {
         self.unnamed = (attrs, functions);
+        self
+    }
+
+    /// The kernel finds its attributes by name.
+    #[must_use]
+    pub fn named_attrs(mut self) -> Self {
+        self.named_attrs = true;
         self
     }
 

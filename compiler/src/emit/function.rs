@@ -222,7 +222,7 @@ impl Emitter<'_> {
         attrs.clear();
         functions.clear();
 
-        let Some(Code { code, cost, has_usual_operands, is_plain: _ }) = self.code(op) else {
+        let Some(Code { code, cost, has_usual_operands, named_attrs, is_plain: _ }) = self.code(op) else {
             self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
             return self.assume_results(op);
         };
@@ -233,15 +233,17 @@ impl Emitter<'_> {
             let register = self.register(op, i, value);
             operands.push(register);
         }
-        let mut spec = KernelSpec { code, cost, stream, ..KernelSpec::default() };
+        let mut spec = KernelSpec { code, cost, stream, named_attrs, ..KernelSpec::default() };
         let def = m.def(op);
         if let (Some(def), false) = (def, has_usual_operands) {
             operand_info(def, operands.len(), control_edges(m, op, def), info);
         }
 
-        // Declared attributes first, in their order, then the others; both sorted by name.
+        // Declared attributes first, in their order, then the others; both sorted by name. Those that are found by name
+        // are all among the others.
         let declared = &m.cx.op_name_data(m.op_name(op)).attr_names;
-        for (i, &name) in declared.iter().enumerate() {
+        let placed = if named_attrs { &[][..] } else { &**declared };
+        for (i, &name) in placed.iter().enumerate() {
             let attr_def = def.and_then(|def| def.attrs.get(i));
             match m.attr(op, name) {
                 Some(value) => {
@@ -263,12 +265,17 @@ impl Emitter<'_> {
         }
         self.properties(op, attrs, attr_names, functions, function_names);
         for &(name, value) in m.attrs(op) {
-            if declared.contains(&name) || self.special(op, name, value, &mut spec, info) {
+            if placed.contains(&name) || self.special(op, name, value, &mut spec, info) {
                 continue;
             }
-            if !self.function_refs(op, "", name, value, None, functions, function_names) {
-                attrs.push(self.constants.attr(m, &mut self.w, value));
-                attr_names.push(self.attr_name(name));
+            let at = declared.iter().position(|&declared| declared == name);
+            let attr_def = at.and_then(|at| def?.attrs.get(at));
+            if !self.function_refs(op, "", name, value, attr_def, functions, function_names) {
+                attrs.push(self.declared_attr(value, attr_def));
+                attr_names.push(match named_attrs {
+                    true => self.constants.name(m, &mut self.w, name),
+                    false => self.attr_name(name),
+                });
             }
         }
 
@@ -355,8 +362,10 @@ impl Emitter<'_> {
         }
         let cost = def.map_or(0, |def| def.cost.stored());
         let has_usual_operands = def.is_none_or(has_usual_operands);
+        let named_attrs = def.is_some_and(|def| def.named_attrs);
         let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
-        let code = Code { code: self.w.kernel_name(m.op_name_str(op)), cost, has_usual_operands, is_plain };
+        let code = self.w.kernel_name(m.op_name_str(op));
+        let code = Code { code, cost, has_usual_operands, named_attrs, is_plain };
         self.codes.resize(self.codes.len().max(name + 1), None);
         self.codes[name] = Some(code);
         Some(code)
@@ -507,6 +516,8 @@ pub(super) struct Code {
     code: KernelCode,
     cost: u32,
     has_usual_operands: bool,
+    /// The kernel finds its attributes by name.
+    named_attrs: bool,
     /// An op without attributes becomes a kernel without anything of its own.
     is_plain: bool,
 }

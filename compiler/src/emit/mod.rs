@@ -18,10 +18,11 @@
 //!   other symbol (or array of symbols) that names functions of the module.
 //! * references to a nested module that is marked `tfrt.compiled`, or to something in it, become compilation units: attributes that hold
 //!   the module as text, for kernels that compile it. Nothing else becomes of such a module.
-//! * the others become attributes: the declared ones in the order of the definition (an optional one that is absent
-//!   holds its place as [`ABSENT`]), then the rest by name.
+//! * the others become attributes: those of an op whose kernel finds them by name under their names; of any other op
+//!   the declared ones in the order of the definition (an optional one that is absent holds its place as [`ABSENT`]),
+//!   then the rest by name.
 //!
-//! The names of attributes, functions and values, and the locations, go into sections of their own, which
+//! The names of other attributes, of functions and values, and the locations, go into sections of their own, which
 //! [`EmitOptions::strip`] leaves out. With them, `raise` gives back the module that was emitted.
 //!
 //! Nothing here recurses: regions wait in a list, attributes and locations are visited children first.

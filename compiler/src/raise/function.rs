@@ -152,6 +152,10 @@ impl<'a> Raiser<'_, 'a> {
             let Some(value) = self.constants.attr(id) else { continue };
             match k.attr_name(i as u32) {
                 Some(name) => self.place(name, value, attrs, &mut properties),
+                None if def.is_some_and(|def| def.named_attrs) => {
+                    let why = "has attributes without names, which are found by name";
+                    return Err(errors::attributes(k.name(), why));
+                }
                 None => {
                     let at = i + usize::from(listed.is_some_and(|(list, _)| i >= list.attr));
                     let name = match self.codes[k.code().index()].attrs.get(at) {

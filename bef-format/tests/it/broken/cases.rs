@@ -31,6 +31,7 @@ pub(super) fn all() -> Vec<Case> {
     list.function_tables();
     list.kernels();
     list.kernel_tables();
+    list.named_attributes();
     list.registers();
     list.locations();
     list.parallel_sections();
@@ -410,7 +411,8 @@ impl List {
         bad("kernels_code", 0, offset_of!(KernelRec, code), &word(99));
         bad("kernels_device", 0, offset_of!(KernelRec, device), &[9]);
         bad("kernels_stream", 0, offset_of!(KernelRec, stream), &[4]);
-        bad("kernels_flags", 0, offset_of!(KernelRec, flags), &[4]);
+        bad("kernels_flags", 0, offset_of!(KernelRec, flags), &[8]);
+        bad("kernels_flags_without_feature", 0, offset_of!(KernelRec, flags), &[4]);
         bad("kernels_first_operand", 0, offset_of!(KernelRec, first_operand), &[1]);
         bad("kernels_first_aux", 0, offset_of!(KernelRec, first_aux), &[1]);
         bad("kernels_operands_order", 1, offset_of!(KernelRec, first_operand), &word(99));
@@ -441,6 +443,26 @@ impl List {
         self.entry("aux_operand_mode", S::Aux, 6, 0, &[4]);
         self.entry("aux_operand_reserved", S::Aux, 6, 0, &[0, 0, 1]);
         self.entry("aux_ready_count", S::Aux, 6, 0, &[1]);
+    }
+
+    fn named_attributes(&mut self) {
+        let named = samples::named();
+        let mut bad = |name, section, index, field, value: &[u8]| {
+            let at = at(&named, section, index) + field;
+            self.push(name, named.clone(), |bytes| put(bytes, at, value));
+        };
+        let flags = offset_of!(KernelRec, flags);
+        bad("kernels_named_odd", S::Kernels, 0, offset_of!(KernelRec, n_functions), &[0]);
+        bad("kernels_named_none", S::Kernels, 2, flags, &[4]);
+        // Of the first kernel two attributes, their names, a function and two operand words.
+        bad("aux_name_string", S::Aux, 3, 0, &word(9999));
+        bad("aux_name_order", S::Aux, 3, 0, &word(1));
+        bad("aux_name_empty", S::Aux, 2, 0, &word(0));
+        bad("aux_names_named_attribute", S::AuxNames, 0, 0, &word(1));
+        bad("aux_names_name", S::AuxNames, 3, 0, &word(1));
+        self.push("header_named_attributes", samples::adds(3, false), |bytes| {
+            put(bytes, offset_of!(Header, features), &[2]);
+        });
     }
 
     fn registers(&mut self) {

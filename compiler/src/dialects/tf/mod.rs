@@ -332,6 +332,7 @@ fn def(signature: &Signature) -> OpDef {
     let name = signature.name;
     let def = blank(&format!("tf.{name}"), "TensorFlow's operator of this name")
         .result_with("outputs", T::Any, Arity::Variadic)
+        .named_attrs()
         .verifier(verify);
     let def = signature.attrs.iter().fold(def, |def, attr| {
         use befrost_tensor::tf::op::AttrKind;

@@ -87,9 +87,20 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing.
+/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing. With a third argument it finds its
+/// attributes by name: by one of those that this function gives for the kernel's name.
 #[macro_export]
 macro_rules! kernel {
+    ($name:expr, $function:expr, $attr_names:expr) => {{
+        let name: &'static str = $name;
+        let signature = move || $crate::kernel::Signature {
+            attr_names: Some($attr_names(name)),
+            ..$crate::kernel::signature_of(&$function)
+        };
+        $crate::kernel::Kernel::lazy(name, signature, |frame| {
+            $crate::kernel::IntoKernel::invoke(&$function, frame)
+        })
+    }};
     ($name:expr, $function:expr) => {
         $crate::kernel::Kernel::lazy(
             $name,

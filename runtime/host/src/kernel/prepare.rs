@@ -56,6 +56,11 @@ impl<'p> KernelUse<'p> {
         Some(RawAttr::new(self.kernel.attr(i), self.image()))
     }
 
+    /// An attribute, by its name, of a kernel that finds its attributes so.
+    pub fn attr_named(&self, name: &str) -> Option<RawAttr<'p>> {
+        self.kernel.attr_named(name).map(|view| RawAttr::new(view, self.image()))
+    }
+
     /// The name of one of its functions; empty for a region.
     pub fn function_name(&self, i: usize) -> Option<&'p str> {
         let function = self.kernel.functions().get(i)?;

@@ -103,6 +103,8 @@ pub struct Signature {
     pub rest_results: Option<Types>,
     /// The attributes, in the order of the op's definition. A use may have more of them, which are not passed.
     pub attrs: Vec<AttrSpec>,
+    /// The names of all attributes that it knows, if it finds them by name; then there are none in `attrs`.
+    pub attr_names: Option<Vec<&'static str>>,
     /// How many functions.
     pub n_functions: u32,
     /// Whether there may be any number of further functions.

@@ -3,8 +3,9 @@
 //! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
 //! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
 
+use bef_format::layout::KERNEL_NAMED_ATTRS;
 use bef_format::{
-    AttrId, FunctionId, FunctionKind, FunctionView, Image, KernelView, OperandMode, RegisterRec,
+    AttrId, FunctionId, FunctionKind, FunctionView, Image, KernelView, OperandMode, RegisterRec, StringId,
 };
 
 use super::{KernelUseError, location_of};
@@ -32,7 +33,9 @@ pub(super) fn check<'r>(
             let code = kernel.code().index();
             let use_of = Use { image, kernel, function: function.index() };
             let result = match (alike.find(registers, &kernel), found.get(code)) {
-                (Some(last), _) if last.attrs == kernel.attrs() => continue,
+                (Some(last), _) if (last.attrs, last.attr_names) == (kernel.attrs(), kernel.attr_names()) => {
+                    continue;
+                }
                 (Some(_), Some(Some(known))) => use_of.check_attrs(known.name, &known.signature),
                 (None, Some(Some(known))) => use_of.check(known, registry),
                 _ => Err(unknown(kernel.name(), registry)),
@@ -75,6 +78,7 @@ struct Last<'a> {
     /// Type ids.
     results: Vec<u32>,
     attrs: &'a [AttrId],
+    attr_names: &'a [StringId],
 }
 
 impl<'a> Alike<'a> {
@@ -100,13 +104,14 @@ impl<'a> Alike<'a> {
             last.results.clear();
             last.results.extend(result_types(registers, kernel));
             last.attrs = kernel.attrs();
+            last.attr_names = kernel.attr_names();
         }
     }
 }
 
 /// Whether there is nothing to check but types and attributes.
 fn is_plain(kernel: &KernelView<'_, '_>) -> bool {
-    kernel.flags() == 0 && kernel.device() == 0 && kernel.functions().is_empty()
+    kernel.flags() & !KERNEL_NAMED_ATTRS == 0 && kernel.device() == 0 && kernel.functions().is_empty()
 }
 
 fn result_types(registers: &[RegisterRec], kernel: &KernelView<'_, '_>) -> impl Iterator<Item = u32> {
@@ -216,7 +221,13 @@ impl Use<'_, '_> {
     }
 
     fn check_attrs(&self, name: &str, signature: &Signature) -> Result<(), String> {
+        if let Some(known) = &signature.attr_names {
+            return self.check_named_attrs(name, known);
+        }
         let n = self.kernel.n_attrs() as usize;
+        if self.kernel.has_named_attrs() {
+            return Err(format!("'{name}' finds its attributes by their order, but is used with named ones"));
+        }
         let want = signature.attrs.len();
         if n < want {
             return Err(format!("'{name}' needs {want} attribute{}, got {n}", plural(want)));
@@ -232,6 +243,21 @@ impl Use<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn check_named_attrs(&self, name: &str, known: &[&str]) -> Result<(), String> {
+        if self.kernel.n_attrs() > 0 && !self.kernel.has_named_attrs() {
+            return Err(format!(
+                "'{name}' finds its attributes by name, but is used with attributes without names"
+            ));
+        }
+        let names = self.kernel.attr_names().iter().map(|&id| self.image.string(id));
+        // As in the compiler's verifier, others belong to a dialect or to the compiler.
+        let mut own = names.filter(|attr| !attr.contains('.') && !attr.starts_with('_'));
+        match own.find(|attr| !known.contains(attr)) {
+            Some(attr) => Err(format!("'{name}' has no attribute '{attr}'")),
+            None => Ok(()),
+        }
     }
 
     fn check_functions(&self, name: &str, signature: &Signature) -> Result<(), String> {

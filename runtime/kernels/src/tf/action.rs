@@ -12,7 +12,7 @@ use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
 
 use super::{
-    Results, arrays, attributes, checks, dense, lists, optionals, scatters, stacks, updates, variables,
+    Results, arrays, attributes, attrs, checks, dense, lists, optionals, scatters, stacks, updates, variables,
 };
 use crate::objects::{Tensor, refused};
 
@@ -42,7 +42,7 @@ pub(super) struct Action(Run);
 pub(super) fn add(registry: &mut Registry) {
     for (names, _) in TABLES.iter().copied().flatten() {
         for name in *names {
-            registry.add(kernel!(name, act));
+            registry.add(kernel!(name, act, attrs::names));
         }
     }
 }

@@ -6,17 +6,22 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Signature, Type, has_function};
+use befrost_tensor::tf::op::{AttrKind, Attrs, Type, has_function, signature};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
 
-/// The attributes of a use of an operator.
-pub(super) struct UseAttrs<'s> {
-    pub(super) site: &'s KernelUse<'s>,
-    pub(super) signature: &'s Signature,
+/// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a kernel.
+pub(super) fn names(kernel: &str) -> Vec<&'static str> {
+    let Some(signature) = kernel.strip_prefix("tf.").and_then(signature) else { return Vec::new() };
+    let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
+    let own = signature.attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
+    own.chain(has_function(signature.name).then_some(MEMORY)).collect()
 }
+
+/// The attributes of a use of an operator.
+pub(super) struct UseAttrs<'s>(pub(super) &'s KernelUse<'s>);
 
 /// The element type of an element or tensor type of the IR.
 pub(super) fn element_type(text: &str) -> Option<Type> {
@@ -47,16 +52,7 @@ pub(super) fn element_type(text: &str) -> Option<Type> {
 
 impl UseAttrs<'_> {
     pub(super) fn raw(&self, name: &str) -> Option<RawAttr<'_>> {
-        // They lie in the order of their names; references to functions lie elsewhere.
-        let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
-        let own = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
-        let more = has_function(self.signature.name).then_some(MEMORY);
-        let names = || own.clone().chain(more);
-        if !names().any(|other| other == name) {
-            return None;
-        }
-        let attr = self.site.attr(names().filter(|&other| other < name).count())?;
-        Some(attr).filter(|attr| !matches!(attr.view, AttrView::Text("")))
+        self.0.attr_named(name)
     }
 
     fn list<T>(&self, name: &str, item: impl Fn(&AttrView<'_>) -> Option<T>) -> Option<Vec<T>> {
@@ -69,7 +65,7 @@ impl UseAttrs<'_> {
         let dtype = DType::from_code(dtype as u8)?;
         let view = || {
             let shape = Shape::from_i64(shape).map_err(|error| error.to_string())?;
-            let data = self.site.mapped(data).map_err(|error| error.to_string())?;
+            let data = self.0.mapped(data).map_err(|error| error.to_string())?;
             if !splat {
                 return HostTensor::from_buffer(dtype, shape, data).map_err(|error| error.to_string());
             }

@@ -15,10 +15,9 @@ use befrost_host::kernel::{Attr, KernelUse};
 use befrost_host::object::Object;
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, Placed};
-use befrost_tensor::tf::op::signature;
 use smallvec::SmallVec;
 
-use super::attrs::{MEMORY, UseAttrs, ints};
+use super::attrs::{MEMORY, ints};
 use crate::objects::refused;
 
 /// The type of an arena.
@@ -54,10 +53,7 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn of(site: &KernelUse<'_>) -> Result<Memory, String> {
         let unplanned = Memory { may_overwrite: true, places: Vec::new() };
-        let name = site.name().strip_prefix("tf.").unwrap_or_default();
-        let Some(signature) = signature(name) else { return Ok(unplanned) };
-        let attrs = UseAttrs { site, signature: &signature };
-        let Some(list) = attrs.raw(MEMORY).and_then(|attr| ints(&attr)) else { return Ok(unplanned) };
+        let Some(list) = site.attr_named(MEMORY).and_then(|attr| ints(&attr)) else { return Ok(unplanned) };
         let Some((&may_overwrite, pairs)) = list.split_first() else { return Ok(unplanned) };
         let (pairs, rest) = pairs.as_chunks::<2>();
         let places: Option<Vec<Range<usize>>> = pairs

@@ -7,7 +7,8 @@
 //! Operators with state and those of objects are an `Action`, a function of values; what they are is in the tables of `lists`, `variables`, `updates`,
 //! `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
 //!
-//! Attributes lie in the order of TensorFlow's signature. A use may want one result more than the operator has, a chain: its completion.
+//! Attributes are found by TensorFlow's names, those of the runtime's own signatures: loading refuses a use with another
+//! one. A use may want one result more than the operator has, a chain: its completion.
 
 mod action;
 mod arrays;
@@ -58,14 +59,20 @@ const CONST: &str = "tf.Const";
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
     for name in NAMES.iter().filter(|name| *name != CONST && !PASSING.contains(&name.as_str())) {
-        registry.add(Kernel::lazy(name, signature_of_evaluate, evaluate));
+        registry.add(Kernel::lazy(name, || signature_of_evaluate(name), evaluate));
     }
     for name in PASSING {
-        registry.add(kernel!(name, |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect())));
+        registry.add(kernel!(
+            name,
+            |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect()),
+            attrs::names
+        ));
     }
-    registry.add(kernel!(CONST, |constant: Prepared<'_, Constant>, _: Ignored| {
-        Results(SmallVec::from_iter([constant.0.0.clone()]))
-    }));
+    registry.add(kernel!(
+        CONST,
+        |constant: Prepared<'_, Constant>, _: Ignored| Results(SmallVec::from_iter([constant.0.0.clone()])),
+        attrs::names
+    ));
     registry.add(kernel!("tf._Strings", |made: Prepared<'_, ConstantStrings>,
                                          _dims: RawAttr<'_>,
                                          _texts: RawAttr<'_>| {
@@ -136,13 +143,13 @@ fn attributes<R>(
     let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
     let inputs = site.operand_types().take_while(data).map(types).collect();
     let outputs = site.result_types().take_while(data).map(types).collect();
-    let attrs = Derived::new(&signature, UseAttrs { site, signature: &signature }, inputs, outputs);
+    let attrs = Derived::new(&signature, UseAttrs(site), inputs, outputs);
     attrs.check()?;
     f(&Attributes::new(&signature, &attrs))
 }
 
-fn signature_of_evaluate() -> Signature {
-    let mut signature = Signature::default();
+fn signature_of_evaluate(kernel: &str) -> Signature {
+    let mut signature = Signature { attr_names: Some(attrs::names(kernel)), ..Signature::default() };
     <Prepared<'_, Op> as Param>::declare(&mut signature);
     <Rest<'_, Value> as Param>::declare(&mut signature);
     Results::declare(&mut signature);
@@ -195,9 +202,8 @@ struct Constant(Value);
 
 impl Prepare for Constant {
     fn prepare(site: &KernelUse<'_>) -> Result<Constant, String> {
-        let signature = op::signature("Const").ok_or("TensorFlow has no such operator")?;
-        let attrs = UseAttrs { site, signature: &signature };
-        let tensor = attrs.constant("value").ok_or("the attribute 'value' is no dense tensor of numbers")?;
+        let tensor =
+            UseAttrs(site).constant("value").ok_or("the attribute 'value' is no dense tensor of numbers")?;
         Ok(Constant(Value::object(Tensor(tensor?))))
     }
 }
