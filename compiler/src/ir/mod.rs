@@ -20,6 +20,7 @@
 
 pub mod affine;
 pub mod attrs;
+mod constants;
 pub mod context;
 pub(crate) mod dominance;
 mod edit;
