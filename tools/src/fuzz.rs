@@ -116,7 +116,7 @@ pub fn file_check(data: &[u8]) -> bool {
 pub fn graphdef(bytes: &[u8]) -> bool {
     let mut imported = false;
     for level in 0..=2 {
-        let module = match import::graphdef(bytes.to_vec(), &ImportOptions::default()) {
+        let module = match import::graphdef(bytes, bytes.len(), &ImportOptions::default()) {
             Ok(module) => module,
             Err(found) => {
                 assert!(diag::has_errors(&found), "neither a graph nor an error");

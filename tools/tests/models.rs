@@ -104,8 +104,8 @@ fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> R
         .collect();
     let fetches = fetches.iter().map(|&name| name.to_owned()).collect();
     let options = ImportOptions { feeds, fetches, function: String::new() };
-    let module =
-        graphdef(std::fs::read(case.join("graph.pb"))?, &options).map_err(|said| format!("{said:?}"))?;
+    let graph = std::fs::read(case.join("graph.pb"))?;
+    let module = graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?;
     let mut passes =
         PassManager::parse(befrost_compiler::graph::pipeline(2)).map_err(|error| format!("{error:?}"))?;
     let (module, _) = verify(module)

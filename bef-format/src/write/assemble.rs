@@ -33,7 +33,6 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
         mut attr_data,
         attr_ids: _,
         payload,
-        payload_places: _,
         locations,
         functions,
         n_written,
@@ -115,7 +114,8 @@ pub(super) fn assemble(writer: Writer) -> Result<Parts, WriteError> {
     if !ends.is_empty() {
         sections.add(SectionId::LocationEnds, ends);
     }
-    Ok(sections.lay_out(header, payload))
+    sections.found.push((SectionId::Payload, payload.into_parts()));
+    Ok(sections.lay_out(header))
 }
 
 /// The data of an attribute.
@@ -220,24 +220,26 @@ impl Strings {
     }
 }
 
-/// A table as the bytes that it is in a file.
-trait Table {
-    fn bytes(&self) -> &[u8];
-}
+/// Bytes of a file, where their maker has them.
+pub(super) type Part = Box<dyn AsRef<[u8]>>;
 
-impl<T: NoUninit> Table for Vec<T> {
-    fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(self)
+/// A table as the bytes that it is in a file.
+struct Records<T>(Vec<T>);
+
+impl<T: NoUninit> AsRef<[u8]> for Records<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
     }
 }
 
-/// The bytes of a file, in parts that are written one after the other; tables are where the writer made them, so that nothing is copied.
-pub struct Parts(Vec<Box<dyn Table>>);
+/// The bytes of a file, in parts that are written one after the other: the tables that the writer made and
+/// the large tensors that it was given, none of them copied.
+pub struct Parts(Vec<Part>);
 
 impl Parts {
     /// The parts.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().map(|part| part.bytes())
+        self.0.iter().map(|part| (**part).as_ref())
     }
 
     /// The whole.
@@ -254,22 +256,21 @@ impl std::fmt::Debug for Parts {
     }
 }
 
-/// The sections so far, ascending, without the payload.
+/// The sections so far, ascending, each in parts.
 #[derive(Default)]
 struct Sections {
-    found: Vec<(SectionId, Box<dyn Table>)>,
+    found: Vec<(SectionId, Vec<Part>)>,
 }
 
 impl Sections {
     fn add<T: NoUninit>(&mut self, id: SectionId, records: Vec<T>) {
-        self.found.push((id, Box::new(records)));
+        self.found.push((id, vec![Box::new(Records(records))]));
     }
 
-    fn lay_out(mut self, header: Header, payload: Vec<u8>) -> Parts {
-        self.add(SectionId::Payload, payload);
+    fn lay_out(self, header: Header) -> Parts {
         let n_sections = self.found.len();
         let mut directory = Vec::with_capacity(n_sections);
-        let mut parts: Vec<Box<dyn Table>> = vec![Box::new(Vec::<u8>::new())];
+        let mut parts: Vec<Part> = vec![Box::new([])];
         let mut len = size_of::<Header>() + n_sections * size_of::<SectionRec>();
         for (id, section) in self.found {
             let align = if id == SectionId::Payload { PAYLOAD_ALIGN } else { TABLE_ALIGN };
@@ -277,9 +278,10 @@ impl Sections {
             if start > len {
                 parts.push(Box::new(vec![0u8; start - len]));
             }
-            directory.push(entry(id, start, section.bytes()));
-            len = start + section.bytes().len();
-            parts.push(section);
+            let entry = entry(id, start, &section);
+            len = start + entry.len as usize;
+            directory.push(entry);
+            parts.extend(section);
         }
         let header = Header { n_sections: n_sections as u32, file_len: len as u64, ..header };
         let mut hasher = Xxh3::new();
@@ -293,15 +295,15 @@ impl Sections {
     }
 }
 
-fn entry(id: SectionId, offset: usize, section: &[u8]) -> SectionRec {
+fn entry(id: SectionId, offset: usize, section: &[Part]) -> SectionRec {
     let flags = if id.is_optional() { SECTION_OPTIONAL } else { 0 };
-    SectionRec {
-        id: id as u32,
-        flags,
-        offset: offset as u64,
-        len: section.len() as u64,
-        checksum: xxh3_64(section),
+    let (mut len, mut hasher) = (0, Xxh3::new());
+    for part in section {
+        let bytes = (**part).as_ref();
+        len += bytes.len() as u64;
+        hasher.update(bytes);
     }
+    SectionRec { id: id as u32, flags, offset: offset as u64, len, checksum: hasher.digest() }
 }
 
 /// See `write::update_checksums`.

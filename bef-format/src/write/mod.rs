@@ -19,21 +19,20 @@ mod assemble;
 mod code;
 mod function;
 mod locations;
+mod payload;
 mod pool;
-
-use std::collections::HashMap;
 
 use crate::dtype::DType;
 use crate::layout::{
     ATTR_DENSE_ARRAY, ATTR_SPLAT, ATTR_UNRANKED, AttrId, AttrKind, AttrRec, CompiledModuleRec, DenseRec,
     DictEntry, FEATURE_COMPILED, FunctionId, KernelCode, LocationId, LocationKind, MAX_ATTR_DEPTH,
-    MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, PAYLOAD_ALIGN, StringId,
-    TABLE_ALIGN, TypeId,
+    MAX_ATTR_NODES, MAX_LOCATION_DEPTH, MAX_LOCATION_NODES, MAX_RANK, NONE, StringId, TABLE_ALIGN, TypeId,
 };
 pub use assemble::Parts;
 use code::Code;
 pub use function::{FunctionBuilder, KernelSpec};
 use locations::{Locations, TooLarge};
+use payload::Payload;
 use pool::{FastMap, IdPool, StringPool};
 
 /// Why no file could be written.
@@ -72,9 +71,7 @@ pub struct Writer {
     attr_nodes: Vec<u32>,
     attr_data: Vec<u8>,
     attr_ids: FastMap<(AttrRec, Box<[u8]>), AttrId>,
-    payload: Vec<u8>,
-    /// Where tensors with this hash lie.
-    payload_places: HashMap<u128, Vec<(usize, usize)>>,
+    payload: Payload,
     locations: Locations,
     functions: Vec<Function>,
     /// The first functions, of which the tables have all.
@@ -119,8 +116,7 @@ impl Writer {
             attr_nodes: Vec::new(),
             attr_data: Vec::new(),
             attr_ids: FastMap::default(),
-            payload: Vec::new(),
-            payload_places: HashMap::new(),
+            payload: Payload::default(),
             locations: Locations::default(),
             functions: Vec::new(),
             n_written: 0,
@@ -385,16 +381,18 @@ impl Writer {
         }
     }
 
-    /// A tensor of type `ty`. `data` are its elements, or the one element that all equal if it is a splat.
-    pub fn attr_dense(
+    /// A tensor of type `ty`. `data` are its elements, or the one element that all equal if it is a splat; a
+    /// clone of it is kept until the file is written if they are many.
+    pub fn attr_dense<D: AsRef<[u8]> + Clone + 'static>(
         &mut self,
         ty: TypeId,
         dtype: DType,
         shape: &[i64],
-        data: &[u8],
+        data: &D,
         splat: bool,
     ) -> AttrId {
         self.check_rank(shape);
+        let len = data.as_ref().len();
         let mut n_elements = Some(1usize);
         for &dim in shape {
             n_elements = n_elements.zip(usize::try_from(dim).ok()).and_then(|(n, dim)| n.checked_mul(dim));
@@ -402,35 +400,17 @@ impl Writer {
         let n_bytes =
             n_elements.and_then(|n| n.checked_mul(dtype.size())).filter(|&n| i64::try_from(n).is_ok());
         let n_stored = if splat { n_bytes.map(|_| dtype.size()) } else { n_bytes };
-        if n_stored != Some(data.len()) || dtype.size() == 0 {
-            self.fail(|| format!("{} bytes are not a tensor of {dtype} with shape {shape:?}", data.len()));
+        if n_stored != Some(len) || dtype.size() == 0 {
+            self.fail(|| format!("{len} bytes are not a tensor of {dtype} with shape {shape:?}"));
         }
-        let offset = self.payload_place(data) as u64;
-        let head = DenseRec { rank: shape.len() as u32, reserved: 0, offset, len: data.len() as u64 };
+        let offset = self.payload.offset(data) as u64;
+        let head = DenseRec { rank: shape.len() as u32, reserved: 0, offset, len: len as u64 };
         let mut bytes = bytemuck::bytes_of(&head).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(shape));
         let flags = if splat { ATTR_SPLAT } else { 0 };
         let kind = AttrKind::Dense as u8;
         let rec = AttrRec { kind, dtype: dtype as u8, depth: 0, flags, ty: ty.0, value: 0 };
         self.aggregate(rec, bytes.into(), 1)
-    }
-
-    /// Where these bytes lie in the payload; identical bytes lie in one place.
-    fn payload_place(&mut self, data: &[u8]) -> usize {
-        if data.is_empty() {
-            return 0;
-        }
-        let places = self.payload_places.entry(xxhash_rust::xxh3::xxh3_128(data)).or_default();
-        let payload = &mut self.payload;
-        let found = places.iter().find(|&&(offset, len)| payload.get(offset..offset + len) == Some(data));
-        if let Some(&(offset, _)) = found {
-            return offset;
-        }
-        let offset = payload.len().next_multiple_of(PAYLOAD_ALIGN);
-        payload.resize(offset, 0);
-        payload.extend_from_slice(data);
-        places.push((offset, data.len()));
-        offset
     }
 
     // Locations.

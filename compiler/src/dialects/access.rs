@@ -16,7 +16,7 @@ impl Module {
     pub fn i32_array(&self, op: OpId, name: StrId) -> Option<Vec<i32>> {
         match self.attr(op, name).map(|a| self.cx.attr(a)) {
             Some(AttrKind::DenseArray { elem, data }) if *elem == crate::ir::KnownType::I32.id() => {
-                let elems = data.0.chunks_exact(4);
+                let elems = data.chunks_exact(4);
                 Some(elems.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
             }
             _ => None,

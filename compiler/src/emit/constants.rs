@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::ABSENT;
 use crate::ir::{
-    AttrId, AttrKind, Blob, FloatKind, KnownType, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
+    AttrId, AttrKind, FloatKind, KnownType, LocId, LocKind, Module, Signedness, StrId, TypeId, TypeKind,
 };
 use crate::print;
 
@@ -130,11 +130,11 @@ impl Constants {
                 let entries: Vec<_> = entries.iter().map(|&(name, _)| cx.str(name)).zip(children).collect();
                 w.attr_dict(&entries)
             }
-            AttrKind::DenseArray { elem, data: Blob(data) } if let Some(dtype) = dtype(m, *elem) => {
+            AttrKind::DenseArray { elem, data } if let Some(dtype) = dtype(m, *elem) => {
                 let ty = self.ty(m, w, *elem);
                 w.attr_scalars(ty, dtype, data, true)
             }
-            AttrKind::Dense { ty, splat, data: Blob(data) }
+            AttrKind::Dense { ty, splat, data }
                 if let Some((shape, dtype)) = dense_type(m, *ty)
                     && (!splat || shape.iter().all(|dim| *dim > 0)) =>
             {

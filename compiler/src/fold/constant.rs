@@ -85,10 +85,10 @@ impl Constant {
             AttrKind::Dense { ty, splat, data } => {
                 let elem = Elem::of(cx, *ty)?;
                 let size = elem.bytes();
-                if size == 0 || data.0.len() / size > MAX_ELEMENTS {
+                if size == 0 || data.len() / size > MAX_ELEMENTS {
                     return None;
                 }
-                let values = data.0.chunks_exact(size).map(|b| elem.read(b)).collect::<Option<Vec<_>>>()?;
+                let values = data.chunks_exact(size).map(|b| elem.read(b)).collect::<Option<Vec<_>>>()?;
                 (!values.is_empty()).then_some(Constant { splat: *splat, values })
             }
             _ => None,
@@ -183,7 +183,7 @@ impl Constant {
                 };
                 data.extend_from_slice(&bits.to_le_bytes()[..elem.bytes()]);
             }
-            return Some(cx.attr_id(AttrKind::Dense { ty, splat: self.splat, data: Blob(data.into()) }));
+            return Some(cx.attr_id(AttrKind::Dense { ty, splat: self.splat, data: Blob::from(data) }));
         }
         match self.values.as_slice() {
             [Scalar::Int(int)] if int.width() <= 64 => Some(cx.int_attr(ty, int.signed() as i64)),

@@ -67,7 +67,7 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let constants: Vec<AttrId> =
         m.operands(op).map(|value| fold::constant_of(m, value)).collect::<Option<_>>()?;
     let size = |attr: &AttrId| match m.cx.attr(*attr) {
-        AttrKind::Dense { data, .. } => data.0.len(),
+        AttrKind::Dense { data, .. } => data.len(),
         _ => 0,
     };
     let given: usize = constants.iter().map(size).sum();
@@ -87,7 +87,7 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     for tensor in &results {
         let attr = tf::tensor_attr(&mut m.cx, tensor)?;
         let AttrKind::Dense { data, .. } = m.cx.attr(attr) else { return None };
-        if data.0.len() > MAX_GROWN.max(given) {
+        if data.len() > MAX_GROWN.max(given) {
             return None;
         }
         folded.push(Folded::Attr(attr));

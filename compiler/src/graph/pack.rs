@@ -44,8 +44,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         r.ir().walk_functions().filter(|&op| tf::op_of(r.ir().op_name_str(op)).is_some()).collect();
     let mut packed = Packed { may_transform: cx.flag("winograd"), known: FxHashMap::default() };
     for op in ops {
-        if packed.pack(r, op).is_some() {
+        if !r.ir().is_erased(op) && packed.pack(r, op).is_some() {
             cx.count("num-packed", 1);
+            r.drop_dead_constants();
         }
     }
     if r.change() == Change::Changed {
@@ -142,6 +143,11 @@ impl Packed {
         let new = r.create_named(At::Before(op), loc, packed_name, &operands, &types, &written);
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);
+        if let Some(unpacked) = r.ir().defining_op(w)
+            && r.ir().results(unpacked).all(|value| r.ir().is_unused(value))
+        {
+            r.erase(unpacked);
+        }
         Some(())
     }
 

@@ -297,16 +297,7 @@ impl<'m> View<'m> {
 
 /// The numbers of a constant of integers.
 pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    let attr = constant_of(m, value)?;
-    shape_of(m, m.cx.attr_type(attr)?).shape().filter(|shape| shape.num_elements() <= MAX_LOOKED_AT)?;
-    let tensor = tf::dense_tensor(&m.cx, attr, &(Malloc::shared() as Arc<dyn Allocator>))?;
-    match tensor.dtype() {
-        befrost_tensor::DType::I32 => {
-            Some(tensor.read::<i32>().ok()?.iter().map(|&n| i64::from(n)).collect())
-        }
-        befrost_tensor::DType::I64 => Some(tensor.read::<i64>().ok()?.to_vec()),
-        _ => None,
-    }
+    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
 }
 
 /// What all of these shapes have in common.

@@ -1,7 +1,7 @@
 //! Import: models of others become op graphs in the `tf` dialect.
 //!
 //! ```text
-//! GraphDef bytes ──proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and the functions that it needs
+//! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and the functions that it needs
 //! ```
 //!
 //! What comes in is untrusted: every reference is looked up, nothing recurses on the input's depth, memory is in proportion to the file, and
@@ -11,6 +11,7 @@
 
 mod errors;
 pub mod graphdef;
+mod input;
 #[allow(
     missing_docs,
     clippy::all,

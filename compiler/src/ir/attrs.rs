@@ -6,32 +6,120 @@
 //! little-endian bytes, one element after the other, booleans one byte each, bits above the width 0; a splat holds one
 //! element.
 //!
-//! Large contents are hashed by sample and compared in full, so that interning 600 MB costs one comparison at most.
+//! Large contents are shared with tensors and files, hashed by sample, and compared in full unless they are
+//! the same bytes, so that interning 600 MB costs one comparison at most.
 
 use super::{AffineMap, AttrId, IntegerSet, LocId, StrId, TypeId};
+use befrost_tensor::mem::{Buffer, Frozen};
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
 
-/// Bytes of a dense constant. Cheap to hash however long; equality is exact.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Blob(pub Box<[u8]>);
+/// Bytes of a dense constant, which never change. Cheap to hash and to clone however long; equality is exact.
+#[derive(Clone)]
+pub struct Blob(Bytes);
+
+#[derive(Clone)]
+enum Bytes {
+    /// At most [`MAX_OWNED`].
+    Owned(Box<[u8]>),
+    Shared(Frozen),
+}
+
+const _: () = assert!(size_of::<Blob>() == size_of::<Box<[u8]>>());
+
+/// Fewer bytes are copied: that costs less than to count them.
+const MAX_OWNED: usize = 1024;
 
 const SAMPLE: usize = 4096;
 
+impl Blob {
+    /// The bytes as a read-only buffer, if they are many enough to be shared.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match &self.0 {
+            Bytes::Owned(_) => None,
+            Bytes::Shared(bytes) => Some(bytes.buffer()),
+        }
+    }
+
+    /// Bytes that `owner` keeps alive and unchanged. Many of them are not copied.
+    pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Blob {
+        match owner.as_ref() {
+            few if few.len() <= MAX_OWNED => Blob(Bytes::Owned(few.into())),
+            _ => Blob(Bytes::Shared(Frozen::from_owner(Arc::new(owner)))),
+        }
+    }
+}
+
+impl From<Frozen> for Blob {
+    fn from(bytes: Frozen) -> Blob {
+        if bytes.len() <= MAX_OWNED {
+            Blob(Bytes::Owned((*bytes).into()))
+        } else {
+            Blob(Bytes::Shared(bytes))
+        }
+    }
+}
+
+impl From<Vec<u8>> for Blob {
+    fn from(bytes: Vec<u8>) -> Blob {
+        let bytes = bytes.into_boxed_slice();
+        if bytes.len() <= MAX_OWNED { Blob(Bytes::Owned(bytes)) } else { Blob::from_owner(bytes) }
+    }
+}
+
+impl From<&[u8]> for Blob {
+    fn from(bytes: &[u8]) -> Blob {
+        Blob::from(bytes.to_vec())
+    }
+}
+
+impl FromIterator<u8> for Blob {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> Blob {
+        Blob::from(Vec::from_iter(bytes))
+    }
+}
+
+impl Deref for Blob {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl AsRef<[u8]> for Blob {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl PartialEq for Blob {
+    fn eq(&self, other: &Blob) -> bool {
+        std::ptr::eq(&raw const **self, &raw const **other) || **self == **other
+    }
+}
+
+impl Eq for Blob {}
+
 impl Hash for Blob {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.len().hash(state);
-        if self.0.len() <= 2 * SAMPLE {
-            state.write(&self.0);
+        self.len().hash(state);
+        if self.len() <= 2 * SAMPLE {
+            state.write(self);
         } else {
-            state.write(&self.0[..SAMPLE]);
-            state.write(&self.0[self.0.len() - SAMPLE..]);
+            state.write(&self[..SAMPLE]);
+            state.write(&self[self.len() - SAMPLE..]);
         }
     }
 }
 
 impl std::fmt::Debug for Blob {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Blob({} bytes)", self.0.len())
+        write!(f, "Blob({} bytes)", self.len())
     }
 }
 

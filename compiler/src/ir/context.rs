@@ -1,15 +1,19 @@
 //! Everything interned: strings, types, attributes, locations, op names.
 //!
-//! An interned id stands for its contents: equal ids, equal things, and the reverse. Contents are stored once, in the
-//! order in which they were first seen, so nothing here depends on a hasher's order. The strings that the compiler
-//! itself looks for have fixed ids ([`super::names`]), and so have the types that op definitions name ([`KnownType`]).
+//! An interned id stands for its contents: equal ids, equal things, and the reverse. Contents are stored
+//! once, in the order in which they were first seen, so nothing here depends on a hasher's order. They stay
+//! as long as the context, but for the bytes of large constants ([`super::Module::drop_dead_constants`]). The
+//! strings that the compiler itself looks for have fixed ids ([`super::names`]), and so have the types that op
+//! definitions name ([`KnownType`]).
 
 use super::affine::AffineTable;
+use super::constants::Large;
 use super::entity::{Arena, EntityId};
 use super::info::{Definition, OpTable};
 use super::locs::Places;
 use super::{
-    AttrId, AttrKind, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, Traits, TypeId, TypeKind, names,
+    AttrId, AttrKind, Blob, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, Traits, TypeId, TypeKind,
+    names,
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -99,6 +103,8 @@ pub struct Context {
     strings: StringInterner<StringBackend<SymbolU32>, FxBuildHasher>,
     types: IndexSet<TypeKind, FxBuildHasher>,
     attrs: IndexSet<AttrKind, FxBuildHasher>,
+    /// Bytes of large constants among the attributes.
+    pub(super) large: Large,
     locs: IndexSet<LocKind, FxBuildHasher>,
     places: Places,
     affine: AffineTable,
@@ -114,6 +120,7 @@ impl Context {
             strings: StringInterner::with_capacity(256),
             types: IndexSet::default(),
             attrs: IndexSet::default(),
+            large: Large::default(),
             locs: IndexSet::default(),
             places: Places::default(),
             affine: AffineTable::default(),
@@ -202,7 +209,12 @@ impl Context {
     /// Interns an attribute. Prefer the constructors below, which keep the invariants of [`AttrKind`].
     #[inline]
     pub fn attr_id(&mut self, kind: AttrKind) -> AttrId {
-        AttrId::new(self.attrs.insert_full(kind).0)
+        let n_shared = kind.n_shared();
+        let (index, is_new) = self.attrs.insert_full(kind);
+        if is_new {
+            self.large.bytes += n_shared;
+        }
+        AttrId::new(index)
     }
 
     /// Every interned type.
@@ -213,6 +225,22 @@ impl Context {
     /// Every interned attribute.
     pub(crate) fn attr_ids(&self) -> impl Iterator<Item = AttrId> + use<> {
         (0..self.attrs.len()).map(AttrId::new)
+    }
+
+    /// Every interned location that is no place in the text.
+    pub(super) fn loc_kinds(&self) -> impl Iterator<Item = &LocKind> {
+        self.locs.iter()
+    }
+
+    /// Lets go of the bytes of a large constant to which nothing refers. Its id stands for no constant from
+    /// now on; equal contents get another one.
+    pub(super) fn drop_large(&mut self, id: AttrId) {
+        let n_shared = self.attr(id).n_shared();
+        let data = Blob::from(&id.0.to_le_bytes()[..]);
+        let nothing = AttrKind::Dense { ty: KnownType::None.id(), splat: true, data };
+        if n_shared > 0 && self.attrs.replace_index(id.index(), nothing).is_ok() {
+            self.large.bytes -= n_shared;
+        }
     }
 
     /// What an attribute is.

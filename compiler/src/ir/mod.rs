@@ -21,6 +21,7 @@
 
 pub mod affine;
 pub mod attrs;
+mod constants;
 pub mod context;
 pub(crate) mod dominance;
 mod edit;

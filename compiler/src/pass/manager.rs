@@ -213,6 +213,7 @@ impl Run<'_, '_> {
             self.tell(Event::Failed(pass), root);
             return Err(Failed);
         }
+        self.module.drop_dead_constants();
         self.tell(Event::After(pass, change), root);
         Ok(change)
     }

@@ -116,17 +116,17 @@ pub(super) fn write_dense(cx: &Context, ty: TypeId, splat: bool, data: &Blob, ou
     let Some((shape, elem)) = cx.ty(ty).shaped() else { return };
     let shape = shape.unwrap_or(&[]);
     let size = element_size(cx, elem).max(1);
-    if data.0.is_empty() {
+    if data.is_empty() {
         return;
     }
     if splat {
-        return write_element(cx, elem, &data.0, out);
+        return write_element(cx, elem, data, out);
     }
-    let n = data.0.len() / size;
+    let n = data.len() / size;
     if n > MAX_LISTED {
         return write_hex(cx, elem, data, out);
     }
-    write_listed(cx, shape, elem, &data.0, out);
+    write_listed(cx, shape, elem, data, out);
 }
 
 fn write_listed(cx: &Context, shape: &[i64], elem: TypeId, data: &[u8], out: &mut String) {
@@ -142,21 +142,21 @@ fn write_listed(cx: &Context, shape: &[i64], elem: TypeId, data: &[u8], out: &mu
 pub(super) fn write_places(cx: &Context, ty: TypeId, splat: bool, data: &Blob, out: &mut String) {
     let Some((Some(shape), elem)) = cx.ty(ty).shaped() else { return };
     match shape.first() {
-        Some(1) if splat => write_element(cx, elem, &data.0, out),
+        Some(1) if splat => write_element(cx, elem, data, out),
         _ if splat => {
             let n = shape.iter().product::<i64>().unsigned_abs() as usize;
-            write_listed(cx, shape, elem, &data.0.repeat(n), out);
+            write_listed(cx, shape, elem, &data.repeat(n), out);
         }
-        _ => write_listed(cx, shape, elem, &data.0, out),
+        _ => write_listed(cx, shape, elem, data, out),
     }
 }
 
 fn write_hex(cx: &Context, elem: TypeId, data: &Blob, out: &mut String) {
     if matches!(cx.ty(elem), TypeKind::Integer { width: 1, .. }) {
         let byte = |bools: &[u8]| bools.iter().enumerate().fold(0, |b, (i, bit)| b | (bit & 1) << i);
-        write_bytes(data.0.chunks(8).map(byte), out);
+        write_bytes(data.chunks(8).map(byte), out);
     } else {
-        write_bytes(data.0.iter().copied(), out);
+        write_bytes(data.iter().copied(), out);
     }
 }
 

@@ -92,6 +92,6 @@ impl Printer<'_, '_> {
                 }
             }
         };
-        data.0.chunks_exact(size).map(number).collect()
+        data.chunks_exact(size).map(number).collect()
     }
 }

@@ -298,7 +298,7 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
             out.push_str("array<");
             write_type(cx, *elem, out);
             let size = element_size(&cx, *elem).max(1);
-            for (i, bytes) in data.0.chunks_exact(size).enumerate() {
+            for (i, bytes) in data.chunks_exact(size).enumerate() {
                 out.push_str(if i == 0 { ": " } else { ", " });
                 write_element(&cx, *elem, bytes, out);
             }
@@ -318,7 +318,7 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
         AttrKind::Sparse { ty, indices, values } => {
             out.push_str("sparse<");
             if let AttrKind::Dense { ty, splat, data } = cx.attr(*indices)
-                && !data.0.is_empty()
+                && !data.is_empty()
             {
                 write_places(&cx, *ty, *splat, data, out);
                 out.push_str(", ");

@@ -127,7 +127,7 @@ impl Constants {
             AttrView::Scalars { ty, dtype, bytes, n: _, dense: true } => {
                 let elem = self.ty(ty);
                 self.check_dtype(image, m, ty, dtype)?;
-                AttrKind::DenseArray { elem, data: Blob(bytes.into()) }
+                AttrKind::DenseArray { elem, data: Blob::from(bytes) }
             }
             AttrView::Scalars { ty, dtype, bytes, n: _, dense: false } => {
                 self.check_dtype(image, m, ty, dtype)?;
@@ -151,7 +151,7 @@ impl Constants {
                 if dtype == DType::I1 && data.iter().any(|&byte| byte > 1) {
                     return Err(errors::dense(image.type_name(ty)));
                 }
-                AttrKind::Dense { ty: self.ty(ty), splat, data: Blob(data.into()) }
+                AttrKind::Dense { ty: self.ty(ty), splat, data: Blob::from(data) }
             }
             AttrView::Shape(dims) => {
                 AttrKind::Opaque { text: m.cx.str_id(&shape_text(Some(dims))), ty: None }

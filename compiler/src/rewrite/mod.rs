@@ -217,6 +217,11 @@ impl<'m> Rewriter<'m> {
         self.change = Change::Changed;
     }
 
+    /// [`Module::drop_dead_constants`]: ids of attributes that no op has must not be used afterwards.
+    pub fn drop_dead_constants(&mut self) {
+        self.module.drop_dead_constants();
+    }
+
     /// Makes everybody use `values` for the results of `op`, which goes.
     pub fn replace_op(&mut self, op: OpId, values: &[ValueId]) {
         for (old, &new) in self.module.results(op).zip(values) {

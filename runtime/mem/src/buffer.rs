@@ -14,6 +14,7 @@
 //!    handles do not forbid writing: destination-passing kernels write through a shared handle, and the borrow word keeps them honest.
 //! 4. Whether a kernel may *reuse* the bytes of its input for its output is another question: [`Buffer::is_unique`].
 //! 5. Views are of depth one: a view of a view refers to the root. Hence nothing here recurses.
+//! 6. [Frozen](Frozen) bytes are read without a guard: the borrow word counts a reader that never leaves.
 //!
 //! The bytes are always initialized (see the crate's essay), hence safe to read as numbers.
 //!
@@ -166,11 +167,30 @@ impl Buffer {
         }
         // SAFETY: `range.start <= len`, so the result is within the bytes or just behind them.
         let data = unsafe { self.data().add(range.start) };
-        let root = match &self.header().owner {
+        Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root: self.root(), is_writable }))
+    }
+
+    /// The buffer itself, or the one whose bytes it is a view of.
+    fn root(&self) -> Buffer {
+        match &self.header().owner {
             Owner::View { root, .. } => root.clone(),
             Owner::Allocated { .. } | Owner::Foreign { .. } => self.clone(),
-        };
-        Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root, is_writable }))
+        }
+    }
+
+    /// The bytes as they are, for good: no handle can write them again, nor any other bytes of the same root.
+    ///
+    /// # Errors
+    /// While the bytes are being written.
+    pub fn freeze(&self) -> Result<Frozen, BorrowError> {
+        if let Some(borrows) = self.borrows() {
+            borrows.try_read().map_err(refused)?; // no `end_read` follows
+        }
+        if !self.is_writable() {
+            return Ok(Frozen { buffer: self.clone() });
+        }
+        let view = Owner::View { data: self.data(), root: self.root(), is_writable: false };
+        Ok(Frozen { buffer: Buffer::boxed(self.len(), view) })
     }
 
     /// How many bytes there are.
@@ -317,6 +337,35 @@ impl Drop for ReadGuard<'_> {
         if let Some(borrows) = self.borrows {
             borrows.end_read();
         }
+    }
+}
+
+/// Bytes that never change again. Cloning shares them.
+#[derive(Clone, Debug)]
+pub struct Frozen {
+    /// Read-only: a view, or foreign.
+    buffer: Buffer,
+}
+
+impl Frozen {
+    /// [`Buffer::from_owner`], whose bytes never change.
+    pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: Arc<T>) -> Frozen {
+        Frozen { buffer: Buffer::from_owner(owner) }
+    }
+
+    /// The bytes as a read-only buffer, which is never unique.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+}
+
+impl Deref for Frozen {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: initialized bytes of a live buffer; the reader that never leaves, or their being foreign,
+        // keeps writers out.
+        unsafe { self.buffer.bytes().as_ref() }
     }
 }
 

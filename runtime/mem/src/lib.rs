@@ -32,6 +32,6 @@ mod system;
 
 pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
 pub use arena::{Arena, Placed};
-pub use buffer::{ALIGNMENT, BorrowError, Buffer, ReadGuard, ViewError, WriteGuard};
+pub use buffer::{ALIGNMENT, BorrowError, Buffer, Frozen, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
 pub use system::Block;

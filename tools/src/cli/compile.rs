@@ -22,7 +22,7 @@ use befrost_compiler::verify::{Verified, verify};
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
-use super::files::Place;
+use super::files::{Place, Stream};
 use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
 use super::report;
@@ -63,8 +63,9 @@ impl Unit {
     }
 
     /// Imports a model.
-    pub(super) fn import(name: &str, bytes: Vec<u8>, model: &ImportOptions, clock: &mut Clock) -> Unit {
-        let (module, said) = match timed(&mut clock.parser, || graphdef(bytes, model)) {
+    pub(super) fn import(name: &str, stream: Stream, model: &ImportOptions, clock: &mut Clock) -> Unit {
+        let Stream { bytes, len } = stream;
+        let (module, said) = match timed(&mut clock.parser, || graphdef(bytes, len, model)) {
             Ok(module) => (Some(module), Vec::new()),
             Err(said) => (None, said),
         };
@@ -183,7 +184,7 @@ pub(super) enum Input<'a> {
     /// Text.
     Text(String, &'a ReadArgs),
     /// A model.
-    Model(Vec<u8>, ImportOptions),
+    Model(Stream, ImportOptions),
 }
 
 /// Compiles in memory.
@@ -196,7 +197,7 @@ pub(super) fn to_bef(
     let mut passes = pipeline(level, passes)?;
     let mut unit = match input {
         Input::Text(text, read) => Unit::parse(Source::new(name, &text), read, &mut passes.clock),
-        Input::Model(bytes, options) => Unit::import(name, bytes, &options, &mut passes.clock),
+        Input::Model(stream, options) => Unit::import(name, stream, &options, &mut passes.clock),
     };
     unit.run(&mut passes);
     let emitted = unit.emit(&EmitOptions::default(), &mut passes.clock);

@@ -4,7 +4,7 @@
 //! (`/dev/null`, a pipe) it is written directly.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{IsTerminal, Read, Write};
+use std::io::{Cursor, IsTerminal, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +78,20 @@ impl Format {
     }
 }
 
+/// A file that is read from its beginning to its end.
+pub(super) struct Stream {
+    /// The file.
+    pub(super) bytes: Box<dyn Read>,
+    /// How many bytes it has.
+    pub(super) len: usize,
+}
+
+impl From<Vec<u8>> for Stream {
+    fn from(bytes: Vec<u8>) -> Stream {
+        Stream { len: bytes.len(), bytes: Box::new(Cursor::new(bytes)) }
+    }
+}
+
 impl Place {
     /// As it is called in messages and locations.
     pub(super) fn name(&self) -> String {
@@ -105,6 +119,17 @@ impl Place {
             Place::File(path) => std::fs::read(path),
         }
         .map_err(|error| self.not_read(&error))
+    }
+
+    /// Opens it to be read from its beginning to its end.
+    pub(super) fn stream(&self) -> Result<Stream, Failure> {
+        match self {
+            Place::File(path) if let Some(len) = length(path) => {
+                let file = File::open(path).map_err(|error| self.not_read(&error))?;
+                Ok(Stream { bytes: Box::new(file), len })
+            }
+            _ => self.read().map(Stream::from),
+        }
     }
 
     /// The first bytes of a file, as many as tell its format.
@@ -199,6 +224,13 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
         tell(&format!("{}:{line}:{column}: error: not valid UTF-8 at byte {at}\n", place.name()));
         Failure::Told
     })
+}
+
+/// How many bytes an ordinary file has. Where the system does not know, it says 0.
+fn length(path: &Path) -> Option<usize> {
+    let metadata =
+        std::fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
+    usize::try_from(metadata.len()).ok()
 }
 
 /// Fills `bytes` from a file, or as much of them as it has.

@@ -199,7 +199,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         }
         vec![Unit::raise(&name, &bytes, args.verify_checksums, &args.raise_options(to), &mut passes.clock)?]
     } else if from.is_model() {
-        vec![Unit::import(&name, args.input.read()?, &args.model.options(), &mut passes.clock)]
+        vec![Unit::import(&name, args.input.stream()?, &args.model.options(), &mut passes.clock)]
     } else {
         let text = text(&args.input, args.input.read()?)?;
         let parts = args.parts.parts(&name, text);

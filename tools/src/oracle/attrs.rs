@@ -1,6 +1,6 @@
 //! Attributes of one op, read by name.
 
-use befrost_compiler::ir::{AttrKind, Blob, FloatKind, Module, OpId, Signedness, TypeId, TypeKind};
+use befrost_compiler::ir::{AttrKind, FloatKind, Module, OpId, Signedness, TypeId, TypeKind};
 use befrost_tensor::{DType, Shape};
 
 use super::Refusal;
@@ -69,7 +69,7 @@ impl<'m> Attrs<'m> {
 
     /// A constant tensor.
     pub(super) fn dense(self, name: &str) -> Result<Dense<'m>, Refusal> {
-        let AttrKind::Dense { ty, splat, data: Blob(bytes) } = self.kind(name)? else {
+        let AttrKind::Dense { ty, splat, data: bytes } = self.kind(name)? else {
             return Err(self.wrong(name));
         };
         let parts =

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::mem::{Allocator, Buffer, Malloc};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attrs, Derived, Signature, Type};
-use befrost_tensor::{HostTensor, Shape};
+use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::{element, n_data_operands, n_data_results, tensor, type_of};
 use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeKind, ValueId};
@@ -27,32 +27,71 @@ pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
     cx.attr_id(AttrKind::Opaque { text, ty: None })
 }
 
-/// A constant as a tensor, if its elements are numbers.
+/// A constant as a tensor, if its elements are numbers: one that cannot be written, without a copy where the
+/// constant is large and its address suits the elements.
 pub fn dense_tensor(cx: &Context, attr: AttrId, allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
+    let (dtype, shape, splat, data) = dense(cx, attr)?;
+    if splat {
+        return HostTensor::splat(dtype, shape, data, allocator).ok();
+    }
+    let buffer = match data.buffer() {
+        Some(shared) if shared.address().is_multiple_of(dtype.align()) => shared.clone(),
+        _ => Buffer::copy_of(data, allocator).ok()?,
+    };
+    HostTensor::from_buffer(dtype, shape, buffer).ok()
+}
+
+/// The numbers of a constant of i32 or i64 with at most `max` elements.
+pub fn dense_ints(cx: &Context, attr: AttrId, max: usize) -> Option<Vec<i64>> {
+    let (dtype, shape, splat, data) = dense(cx, attr)?;
+    let n = shape.num_elements();
+    if !matches!(dtype, DType::I32 | DType::I64) || n > max {
+        return None;
+    }
+    let ints: Vec<i64> = read_ints(data, dtype.size()).collect();
+    match (splat, &ints[..]) {
+        (true, &[int]) => Some(vec![int; n]),
+        _ => (ints.len() == n).then_some(ints),
+    }
+}
+
+/// The number that all elements of a constant are, as f64.
+pub fn dense_splat(cx: &Context, attr: AttrId) -> Option<f64> {
+    let AttrKind::Dense { ty, splat, data } = cx.attr(attr) else { return None };
+    let dtype = type_of(cx, *ty)?.0.dtype()?;
+    if !splat && data.len() != dtype.size() {
+        return None;
+    }
+    befrost_tensor::tf::element_as_f64(dtype, data)
+}
+
+/// Element type and shape of a constant whose elements are numbers, whether one element stands for all, and
+/// the bytes.
+fn dense(cx: &Context, attr: AttrId) -> Option<(DType, Shape, bool, &Blob)> {
     let AttrKind::Dense { ty, splat, data } = cx.attr(attr) else { return None };
     let (Some(dims), _) = cx.ty(*ty).shaped()? else { return None };
     let (Type::Dense(dtype), false) = type_of(cx, *ty)? else { return None };
-    let shape = Shape::from_i64(dims).ok()?;
-    if *splat {
-        return HostTensor::splat(dtype, shape, &data.0, allocator).ok();
-    }
-    let tensor = HostTensor::allocate(dtype, shape, allocator).ok()?;
-    let mut bytes = tensor.write_bytes().ok()?;
-    (bytes.len() == data.0.len()).then(|| bytes.copy_from_slice(&data.0))?;
-    drop(bytes);
-    Some(tensor)
+    Some((dtype, Shape::from_i64(dims).ok()?, *splat, data))
 }
 
-/// A tensor as a constant.
+/// Little-endian integers of 4 or 8 bytes.
+fn read_ints(bytes: &[u8], size: usize) -> impl Iterator<Item = i64> {
+    bytes.chunks_exact(size).map(|bytes| match *bytes {
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => bytes.try_into().map_or(0, i64::from_le_bytes),
+    })
+}
+
+/// A tensor as a constant, which shares its bytes if they are many: nothing can write them from now on.
 pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     let elem = element(cx, Type::Dense(x.dtype()), false);
     let dims: Vec<i64> = x.shape().dims().iter().map(|&dim| dim as i64).collect();
     let ty = tensor(cx, Some(&dims), elem);
-    let bytes = x.read_bytes().ok()?;
+    let bytes = x.buffer().freeze().ok()?;
     let size = x.dtype().size();
     let splat = x.num_elements() > 1 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
-    let data = if splat { bytes[..size].into() } else { bytes[..].into() };
-    Some(cx.attr_id(AttrKind::Dense { ty, splat, data: Blob(data) }))
+    let data = if splat { Blob::from(&bytes[..size]) } else { Blob::from(bytes) };
+    Some(cx.attr_id(AttrKind::Dense { ty, splat, data }))
 }
 
 /// The attributes of an op that are written.
@@ -155,11 +194,7 @@ impl Attrs for IrAttrs<'_> {
                 TypeKind::Integer { width: 32, .. } => 4,
                 _ => return None,
             };
-            let extended = |bytes: &[u8]| match *bytes {
-                [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-                _ => bytes.try_into().map_or(0, i64::from_le_bytes),
-            };
-            return Some(data.0.chunks_exact(size).map(extended).collect());
+            return Some(read_ints(data, size).collect());
         }
         self.list(name, |attr| self.m.cx.as_int(attr))
     }

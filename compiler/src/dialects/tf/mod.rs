@@ -17,7 +17,7 @@
 mod attrs;
 mod types;
 
-pub use attrs::{IrAttrs, attrs_of, dense_tensor, shape_attr, tensor_attr};
+pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
 pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pure, names, signature};

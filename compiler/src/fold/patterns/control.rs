@@ -169,7 +169,7 @@ fn retarget(r: &mut Rewriter<'_>, op: OpId, i: usize, to: BlockId, values: Vec<V
     let sizes = [1, given[0].len() as i32, given[1].len() as i32];
     let sizes = crate::ir::AttrKind::DenseArray {
         elem: crate::ir::KnownType::I32.id(),
-        data: crate::ir::Blob(sizes.iter().flat_map(|n| n.to_le_bytes()).collect()),
+        data: sizes.iter().flat_map(|n| n.to_le_bytes()).collect(),
     };
     let sizes = r.cx().attr_id(sizes);
     let operands: Vec<ValueId> = [condition].into_iter().chain(given.into_iter().flatten()).collect();

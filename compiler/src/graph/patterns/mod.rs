@@ -121,18 +121,7 @@ pub(super) fn constant(m: &Module, value: ValueId) -> Option<AttrId> {
 
 /// The number that all elements of a constant are.
 pub(super) fn splat(m: &Module, value: ValueId) -> Option<f64> {
-    let attr = constant(m, value)?;
-    let dtype = dtype(m, value)?;
-    let crate::ir::AttrKind::Dense { splat, data, .. } = m.cx.attr(attr) else { return None };
-    let size = dtype.size();
-    if !splat && data.0.len() != size {
-        return None;
-    }
-    let plain: Arc<dyn Allocator> = Malloc::shared();
-    let one = HostTensor::allocate(dtype, befrost_tensor::Shape::scalar(), &plain).ok()?;
-    one.write_bytes().ok()?.copy_from_slice(data.0.get(..size)?);
-    let wide = befrost_tensor::tf::cast(&one, DType::F64, &plain).ok()?;
-    wide.read::<f64>().ok()?.first().copied()
+    tf::dense_splat(&m.cx, constant(m, value)?)
 }
 
 /// A scalar constant of an element type.

@@ -18,24 +18,31 @@ mod build;
 mod tensor;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read;
 
 use prost::Message;
-use prost::bytes::Bytes;
 
 use self::body::Body;
 use super::errors::{self, Refusal};
+use super::input::Input;
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
 use super::{Feed, ImportOptions};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
 
-/// Imports a binary GraphDef.
+/// Imports a binary GraphDef of `len` bytes. It is read once, and its tensors stay where they were read to.
 ///
 /// # Errors
-/// If the bytes are no GraphDef, the graph is not well-formed, has operations that are not supported, or lacks what the options name.
-pub fn graphdef(bytes: Vec<u8>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
-    let graph = GraphDef::decode(Bytes::from(bytes))
-        .map_err(|error| vec![*errors::not_a_graph(&error.to_string())])?;
+/// If the file cannot be read or is no GraphDef, the graph is not well-formed, has operations that are not
+/// supported, or lacks what the options name.
+pub fn graphdef(file: impl Read, len: usize, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+    let mut input = Input::new(file, len);
+    let graph = GraphDef::decode(&mut input).map_err(|error| error.to_string());
+    let graph = match input.into_error() {
+        Some(error) => Err(format!("it cannot be read: {error}")),
+        None => graph,
+    };
+    let graph = graph.map_err(|why| vec![*errors::not_a_graph(&why)])?;
     import(&graph, options).map_err(|error| vec![*error])
 }
 

@@ -22,7 +22,7 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
     match ty {
         Type::Dense(dtype) if !is_ref => {
             let (splat, data) = elements(dtype, tensor, count)?;
-            Ok(cx.attr_id(AttrKind::Dense { ty: type_id, splat, data: Blob(data.into()) }))
+            Ok(cx.attr_id(AttrKind::Dense { ty: type_id, splat, data }))
         }
         Type::String if !is_ref => {
             let strings = tensor.string_val.iter().map(|bytes| {
@@ -40,7 +40,7 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
 }
 
 /// Whether one element stands for all, and the elements.
-fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, Vec<u8>), String> {
+fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, Blob), String> {
     let size = dtype.size();
     if !tensor.tensor_content.is_empty() {
         let found = tensor.tensor_content.len();
@@ -50,7 +50,7 @@ fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, V
         if dtype == DType::I1 {
             return Ok((false, tensor.tensor_content.iter().map(|&byte| u8::from(byte != 0)).collect()));
         }
-        return Ok((false, tensor.tensor_content.to_vec()));
+        return Ok((false, Blob::from_owner(tensor.tensor_content.clone())));
     }
     let ints = || tensor.int_val.iter().map(|&value| i64::from(value));
     match dtype {
@@ -91,12 +91,9 @@ fn joined<const HALF: usize, const WHOLE: usize>(parts: [[u8; HALF]; 2]) -> [u8;
     std::array::from_fn(|i| parts[i / HALF][i % HALF])
 }
 
-fn list<const N: usize>(
-    values: impl Iterator<Item = [u8; N]>,
-    count: usize,
-) -> Result<(bool, Vec<u8>), String> {
+fn list<const N: usize>(values: impl Iterator<Item = [u8; N]>, count: usize) -> Result<(bool, Blob), String> {
     let (splat, values) = repeated(values.collect(), count, N, || [0; N])?;
-    Ok((splat, values.into_flattened()))
+    Ok((splat, Blob::from(values.into_flattened())))
 }
 
 /// The values with the last one repeated, or the only one.

@@ -214,7 +214,7 @@ impl Lower<'_> {
                 }
             }
         }
-        Some(self.m.cx.attr_id(AttrKind::DenseArray { elem, data: Blob(data.into()) }))
+        Some(self.m.cx.attr_id(AttrKind::DenseArray { elem, data: Blob::from(data) }))
     }
 
     /// `distinct[0]<...>`: a number stands for one attribute throughout the text.

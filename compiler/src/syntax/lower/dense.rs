@@ -84,7 +84,7 @@ impl Lower<'_> {
             () if !splat && !data.is_empty() && all_equal(&data, size) => (data[..size].to_vec(), true),
             () => (data, splat),
         };
-        Some(self.m.cx.attr_id(AttrKind::Dense { ty, splat, data: Blob(data.into()) }))
+        Some(self.m.cx.attr_id(AttrKind::Dense { ty, splat, data: Blob::from(data) }))
     }
 
     /// `sparse<indices, values>`: a list of places, one row each, and what stands there.
@@ -133,9 +133,9 @@ impl Lower<'_> {
         let indices = self.dense_of(span, Some(indices), indices_type, ty_span)?;
         let values = self.dense_of(span, Some(values), values_type, ty_span)?;
         if let AttrKind::Dense { data, .. } = self.m.cx.attr(indices) {
-            let rows = data.0.chunks_exact(8).filter_map(|b| Some(i64::from_le_bytes(*b.first_chunk()?)));
+            let rows = data.chunks_exact(8).filter_map(|b| Some(i64::from_le_bytes(*b.first_chunk()?)));
             // A splat stands for all indices of all places.
-            let splat = data.0.len() == 8;
+            let splat = data.len() == 8;
             let inside = |(i, at): (usize, i64)| match splat {
                 true => shape.iter().all(|d| (0..*d).contains(&at)),
                 false => (0..shape[i % shape.len().max(1)]).contains(&at),

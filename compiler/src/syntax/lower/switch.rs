@@ -5,7 +5,7 @@ use super::custom::Form;
 use super::pieces::Cursor;
 use crate::dialects::OpDef;
 use crate::dialects::format::Of;
-use crate::ir::{AttrKind, Blob, KnownType, StrId, TypeId, TypeKind};
+use crate::ir::{AttrKind, KnownType, StrId, TypeId, TypeKind};
 use crate::syntax::token::Kind;
 use smallvec::SmallVec;
 
@@ -65,7 +65,7 @@ impl Lower<'_> {
             let name = self.m.cx.str_id("case_values");
             form.attrs.push((name, cases));
         }
-        let data = Blob(counts.iter().flat_map(|n: &i32| n.to_le_bytes()).collect());
+        let data = counts.iter().flat_map(|n: &i32| n.to_le_bytes()).collect();
         let counts = self.m.cx.attr_id(AttrKind::DenseArray { elem: KnownType::I32.id(), data });
         let name: StrId = self.m.cx.str_id("case_operand_segments");
         form.attrs.push((name, counts));
@@ -95,7 +95,7 @@ impl Lower<'_> {
         };
         let splat = values.iter().all(|v| *v == values[0]);
         let kept = if splat { &values[..1] } else { values };
-        let data = Blob(kept.iter().flat_map(|v| v.to_le_bytes().into_iter().take(bytes)).collect());
+        let data = kept.iter().flat_map(|v| v.to_le_bytes().into_iter().take(bytes)).collect();
         let ty = self.m.cx.type_id(TypeKind::Vector {
             shape: Box::new([values.len() as i64]),
             scalable: Box::new([false]),

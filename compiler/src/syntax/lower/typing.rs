@@ -72,7 +72,7 @@ impl Lower<'_> {
             let sizes: Vec<u8> =
                 (0..def.operands.len()).flat_map(|i| (form.range(i).len() as i32).to_le_bytes()).collect();
             let elem = KnownType::I32.id();
-            let sizes = self.m.cx.attr_id(AttrKind::DenseArray { elem, data: crate::ir::Blob(sizes.into()) });
+            let sizes = self.m.cx.attr_id(AttrKind::DenseArray { elem, data: crate::ir::Blob::from(sizes) });
             form.attrs.push((names::OPERAND_SEGMENT_SIZES, sizes));
         }
         parts.attrs = std::mem::take(&mut form.attrs);

@@ -98,7 +98,7 @@ pub(super) fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId 
         }
         6 => {
             let data: Vec<u8> = (0..c.below(4) * 4).map(|_| c.below(256) as u8).collect();
-            AttrKind::DenseArray { elem: KnownType::I32.id(), data: Blob(data.into()) }
+            AttrKind::DenseArray { elem: KnownType::I32.id(), data: Blob::from(data) }
         }
         7 => {
             let n = [0, 1, 3, 120][c.below(4)];
@@ -116,7 +116,7 @@ pub(super) fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId 
                 data.truncate(size);
             }
             let ty = m.cx.tensor_type(&[n as i64], elem.id());
-            AttrKind::Dense { ty, splat, data: Blob(data.into()) }
+            AttrKind::Dense { ty, splat, data: Blob::from(data) }
         }
         8 => AttrKind::Opaque {
             text: m.cx.str_id("d.a<b, \">\">"),
@@ -202,7 +202,7 @@ fn dense_i64(m: &mut Module, shape: &[i64], values: &[i64]) -> AttrId {
     let ty = m.cx.tensor_type(shape, KnownType::I64.id());
     let splat = values.iter().all(|v| *v == values[0]);
     let kept = if splat { &values[..1] } else { values };
-    let data = Blob(kept.iter().flat_map(|v| v.to_le_bytes()).collect());
+    let data = kept.iter().flat_map(|v| v.to_le_bytes()).collect();
     m.cx.attr_id(AttrKind::Dense { ty, splat, data })
 }
 

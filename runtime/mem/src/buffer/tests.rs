@@ -48,6 +48,32 @@ mod by_example {
     }
 
     #[test]
+    fn frozen_bytes_are_never_written_again() {
+        let (check, allocator) = checked();
+        let buffer = Buffer::copy_of(b"hello world", &allocator).unwrap();
+        {
+            let _write = buffer.try_write().unwrap();
+            assert_eq!(buffer.freeze().err(), Some(BorrowError::Written));
+        }
+        let part = buffer.part(6..11).unwrap();
+        let frozen = part.freeze().unwrap();
+        assert_eq!(frozen.buffer().address(), part.address());
+        assert_eq!(frozen.buffer().try_write().err(), Some(BorrowError::ReadOnly));
+        drop(part);
+        assert_eq!(buffer.try_write().err(), Some(BorrowError::Read));
+        // What is frozen twice is one view of one root.
+        let again = frozen.buffer().freeze().unwrap();
+        assert!(again.buffer().is_same(frozen.buffer()) && !again.buffer().is_unique());
+        drop((buffer, frozen));
+        assert_eq!(&*again.clone(), b"world");
+        assert_eq!(check.live().blocks, 1);
+        drop(again);
+        assert_eq!(check.live(), Live::default());
+        let foreign = Frozen::from_owner(Arc::new(vec![1, 2, 3]));
+        assert_eq!(&*foreign.buffer().freeze().unwrap(), &[1, 2, 3]);
+    }
+
+    #[test]
     fn views_share_the_bytes_and_the_borrow_but_cannot_write() {
         let (check, allocator) = checked();
         let buffer = Buffer::copy_of(b"hello world", &allocator).unwrap();

@@ -116,7 +116,7 @@ pub mod reference {
         apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
     };
     pub use super::unary::{
-        Test, Unary, bitcast, cast, cast_truncated, leaky_relu, population_count, test, unary,
+        Test, Unary, bitcast, cast, cast_truncated, element_as_f64, leaky_relu, population_count, test, unary,
     };
     pub use super::window::{Format, Padding};
 }

@@ -74,6 +74,14 @@ pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result
     }))
 }
 
+/// `Cast` of one element, given as its bytes, to f64; nothing if there are fewer bytes or more.
+pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
+    with_element!(dtype, T => {
+        let x: T = bytemuck::try_pod_read_unaligned(element).ok()?;
+        Some(f64::cast(x.widen().any()))
+    })
+}
+
 /// `Bitcast`. Elements become smaller ones on a new last axis, or those of the last axis together become one that is larger. The bytes are shared, not
 /// copied.
 pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {

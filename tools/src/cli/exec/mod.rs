@@ -437,13 +437,11 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, Load
         });
         return Ok(verified);
     }
-    let bytes = match bytes {
-        Some(bytes) => bytes,
-        None => place.read()?,
-    };
-    let input = match format.is_model() {
-        true => Input::Model(bytes, args.import_options()),
-        false => Input::Text(text(place, bytes)?, &args.read),
+    let input = match (format.is_model(), bytes) {
+        (true, Some(bytes)) => Input::Model(bytes.into(), args.import_options()),
+        (true, None) => Input::Model(place.stream()?, args.import_options()),
+        (false, Some(bytes)) => Input::Text(text(place, bytes)?, &args.read),
+        (false, None) => Input::Text(text(place, place.read()?)?, &args.read),
     };
     let compiled = compile::to_bef(&place.name(), input, &args.level, &args.passes)?;
     Ok(runtime.load_bytes(&compiled))
