@@ -1,5 +1,7 @@
 //! What a definition of an op says. See the essay in `mod.rs`.
 
+use befrost_tensor::tf::op::OpRow;
+
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
 use super::format::{Format, Of};
@@ -274,6 +276,8 @@ pub struct OpDef {
     pub shape: Option<ShapeFn>,
     /// Differentiation.
     pub gradient: Option<Gradient>,
+    /// The row of the tensor library, of an op that is an operator on tensors.
+    pub row: Option<&'static OpRow>,
     /// Kernels, the host's first. Empty: the op does not run (modules, functions, returns).
     pub kernels: Vec<KernelDef>,
     /// Does the kernel finish before it returns?
@@ -314,6 +318,7 @@ impl OpDef {
             patterns: Vec::new(),
             shape: None,
             gradient: None,
+            row: None,
             kernels: Vec::new(),
             sync: true,
             cost: Cost::Unknown,
@@ -509,6 +514,12 @@ impl OpDef {
     pub fn result_names(mut self, names: ResultNames) -> Self {
         self.result_names = Some(names);
         self
+    }
+
+    /// An operator of this row.
+    #[must_use]
+    pub fn row(self, row: &'static OpRow) -> OpDef {
+        OpDef { row: Some(row), ..self }
     }
 
     /// No effects.

@@ -6,7 +6,7 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Signature, Type, has_function};
+use befrost_tensor::tf::op::{AttrKind, Attrs, OpRow, Signature, Type, row};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
@@ -50,7 +50,7 @@ impl UseAttrs<'_> {
         // They lie in the order of their names; references to functions lie elsewhere.
         let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
         let own = self.signature.attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
-        let more = has_function(self.signature.name).then_some(MEMORY);
+        let more = row(self.signature.name).is_some_and(OpRow::has_function).then_some(MEMORY);
         let names = || own.clone().chain(more);
         if !names().any(|other| other == name) {
             return None;

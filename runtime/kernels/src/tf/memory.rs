@@ -15,7 +15,7 @@ use befrost_host::kernel::{Attr, KernelUse};
 use befrost_host::object::Object;
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, Placed};
-use befrost_tensor::tf::op::signature;
+use befrost_tensor::tf::op::row;
 use smallvec::SmallVec;
 
 use super::attrs::{MEMORY, UseAttrs, ints};
@@ -55,8 +55,8 @@ impl Memory {
     pub(super) fn of(site: &KernelUse<'_>) -> Result<Memory, String> {
         let unplanned = Memory { may_overwrite: true, places: Vec::new() };
         let name = site.name().strip_prefix("tf.").unwrap_or_default();
-        let Some(signature) = signature(name) else { return Ok(unplanned) };
-        let attrs = UseAttrs { site, signature: &signature };
+        let Some(row) = row(name) else { return Ok(unplanned) };
+        let attrs = UseAttrs { site, signature: row.signature() };
         let Some(list) = attrs.raw(MEMORY).and_then(|attr| ints(&attr)) else { return Ok(unplanned) };
         let Some((&may_overwrite, pairs)) = list.split_first() else { return Ok(unplanned) };
         let (pairs, rest) = pairs.as_chunks::<2>();
