@@ -1,5 +1,7 @@
 //! What a definition of an op says. See the essay in `mod.rs`.
 
+use befrost_tensor::tf::op::OpRow;
+
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
 use super::format::{Format, Of};
@@ -246,6 +248,8 @@ pub struct OpDef {
     pub folder: Option<Folder>,
     /// Canonicalization, by falling benefit.
     pub patterns: Vec<Pattern>,
+    /// The row of the tensor library, of an op that is an operator on tensors.
+    pub row: Option<&'static OpRow>,
     /// Whether it runs, as the kernel of its name; modules, functions and returns do not.
     pub has_kernel: bool,
     /// Does the kernel finish before it returns?
@@ -285,6 +289,7 @@ impl OpDef {
             callee_type: None,
             folder: None,
             patterns: Vec::new(),
+            row: None,
             has_kernel: false,
             sync: true,
             cost: Cost::Unknown,
@@ -487,6 +492,12 @@ impl OpDef {
     pub fn result_names(mut self, names: ResultNames) -> Self {
         self.result_names = Some(names);
         self
+    }
+
+    /// An operator of this row.
+    #[must_use]
+    pub fn row(self, row: &'static OpRow) -> OpDef {
+        OpDef { row: Some(row), ..self }
     }
 
     /// No effects.

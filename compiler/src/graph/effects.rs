@@ -3,11 +3,11 @@
 //! Variables of different names are different, and so are those that different ops have made. A resource that a function is passed may be any
 //! one; an op that works on such a one, or on none that is known (it prints, or checks something), is ordered against all others.
 
-use befrost_tensor::tf::op::Type;
+use befrost_tensor::tf::op::{Effect, Op, OpRow, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialects::Traits;
 use crate::dialects::tf;
-use crate::dialects::{Effects, Traits};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId, names};
 
 /// The functions of a module by name.
@@ -57,24 +57,16 @@ pub(super) enum Order {
     Write,
 }
 
-/// Operators that only look at state.
-const READS: &[&str] = &[
-    "IsVariableInitialized",
-    "ReadVariableOp",
-    "ResourceGather",
-    "ResourceGatherNd",
-    "VarIsInitializedOp",
-    "VariableShape",
-    "_ReadRef",
-];
-
 /// How an op of the `tf` dialect that calls nothing must be ordered.
 pub(super) fn order(m: &Module, op: OpId) -> Order {
-    let Some(name) = tf::op_of(m.op_name_str(op)) else { return Order::Free };
-    if m.def(op).is_none_or(|def| def.effects == Effects::Pure) || tf::is_lowered(name) {
-        return Order::Free;
+    if m.op_name_str(op) == tf::READ_REF {
+        return Order::Read;
     }
-    if READS.contains(&name) { Order::Read } else { Order::Write }
+    match tf::row(m, op).map(OpRow::effect) {
+        None | Some(Effect::Pure | Effect::OfCallees) => Order::Free,
+        Some(Effect::Read) => Order::Read,
+        Some(Effect::Write) => Order::Write,
+    }
 }
 
 /// A resource that is known not to be another one.
@@ -100,9 +92,9 @@ enum Origin {
 
 fn origin(m: &Module, value: ValueId) -> Origin {
     let Some(op) = m.defining_op(value) else { return Origin::Unknown };
-    match tf::op_of(m.op_name_str(op)) {
-        Some("Identity") => Origin::Passed(m.operand(op, 0)),
-        Some("VarHandleOp" | "VariableV2" | "Variable") => {
+    match tf::operator(m, op) {
+        Some(Op::Identity) => Origin::Passed(m.operand(op, 0)),
+        Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable) => {
             let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
                 AttrKind::Str { text, .. } => Some(*text),
                 _ => None,
@@ -112,7 +104,7 @@ fn origin(m: &Module, value: ValueId) -> Origin {
                 None => Resource::Made(value),
             })
         }
-        Some("TensorArrayV3" | "StackV2") => Origin::Here(Resource::Made(value)),
+        Some(Op::TensorArrayV3 | Op::StackV2) => Origin::Here(Resource::Made(value)),
         // What changes a variable passes the reference on.
         Some(_) if is_ref(m, value) => {
             m.operands(op).next().filter(|&first| is_ref(m, first)).map_or(Origin::Unknown, Origin::Passed)

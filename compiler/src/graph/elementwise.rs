@@ -8,10 +8,10 @@
 //! once. Constants that are one number are part of the program.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::fused::{arithmetic, function};
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::patterns::{constant, dtype, is_free, name, splat};
+use super::patterns::{constant, dtype, is_free, splat};
 use crate::dialects::tf;
 use crate::ir::{KnownType, Module, OpId, TypeKind, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -49,14 +49,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 }
 
 fn is_elementwise(m: &Module, op: OpId) -> bool {
-    let name = name(m, op);
-    let n = match (function(name), arithmetic(name)) {
+    let Some(row) = tf::row(m, op) else { return false };
+    let n = match (row.vector_function(), row.vector_arithmetic()) {
         (Some(_), _) => 1,
         (_, Some(_)) => 2,
         _ => return false,
     };
-    tf::op_of(m.op_name_str(op)).is_some()
-        && is_free(m, op)
+    is_free(m, op)
         && m.n_operands(op) == n
         && m.n_results(op) == 1
         && dtype(m, m.result(op, 0)) == Some(DType::F32)
@@ -144,7 +143,7 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
         return;
     }
     let values: Vec<i64> = group.iter().flat_map(|&op| m.operands(op)).map(place).collect();
-    let names: Vec<String> = group.iter().map(|&op| name(m, op).to_owned()).collect();
+    let names: Vec<&str> = group.iter().filter_map(|&op| Some(tf::row(m, op)?.name)).collect();
     let (loc, ty) = (m.loc(last), m.value_type(m.result(last, 0)));
     let cx = r.cx();
     let names: Vec<_> = names.iter().map(|name| cx.str_attr(name)).collect();
@@ -156,7 +155,8 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
         ("ops", cx.array_attr(&names)),
         ("values", cx.array_attr(&values)),
     ];
-    let new = r.create_named(At::Before(last), loc, "tf._FusedElementwise", &operands, &[ty], &attrs);
+    let new =
+        r.create_named(At::Before(last), loc, &tf::name_of(Op::_FusedElementwise), &operands, &[ty], &attrs);
     let result = r.ir().result(new, 0);
     r.replace_op(last, &[result]);
     // Users first.

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
-use befrost_tensor::tf::op::{Attrs as _, is_pure, prepare, signature};
+use befrost_tensor::tf::op::{Attrs as _, Op, Traits};
 use befrost_tensor::{DType, HostTensor};
 
 use super::constants::{bytes_of, constant, int_tensor, static_dims};
@@ -53,15 +53,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 
 /// Folds an op of the `tf` dialect, or another one as ever.
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
-    let name = tf::op_of(m.op_name_str(op)).map(str::to_owned);
-    let Some(name) = name else { return fold::fold(m, op) };
+    let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
     if !patterns::is_free(m, op) {
         return None;
     }
-    if let Some(folded) = of_type(m, op, &name) {
+    if let Some(folded) = of_type(m, op, row.op) {
         return Some(folded);
     }
-    if name == "Const" || !is_pure(&name) || tf::PASSING.contains(&name.as_str()) {
+    if !row.is_pure_function() || row.has(Traits::CONSTANT) || row.has(Traits::PASSING) {
         return None;
     }
     let constants: Vec<AttrId> =
@@ -79,8 +78,7 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let tensors: Vec<HostTensor> =
         constants.iter().map(|&attr| tf::dense_tensor(&m.cx, attr, &plain)).collect::<Option<_>>()?;
     let limited: Arc<dyn Allocator> = Arc::new(Limited::new(plain, MAX_USED));
-    let signature = signature(&name)?;
-    let eval = prepare(&name, &tf::attrs_of(m, op, &signature)).ok()??;
+    let eval = row.prepare(&tf::attrs_of(m, op, row.signature())).ok()??;
     let operands: Vec<&HostTensor> = tensors.iter().collect();
     let results = eval(&operands, &limited).ok()?;
     let mut folded = Vec::with_capacity(results.len());
@@ -96,21 +94,22 @@ pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
 }
 
 /// What follows from the type of the operand.
-fn of_type(m: &mut Module, op: OpId, name: &str) -> Option<Vec<Folded>> {
-    if !matches!(name, "Shape" | "Size" | "Rank" | "ShapeN") {
-        return None;
-    }
-    let signature = signature(name)?;
-    let out = tf::attrs_of(m, op, &signature).ty("out_type").and_then(|ty| ty.dtype()).unwrap_or(DType::I32);
+fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>> {
+    let operator = operator.filter(|op| matches!(*op, Op::Shape | Op::Size | Op::Rank | Op::ShapeN))?;
+    let out = tf::attrs_of(m, op, operator.row().signature())
+        .ty("out_type")
+        .and_then(|ty| ty.dtype())
+        .unwrap_or(DType::I32);
     let types: Vec<TypeId> = m.operands(op).map(|value| m.value_type(value)).collect();
     let mut folded = Vec::new();
     for ty in types {
-        let numbers = match (name, m.cx.ty(ty)) {
-            ("Rank", TypeKind::Tensor { shape: Some(dims), .. }) => vec![dims.len() as i64],
-            ("Size", _) => vec![static_dims(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
+        let numbers = match (operator, m.cx.ty(ty)) {
+            (Op::Rank, TypeKind::Tensor { shape: Some(dims), .. }) => vec![dims.len() as i64],
+            (Op::Size, _) => vec![static_dims(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
             _ => static_dims(m, ty)?,
         };
-        let shape: &[i64] = if name == "Rank" || name == "Size" { &[] } else { &[numbers.len() as i64] };
+        let shape: &[i64] =
+            if matches!(operator, Op::Rank | Op::Size) { &[] } else { &[numbers.len() as i64] };
         folded.push(Folded::Attr(ints(m, &numbers, shape, out)?));
     }
     Some(folded)

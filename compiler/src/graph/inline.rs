@@ -3,6 +3,7 @@
 //! A function that can come back to itself is not inlined, nor is a call with control edges, which order all of it. What nobody calls any more is
 //! left to `symbol-dce`.
 
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions};
@@ -99,9 +100,7 @@ fn callee(
     functions: &FxHashMap<StrId, OpId>,
     looping: &FxHashSet<StrId>,
 ) -> Option<OpId> {
-    if !matches!(tf::op_of(m.op_name_str(op))?, "PartitionedCall" | "StatefulPartitionedCall")
-        || !is_free(m, op)
-    {
+    if tf::Control::of(m, op) != Some(tf::Control::Call) || !is_free(m, op) {
         return None;
     }
     let AttrKind::Symbol { root, nested } = m.cx.attr(m.attr_named(op, "f")?) else { return None };
@@ -139,12 +138,12 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
 /// A branch whose condition is a constant, as a call.
 fn chosen(r: &mut Rewriter<'_>, op: OpId) -> Option<OpId> {
     let m = r.ir();
-    let name = tf::op_of(m.op_name_str(op))?;
-    if !matches!(name, "If" | "StatelessIf" | "Case" | "StatelessCase") {
+    let control = tf::Control::of(m, op)?;
+    if !matches!(control, tf::Control::If | tf::Control::Case) {
         return None;
     }
     let number = splat(m, m.operand(op, 0))?;
-    let function: AttrId = if name.ends_with("If") {
+    let function: AttrId = if control == tf::Control::If {
         m.attr_named(op, if number != 0.0 { "then_branch" } else { "else_branch" })?
     } else {
         let AttrKind::Array(branches) = m.cx.attr(m.attr_named(op, "branches")?) else { return None };
@@ -158,7 +157,7 @@ fn chosen(r: &mut Rewriter<'_>, op: OpId) -> Option<OpId> {
     let call = r.create_named(
         At::Before(op),
         loc,
-        "tf.StatefulPartitionedCall",
+        &tf::name_of(Op::StatefulPartitionedCall),
         &operands,
         &types,
         &[("f", function)],

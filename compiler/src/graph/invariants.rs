@@ -14,8 +14,7 @@
 //! Body and condition get more arguments, so nobody else may call them. Loops in loops are done until nothing moves any more, and what
 //! leaves the inner one may leave the outer one too.
 
-use befrost_tensor::DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
-use befrost_tensor::tf::op::is_pure;
+use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::bytes_of;
@@ -36,145 +35,12 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Operators that take real numbers of any value.
-const OF_FLOATS: &[&str] = &[
-    "Abs",
-    "Acos",
-    "Acosh",
-    "Add",
-    "AddN",
-    "AddV2",
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atan2",
-    "Atanh",
-    "BatchMatMul",
-    "BatchMatMulV2",
-    "Cast",
-    "Ceil",
-    "Cos",
-    "Cosh",
-    "Div",
-    "DivNoNan",
-    "Elu",
-    "Equal",
-    "Erf",
-    "Erfc",
-    "Exp",
-    "Expm1",
-    "Floor",
-    "Greater",
-    "GreaterEqual",
-    "LeakyRelu",
-    "Less",
-    "LessEqual",
-    "Log",
-    "Log1p",
-    "LogSoftmax",
-    "MatMul",
-    "Maximum",
-    "Minimum",
-    "Mul",
-    "Neg",
-    "NotEqual",
-    "OnesLike",
-    "Pow",
-    "Rank",
-    "RealDiv",
-    "Reciprocal",
-    "Relu",
-    "Relu6",
-    "Rint",
-    "Round",
-    "Rsqrt",
-    "Select",
-    "SelectV2",
-    "Selu",
-    "Shape",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sinh",
-    "Size",
-    "Softmax",
-    "Softplus",
-    "Softsign",
-    "Sqrt",
-    "Square",
-    "SquaredDifference",
-    "Sub",
-    "Tan",
-    "Tanh",
-    "ZerosLike",
-];
-
-/// Operators that take integers of any value.
-const OF_INTEGERS: &[&str] = &[
-    "Abs",
-    "Add",
-    "AddN",
-    "AddV2",
-    "BitwiseAnd",
-    "BitwiseOr",
-    "BitwiseXor",
-    "Cast",
-    "Equal",
-    "Greater",
-    "GreaterEqual",
-    "Invert",
-    "Less",
-    "LessEqual",
-    "Maximum",
-    "Minimum",
-    "Mul",
-    "Neg",
-    "NotEqual",
-    "OnesLike",
-    "Rank",
-    "Select",
-    "SelectV2",
-    "Shape",
-    "Sign",
-    "Size",
-    "Square",
-    "Sub",
-    "ZerosLike",
-];
-
-/// Operators that take truth values.
-const OF_BOOLS: &[&str] =
-    &["Cast", "LogicalAnd", "LogicalNot", "LogicalOr", "Rank", "Select", "SelectV2", "Shape", "Size"];
-
-/// Operators of real numbers whose integers are right if their results have a shape, as long as they are constants.
-const OF_CONSTANT_INTEGERS: &[&str] = &[
-    "BroadcastTo",
-    "ConcatV2",
-    "ExpandDims",
-    "Max",
-    "Mean",
-    "Min",
-    "Pad",
-    "PadV2",
-    "Prod",
-    "Reshape",
-    "StridedSlice",
-    "Sum",
-    "Tile",
-    "Transpose",
-];
-
 /// Whether an operator cannot fail, nor needs much more memory than what it is made of.
 fn cannot_fail(m: &Module, op: OpId) -> bool {
-    let name = patterns::name(m, op);
-    let is_harmless = |value: ValueId| match patterns::dtype(m, value) {
-        Some(F16 | BF16 | F32 | F64) => OF_FLOATS.contains(&name) || OF_CONSTANT_INTEGERS.contains(&name),
-        Some(I8 | I16 | I32 | I64 | UI8 | UI16 | UI32 | UI64) => {
-            let is_constant = || patterns::constant(m, value).is_some();
-            OF_INTEGERS.contains(&name) || OF_CONSTANT_INTEGERS.contains(&name) && is_constant()
-        }
-        Some(I1) => OF_BOOLS.contains(&name),
-        _ => false,
+    let Some(row) = tf::row(m, op) else { return false };
+    let is_harmless = |value: ValueId| {
+        patterns::dtype(m, value)
+            .is_some_and(|dtype| row.total().has(dtype, patterns::constant(m, value).is_some()))
     };
     let bytes = |value| bytes_of(m, m.value_type(value));
     let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
@@ -196,7 +62,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let m = r.ir();
         for op in m.walk_functions() {
             callees(m, op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
-            if matches!(patterns::name(m, op), "While" | "StatelessWhile") {
+            if tf::Control::of(m, op) == Some(tf::Control::While) {
                 loops.push(op);
             }
         }
@@ -263,7 +129,7 @@ impl Loop {
     /// What each invariant argument of the body is outside.
     fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
-            while let Some(op) = patterns::made_by(m, value, &["Identity"]) {
+            while let Some(op) = patterns::made_by(m, value, &[Op::Identity]) {
                 value = m.operand(op, 0);
             }
             value
@@ -281,11 +147,13 @@ impl Loop {
         let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
         let mut invariant = Vec::new();
         for &op in &self.ops {
-            let name = patterns::name(m, op);
             let is_free = || patterns::is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
-            let moves =
-                |name| name == "Const" || tf::PASSING.contains(&name) || is_pure(name) && cannot_fail(m, op);
-            if is_free() && moves(name) {
+            let moves = |row: &OpRow| {
+                row.has(Traits::CONSTANT)
+                    || row.has(Traits::PASSING)
+                    || row.is_pure_function() && cannot_fail(m, op)
+            };
+            if is_free() && tf::row(m, op).is_some_and(moves) {
                 known.extend(m.results(op));
                 invariant.push(op);
             }
@@ -293,10 +161,9 @@ impl Loop {
         // Constants, and arguments under other names, go only with what needs them.
         let mut work: FxHashSet<OpId> = FxHashSet::default();
         for &op in &invariant {
-            let name = patterns::name(m, op);
-            let is_work = match tf::PASSING.contains(&name) {
+            let is_work = match tf::is_passing(m, op) {
                 true => m.operands(op).filter_map(|value| m.defining_op(value)).any(|by| work.contains(&by)),
-                false => name != "Const",
+                false => tf::operator(m, op) != Some(Op::Const),
             };
             if is_work {
                 work.insert(op);

@@ -13,6 +13,7 @@
 //! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called
 //! from outside keeps its signature: all of its results wait for its effects, so that an error among these is not lost.
 
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{Order, State, body, callees, effectful, functions, order};
@@ -124,7 +125,7 @@ impl Lowering<'_, '_, '_> {
         let call = self.r.create_named(
             At::End(block),
             loc,
-            "tf.StatefulPartitionedCall",
+            &tf::name_of(Op::StatefulPartitionedCall),
             &args,
             &results,
             &[("f", symbol)],
@@ -224,20 +225,22 @@ impl Lowering<'_, '_, '_> {
         let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
         let mut state = State::after(first);
         for op in body(self.m(), function) {
-            let name = tf::op_of(self.m().op_name_str(op)).map(str::to_owned);
-            match name.as_deref() {
-                None if self.m().next_op(op).is_none() && has_effects => {
+            if tf::op_of(self.m().op_name_str(op)).is_none() {
+                if self.m().next_op(op).is_none() && has_effects {
                     self.returns(op, private, &mut state);
                 }
-                None => {}
-                Some("Const") => self.constant(op),
-                Some("NoOp") => self.no_op(op),
-                Some("PlaceholderWithDefault") => self.default(op),
-                Some("If" | "StatelessIf") => self.branch(op, &mut state),
-                Some("Case" | "StatelessCase") => self.case(op, &mut state),
-                Some("While" | "StatelessWhile") => self.repeat(op, function, &mut state),
-                Some("PartitionedCall" | "StatefulPartitionedCall") => self.call(op, &mut state),
-                Some(_) => self.ordered(op, &mut state),
+                continue;
+            }
+            let control = tf::Control::of(self.m(), op);
+            match (control, tf::operator(self.m(), op)) {
+                (Some(tf::Control::If), _) => self.branch(op, &mut state),
+                (Some(tf::Control::Case), _) => self.case(op, &mut state),
+                (Some(tf::Control::While), _) => self.lower_while(op, function, &mut state),
+                (Some(tf::Control::Call), _) => self.call(op, &mut state),
+                (None, Some(Op::Const)) => self.constant(op),
+                (None, Some(Op::NoOp)) => self.no_op(op),
+                (None, Some(Op::PlaceholderWithDefault)) => self.default(op),
+                (None, _) => self.ordered(op, &mut state),
             }
         }
     }
@@ -398,7 +401,7 @@ impl Lowering<'_, '_, '_> {
         let mut guarded = Vec::new();
         for value in values {
             let ty = self.m().value_type(value);
-            let guard = self.make(op, "tf.Identity", &[value, chain], &[ty], &[]);
+            let guard = self.make(op, &tf::name_of(Op::Identity), &[value, chain], &[ty], &[]);
             guarded.push(self.m().result(guard, 0));
         }
         self.r.set_operands(op, &guarded);
@@ -603,7 +606,7 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, called);
     }
 
-    fn repeat(&mut self, op: OpId, function: OpId, state: &mut State) {
+    fn lower_while(&mut self, op: OpId, function: OpId, state: &mut State) {
         let (Some(cond), Some(body)) = (self.callee(op, "cond"), self.callee(op, "body")) else {
             return self.no_function(op, "cond' or 'body");
         };

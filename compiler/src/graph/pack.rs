@@ -9,6 +9,7 @@
 //! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is decided when it runs. Filters are
 //! transformed for Winograd's convolution where that is faster; `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
 
+use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -16,9 +17,9 @@ use befrost_tensor::tf::fused::{Algorithm, Weights};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
-use super::patterns::{attrs, constant, dims, dtype, flag, layout, name};
+use super::patterns::{attrs, constant, dims, dtype, flag, layout};
 use super::signatures;
-use crate::dialects::tf;
+use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeKind, ValueId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::rewrite::At;
@@ -78,11 +79,14 @@ struct Packed {
 impl Packed {
     fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         let m = r.ir();
-        let (kept, attr_of_shape): (&[&str], &str) = match name(m, op) {
-            "MatMul" | "_FusedMatMul" | "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" | "Einsum" => {
-                (&["fused_ops", "leakyrelu_alpha"], "shape")
-            }
-            "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" => (
+        let (kept, attr_of_shape): (&[&str], &str) = match operator(m, op)? {
+            Op::MatMul
+            | Op::_FusedMatMul
+            | Op::BatchMatMul
+            | Op::BatchMatMulV2
+            | Op::BatchMatMulV3
+            | Op::Einsum => (&["fused_ops", "leakyrelu_alpha"], "shape"),
+            Op::Conv2D | Op::_FusedConv2D | Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => (
                 &[
                     "data_format",
                     "dilations",
@@ -105,19 +109,19 @@ impl Packed {
             return None;
         }
         let mut contracted = None;
-        let (packed_name, layout, shape) = match name(m, op) {
-            name if name.ends_with("Conv2D") => ("tf._PackedConv2D", self.filters(m, op)?, dims(m, w)?),
-            name if name.contains("Depthwise") => {
-                ("tf._PackedDepthwiseConv2dNative", depthwise(m, op)?, dims(m, w)?)
+        let (packed_operator, layout, shape) = match operator(m, op)? {
+            Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?),
+            Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
+                (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?)
             }
-            "Einsum" => {
+            Op::Einsum => {
                 let (shape, n) = summed(m, op)?;
                 contracted = Some(n as i64);
-                ("tf._PackedMatMul", Layout::Summed { n }, shape)
+                (Op::_PackedMatMul, Layout::Summed { n }, shape)
             }
             _ => {
                 let (layout, shape) = matrix(m, op)?;
-                ("tf._PackedMatMul", layout, shape)
+                (Op::_PackedMatMul, layout, shape)
             }
         };
         let packed = self.weights(r, weights, layout)?;
@@ -140,7 +144,8 @@ impl Packed {
         }
         written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
         operands[1] = super::constants::constant(r, op, packed);
-        let new = r.create_named(At::Before(op), loc, packed_name, &operands, &types, &written);
+        let new =
+            r.create_named(At::Before(op), loc, &tf::name_of(packed_operator), &operands, &types, &written);
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);
         if let Some(unpacked) = r.ir().defining_op(w)
@@ -199,7 +204,7 @@ impl Packed {
 
 /// The right operand of a product, if it is one matrix, and its rows and columns.
 fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
-    let is_batch = name(m, op).starts_with("Batch");
+    let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
     let &[a, b] = &dims(m, m.operand(op, 1))?[..] else { return None };
     let is_transposed = flag(m, op, right);
@@ -264,8 +269,8 @@ impl Planes {
     /// Those of an attribute's numbers that are for height and width; 1 where it is not written.
     fn pair(&self, m: &Module, op: OpId, attr: &str) -> Option<(usize, usize)> {
         use befrost_tensor::tf::op::Attrs as _;
-        let signature = befrost_tensor::tf::op::signature(name(m, op))?;
-        let Some(list) = tf::attrs_of(m, op, &signature).ints(attr) else { return Some((1, 1)) };
+        let signature = tf::row(m, op)?.signature();
+        let Some(list) = tf::attrs_of(m, op, signature).ints(attr) else { return Some((1, 1)) };
         let [height, width] = self.axes().map(|axis| usize::try_from(*list.get(axis)?).ok());
         Some((height?, width?))
     }

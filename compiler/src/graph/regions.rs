@@ -9,11 +9,12 @@
 //! What regions use from outside, `x` here, becomes an argument of the functions, and goes around the loop unchanged. A control edge from outside becomes one
 //! of the new op, for which all of it waits.
 
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::functions;
 use super::patterns;
-use crate::dialects::tf;
+use crate::dialects::tf::{self, Control};
 use crate::ir::{AttrId, KnownType, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::At;
@@ -43,19 +44,12 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// A form of control flow.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    If,
-    Case,
-    While,
-}
-
-fn kind(m: &Module, op: OpId) -> Option<Kind> {
+/// The control flow that an op with regions becomes.
+fn kind(m: &Module, op: OpId) -> Option<Control> {
     match tf::op_of(m.op_name_str(op))? {
-        "IfRegion" => Some(Kind::If),
-        "CaseRegion" => Some(Kind::Case),
-        "WhileRegion" => Some(Kind::While),
+        "IfRegion" => Some(Control::If),
+        "CaseRegion" => Some(Control::Case),
+        "WhileRegion" => Some(Control::While),
         _ => None,
     }
 }
@@ -114,11 +108,11 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
         .enumerate()
         .map(|(i, &region)| {
             let (what, goes_around) = match (kind, i) {
-                (Kind::If, 0) => ("then", false),
-                (Kind::If, _) => ("else", false),
-                (Kind::Case, _) => ("branch", false),
-                (Kind::While, 0) => ("cond", false),
-                (Kind::While, _) => ("body", true),
+                (Control::If, 0) => ("then", false),
+                (Control::If, _) => ("else", false),
+                (Control::Case | Control::Call, _) => ("branch", false),
+                (Control::While, 0) => ("cond", false),
+                (Control::While, _) => ("body", true),
             };
             let name = unused(r, &format!("{stem}_{what}"), taken);
             function_of(r, function, region, &name, &captured, goes_around);
@@ -130,16 +124,20 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let is_stateless = patterns::flag(m, op, "is_stateless");
     let loc = m.loc(op);
     let parallel_iterations = m.attr_named(op, "parallel_iterations");
-    let (name, attrs, extra): (_, Vec<(&str, AttrId)>, &[ValueId]) = match (kind, &symbols[..]) {
-        (Kind::If, &[then, other]) => ("If", vec![("then_branch", then), ("else_branch", other)], &[]),
-        (Kind::While, &[cond, body]) => {
+    let (operators, attrs, extra): ([Op; 2], Vec<(&str, AttrId)>, &[ValueId]) = match (kind, &symbols[..]) {
+        (Control::If, &[then, other]) => {
+            ([Op::If, Op::StatelessIf], vec![("then_branch", then), ("else_branch", other)], &[])
+        }
+        (Control::While, &[cond, body]) => {
             let mut attrs = vec![("body", body), ("cond", cond)];
             attrs.extend(parallel_iterations.map(|attr| ("parallel_iterations", attr)));
-            ("While", attrs, &captured.data)
+            ([Op::While, Op::StatelessWhile], attrs, &captured.data)
         }
-        (_, branches) => ("Case", vec![("branches", r.cx().array_attr(branches))], &[]),
+        (_, branches) => {
+            ([Op::Case, Op::StatelessCase], vec![("branches", r.cx().array_attr(branches))], &[])
+        }
     };
-    let name = format!("tf.{}{name}", if is_stateless { "Stateless" } else { "" });
+    let name = tf::name_of(operators[usize::from(is_stateless)]);
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();
     let made = r.create_named(At::Before(op), loc, &name, &operands, &types, &attrs);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{Operand, infer, signature};
+use befrost_tensor::tf::op::{Op, OpRow, Operand, Traits};
 use rustc_hash::FxHashMap;
 
 use super::effects::{body, callees, functions, is_private};
@@ -107,7 +107,7 @@ fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left:
 /// The shapes of an operator's results, if it takes operands of these shapes.
 pub(super) fn inferred(m: &Module, op: OpId) -> Option<Vec<PartialShape>> {
     let (functions, left) = (FxHashMap::default(), Cell::new(0));
-    View::new(m, &functions, &left).inferred(op, tf::op_of(m.op_name_str(op))?)
+    View::new(m, &functions, &left).inferred(op, tf::row(m, op)?)
 }
 
 /// Loops and calls are tried out inside of others up to this depth.
@@ -148,37 +148,35 @@ impl<'m> View<'m> {
 
     /// What an op passes to the functions that it calls; nothing if that is not known.
     fn passed_to(&self, op: OpId) -> Option<Vec<PartialShape>> {
-        match tf::op_of(self.m.op_name_str(op))? {
-            "PartitionedCall" | "StatefulPartitionedCall" => Some(self.passed(op, 0)),
-            "If" | "StatelessIf" | "Case" | "StatelessCase" => Some(self.passed(op, 1)),
-            "While" | "StatelessWhile" => self.carried(op),
-            _ => None,
+        match tf::Control::of(self.m, op)? {
+            tf::Control::Call => Some(self.passed(op, 0)),
+            tf::Control::If | tf::Control::Case => Some(self.passed(op, 1)),
+            tf::Control::While => self.carried(op),
         }
     }
 
     /// The shapes of an op's results, as far as they are known.
     fn results(&self, op: OpId) -> Vec<PartialShape> {
         let m = self.m;
-        let Some(name) = tf::op_of(m.op_name_str(op)) else { return Vec::new() };
+        let Some(row) = tf::row(m, op) else { return Vec::new() };
         let n_results = tf::n_data_results(m, op);
-        let shapes = match name {
-            "Const" => {
+        let shapes = match row.op {
+            Some(Op::Const) => {
                 let ty = m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr));
                 ty.map(|ty| vec![shape_of(m, ty)])
             }
-            "While" | "StatelessWhile" => self.carried(op),
-            name if tf::is_lowered(name) => self.called(op),
-            name if tf::PASSING.contains(&name) => Some(self.passed(op, 0)),
-            _ => self.inferred(op, name),
+            _ if tf::Control::of(m, op) == Some(tf::Control::While) => self.carried(op),
+            _ if row.has(Traits::LOWERED) => self.called(op),
+            _ if row.has(Traits::PASSING) => Some(self.passed(op, 0)),
+            _ => self.inferred(op, row),
         };
         let mut shapes = shapes.unwrap_or_default();
         shapes.truncate(n_results);
         shapes
     }
 
-    fn inferred(&self, op: OpId, name: &str) -> Option<Vec<PartialShape>> {
+    fn inferred(&self, op: OpId, row: &OpRow) -> Option<Vec<PartialShape>> {
         let m = self.m;
-        let signature = signature(name)?;
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let n = tf::n_data_operands(m, op);
         let constants: Vec<_> = m
@@ -200,7 +198,7 @@ impl<'m> View<'m> {
                 Some(Operand { ty: element, shape: self.of(value), constant: constant.as_ref(), dims })
             })
             .collect();
-        let results = infer(name, &tf::attrs_of(m, op, &signature), &operands?).ok()?;
+        let results = row.infer(&tf::attrs_of(m, op, row.signature()), &operands?).ok()?;
         Some(results.into_iter().map(|result| result.shape).collect())
     }
 
@@ -262,15 +260,15 @@ impl<'m> View<'m> {
     fn known_dims(&self, value: ValueId) -> Option<PartialShape> {
         let m = self.m;
         let op = m.defining_op(value)?;
-        match tf::op_of(m.op_name_str(op))? {
-            "Shape" => Some(self.of(m.operand(op, 0))),
-            "Pack" => {
+        match tf::operator(m, op)? {
+            Op::Shape => Some(self.of(m.operand(op, 0))),
+            Op::Pack => {
                 let n = tf::n_data_operands(m, op);
                 let dims: Vec<i64> =
                     m.operands(op).take(n).map(|value| self.known_size(value).unwrap_or(-1)).collect();
                 PartialShape::from_i64(&dims).ok()
             }
-            "Identity" | "Cast" => self.known_dims(m.operand(op, 0)),
+            Op::Identity | Op::Cast => self.known_dims(m.operand(op, 0)),
             _ => None,
         }
     }
@@ -282,12 +280,12 @@ impl<'m> View<'m> {
             return size.first().copied();
         }
         let op = m.defining_op(value)?;
-        if tf::op_of(m.op_name_str(op))? != "StridedSlice"
+        if tf::operator(m, op)? != Op::StridedSlice
             || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1)
         {
             return None;
         }
-        let of = m.defining_op(m.operand(op, 0)).filter(|&of| m.op_name_str(of) == "tf.Shape")?;
+        let of = m.defining_op(m.operand(op, 0)).filter(|&of| tf::operator(m, of) == Some(Op::Shape))?;
         let at = *ints(m, m.operand(op, 1))?.first()?;
         let dims = self.of(m.operand(of, 0)).dims()?;
         let at = if at < 0 { at + dims.len() as i64 } else { at };

@@ -12,6 +12,7 @@ use befrost_compiler::ir::{KnownType, Module};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::raise::raise;
 use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::{Verified, verify};
 use befrost_host::kernel::{Kernel, Signature};
 
 const OP: &str = "tf.Conv2D";
@@ -55,10 +56,11 @@ fn runtime(change: impl FnOnce(Vec<&'static str>) -> Option<Vec<&'static str>>) 
     Runtime::builder().kernels(kernels).work_queue("s").build().expect("a runtime")
 }
 
-fn module(ops: &'static Registry, attrs: &str) -> Module {
+fn module(ops: &'static Registry, attrs: &str) -> Verified {
     let options = ParseOptions { registry: ops, ..ParseOptions::default() };
     let parsed = parse("conv.mlir", &PROGRAM.replace("ATTRS", attrs), &options);
-    parsed.module.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
+    let module = parsed.module.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+    verify(module).expect("the program is right")
 }
 
 fn file(ops: &'static Registry, attrs: &str, strip: Strip) -> Vec<u8> {

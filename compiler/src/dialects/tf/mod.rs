@@ -5,7 +5,7 @@
 //! %3, %done = "tf.ReadVariableOp"(%v, %after) : (tensor<!tf_type.resource>, !tfrt.chain) -> (tensor<4xf32>, !tfrt.chain)
 //! ```
 //!
-//! The table is made of TensorFlow's signatures, which the tensor library has, since folding and kernels need them too. Attributes that types say
+//! The table is made of the tensor library's rows, since folding and kernels need them too. Attributes that types say
 //! already (`T`, `N`, `Tin`) are not written; those that are not written have TensorFlow's defaults.
 //!
 //! Any op may have control edges: operands of type `!tfrt.chain` behind the others, for which it waits, and one more result of that type, which is
@@ -20,7 +20,9 @@ mod types;
 pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
 pub use types::{element, tensor, type_of, with_element};
 
-use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pure, names, signature};
+use befrost_tensor::tf::op::{
+    ArgType, AttrKind, Attrs as _, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
+};
 
 use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
@@ -32,153 +34,55 @@ pub const READ_REF: &str = "tf._ReadRef";
 /// The attribute that says where the results of an operator lie: whether in place, then offset and size of each one.
 pub const MEMORY: &str = "memory";
 
-/// Operators with effects that are none of the tensor library's and have kernels.
-const WITH_STATE: &[&str] = &[
-    "ApplyAdagrad",
-    "ApplyAdagradV2",
-    "ApplyAdam",
-    "ApplyCenteredRMSProp",
-    "ApplyGradientDescent",
-    "ApplyMomentum",
-    "ApplyRMSProp",
-    "Assert",
-    "Assign",
-    "AssignAdd",
-    "AssignAddVariableOp",
-    "AssignSub",
-    "AssignSubVariableOp",
-    "AssignVariableOp",
-    "DestroyResourceOp",
-    "IsVariableInitialized",
-    "Print",
-    "PrintV2",
-    "ReadVariableOp",
-    "ResourceApplyAdagrad",
-    "ResourceApplyAdagradV2",
-    "ResourceApplyAdam",
-    "ResourceApplyCenteredRMSProp",
-    "ResourceApplyGradientDescent",
-    "ResourceApplyKerasMomentum",
-    "ResourceApplyMomentum",
-    "ResourceApplyRMSProp",
-    "ResourceGather",
-    "ResourceGatherNd",
-    "ResourceScatterAdd",
-    "ResourceScatterDiv",
-    "ResourceScatterMax",
-    "ResourceScatterMin",
-    "ResourceScatterMul",
-    "ResourceScatterNdAdd",
-    "ResourceScatterNdMax",
-    "ResourceScatterNdMin",
-    "ResourceScatterNdSub",
-    "ResourceScatterNdUpdate",
-    "ResourceScatterSub",
-    "ResourceScatterUpdate",
-    "ResourceStridedSliceAssign",
-    "ScatterAdd",
-    "ScatterDiv",
-    "ScatterMax",
-    "ScatterMin",
-    "ScatterMul",
-    "ScatterNdAdd",
-    "ScatterNdMax",
-    "ScatterNdMin",
-    "ScatterNdSub",
-    "ScatterNdUpdate",
-    "ScatterSub",
-    "ScatterUpdate",
-    "StackCloseV2",
-    "StackPopV2",
-    "StackPushV2",
-    "StackV2",
-    "StridedSliceAssign",
-    "TensorArrayCloseV3",
-    "TensorArrayConcatV3",
-    "TensorArrayGatherV3",
-    "TensorArrayGradV3",
-    "TensorArrayReadV3",
-    "TensorArrayScatterV3",
-    "TensorArraySizeV3",
-    "TensorArraySplitV3",
-    "TensorArrayV3",
-    "TensorArrayWriteV3",
-    "VarIsInitializedOp",
-    "Variable",
-    "VariableShape",
-    "VariableV2",
-];
-
-/// Those that are functions of values that are no tensors, or of nothing.
-const OF_VALUES: &[&str] = &[
-    "EmptyTensorList",
-    "OptionalFromValue",
-    "OptionalGetValue",
-    "OptionalHasValue",
-    "OptionalNone",
-    "TensorListConcat",
-    "TensorListConcatLists",
-    "TensorListConcatV2",
-    "TensorListElementShape",
-    "TensorListFromTensor",
-    "TensorListGather",
-    "TensorListGetItem",
-    "TensorListLength",
-    "TensorListPopBack",
-    "TensorListPushBack",
-    "TensorListReserve",
-    "TensorListResize",
-    "TensorListScatter",
-    "TensorListScatterIntoExistingList",
-    "TensorListScatterV2",
-    "TensorListSetItem",
-    "TensorListSplit",
-    "TensorListStack",
-    "VarHandleOp",
-];
-
-/// Those that give their operands on, whatever these are.
-pub const PASSING: &[&str] = &["Identity", "IdentityN", "PreventGradient", "Snapshot", "StopGradient"];
-
-/// Those that become something else before they run.
-const LOWERED: &[&str] = &[
-    "Case",
-    "If",
-    "NoOp",
-    "PartitionedCall",
-    "PlaceholderWithDefault",
-    "StatefulPartitionedCall",
-    "StatelessCase",
-    "StatelessIf",
-    "StatelessWhile",
-    "While",
-];
-
-/// Those among them that have no effects of their own.
-const STATELESS: &[&str] =
-    &["Const", "PartitionedCall", "PlaceholderWithDefault", "StatelessCase", "StatelessIf", "StatelessWhile"];
-
-/// Whether an operator of TensorFlow's can be compiled and run.
-pub fn is_supported(op: &str) -> bool {
-    has_kernel(op) || is_lowered(op)
+/// The row of an op's operator.
+pub fn row(m: &Module, op: OpId) -> Option<&'static OpRow> {
+    m.def(op)?.row
 }
 
-/// Whether an operator becomes something else before it runs.
-pub fn is_lowered(op: &str) -> bool {
-    LOWERED.contains(&op)
+/// The operator of an op, if it is one of the standard tables.
+pub fn operator(m: &Module, op: OpId) -> Option<Op> {
+    row(m, op)?.op
 }
 
-fn has_kernel(op: &str) -> bool {
-    op == "Const" || PASSING.contains(&op) || has_function(op) || is_of_values(op) || WITH_STATE.contains(&op)
+/// The name of the op of an operator.
+pub fn name_of(operator: Op) -> String {
+    format!("tf.{}", operator.name())
 }
 
-fn is_of_values(op: &str) -> bool {
-    OF_VALUES.contains(&op)
+/// Whether an op's results are its operands, whatever these are.
+pub fn is_passing(m: &Module, op: OpId) -> bool {
+    row(m, op).is_some_and(|row| row.has(RowTraits::PASSING))
 }
 
 /// TensorFlow's name of an op of this dialect.
 pub fn op_of(name: &str) -> Option<&str> {
     name.strip_prefix("tf.")
+}
+
+/// Control flow over functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Calls the function `f`.
+    Call,
+    /// Calls `then_branch` or `else_branch`, by operand 0.
+    If,
+    /// Calls one of `branches`, by operand 0.
+    Case,
+    /// Calls `body` as long as `cond` holds.
+    While,
+}
+
+impl Control {
+    /// The kind of an op's operator; `None` if it is no control flow.
+    pub fn of(m: &Module, op: OpId) -> Option<Control> {
+        Some(match operator(m, op)? {
+            Op::PartitionedCall | Op::StatefulPartitionedCall => Control::Call,
+            Op::If | Op::StatelessIf => Control::If,
+            Op::Case | Op::StatelessCase => Control::Case,
+            Op::While | Op::StatelessWhile => Control::While,
+            _ => return None,
+        })
+    }
 }
 
 /// Whether an attribute follows from the types of operands and results, so that it need not be written.
@@ -214,10 +118,8 @@ pub fn n_control_edges(m: &Module, op: OpId) -> usize {
 }
 
 pub(super) fn ops(r: &mut Registry) {
-    for name in names() {
-        if let Some(signature) = signature(name) {
-            r.add(def(&signature));
-        }
+    for row in rows() {
+        add(r, row);
     }
     with_regions(r);
     r.add(
@@ -328,14 +230,14 @@ fn blank(name: &str, summary: &'static str) -> OpDef {
         .control_edges()
 }
 
-fn def(signature: &Signature) -> OpDef {
-    let name = signature.name;
-    let def = blank(&format!("tf.{name}"), "TensorFlow's operator of this name")
+/// Adds the op of an operator, which may be one of another crate.
+pub fn add(r: &mut Registry, row: &'static OpRow) {
+    let def = blank(&format!("tf.{}", row.name), row.summary())
         .result_with("outputs", T::Any, Arity::Variadic)
         .named_attrs()
-        .verifier(verify);
-    let def = signature.attrs.iter().fold(def, |def, attr| {
-        use befrost_tensor::tf::op::AttrKind;
+        .verifier(verify)
+        .row(row);
+    let def = row.signature().attrs.iter().fold(def, |def, attr| {
         let kind = match attr.kind {
             AttrKind::Func => A::FlatSymbol,
             AttrKind::List(AttrKind::Func) => A::SymbolArray,
@@ -343,27 +245,23 @@ fn def(signature: &Signature) -> OpDef {
         };
         def.optional_attr(attr.name, kind)
     });
-    // What `tf-plan-memory` says.
-    let def = if has_function(name) { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
-    let def = if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
-        def.pure()
-    } else {
-        def
-    };
-    let def = if name == "Const" { def.traits(Traits::CONSTANT) } else { def };
-    if has_kernel(name) { def.kernel() } else { def }
+    // The places of results that `tf-plan-memory` chooses.
+    let def = if row.has_function() { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
+    let def = if row.effect() == Effect::Pure { def.pure() } else { def };
+    let def = if row.has(RowTraits::CONSTANT) { def.traits(Traits::CONSTANT) } else { def };
+    r.add(if row.has_kernel() { def.kernel() } else { def });
 }
 
 /// The numbers and types of operands and results are those of the signature.
 fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let Some(signature) = op_of(m.op_name_str(op)).and_then(signature) else { return };
-    let attrs = attrs_of(m, op, &signature);
+    let Some(signature) = row(m, op).map(OpRow::signature) else { return };
+    let attrs = attrs_of(m, op, signature);
     if let Err(why) = attrs.check() {
         diags.push(super::errors::tf_signature(m, op, &why));
         return;
     }
     for attr in &signature.attrs {
-        if attr.default.is_none() && !is_derived(&signature, attr.name) && !attrs.has(attr.name) {
+        if attr.default.is_none() && !is_derived(signature, attr.name) && !attrs.has(attr.name) {
             diags.push(super::errors::tf_signature(m, op, &format!("attribute '{}' is missing", attr.name)));
         }
     }

@@ -3,12 +3,14 @@
 //! The numbers say how often an operator moves its images more than it must, in quarters: a kernel that turns its operand and its result inside
 //! has 4. They are compared with the cost of a transposition, which moves an image once.
 
+use befrost_tensor::tf::op::Op;
+
 use super::Layout;
 
 /// What the layouts of operators cost on a device.
 pub(super) struct Device {
-    first: fn(&str) -> u64,
-    last: fn(&str) -> u64,
+    first: fn(Op) -> u64,
+    last: fn(Op) -> u64,
 }
 
 /// More than all transpositions of a graph.
@@ -18,15 +20,15 @@ const NEVER: u64 = 1 << 16;
 const CPU: Device = Device {
     first: |op| match op {
         // Beyond the turning inside, nothing can be fused with these, and their weights cannot be packed.
-        "Conv2D"
-        | "DepthwiseConv2dNative"
-        | "_FusedConv2D"
-        | "_FusedDepthwiseConv2dNative"
-        | "Conv2DBackpropFilter"
-        | "Conv2DBackpropInput"
-        | "DepthwiseConv2dNativeBackpropFilter"
-        | "DepthwiseConv2dNativeBackpropInput" => 16,
-        "BiasAdd" | "BiasAddGrad" => 1,
+        Op::Conv2D
+        | Op::DepthwiseConv2dNative
+        | Op::_FusedConv2D
+        | Op::_FusedDepthwiseConv2dNative
+        | Op::Conv2DBackpropFilter
+        | Op::Conv2DBackpropInput
+        | Op::DepthwiseConv2dNativeBackpropFilter
+        | Op::DepthwiseConv2dNativeBackpropInput => 16,
+        Op::BiasAdd | Op::BiasAddGrad => 1,
         _ => 4,
     },
     last: |_| 0,
@@ -46,7 +48,7 @@ pub(super) fn device(choice: &str) -> &'static Device {
 
 impl Device {
     /// What an operator costs for each element of its images, in quarters of moving it once.
-    pub(super) fn cost(&self, op: &str, layout: Layout) -> u64 {
+    pub(super) fn cost(&self, op: Op, layout: Layout) -> u64 {
         match layout {
             Layout::First => (self.first)(op),
             Layout::Last => (self.last)(op),

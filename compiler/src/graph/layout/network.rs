@@ -1,15 +1,17 @@
 //! Who makes images for whom, in which layout they are written, and which layout costs least.
 
+use befrost_tensor::tf::op::Op;
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::patterns::{is_free, made_by, name};
+use super::super::patterns::{is_free, made_by};
 use super::super::shapes::ints;
 use super::Layout;
 use super::costs::Device;
 use super::cut::{Graph, INFINITE, SINK, SOURCE};
 use super::roles::{self, Part, Role};
+use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
@@ -31,7 +33,7 @@ struct Read {
 
 /// The operand of a transposition between layouts, and the layout that it makes.
 pub(super) fn between_layouts(m: &Module, value: ValueId) -> Option<(ValueId, Layout)> {
-    let op = made_by(m, value, &["Transpose"])?;
+    let op = made_by(m, value, &[Op::Transpose])?;
     let made = Layout::made_by(&ints(m, m.operand(op, 1))?)?;
     Some((m.operand(op, 0), made))
 }
@@ -80,7 +82,7 @@ impl Network {
         for op in m.ops_in(block).filter(known) {
             todo.extend(roles::written(m, op).map(|layout| (op, layout)));
         }
-        for op in m.ops_in(block).filter(|&op| name(m, op) == "Transpose" && is_free(m, op)) {
+        for op in m.ops_in(block).filter(|&op| operator(m, op) == Some(Op::Transpose) && is_free(m, op)) {
             let result = m.result(op, 0);
             let Some((x, made)) = between_layouts(m, result) else { continue };
             todo.extend(m.users(result).map(|(user, _)| user).filter(known).map(|user| (user, made)));
@@ -202,8 +204,8 @@ impl Network {
                 }
             }
         }
-        if roles::written(m, op).is_some() {
-            let cost = |layout| device.cost(name(m, op), layout).saturating_mul(SCALE * moved);
+        if let (Some(operator), Some(_)) = (operator(m, op), roles::written(m, op)) {
+            let cost = |layout| device.cost(operator, layout).saturating_mul(SCALE * moved);
             keep(graph, node, Layout::Last, cost(Layout::First));
             keep(graph, node, Layout::First, cost(Layout::Last));
         }
@@ -241,7 +243,7 @@ fn size(m: &Module, value: ValueId) -> u64 {
 
 /// What a transposition between layouts makes of a value that is written for `layout`.
 fn transposed(m: &Module, user: OpId, layout: Layout) -> Option<ValueId> {
-    if name(m, user) != "Transpose" || !is_free(m, user) {
+    if operator(m, user) != Some(Op::Transpose) || !is_free(m, user) {
         return None;
     }
     let (_, made) = between_layouts(m, m.result(user, 0))?;

@@ -12,13 +12,13 @@
 //!
 //! Attributes are turned by their names, whatever the operator.
 
-use super::super::patterns::{UNARY, is_free, name};
+use super::super::patterns::is_free;
 use super::super::shapes::ints;
 use super::{Layout, Order};
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeKind, ValueId};
-use befrost_tensor::tf::op::{Attrs as _, signature};
+use befrost_tensor::tf::op::{Attrs as _, Class, Op};
 
 /// What an operand or a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,118 +41,6 @@ pub(super) struct Role {
     pub operands: Vec<Part>,
     pub results: Vec<Part>,
 }
-
-/// The letters of an operator.
-fn letters(op: &str) -> Option<&'static str> {
-    Some(match op {
-        "Conv2D" | "DepthwiseConv2dNative" | "BiasAdd" => "i.>i",
-        "_FusedConv2D" | "_FusedDepthwiseConv2dNative" => "i.g*>i",
-        "Conv2DBackpropInput" | "DepthwiseConv2dNativeBackpropInput" => "r.i>i",
-        "Conv2DBackpropFilter" | "DepthwiseConv2dNativeBackpropFilter" => "i.i>.",
-        "MaxPool" | "AvgPool" => "i>i",
-        "MaxPoolV2" => "irr>i",
-        "MaxPoolGrad" => "iii>i",
-        "MaxPoolGradV2" => "iiirr>i",
-        "AvgPoolGrad" => "ri>i",
-        "BiasAddGrad" => "i>.",
-        "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => "i....>i.*",
-        "FusedBatchNormGrad" | "FusedBatchNormGradV2" | "FusedBatchNormGradV3" => "ii.*>i.*",
-        "Pad" | "MirrorPad" | "MirrorPadGrad" => "ir>i",
-        "PadV2" => "ir.>i",
-        "ConcatV2" => "i*a>i",
-        "Concat" => "ai*>i",
-        "Split" => "ai>i*",
-        "SplitV" => "i.a>i*",
-        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" | "EuclideanNorm" | "ArgMax" | "ArgMin" => {
-            "ia>k"
-        }
-        "Cumsum" | "Cumprod" | "ReverseV2" => "ia>i",
-        "Slice" => "irr>i",
-        "StridedSlice" => "irrr>i",
-        "Tile" | "BroadcastTo" => "ir>i",
-        "Shape" => "i>r",
-        "Size" | "Rank" => "i>.",
-        "Squeeze" => "i>k",
-        "Reshape" => "f.>.",
-        "AddN" | "AccumulateNV2" => "i*>i",
-        "Select" => "eii>i",
-        "SelectV2" | "ClipByValue" => "bbb>i",
-        _ if UNARY.contains(&op) || OTHER_UNARY.contains(&op) => "i>i",
-        _ if BINARY.contains(&op) => "bb>i",
-        _ => return None,
-    })
-}
-
-/// Operators of one operand that work element by element, beside those without attributes.
-const OTHER_UNARY: &[&str] = &[
-    "Cast",
-    "Digamma",
-    "Erfinv",
-    "Identity",
-    "IsFinite",
-    "IsInf",
-    "IsNan",
-    "LeakyRelu",
-    "Lgamma",
-    "OnesLike",
-    "PreventGradient",
-    "Snapshot",
-    "StopGradient",
-    "ZerosLike",
-    "_Gelu",
-];
-
-/// Operators of two operands that work element by element.
-const BINARY: &[&str] = &[
-    "Add",
-    "AddV2",
-    "ApproximateEqual",
-    "Atan2",
-    "BitwiseAnd",
-    "BitwiseOr",
-    "BitwiseXor",
-    "Div",
-    "DivNoNan",
-    "EluGrad",
-    "Equal",
-    "FloorDiv",
-    "FloorMod",
-    "Greater",
-    "GreaterEqual",
-    "InvGrad",
-    "LeakyReluGrad",
-    "LeftShift",
-    "Less",
-    "LessEqual",
-    "LogicalAnd",
-    "LogicalOr",
-    "Maximum",
-    "Minimum",
-    "Mod",
-    "Mul",
-    "MulNoNan",
-    "NotEqual",
-    "Pow",
-    "RealDiv",
-    "ReciprocalGrad",
-    "Relu6Grad",
-    "ReluGrad",
-    "RightShift",
-    "RsqrtGrad",
-    "SeluGrad",
-    "SigmoidGrad",
-    "SoftplusGrad",
-    "SoftsignGrad",
-    "SqrtGrad",
-    "SquaredDifference",
-    "Sub",
-    "TanhGrad",
-    "TruncateDiv",
-    "TruncateMod",
-    "Xdivy",
-    "Xlog1py",
-    "Xlogy",
-];
 
 /// The letter of each of `n` values.
 fn spread(letters: &str, n: usize) -> Option<Vec<u8>> {
@@ -186,16 +74,16 @@ fn is_image(m: &Module, value: ValueId) -> bool {
 
 /// The numbers of a list attribute that is written; the defaults are the same in both layouts.
 pub(super) fn list(m: &Module, op: OpId, attr: &str) -> Option<Vec<i64>> {
-    let signature = signature(name(m, op))?;
+    let signature = tf::row(m, op)?.signature();
     signature.attr(attr)?;
-    tf::attrs_of(m, op, &signature).ints(attr)
+    tf::attrs_of(m, op, signature).ints(attr)
 }
 
 /// The layout that an op's attribute says.
 pub(super) fn written(m: &Module, op: OpId) -> Option<Layout> {
-    let signature = signature(name(m, op))?;
+    let signature = tf::row(m, op)?.signature();
     signature.attr("data_format")?;
-    match tf::attrs_of(m, op, &signature).string("data_format").as_deref() {
+    match tf::attrs_of(m, op, signature).string("data_format").as_deref() {
         Some(b"NCHW") => Some(Layout::First),
         Some(b"NHWC") | None => Some(Layout::Last),
         _ => None,
@@ -207,7 +95,7 @@ pub(super) fn of(m: &Module, op: OpId) -> Option<Role> {
     if !is_free(m, op) {
         return None;
     }
-    let (inputs, outputs) = letters(name(m, op))?.split_once('>')?;
+    let (inputs, outputs) = tf::row(m, op)?.layout()?.split_once('>')?;
     let operands: Vec<Part> = spread(inputs, m.n_operands(op))?
         .into_iter()
         .zip(m.operands(op))
@@ -279,23 +167,26 @@ pub(super) fn fits(m: &Module, op: OpId, written: Layout) -> bool {
         turned.is_sorted()
     };
     let result_is_image = is_image(m, m.result(op, 0));
-    match name(m, op) {
-        "Reshape" => {
+    match tf::operator(m, op) {
+        Some(Op::Reshape) => {
             let wide = shape(m, m.operand(op, 0)).unwrap_or_default();
             let wide: Vec<usize> = (0..wide.len()).filter(|&axis| wide[axis] != 1).collect();
             in_order(&wide)
         }
-        "Squeeze" => {
+        Some(Op::Squeeze) => {
             let gone = axes(&list(m, op, "squeeze_dims").unwrap_or_default());
             gone.iter().all(|&axis| axis < 4) && in_order(&rest(&gone))
         }
-        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any" | "EuclideanNorm" | "ArgMax" | "ArgMin"
-            if !result_is_image =>
-        {
+        Some(operator) if !result_is_image && reduces(operator) => {
             ints(m, m.operand(op, 1)).is_some_and(|gone| in_order(&rest(&axes(&gone))))
         }
         _ => true,
     }
+}
+
+/// Whether an operator takes away the axes that operand 1 names.
+fn reduces(operator: Op) -> bool {
+    matches!(operator.row().class(), Class::Reduce(_)) || matches!(operator, Op::ArgMax | Op::ArgMin)
 }
 
 /// The axes that are not among these.

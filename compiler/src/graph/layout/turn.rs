@@ -1,5 +1,6 @@
 //! Operators for images in the other layout.
 
+use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
 
 use befrost_tensor::DType;
@@ -7,11 +8,11 @@ use befrost_tensor::DType;
 use super::network::between_layouts;
 use super::roles::{self, Part, Role, axes, list, shape, turned_axis};
 use super::{Layout, Order};
-use crate::dialects::tf;
+use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, BlockId, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
 
-use super::super::patterns::{ints, made_by, make, name};
+use super::super::patterns::{ints, made_by, make};
 use super::super::shapes::ints as ints_of;
 
 /// The lists with a number for each axis.
@@ -45,7 +46,8 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
             r.erase(op);
         }
     }
-    let transposes: Vec<OpId> = r.ir().ops_in(block).filter(|&op| name(r.ir(), op) == "Transpose").collect();
+    let transposes: Vec<OpId> =
+        r.ir().ops_in(block).filter(|&op| operator(r.ir(), op) == Some(Op::Transpose)).collect();
     for op in transposes {
         reshape(r, op);
     }
@@ -74,7 +76,7 @@ impl Turning<'_, '_> {
     /// Keeps a transposition between layouts in mind, for all behind it.
     fn note(&mut self, op: OpId) {
         let m = self.r.ir();
-        if name(m, op) == "Transpose"
+        if operator(m, op) == Some(Op::Transpose)
             && let result = m.result(op, 0)
             && let Some((x, made)) = between_layouts(m, result)
         {
@@ -102,7 +104,7 @@ impl Turning<'_, '_> {
         let ty = self.r.ir().value_type(value);
         let ty = reordered(self.r, ty, order);
         let Some(perm) = ints(self.r, before, &numbers(order), DType::I32) else { return value };
-        let turned = make(self.r, before, "Transpose", &[value, perm], ty, &[]);
+        let turned = make(self.r, before, Op::Transpose, &[value, perm], ty, &[]);
         self.made.extend(self.r.ir().defining_op(turned));
         turned
     }
@@ -115,7 +117,7 @@ impl Turning<'_, '_> {
             .and_then(|axis| tf::tensor_attr(self.r.cx(), &axis));
         let (Some(indices), Some(axis)) = (indices, axis) else { return value };
         let axis = super::super::constants::constant(self.r, before, axis);
-        make(self.r, before, "GatherV2", &[value, indices, axis], ty, &[])
+        make(self.r, before, Op::GatherV2, &[value, indices, axis], ty, &[])
     }
 
     /// Numbers of axes, renumbered.
@@ -153,7 +155,7 @@ impl Turning<'_, '_> {
     fn reshape(&mut self, before: OpId, value: ValueId, dims: &[i64], element: TypeId) -> ValueId {
         let ty = tf::tensor(self.r.cx(), Some(dims), element);
         let Some(to) = ints(self.r, before, dims, DType::I32) else { return value };
-        make(self.r, before, "Reshape", &[value, to], ty, &[])
+        make(self.r, before, Op::Reshape, &[value, to], ty, &[])
     }
 
     /// Turns one op.
@@ -254,11 +256,11 @@ fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     let wide: Vec<i64> =
         order.iter().zip(&moved).filter(|&(_, &dim)| dim != 1).map(|(&axis, _)| axis).collect();
     let n_unknown = moved.iter().filter(|&&dim| dim < 0).count();
-    if !wide.is_sorted() || n_unknown > 1 || made_by(m, result, &["Transpose"]).is_none() || moved != to {
+    if !wide.is_sorted() || n_unknown > 1 || made_by(m, result, &[Op::Transpose]).is_none() || moved != to {
         return;
     }
     let ty = m.value_type(result);
     let Some(to) = ints(r, op, &moved, DType::I32) else { return };
-    let new = make(r, op, "Reshape", &[x, to], ty, &[]);
+    let new = make(r, op, Op::Reshape, &[x, to], ty, &[]);
     r.replace_op(op, &[new]);
 }

@@ -1,8 +1,7 @@
 //! Storages: which values lie in the same memory, who makes it, who reads it.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::fused::{arithmetic, function};
-use befrost_tensor::tf::op::has_function;
+use befrost_tensor::tf::op::{OpRow, Traits};
 use rustc_hash::FxHashMap;
 
 use super::super::constants::bytes_of;
@@ -17,11 +16,8 @@ const HEADER: usize = 64;
 /// What is larger is not planned: so no sum of sizes overflows, and no machine has it anyway.
 const MAX_BYTES: usize = 1 << 40;
 
-/// Operators whose result is the operand's memory with another shape.
-const VIEWS: &[&str] = &["ExpandDims", "Reshape", "Squeeze"];
-
 /// Ops that look at an operand and keep nothing of it.
-const LOOKS: &[&str] = &["_BranchIndex", "_Predicate"];
+const LOOKS: &[&str] = &["tf._BranchIndex", "tf._Predicate"];
 
 /// Memory for one tensor, or for several one after the other.
 pub(super) struct Storage {
@@ -62,19 +58,8 @@ pub(super) struct Storages {
 
 /// Whether an op's kernel makes its results in memory that it asks for.
 pub(super) fn computes(m: &Module, op: OpId) -> bool {
-    tf::op_of(m.op_name_str(op))
-        .is_some_and(|name| has_function(name) && name != "Const" && !tf::PASSING.contains(&name))
-}
-
-/// The operands that an operator may overwrite.
-fn overwrites(name: &str) -> fn(usize) -> bool {
-    match name {
-        "_FusedElementwise" => |_| true,
-        "BiasAdd" | "LeakyRelu" | "LogSoftmax" | "Softmax" | "_Gelu" | "_LayerNorm" => |i| i == 0,
-        _ if function(name).is_some() => |i| i == 0,
-        _ if arithmetic(name).is_some() => |i| i < 2,
-        _ => |_| false,
-    }
+    tf::row(m, op)
+        .is_some_and(|row| row.has_function() && !row.has(Traits::CONSTANT) && !row.has(Traits::PASSING))
 }
 
 impl Storages {
@@ -83,16 +68,15 @@ impl Storages {
         let mut of: FxHashMap<ValueId, usize> = FxHashMap::default();
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
-            let name = tf::op_of(m.op_name_str(op)).unwrap_or_default();
-            let passes = tf::PASSING.contains(&name);
+            let passes = tf::is_passing(m, op);
             let computes = computes(m, op);
             for value in m.operands(op) {
                 if let Some(&storage) = of.get(&value) {
                     all[storage].readers.push(i);
-                    all[storage].escapes |= !computes && !passes && !LOOKS.contains(&name);
+                    all[storage].escapes |= !computes && !passes && !LOOKS.contains(&m.op_name_str(op));
                 }
             }
-            if passes || VIEWS.contains(&name) {
+            if passes || tf::row(m, op).is_some_and(|row| row.has(Traits::VIEW)) {
                 let n = if passes { tf::n_data_operands(m, op) } else { 1 };
                 for (operand, result) in m.operands(op).take(n).zip(m.results(op)) {
                     if let Some(&storage) = of.get(&operand) {
@@ -121,7 +105,7 @@ impl Storages {
         let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
         for (i, &op) in ops.iter().enumerate() {
             let Some(&[result]) = self.made.get(&i).map(Vec::as_slice) else { continue };
-            let may = overwrites(tf::op_of(m.op_name_str(op)).unwrap_or_default());
+            let may = |at| tf::row(m, op).is_some_and(|row: &OpRow| row.overwrites(at));
             let ty = m.value_type(m.result(op, 0));
             if self.all[result].bytes == 0 || dtype(m, m.result(op, 0)) != Some(DType::F32) {
                 continue;

@@ -1,47 +1,48 @@
 //! What is simpler by the laws of arithmetic.
 
 use befrost_tensor::DType;
+use befrost_tensor::tf::op::{Class, Op};
 
 use super::super::shapes::ints as ints_of;
 use super::constant::patterns;
 use super::{
-    apply, attrs, broadcast, constant, dims, dtype, flag, is_float, is_used_once, made_by, make, name,
-    same_type, scalar, splat, ty,
+    apply, attrs, broadcast, constant, dims, dtype, flag, is_float, is_used_once, made_by, make, same_type,
+    scalar, splat, ty,
 };
-use crate::dialects::tf;
+use crate::dialects::tf::{self, operator};
 use crate::ir::{AttrId, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
 /// The rewrites of an operator.
-pub(super) fn of(name: &str) -> &'static [Pattern] {
-    match name {
-        "Neg" | "Reciprocal" | "Inv" | "LogicalNot" | "Invert" | "Conj" => patterns! {
+pub(super) fn of(operator: Op) -> &'static [Pattern] {
+    match operator {
+        Op::Neg | Op::Reciprocal | Op::Inv | Op::LogicalNot | Op::Invert | Op::Conj => patterns! {
             "tf-involution" 9 involution;
             "tf-negate-comparison" 8 negate_comparison;
         },
-        "Add" | "AddV2" => patterns! {
+        Op::Add | Op::AddV2 => patterns! {
             "tf-sum-of-same" 9 sum_of_same;
             "tf-add-negated" 8 add_negated;
             "tf-common-factor" 7 common_factor;
             "tf-minimize-broadcasts" 5 minimize_broadcasts;
         },
-        "AddN" => patterns! {
+        Op::AddN => patterns! {
             "tf-sum-of-same" 9 sum_of_same;
             "tf-common-factor" 7 common_factor;
         },
-        "Sub" => patterns! {
+        Op::Sub => patterns! {
             "tf-sub-negated" 8 sub_negated;
         },
-        "Mul" => patterns! {
+        Op::Mul => patterns! {
             "tf-square" 8 square;
             "tf-minimize-broadcasts" 5 minimize_broadcasts;
         },
-        "RealDiv" | "Div" => patterns! { "tf-rsqrt" 8 rsqrt; },
-        "MatMul" | "BatchMatMul" | "BatchMatMulV2" => {
+        Op::RealDiv | Op::Div => patterns! { "tf-rsqrt" 8 rsqrt; },
+        Op::MatMul | Op::BatchMatMul | Op::BatchMatMulV2 => {
             patterns! { "tf-transposed-operand" 8 transposed_operand; }
         }
-        "ConcatV2" => patterns! { "tf-hoist-unary-chain" 6 hoist; },
-        "Transpose" => patterns! { "tf-cast-later" 6 cast_later; },
+        Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
+        Op::Transpose => patterns! { "tf-cast-later" 6 cast_later; },
         _ => &[],
     }
 }
@@ -49,29 +50,30 @@ pub(super) fn of(name: &str) -> &'static [Pattern] {
 /// g(g(x)) is x.
 fn involution(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let inner = made_by(m, m.operand(op, 0), &[name(m, op)])?;
+    let inner = made_by(m, m.operand(op, 0), &[operator(m, op)?])?;
     Some(m.operand(inner, 0))
 }
 
 /// Not(x < y) is x >= y, where nothing is NaN; Not(x == y) is x != y.
 fn negate_comparison(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    if name(m, op) != "LogicalNot" {
+    if operator(m, op) != Some(Op::LogicalNot) {
         return None;
     }
-    let comparisons = ["Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"];
+    let comparisons = [Op::Less, Op::LessEqual, Op::Greater, Op::GreaterEqual, Op::Equal, Op::NotEqual];
     let inner = made_by(m, m.operand(op, 0), &comparisons)?;
-    let ordered = !matches!(name(m, inner), "Equal" | "NotEqual");
+    let comparison = operator(m, inner)?;
+    let ordered = !matches!(comparison, Op::Equal | Op::NotEqual);
     if ordered && is_float(m, m.operand(inner, 0)) || !is_used_once(m, m.operand(op, 0)) {
         return None;
     }
-    let negated = match name(m, inner) {
-        "Less" => "GreaterEqual",
-        "LessEqual" => "Greater",
-        "Greater" => "LessEqual",
-        "GreaterEqual" => "Less",
-        "Equal" => "NotEqual",
-        _ => "Equal",
+    let negated = match comparison {
+        Op::Less => Op::GreaterEqual,
+        Op::LessEqual => Op::Greater,
+        Op::Greater => Op::LessEqual,
+        Op::GreaterEqual => Op::Less,
+        Op::Equal => Op::NotEqual,
+        _ => Op::Equal,
     };
     let (x, y, result) = (m.operand(inner, 0), m.operand(inner, 1), ty(m, m.result(op, 0)));
     let written = attrs(m, inner);
@@ -81,7 +83,7 @@ fn negate_comparison(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 
 /// A value as a number of times another one.
 fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
-    if let Some(product) = made_by(m, value, &["Mul"]) {
+    if let Some(product) = made_by(m, value, &[Op::Mul]) {
         let (x, y) = (m.operand(product, 0), m.operand(product, 1));
         // The other factor's shape is the product's if the number is a scalar.
         let number =
@@ -110,7 +112,7 @@ fn sum_of_same(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let result = ty(m, m.result(op, 0));
     let factor = scalar(r, op, n, dtype)?;
-    Some(make(r, op, "Mul", &[x, factor], result, &[]))
+    Some(make(r, op, Op::Mul, &[x, factor], result, &[]))
 }
 
 /// x + Neg(y) is x - y.
@@ -118,22 +120,22 @@ fn add_negated(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
     let result = ty(m, m.result(op, 0));
-    if let Some(negation) = made_by(m, b, &["Neg"]) {
+    if let Some(negation) = made_by(m, b, &[Op::Neg]) {
         let y = m.operand(negation, 0);
-        return Some(make(r, op, "Sub", &[a, y], result, &[]));
+        return Some(make(r, op, Op::Sub, &[a, y], result, &[]));
     }
-    let negation = made_by(m, a, &["Neg"])?;
+    let negation = made_by(m, a, &[Op::Neg])?;
     let y = m.operand(negation, 0);
-    Some(make(r, op, "Sub", &[b, y], result, &[]))
+    Some(make(r, op, Op::Sub, &[b, y], result, &[]))
 }
 
 /// x - Neg(y) is x + y.
 fn sub_negated(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    let negation = made_by(m, b, &["Neg"])?;
+    let negation = made_by(m, b, &[Op::Neg])?;
     let (y, result) = (m.operand(negation, 0), ty(m, m.result(op, 0)));
-    Some(make(r, op, "AddV2", &[a, y], result, &[]))
+    Some(make(r, op, Op::AddV2, &[a, y], result, &[]))
 }
 
 /// x*y1 + x*y2 is x*(y1+y2), of any number of terms that nobody else uses.
@@ -144,7 +146,7 @@ fn common_factor(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let products: Vec<OpId> = m
         .operands(op)
-        .map(|value| made_by(m, value, &["Mul"]).filter(|_| is_used_once(m, value)))
+        .map(|value| made_by(m, value, &[Op::Mul]).filter(|_| is_used_once(m, value)))
         .collect::<Option<_>>()?;
     let (&first, rest) = products.split_first()?;
     if rest.is_empty() {
@@ -164,16 +166,16 @@ fn common_factor(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let result = ty(m, m.result(op, 0));
-    let (sum_type, operator) = (ty(m, others[0]), name(m, op).to_owned());
-    let sum = make(r, op, &operator, &others, sum_type, &[]);
-    Some(make(r, op, "Mul", &[x, sum], result, &[]))
+    let (sum_type, operator) = (ty(m, others[0]), operator(m, op)?);
+    let sum = make(r, op, operator, &others, sum_type, &[]);
+    Some(make(r, op, Op::Mul, &[x, sum], result, &[]))
 }
 
 /// (a + s1) + (b + s2) is (a + b) + (s1 + s2): what is small is added before it is spread.
 fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let operator = name(m, op).to_owned();
-    let kinds: &[&str] = if operator == "Mul" { &["Mul"] } else { &["Add", "AddV2"] };
+    let operator = operator(m, op)?;
+    let kinds: &[Op] = if operator == Op::Mul { &[Op::Mul] } else { &[Op::Add, Op::AddV2] };
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
     if left == right || !is_used_once(m, left) || !is_used_once(m, right) {
         return None;
@@ -197,9 +199,9 @@ fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let result = ty(m, m.result(op, 0));
     let (large, small) = (broadcast(r, a, b), broadcast(r, s1, s2));
-    let large = make(r, op, &operator, &[a, b], large, &[]);
-    let small = make(r, op, &operator, &[s1, s2], small, &[]);
-    Some(make(r, op, &operator, &[large, small], result, &[]))
+    let large = make(r, op, operator, &[a, b], large, &[]);
+    let small = make(r, op, operator, &[s1, s2], small, &[]);
+    Some(make(r, op, operator, &[large, small], result, &[]))
 }
 
 /// x * x is Square(x).
@@ -212,23 +214,23 @@ fn square(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let result = ty(m, m.result(op, 0));
-    Some(make(r, op, "Square", &[x], result, &[]))
+    Some(make(r, op, Op::Square, &[x], result, &[]))
 }
 
 /// x / Sqrt(y) is x * Rsqrt(y).
 fn rsqrt(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (x, root) = (m.operand(op, 0), m.operand(op, 1));
-    let inner = made_by(m, root, &["Sqrt"]).filter(|_| is_used_once(m, root))?;
+    let inner = made_by(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
     let (y, root_type, result) = (m.operand(inner, 0), ty(m, root), ty(m, m.result(op, 0)));
-    let root = make(r, op, "Rsqrt", &[y], root_type, &[]);
-    Some(make(r, op, "Mul", &[x, root], result, &[]))
+    let root = make(r, op, Op::Rsqrt, &[y], root_type, &[]);
+    Some(make(r, op, Op::Mul, &[x, root], result, &[]))
 }
 
 /// A product of a transposed matrix turns it itself.
 fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let is_batch = name(m, op) != "MatMul";
+    let is_batch = operator(m, op) != Some(Op::MatMul);
     let turns = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
     if is_batch
         && dtype(m, m.operand(op, 0))
@@ -240,7 +242,7 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let mut turned = [flag(m, op, turns[0]), flag(m, op, turns[1])];
     let mut changed = false;
     for (operand, turned) in operands.iter_mut().zip(&mut turned) {
-        if let Some(inner) = made_by(m, *operand, &["Transpose"])
+        if let Some(inner) = made_by(m, *operand, &[Op::Transpose])
             && swaps_last(&ints_of(m, m.operand(inner, 1))?)
         {
             *operand = m.operand(inner, 0);
@@ -251,7 +253,7 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if !changed {
         return None;
     }
-    let (result, operator) = (ty(m, m.result(op, 0)), name(m, op).to_owned());
+    let (result, operator) = (ty(m, m.result(op, 0)), operator(m, op)?);
     let mut written: Vec<(String, AttrId)> =
         attrs(m, op).into_iter().filter(|(name, _)| !turns.contains(&name.as_str())).collect();
     for (name, turned) in turns.iter().zip(turned) {
@@ -260,7 +262,7 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         }
     }
     let written: Vec<(&str, AttrId)> = written.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    Some(make(r, op, &operator, &operands, result, &written))
+    Some(make(r, op, operator, &operands, result, &written))
 }
 
 /// Whether a transposition swaps the last two axes, and no other.
@@ -271,76 +273,33 @@ fn swaps_last(order: &[i64]) -> bool {
         && order[..n - 2].iter().enumerate().all(|(i, &axis)| axis == i as i64)
 }
 
-/// Operators of one operand that work element by element, and have no attributes.
-pub(in crate::graph) const UNARY: &[&str] = &[
-    "Abs",
-    "Acos",
-    "Acosh",
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atanh",
-    "Ceil",
-    "Cos",
-    "Cosh",
-    "Elu",
-    "Erf",
-    "Erfc",
-    "Exp",
-    "Expm1",
-    "Floor",
-    "Inv",
-    "Invert",
-    "Log",
-    "Log1p",
-    "LogicalNot",
-    "Neg",
-    "Reciprocal",
-    "Relu",
-    "Relu6",
-    "Rint",
-    "Round",
-    "Rsqrt",
-    "Selu",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sinh",
-    "Softplus",
-    "Softsign",
-    "Sqrt",
-    "Square",
-    "Tan",
-    "Tanh",
-];
-
 /// Concat(f(a), f(b)) is f(Concat(a, b)).
 fn hoist(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let n = m.n_operands(op).checked_sub(1).filter(|&n| n >= 2)?;
     let first = m.defining_op(m.operand(op, 0))?;
-    let operator = name(m, first).to_owned();
-    if !UNARY.contains(&operator.as_str()) || attrs(m, first).len() > 1 {
+    let operator = operator(m, first)?;
+    if !matches!(operator.row().class(), Class::Unary(_)) || attrs(m, first).len() > 1 {
         return None;
     }
     let parts: Vec<ValueId> = m.operands(op).take(n).collect();
     let inner: Vec<ValueId> = parts
         .iter()
         .map(|&part| {
-            made_by(m, part, &[&operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
+            made_by(m, part, &[operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
         })
         .collect::<Option<_>>()?;
     let (axis, result) = (m.operand(op, n), ty(m, m.result(op, 0)));
     let operands: Vec<ValueId> = inner.into_iter().chain([axis]).collect();
-    let joined = make(r, op, "ConcatV2", &operands, result, &[]);
-    Some(make(r, op, &operator, &[joined], result, &[]))
+    let joined = make(r, op, Op::ConcatV2, &operands, result, &[]);
+    Some(make(r, op, operator, &[joined], result, &[]))
 }
 
 /// Transpose(Cast(x)) is Cast(Transpose(x)) where x is smaller.
 fn cast_later(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (cast, order) = (m.operand(op, 0), m.operand(op, 1));
-    let inner = made_by(m, cast, &["Cast"]).filter(|_| is_used_once(m, cast))?;
+    let inner = made_by(m, cast, &[Op::Cast]).filter(|_| is_used_once(m, cast))?;
     let x = m.operand(inner, 0);
     if dtype(m, x)?.size() >= dtype(m, cast)?.size() {
         return None;
@@ -349,6 +308,6 @@ fn cast_later(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let written: Vec<(&str, AttrId)> = written.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
     let (result, element) = (ty(m, m.result(op, 0)), m.cx.element(ty(m, x)));
     let turned = tf::with_element(r.cx(), result, element);
-    let turned = make(r, op, "Transpose", &[x, order], turned, &[]);
-    Some(make(r, op, "Cast", &[turned], result, &written))
+    let turned = make(r, op, Op::Transpose, &[x, order], turned, &[]);
+    Some(make(r, op, Op::Cast, &[turned], result, &written))
 }

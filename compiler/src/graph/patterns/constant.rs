@@ -1,11 +1,13 @@
 //! What is simpler because an operand is a constant.
 
 use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
 
 use super::{
-    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, name, order_in, passing, scalar,
-    splat, ty,
+    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, order_in, passing, scalar, splat,
+    ty,
 };
+use crate::dialects::tf::operator;
 use crate::ir::{OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
@@ -17,33 +19,33 @@ macro_rules! patterns {
 pub(super) use patterns;
 
 /// The rewrites of an operator.
-pub(super) fn of(name: &str) -> &'static [Pattern] {
-    match name {
-        "Add" | "AddV2" | "Mul" => patterns! {
+pub(super) fn of(operator: Op) -> &'static [Pattern] {
+    match operator {
+        Op::Add | Op::AddV2 | Op::Mul => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-neutral-operand" 8 neutral;
             "tf-push-constant-down" 5 push_down;
         },
-        "Sub" | "Div" | "RealDiv" => patterns! {
+        Op::Sub | Op::Div | Op::RealDiv => patterns! {
             "tf-neutral-operand" 8 neutral;
             "tf-negate" 7 negate;
             "tf-push-constant-down" 5 push_down;
         },
-        "Pow" => patterns! { "tf-small-power" 8 power; },
-        "Select" | "SelectV2" => patterns! { "tf-constant-choice" 8 choose; },
-        "Reshape" => patterns! {
+        Op::Pow => patterns! { "tf-small-power" 8 power; },
+        Op::Select | Op::SelectV2 => patterns! { "tf-constant-choice" 8 choose; },
+        Op::Reshape => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-reshape-of-reshape" 8 reshape;
         },
-        "Squeeze" | "ExpandDims" => patterns! {
+        Op::Squeeze | Op::ExpandDims => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-undo-reshape" 8 undo;
         },
-        "Transpose" => patterns! {
+        Op::Transpose => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-transpose-of-transpose" 8 transpose;
         },
-        "ConcatV2" => patterns! {
+        Op::ConcatV2 => patterns! {
             "tf-pass-operand" 9 pass;
             "tf-concat-constants" 8 concat;
         },
@@ -66,11 +68,11 @@ fn as_is(r: &Rewriter<'_>, op: OpId, x: ValueId) -> Option<ValueId> {
 fn neutral(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
-    let name = name(m, op);
-    let (neutral, commutes) = match name {
-        "Add" | "AddV2" => (0.0, true),
-        "Mul" => (1.0, true),
-        "Sub" => (0.0, false),
+    let operator = operator(m, op)?;
+    let (neutral, commutes) = match operator {
+        Op::Add | Op::AddV2 => (0.0, true),
+        Op::Mul => (1.0, true),
+        Op::Sub => (0.0, false),
         _ => (1.0, false),
     };
     if splat(m, y) == Some(neutral) {
@@ -79,7 +81,7 @@ fn neutral(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if commutes && splat(m, x) == Some(neutral) {
         return as_is(r, op, y);
     }
-    if name == "Mul" && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
+    if operator == Op::Mul && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
         // As TensorFlow has it, for infinities and NaN too.
         let sizes = dims(m, m.result(op, 0))?;
         let (dtype, result) = (dtype(m, x)?, ty(m, m.result(op, 0)));
@@ -88,7 +90,7 @@ fn neutral(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
             return Some(zero);
         }
         let shape = ints(r, op, &sizes, DType::I64)?;
-        return Some(make(r, op, "Fill", &[shape, zero], result, &[]));
+        return Some(make(r, op, Op::Fill, &[shape, zero], result, &[]));
     }
     None
 }
@@ -98,8 +100,8 @@ fn negate(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
     let result = ty(m, m.result(op, 0));
-    if name(m, op) == "Sub" && splat(m, x) == Some(0.0) && as_is(r, op, y).is_some() {
-        return Some(make(r, op, "Neg", &[y], result, &[]));
+    if operator(m, op) == Some(Op::Sub) && splat(m, x) == Some(0.0) && as_is(r, op, y).is_some() {
+        return Some(make(r, op, Op::Neg, &[y], result, &[]));
     }
     None
 }
@@ -108,20 +110,20 @@ fn negate(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 fn push_down(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    let outer = name(m, op).to_owned();
+    let outer = operator(m, op)?;
     let (inner, c1, constant_first) = match (constant(m, a), constant(m, b)) {
         (None, Some(_)) => (a, b, false),
         (Some(_), None) => (b, a, true),
         _ => return None,
     };
-    let is_sum = matches!(outer.as_str(), "Add" | "AddV2" | "Sub");
-    let kinds: &[&str] = if is_sum { &["Add", "AddV2", "Sub"] } else { &["Mul", "RealDiv", "Div"] };
-    if !is_sum && !is_float(m, a) && outer != "Mul" {
+    let is_sum = matches!(outer, Op::Add | Op::AddV2 | Op::Sub);
+    let kinds: &[Op] = if is_sum { &[Op::Add, Op::AddV2, Op::Sub] } else { &[Op::Mul, Op::RealDiv, Op::Div] };
+    if !is_sum && !is_float(m, a) && outer != Op::Mul {
         return None;
     }
     let inner_op = made_by(m, inner, kinds)?;
-    let inner_name = name(m, inner_op).to_owned();
-    if !is_sum && !is_float(m, a) && inner_name != "Mul" {
+    let inner_name = operator(m, inner_op)?;
+    if !is_sum && !is_float(m, a) && inner_name != Op::Mul {
         return None;
     }
     let (p, q) = (m.operand(inner_op, 0), m.operand(inner_op, 1));
@@ -132,19 +134,19 @@ fn push_down(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     };
     let result = ty(m, m.result(op, 0));
     // As sums with signs, or products with exponents: outer = s_i*inner + s_1*c1, inner = s_x*x + s_2*c2.
-    let inverse = |name: &str| matches!(name, "Sub" | "RealDiv" | "Div");
-    let (s_inner, s_1) = match (inverse(&outer), constant_first) {
+    let inverse = |operator: Op| matches!(operator, Op::Sub | Op::RealDiv | Op::Div);
+    let (s_inner, s_1) = match (inverse(outer), constant_first) {
         (false, _) => (1, 1),
         (true, false) => (1, -1),
         (true, true) => (-1, 1),
     };
-    let (s_x, s_2) = match (inverse(&inner_name), x_first) {
+    let (s_x, s_2) = match (inverse(inner_name), x_first) {
         (false, _) => (1, 1),
         (true, true) => (1, -1),
         (true, false) => (-1, 1),
     };
     let (s_x, s_2) = (s_x * s_inner, s_2 * s_inner);
-    let (plus, minus) = if is_sum { ("AddV2", "Sub") } else { ("Mul", "RealDiv") };
+    let (plus, minus) = if is_sum { (Op::AddV2, Op::Sub) } else { (Op::Mul, Op::RealDiv) };
     let both = broadcast(r, c1, c2);
     let (c, c_sign) = match (s_1, s_2) {
         (1, 1) => (make(r, op, plus, &[c1, c2], both, &[]), 1),
@@ -170,14 +172,14 @@ fn power(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let float = is_float(r.ir(), x);
     Some(match exponent {
         1.0 => x,
-        2.0 => make(r, op, "Square", &[x], result, &[]),
+        2.0 => make(r, op, Op::Square, &[x], result, &[]),
         3.0 => {
-            let square = make(r, op, "Square", &[x], result, &[]);
-            make(r, op, "Mul", &[x, square], result, &[])
+            let square = make(r, op, Op::Square, &[x], result, &[]);
+            make(r, op, Op::Mul, &[x, square], result, &[])
         }
-        0.5 if float => make(r, op, "Sqrt", &[x], result, &[]),
-        -0.5 if float => make(r, op, "Rsqrt", &[x], result, &[]),
-        -1.0 if float => make(r, op, "Reciprocal", &[x], result, &[]),
+        0.5 if float => make(r, op, Op::Sqrt, &[x], result, &[]),
+        -0.5 if float => make(r, op, Op::Rsqrt, &[x], result, &[]),
+        -1.0 if float => make(r, op, Op::Reciprocal, &[x], result, &[]),
         _ => return None,
     })
 }
@@ -192,19 +194,19 @@ fn choose(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 /// A reshape of something that has only been reshaped.
 fn reshape(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let inner = made_by(m, m.operand(op, 0), &["Reshape", "Squeeze", "ExpandDims"])?;
+    let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     let (x, shape) = (m.operand(inner, 0), m.operand(op, 1));
     if let Some(x) = as_is(r, op, x) {
         return Some(x);
     }
     let result = ty(r.ir(), r.ir().result(op, 0));
-    Some(make(r, op, "Reshape", &[x, shape], result, &[]))
+    Some(make(r, op, Op::Reshape, &[x, shape], result, &[]))
 }
 
 /// A change of shape that gives back what was there before.
 fn undo(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let inner = made_by(m, m.operand(op, 0), &["Reshape", "Squeeze", "ExpandDims"])?;
+    let inner = made_by(m, m.operand(op, 0), &[Op::Reshape, Op::Squeeze, Op::ExpandDims])?;
     let x = m.operand(inner, 0);
     as_is(r, op, x)
 }
@@ -212,7 +214,7 @@ fn undo(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
 /// Two transpositions are one.
 fn transpose(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let inner = made_by(m, m.operand(op, 0), &["Transpose"])?;
+    let inner = made_by(m, m.operand(op, 0), &[Op::Transpose])?;
     let (outer_order, inner_order) = (order_in(m, m.operand(op, 1))?, order_in(m, m.operand(inner, 1))?);
     let order: Vec<i64> = outer_order
         .iter()
@@ -223,7 +225,7 @@ fn transpose(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return Some(x);
     }
     let order = ints(r, op, &order, DType::I32)?;
-    Some(make(r, op, "Transpose", &[x, order], result, &[]))
+    Some(make(r, op, Op::Transpose, &[x, order], result, &[]))
 }
 
 /// Neighbours that are constants are joined first.
@@ -243,10 +245,10 @@ fn concat(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let mut operands: Vec<ValueId> = parts[start..end].to_vec();
     operands.push(axis);
     let joined = super::unranked(r, parts[start]);
-    let joined = make(r, op, "ConcatV2", &operands, joined, &[]);
+    let joined = make(r, op, Op::ConcatV2, &operands, joined, &[]);
     let mut all: Vec<ValueId> = parts[..start].to_vec();
     all.push(joined);
     all.extend(&parts[end..]);
     all.push(axis);
-    Some(make(r, op, "ConcatV2", &all, result, &[]))
+    Some(make(r, op, Op::ConcatV2, &all, result, &[]))
 }

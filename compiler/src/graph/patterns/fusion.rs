@@ -12,64 +12,77 @@ use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
 use super::{
-    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, layout, made_by, make, name, same_type,
-    scalar, ty,
+    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, layout, made_by, make, same_type, scalar,
+    ty,
 };
+use crate::dialects::tf::operator;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
 
 /// The rewrites of an operator.
-pub(super) fn of(name: &str) -> &'static [Pattern] {
-    match name {
-        "BiasAdd" | "BiasAddV1" => patterns! { "tf-fuse-bias" 8 fuse_bias; },
-        "Add" | "AddV2" => patterns! {
+pub(super) fn of(operator: Op) -> &'static [Pattern] {
+    match operator {
+        Op::BiasAdd | Op::BiasAddV1 => patterns! { "tf-fuse-bias" 8 fuse_bias; },
+        Op::Add | Op::AddV2 => patterns! {
             "tf-layer-norm" 9 batched_layer_norm;
             "tf-layer-norm" 9 shift_layer_norm;
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
-        "Relu" | "Relu6" | "Elu" | "Tanh" | "Sigmoid" | "LeakyRelu" | "_Gelu" | "Selu" | "Softplus" => {
+        Op::Relu
+        | Op::Relu6
+        | Op::Elu
+        | Op::Tanh
+        | Op::Sigmoid
+        | Op::LeakyRelu
+        | Op::_Gelu
+        | Op::Selu
+        | Op::Softplus => {
             patterns! { "tf-fuse-activation" 8 fuse_activation; }
         }
-        "Mul" => patterns! {
+        Op::Mul => patterns! {
             "tf-gelu" 9 gelu;
             "tf-layer-norm" 8 layer_norm;
             "tf-layer-norm" 8 scale_layer_norm;
         },
-        "RealDiv" => patterns! { "tf-softmax" 9 softmax; },
-        "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" => patterns! { "tf-attention" 9 attention; },
-        "_PackedMatMul" => patterns! { "tf-flatten" 8 flatten; },
-        "FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3" => {
+        Op::RealDiv => patterns! { "tf-softmax" 9 softmax; },
+        Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3 => patterns! { "tf-attention" 9 attention; },
+        Op::_PackedMatMul => patterns! { "tf-flatten" 8 flatten; },
+        Op::FusedBatchNorm | Op::FusedBatchNormV2 | Op::FusedBatchNormV3 => {
             patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }
         }
         _ => &[],
     }
 }
 
-/// What an activation is called in `fused_ops`, if a product can be fused with it: a packed one with any function, others as TensorFlow has it.
-fn activation(m: &Module, op: OpId, product: &str) -> Option<&'static str> {
-    let is_packed = product.starts_with("_Packed");
-    match name(m, op) {
-        "Relu" => Some("Relu"),
-        "Relu6" => Some("Relu6"),
-        "Elu" => Some("Elu"),
-        "LeakyRelu" => Some("LeakyRelu"),
-        "Tanh" if is_packed || product == "_FusedMatMul" => Some("Tanh"),
-        "Sigmoid" if is_packed || product == "_FusedMatMul" => Some("Sigmoid"),
-        "_Gelu" if is_packed || product == "_FusedMatMul" => {
-            Some(if flag(m, op, "approximate") { "GeluApproximate" } else { "GeluExact" })
-        }
-        "Selu" if is_packed => Some("Selu"),
-        "Softplus" if is_packed => Some("Softplus"),
-        _ => None,
-    }
+/// The word for an activation in `fused_ops`, if a product can be fused with it: a packed one with any function,
+/// others as TensorFlow has it.
+fn activation(m: &Module, op: OpId, product: Op) -> Option<&'static str> {
+    let is_packed = PACKED.contains(&product);
+    let operator = operator(m, op)?;
+    let fits = match operator {
+        Op::Relu | Op::Relu6 | Op::Elu | Op::LeakyRelu => true,
+        Op::Tanh | Op::Sigmoid | Op::_Gelu => is_packed || product == Op::_FusedMatMul,
+        Op::Selu | Op::Softplus => is_packed,
+        _ => false,
+    };
+    fits.then(|| match operator {
+        Op::_Gelu if flag(m, op, "approximate") => "GeluApproximate",
+        Op::_Gelu => "GeluExact",
+        _ => operator.name(),
+    })
 }
 
-/// The products that TensorFlow fuses, those that are fused with something already, and those of packed weights.
-const PLAIN: [&str; 3] = ["Conv2D", "MatMul", "DepthwiseConv2dNative"];
-const FUSED: [&str; 3] = ["_FusedConv2D", "_FusedMatMul", "_FusedDepthwiseConv2dNative"];
-const PACKED: [&str; 3] = ["_PackedConv2D", "_PackedMatMul", "_PackedDepthwiseConv2dNative"];
+/// The words for a bias and for an addend in `fused_ops`.
+const BIAS: &str = "BiasAdd";
+const ADDEND: &str = "Add";
+
+/// The products that TensorFlow fuses, their fused forms in the same order, and those of packed weights.
+const PLAIN: [Op; 3] = [Op::Conv2D, Op::MatMul, Op::DepthwiseConv2dNative];
+const FUSED: [Op; 3] = [Op::_FusedConv2D, Op::_FusedMatMul, Op::_FusedDepthwiseConv2dNative];
+const PACKED: [Op; 3] = [Op::_PackedConv2D, Op::_PackedMatMul, Op::_PackedDepthwiseConv2dNative];
 
 /// The strings of a list.
 fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
@@ -80,7 +93,7 @@ fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
 }
 
 /// The op that a value comes from and that may take more in, if nobody else uses the value.
-fn fusable(m: &Module, value: ValueId, kinds: &[&str]) -> Option<OpId> {
+fn fusable(m: &Module, value: ValueId, kinds: &[Op]) -> Option<OpId> {
     made_by(m, value, kinds).filter(|_| is_used_once(m, value) && dtype(m, value) == Some(DType::F32))
 }
 
@@ -92,12 +105,10 @@ fn extend(
     arg: Option<ValueId>,
     does: &str,
     more: &[(&str, AttrId)],
-) -> ValueId {
+) -> Option<ValueId> {
     let m = r.ir();
-    let fused = match name(m, inner) {
-        plain if PLAIN.contains(&plain) => format!("_Fused{plain}"),
-        other => other.to_owned(),
-    };
+    let product = operator(m, inner)?;
+    let fused = PLAIN.iter().position(|&plain| plain == product).map_or(product, |at| FUSED[at]);
     let operands: Vec<ValueId> = m.operands(inner).chain(arg).collect();
     let mut does_now = words(m, inner, "fused_ops");
     does_now.push(does.to_owned());
@@ -112,7 +123,12 @@ fn extend(
     let mut written: Vec<(&str, AttrId)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
     written.extend([("fused_ops", list), ("num_args", n_args)]);
     written.extend(more);
-    make(r, op, &fused, &operands, result, &written)
+    Some(make(r, op, fused, &operands, result, &written))
+}
+
+/// Whether an op is a product with packed weights.
+fn is_packed(m: &Module, op: OpId) -> bool {
+    operator(m, op).is_some_and(|operator| PACKED.contains(&operator))
 }
 
 /// A sum's operands, one that is a product and the other, in both orders.
@@ -123,21 +139,21 @@ fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
 /// A product and a bias.
 fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let is_bias_add = name(m, op).starts_with("BiasAdd");
+    let is_bias_add = matches!(operator(m, op)?, Op::BiasAdd | Op::BiasAddV1);
     let pairs = either_way(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
     let (x, bias, inner) = pairs.iter().find_map(|&(x, bias)| {
         let inner = fusable(m, x, &PLAIN).or_else(|| fusable(m, x, &PACKED))?;
         // TensorFlow's fused depthwise convolution knows no explicit paddings.
-        let is_known =
-            name(m, inner) != "DepthwiseConv2dNative" || m.attr_named(inner, "explicit_paddings").is_none();
+        let is_known = operator(m, inner) != Some(Op::DepthwiseConv2dNative)
+            || m.attr_named(inner, "explicit_paddings").is_none();
         (is_known && words(m, inner, "fused_ops").is_empty()).then_some((x, bias, inner))
     })?;
     if is_bias_add {
         if layout(m, inner) != layout(m, op) {
             return None;
         }
-        return Some(extend(r, op, inner, Some(bias), "BiasAdd", &[]));
+        return extend(r, op, inner, Some(bias), BIAS, &[]);
     }
     // A vector along the last axis, or the last axes of a product, that does not make the sum larger.
     let n = m.attr_named(inner, "contracted").map_or(1, |_| columns(m, inner));
@@ -146,7 +162,7 @@ fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if layout(m, inner) != "NHWC" || !shape.ends_with(&bias_dims) {
         return None;
     }
-    Some(extend(r, op, inner, Some(bias), "BiasAdd", &[]))
+    extend(r, op, inner, Some(bias), BIAS, &[])
 }
 
 /// How many axes of a packed product's result are columns.
@@ -165,10 +181,10 @@ fn fuse_residual(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let (inner, residual) = either_way(m, op).into_iter().find_map(|(x, residual)| {
         let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
         let done = words(m, inner, "fused_ops");
-        let is_first = done.is_empty() && name(m, inner).starts_with("_Packed") || done == ["BiasAdd"];
+        let is_first = done.is_empty() && is_packed(m, inner) || done == [BIAS];
         (is_first && same_type(m, x, residual) && x != residual).then_some((inner, residual))
     })?;
-    Some(extend(r, op, inner, Some(residual), "Add", &[]))
+    extend(r, op, inner, Some(residual), ADDEND, &[])
 }
 
 /// A product with a bias, and an activation.
@@ -177,17 +193,17 @@ fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let x = m.operand(op, 0);
     let inner = fusable(m, x, &FUSED).or_else(|| fusable(m, x, &PACKED))?;
     let done = words(m, inner, "fused_ops");
-    let what = activation(m, op, name(m, inner))?;
+    let what = activation(m, op, operator(m, inner)?)?;
     let is_next = match done.last() {
-        Some(last) => last == "BiasAdd" || last == "Add",
-        None => name(m, inner).starts_with("_Packed"),
+        Some(last) => last == BIAS || last == ADDEND,
+        None => is_packed(m, inner),
     };
     if !is_next {
         return None;
     }
-    let alpha = m.attr_named(op, "alpha").filter(|_| what == "LeakyRelu");
+    let alpha = m.attr_named(op, "alpha").filter(|_| operator(m, op) == Some(Op::LeakyRelu));
     let more: Vec<(&str, AttrId)> = alpha.map(|alpha| ("leakyrelu_alpha", alpha)).into_iter().collect();
-    Some(extend(r, op, inner, None, what, &more))
+    extend(r, op, inner, None, what, &more)
 }
 
 /// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a bias.
@@ -200,17 +216,18 @@ fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if trains || !others_unused || constants.iter().any(|&value| constant(m, value).is_none()) {
         return None;
     }
-    let convolutions = ["Conv2D", "DepthwiseConv2dNative"];
+    let convolutions = [Op::Conv2D, Op::DepthwiseConv2dNative];
     let x = m.operand(op, 0);
-    let (conv, bias) = match fusable(m, x, &["_FusedConv2D", "_FusedDepthwiseConv2dNative", "BiasAdd"]) {
-        Some(sum) if name(m, sum) == "BiasAdd" => {
+    let (conv, bias) = match fusable(m, x, &[Op::_FusedConv2D, Op::_FusedDepthwiseConv2dNative, Op::BiasAdd])
+    {
+        Some(sum) if operator(m, sum) == Some(Op::BiasAdd) => {
             if layout(m, sum) != layout(m, op) {
                 return None;
             }
             (fusable(m, m.operand(sum, 0), &convolutions)?, Some(m.operand(sum, 1)))
         }
         Some(fused) => {
-            (words(m, fused, "fused_ops") == ["BiasAdd"]).then_some((fused, Some(m.operand(fused, 2))))?
+            (words(m, fused, "fused_ops") == [BIAS]).then_some((fused, Some(m.operand(fused, 2))))?
         }
         None => (fusable(m, x, &convolutions)?, None),
     };
@@ -227,33 +244,34 @@ fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     });
     let (vector, kernel, result) = (ty(m, scale), ty(m, filter), ty(m, m.result(op, 0)));
     let image = m.operand(conv, 0);
-    let plain = name(m, conv).trim_start_matches("_Fused").to_owned();
+    let conv_operator = operator(m, conv)?;
+    let plain = FUSED.iter().position(|&fused| fused == conv_operator).map_or(conv_operator, |at| PLAIN[at]);
     let format = m.attr_named(op, "data_format");
     let fused_only = ["fused_ops", "num_args", "epsilon", "leakyrelu_alpha", "TArgs", "num_host_args"];
     let kept: Vec<(String, AttrId)> =
         attrs(m, conv).into_iter().filter(|(name, _)| !fused_only.contains(&name.as_str())).collect();
     let kept: Vec<(&str, AttrId)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
     let epsilon = scalar(r, op, epsilon, DType::F32)?;
-    let shifted = make(r, op, "AddV2", &[variance, epsilon], vector, &[]);
-    let root = make(r, op, "Rsqrt", &[shifted], vector, &[]);
-    let factor = make(r, op, "Mul", &[scale, root], vector, &[]);
+    let shifted = make(r, op, Op::AddV2, &[variance, epsilon], vector, &[]);
+    let root = make(r, op, Op::Rsqrt, &[shifted], vector, &[]);
+    let factor = make(r, op, Op::Mul, &[scale, root], vector, &[]);
     // A depthwise filter's channels are on its last two axes.
-    let spread = if plain == "DepthwiseConv2dNative" {
+    let spread = if plain == Op::DepthwiseConv2dNative {
         let shape = ints(r, op, &filter_dims[2..], DType::I32)?;
         let element = r.ir().cx.element(vector);
         let matrix = crate::dialects::tf::tensor(r.cx(), Some(&filter_dims[2..]), element);
-        make(r, op, "Reshape", &[factor, shape], matrix, &[])
+        make(r, op, Op::Reshape, &[factor, shape], matrix, &[])
     } else {
         factor
     };
-    let filter = make(r, op, "Mul", &[filter, spread], kernel, &[]);
+    let filter = make(r, op, Op::Mul, &[filter, spread], kernel, &[]);
     let mean = match bias {
-        Some(bias) => make(r, op, "Sub", &[mean, bias], vector, &[]),
+        Some(bias) => make(r, op, Op::Sub, &[mean, bias], vector, &[]),
         None => mean,
     };
-    let moved = make(r, op, "Mul", &[mean, factor], vector, &[]);
-    let bias = make(r, op, "Sub", &[offset, moved], vector, &[]);
-    let conv = make(r, op, &plain, &[image, filter], result, &kept);
+    let moved = make(r, op, Op::Mul, &[mean, factor], vector, &[]);
+    let bias = make(r, op, Op::Sub, &[offset, moved], vector, &[]);
+    let conv = make(r, op, plain, &[image, filter], result, &kept);
     let format: Vec<(&str, AttrId)> = format.map(|format| ("data_format", format)).into_iter().collect();
-    Some(make(r, op, "BiasAdd", &[conv, bias], result, &format))
+    Some(make(r, op, Op::BiasAdd, &[conv, bias], result, &format))
 }

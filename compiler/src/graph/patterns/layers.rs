@@ -10,12 +10,13 @@
 //! Sums and means are those of the last axis. Factors may stand in any order. What an operator computes that others need too is still computed for them.
 
 use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
 
 use super::super::shapes::ints;
-use super::{constant, dims, dtype, flag, is_free, is_used_once, made_by, make, name, scalar, splat, ty};
-use crate::dialects::tf;
+use super::{constant, dims, dtype, flag, is_free, is_used_once, made_by, make, scalar, splat, ty};
+use crate::dialects::tf::{self, operator};
 use crate::ir::{Module, OpId, TypeKind, ValueId};
-use crate::rewrite::{At, Rewriter};
+use crate::rewrite::Rewriter;
 
 /// Values that a product has no more of.
 const MOST_FACTORS: usize = 8;
@@ -36,18 +37,18 @@ impl Factors {
                 return None;
             }
             let made = if leaves.contains(&value) { None } else { m.defining_op(value) };
-            match made.filter(|&op| is_free(m, op)).map(|op| (op, name(m, op))) {
-                Some((op, "Mul")) => todo.extend(m.operands(op)),
-                Some((op, "Neg")) => {
+            match made.filter(|&op| is_free(m, op)).and_then(|op| Some((op, operator(m, op)?))) {
+                Some((op, Op::Mul)) => todo.extend(m.operands(op)),
+                Some((op, Op::Neg)) => {
                     found.number = -found.number;
                     todo.extend(m.operands(op));
                 }
-                Some((op, "RealDiv")) if splat(m, m.operand(op, 1)).is_some() => {
+                Some((op, Op::RealDiv)) if splat(m, m.operand(op, 1)).is_some() => {
                     found.number /= splat(m, m.operand(op, 1))?;
                     todo.push(m.operand(op, 0));
                 }
-                Some((op, "Square")) => todo.extend([m.operand(op, 0), m.operand(op, 0)]),
-                Some((op, "Pow")) if splat(m, m.operand(op, 1)) == Some(3.0) => {
+                Some((op, Op::Square)) => todo.extend([m.operand(op, 0), m.operand(op, 0)]),
+                Some((op, Op::Pow)) if splat(m, m.operand(op, 1)) == Some(3.0) => {
                     todo.extend([m.operand(op, 0); 3]);
                 }
                 _ => match splat(m, value) {
@@ -71,7 +72,7 @@ impl Factors {
 
 /// The other operand of a sum with this number.
 fn beside(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
-    let op = made_by(m, value, &["Add", "AddV2"])?;
+    let op = made_by(m, value, &[Op::Add, Op::AddV2])?;
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
     [(a, b), (b, a)].into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
 }
@@ -95,27 +96,27 @@ pub(super) fn gelu(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     })?;
     let approximate = r.cx().bool_attr(is_approximate);
     let ty = ty(r.ir(), x);
-    Some(make(r, op, "_Gelu", &[x], ty, &[("approximate", approximate)]))
+    Some(make(r, op, Op::_Gelu, &[x], ty, &[("approximate", approximate)]))
 }
 
 /// What gelu multiplies half of x with: x, and whether it is the approximation.
 fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    if let Some(erfc) = made_by(m, factor, &["Erfc"]) {
+    if let Some(erfc) = made_by(m, factor, &[Op::Erfc]) {
         let (x, number) = scaled(m, m.operand(erfc, 0))?;
         return ((number + half).abs() < 1e-5).then_some((x, false));
     }
     let bent = beside(m, factor, 1.0)?;
-    if let Some(erf) = made_by(m, bent, &["Erf"]) {
+    if let Some(erf) = made_by(m, bent, &[Op::Erf]) {
         let (x, number) = scaled(m, m.operand(erf, 0))?;
         return ((number - half).abs() < 1e-5).then_some((x, false));
     }
-    let tanh = made_by(m, bent, &["Tanh"])?;
+    let tanh = made_by(m, bent, &[Op::Tanh])?;
     let (sum, number) = scaled(m, m.operand(tanh, 0))?;
     if (number - (2.0 / std::f64::consts::PI).sqrt()).abs() > 1e-5 {
         return None;
     }
-    let sum = made_by(m, sum, &["Add", "AddV2"])?;
+    let sum = made_by(m, sum, &[Op::Add, Op::AddV2])?;
     let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
     let x = [(a, b), (b, a)]
         .into_iter()
@@ -127,17 +128,17 @@ fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
 fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let (mut value, mut number) = (value, 1.0);
     for _ in 0..MOST_FACTORS {
-        let Some(op) = made_by(m, value, &["Mul", "RealDiv", "Neg"]) else { break };
-        let (kind, first) = (name(m, op), m.operand(op, 0));
-        if kind == "Neg" {
+        let Some(op) = made_by(m, value, &[Op::Mul, Op::RealDiv, Op::Neg]) else { break };
+        let (kind, first) = (operator(m, op)?, m.operand(op, 0));
+        if kind == Op::Neg {
             (value, number) = (first, -number);
             continue;
         }
         let second = m.operand(op, 1);
         match (splat(m, first), splat(m, second)) {
-            (_, Some(by)) if kind == "RealDiv" => (value, number) = (first, number / by),
-            (_, Some(by)) if kind == "Mul" => (value, number) = (first, number * by),
-            (Some(by), _) if kind == "Mul" => (value, number) = (second, number * by),
+            (_, Some(by)) if kind == Op::RealDiv => (value, number) = (first, number / by),
+            (_, Some(by)) if kind == Op::Mul => (value, number) = (first, number * by),
+            (Some(by), _) if kind == Op::Mul => (value, number) = (second, number * by),
             _ => break,
         }
     }
@@ -145,7 +146,7 @@ fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
 }
 
 /// The operand of a reduction over its last axis that keeps it.
-fn over_last_axis(m: &Module, value: ValueId, kind: &str) -> Option<ValueId> {
+fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     let op = made_by(m, value, &[kind])?;
     let x = m.operand(op, 0);
     let TypeKind::Tensor { shape, .. } = m.cx.ty(ty(m, x)) else { return None };
@@ -157,7 +158,7 @@ fn over_last_axis(m: &Module, value: ValueId, kind: &str) -> Option<ValueId> {
 
 /// What a value is apart from `StopGradient` and such.
 fn past(m: &Module, mut value: ValueId) -> ValueId {
-    while let Some(op) = made_by(m, value, &["Identity", "PreventGradient", "StopGradient"]) {
+    while let Some(op) = made_by(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
         value = m.operand(op, 0);
     }
     value
@@ -167,46 +168,46 @@ fn past(m: &Module, mut value: ValueId) -> ValueId {
 pub(super) fn softmax(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
     let (exp, sum) = (m.operand(op, 0), m.operand(op, 1));
-    if over_last_axis(m, sum, "Sum")? != exp {
+    if over_last_axis(m, sum, Op::Sum)? != exp {
         return None;
     }
-    let shifted = made_by(m, m.operand(made_by(m, exp, &["Exp"])?, 0), &["Sub"])?;
+    let shifted = made_by(m, m.operand(made_by(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
     let most = past(m, m.operand(shifted, 1));
     let result = ty(m, m.result(op, 0));
-    if over_last_axis(m, most, "Max")? != x || ty(m, x) != result {
+    if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != result {
         return None;
     }
-    Some(make(r, op, "Softmax", &[x], result, &[]))
+    Some(make(r, op, Op::Softmax, &[x], result, &[]))
 }
 
 /// Rows less their mean, by the root of their variance: what they are of, and epsilon.
 fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
-    let sub = made_by(m, difference, &["Sub"])?;
+    let sub = made_by(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
-    let is_mean = over_last_axis(m, past(m, mean), "Mean") == Some(x);
+    let is_mean = over_last_axis(m, past(m, mean), Op::Mean) == Some(x);
     let (of, epsilon) = inverse_deviation(m, inverse)?;
     (is_mean && of == x).then_some((x, epsilon))
 }
 
 /// `1 / sqrt(variance(x) + epsilon)` of rows: x and epsilon.
 fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
-    let rsqrt = made_by(m, value, &["Rsqrt"])?;
-    let sum = made_by(m, m.operand(rsqrt, 0), &["Add", "AddV2"])?;
+    let rsqrt = made_by(m, value, &[Op::Rsqrt])?;
+    let sum = made_by(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
     let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
     [(a, b), (b, a)].into_iter().find_map(|(variance, epsilon)| {
         let epsilon = splat(m, epsilon)?;
-        let squares = over_last_axis(m, variance, "Mean")?;
-        let op = made_by(m, squares, &["SquaredDifference", "Square"])?;
-        let (x, mean) = if name(m, op) == "Square" {
-            let sub = made_by(m, m.operand(op, 0), &["Sub"])?;
+        let squares = over_last_axis(m, variance, Op::Mean)?;
+        let op = made_by(m, squares, &[Op::SquaredDifference, Op::Square])?;
+        let (x, mean) = if operator(m, op) == Some(Op::Square) {
+            let sub = made_by(m, m.operand(op, 0), &[Op::Sub])?;
             (m.operand(sub, 0), m.operand(sub, 1))
         } else {
             (m.operand(op, 0), m.operand(op, 1))
         };
         let (x, mean) =
-            if over_last_axis(m, past(m, mean), "Mean") == Some(x) { (x, mean) } else { (mean, x) };
-        (over_last_axis(m, past(m, mean), "Mean") == Some(x)).then_some((x, epsilon))
+            if over_last_axis(m, past(m, mean), Op::Mean) == Some(x) { (x, mean) } else { (mean, x) };
+        (over_last_axis(m, past(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
     })
 }
 
@@ -230,7 +231,7 @@ pub(super) fn layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         if let Some((x, epsilon)) = normalized(m, difference, inverse) {
             return Some((x, epsilon, None));
         }
-        let product = made_by(m, inverse, &["Mul"])?;
+        let product = made_by(m, inverse, &[Op::Mul])?;
         let (c, d) = (m.operand(product, 0), m.operand(product, 1));
         [(c, d), (d, c)].into_iter().find_map(|(inverse, gamma)| {
             let (x, epsilon) = normalized(m, difference, inverse)?;
@@ -254,14 +255,14 @@ pub(super) fn batched_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<Value
     let n = row(m, m.result(op, 0))?;
     let either = |op: OpId| [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))];
     let (x, gamma, beta, epsilon) = either(op).into_iter().find_map(|(product, rest)| {
-        let product = made_by(m, product, &["Mul"])?;
-        let rest = made_by(m, rest, &["Sub"])?;
-        let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &["Mul"])?);
+        let product = made_by(m, product, &[Op::Mul])?;
+        let rest = made_by(m, rest, &[Op::Sub])?;
+        let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &[Op::Mul])?);
         either(product).into_iter().find_map(|(x, g)| {
             let has_mean = either(shift)
                 .into_iter()
-                .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), "Mean") == Some(x));
-            let (inverse, gamma) = either(made_by(m, g, &["Mul"])?)
+                .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), Op::Mean) == Some(x));
+            let (inverse, gamma) = either(made_by(m, g, &[Op::Mul])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
             let (of, epsilon) = inverse_deviation(m, inverse)?;
@@ -281,7 +282,7 @@ fn norm(
 ) -> Option<ValueId> {
     let epsilon = r.cx().f32_attr(epsilon as f32);
     let ty = ty(r.ir(), x);
-    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], ty, &[("epsilon", epsilon)]))
+    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], ty, &[("epsilon", epsilon)]))
 }
 
 /// A constant vector.
@@ -290,7 +291,7 @@ fn row_of(r: &mut Rewriter<'_>, before: OpId, n: i64, number: f64) -> Option<Val
     let size = super::ints(r, before, &[n], DType::I32)?;
     let element = r.ir().cx.element(ty(r.ir(), one));
     let vector = tf::tensor(r.cx(), Some(&[n]), element);
-    Some(make(r, before, "Fill", &[size, one], vector, &[]))
+    Some(make(r, before, Op::Fill, &[size, one], vector, &[]))
 }
 
 /// A layer norm and a vector that it is multiplied with.
@@ -299,10 +300,10 @@ pub(super) fn scale_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId
     let m = r.ir();
     let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
     let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, gamma));
-    let gamma = make(r, op, "Mul", &[gamma, vector], vector_ty, &[]);
-    let beta = make(r, op, "Mul", &[beta, vector], vector_ty, &[]);
+    let gamma = make(r, op, Op::Mul, &[gamma, vector], vector_ty, &[]);
+    let beta = make(r, op, Op::Mul, &[beta, vector], vector_ty, &[]);
     let result = ty(r.ir(), x);
-    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], result, &[("epsilon", epsilon)]))
 }
 
 /// A layer norm and a vector that is added to it.
@@ -311,16 +312,16 @@ pub(super) fn shift_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId
     let m = r.ir();
     let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
     let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, beta));
-    let beta = make(r, op, "AddV2", &[beta, vector], vector_ty, &[]);
+    let beta = make(r, op, Op::AddV2, &[beta, vector], vector_ty, &[]);
     let result = ty(r.ir(), x);
-    Some(make(r, op, "_LayerNorm", &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], result, &[("epsilon", epsilon)]))
 }
 
 /// The layer norm that is an operand of nobody else's, and the constant vector that is the other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
     [(a, b), (b, a)].into_iter().find_map(|(x, vector)| {
-        let inner = made_by(m, x, &["_LayerNorm"]).filter(|_| is_used_once(m, x))?;
+        let inner = made_by(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
         (constant(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
     })
@@ -329,38 +330,38 @@ fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
 /// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers, they are read as they were.
 pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let once = |value: ValueId, kinds: &[&str]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
-    let products = ["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"];
+    let once = |value: ValueId, kinds: &[Op]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
+    let products = [Op::BatchMatMul, Op::BatchMatMulV2, Op::BatchMatMulV3];
     let rank_4 = |value: ValueId| match m.cx.ty(ty(m, value)) {
         TypeKind::Tensor { shape: Some(shape), .. } => {
             shape.len() == 4 && dtype(m, value) == Some(DType::F32)
         }
         _ => false,
     };
-    let softmax = once(m.operand(op, 0), &["Softmax"])?;
+    let softmax = once(m.operand(op, 0), &[Op::Softmax])?;
     let v = m.operand(op, 1);
     if flag(m, op, "adj_x") || flag(m, op, "adj_y") || !rank_4(v) {
         return None;
     }
     let mut scores = m.operand(softmax, 0);
     let mut mask = None;
-    if let Some(sum) = once(scores, &["Add", "AddV2"]) {
+    if let Some(sum) = once(scores, &[Op::Add, Op::AddV2]) {
         let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
         let shape = ty(m, scores);
         let (inner, other) = [(a, b), (b, a)].into_iter().find(|&(inner, other)| {
             ty(m, inner) == shape
-                && once(inner, &["Mul", "RealDiv", products[0], products[1]]).is_some()
+                && once(inner, &[Op::Mul, Op::RealDiv, products[0], products[1]]).is_some()
                 && rank_4(other)
         })?;
         (scores, mask) = (inner, Some(other));
     }
     let mut scale = 1.0;
-    if let Some(scaled) = once(scores, &["Mul", "RealDiv"]) {
+    if let Some(scaled) = once(scores, &[Op::Mul, Op::RealDiv]) {
         let (a, b) = (m.operand(scaled, 0), m.operand(scaled, 1));
         (scores, scale) = match (splat(m, a), splat(m, b)) {
-            (_, Some(number)) if name(m, scaled) == "RealDiv" => (a, 1.0 / number),
-            (_, Some(number)) if name(m, scaled) == "Mul" => (a, number),
-            (Some(number), _) if name(m, scaled) == "Mul" => (b, number),
+            (_, Some(number)) if operator(m, scaled) == Some(Op::RealDiv) => (a, 1.0 / number),
+            (_, Some(number)) if operator(m, scaled) == Some(Op::Mul) => (a, number),
+            (Some(number), _) if operator(m, scaled) == Some(Op::Mul) => (b, number),
             _ => return None,
         };
     }
@@ -376,7 +377,7 @@ pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let turned = |value: ValueId| {
-        let transpose = made_by(m, value, &["Transpose"])?;
+        let transpose = made_by(m, value, &[Op::Transpose])?;
         (ints(m, m.operand(transpose, 1))? == [0, 2, 1, 3]).then(|| m.operand(transpose, 0))
     };
     let sources = [q, k, v].map(turned);
@@ -392,13 +393,13 @@ pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         ("num_masks", cx.int_attr(crate::ir::KnownType::I64.id(), i64::from(mask.is_some()))),
         ("scale", cx.f32_attr(scale as f32)),
     ];
-    Some(make(r, op, "_FusedAttention", &operands, result, &attrs))
+    Some(make(r, op, Op::_FusedAttention, &operands, result, &attrs))
 }
 
 /// A packed product of a tensor whose last axes were made one: the product can sum over all of them.
 pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let m = r.ir();
-    let reshape = made_by(m, m.operand(op, 0), &["Reshape"])?;
+    let reshape = made_by(m, m.operand(op, 0), &[Op::Reshape])?;
     let x = m.operand(reshape, 0);
     let of = |value: ValueId| match m.cx.ty(ty(m, value)) {
         TypeKind::Tensor { shape: Some(shape), .. } => Some(shape.to_vec()),
@@ -418,7 +419,6 @@ pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let (inner, result) = (inner.to_vec(), ty(m, m.result(op, 0)));
     let kept: Vec<(String, crate::ir::AttrId)> =
         super::attrs(m, op).into_iter().filter(|(name, _)| name != "shape" && name != "contracted").collect();
-    let loc = m.loc(op);
     let i64 = crate::ir::KnownType::I64.id();
     let cx = r.cx();
     let n = cx.int_attr(i64, inner.len() as i64);
@@ -426,6 +426,5 @@ pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let shape = cx.array_attr(&shape);
     let mut written: Vec<(&str, _)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
     written.extend([("contracted", n), ("shape", shape)]);
-    let new = r.create_named(At::Before(op), loc, "tf._PackedMatMul", &operands, &[result], &written);
-    Some(r.ir().result(new, 0))
+    Some(make(r, op, Op::_PackedMatMul, &operands, result, &written))
 }

@@ -17,13 +17,13 @@ mod fusion;
 mod layers;
 mod passing;
 
-pub(super) use arithmetic::UNARY;
-
 use std::sync::Arc;
 
 use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::op::Op;
 use befrost_tensor::{DType, HostTensor};
 
+use crate::dialects::tf::operator;
 use crate::dialects::{OpDef, tf};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
@@ -42,11 +42,11 @@ pub(super) enum Family {
 
 /// The rewrites of an op.
 pub(super) fn of(family: Family, def: &'static OpDef) -> &'static [Pattern] {
-    let Some(name) = tf::op_of(&def.name) else { return &[] };
+    let Some(operator) = def.row.and_then(|row| row.op) else { return &[] };
     match family {
-        Family::Constant => constant::of(name),
-        Family::Arithmetic => arithmetic::of(name),
-        Family::Fusion => fusion::of(name),
+        Family::Constant => constant::of(operator),
+        Family::Arithmetic => arithmetic::of(operator),
+        Family::Fusion => fusion::of(operator),
     }
 }
 
@@ -76,15 +76,10 @@ pub(super) fn is_free(m: &Module, op: OpId) -> bool {
     tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
 }
 
-/// The operator of an op.
-pub(super) fn name(m: &Module, op: OpId) -> &str {
-    tf::op_of(m.op_name_str(op)).unwrap_or("")
-}
-
-/// The op of this operator whose first result a value is, if it is free.
-pub(super) fn made_by(m: &Module, value: ValueId, wanted: &[&str]) -> Option<OpId> {
+/// The op of one of these operators whose first result a value is, if it is free.
+pub(super) fn made_by(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
     let op = m.defining_op(value)?;
-    (wanted.contains(&name(m, op)) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
+    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
 }
 
 /// Whether a value has one use.
@@ -152,13 +147,13 @@ pub(super) fn ints(r: &mut Rewriter<'_>, before: OpId, numbers: &[i64], dtype: D
 pub(super) fn make(
     r: &mut Rewriter<'_>,
     before: OpId,
-    name: &str,
+    operator: Op,
     operands: &[ValueId],
     ty: TypeId,
     attrs: &[(&str, AttrId)],
 ) -> ValueId {
     let loc = r.ir().loc(before);
-    let op = r.create_named(At::Before(before), loc, &format!("tf.{name}"), operands, &[ty], attrs);
+    let op = r.create_named(At::Before(before), loc, &tf::name_of(operator), operands, &[ty], attrs);
     r.ir().result(op, 0)
 }
 

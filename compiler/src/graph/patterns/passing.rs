@@ -1,8 +1,10 @@
 //! Operators that, as they are used, give their operand on.
 
 use super::super::shapes::{ints, shape_of};
-use super::{dims, flag, name, order_in};
+use super::{dims, flag, order_in};
+use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};
+use befrost_tensor::tf::op::Op;
 
 /// The operand that an op's result is, whatever that holds.
 pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
@@ -12,30 +14,32 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
         let found = dims(m, m.operand(op, i));
         found.is_some() && found == dims(m, m.result(op, 0))
     };
-    match name(m, op) {
-        "Identity" | "StopGradient" | "PreventGradient" | "Snapshot" => x(0),
-        "Reshape" | "BroadcastTo" | "Squeeze" | "ExpandDims" if same_shape(0) => x(0),
-        "Pad" | "PadV2" | "MirrorPad" | "Tile" | "Slice"
+    match operator(m, op)? {
+        Op::Identity | Op::StopGradient | Op::PreventGradient | Op::Snapshot => x(0),
+        Op::Reshape | Op::BroadcastTo | Op::Squeeze | Op::ExpandDims if same_shape(0) => x(0),
+        Op::Pad | Op::PadV2 | Op::MirrorPad | Op::Tile | Op::Slice
             if same_shape(0) && m.operand(op, 0) != m.operand(op, 1) =>
         {
             x(0)
         }
-        "StridedSlice" if same_shape(0) && steps_forward(m, op) => x(0),
-        "Transpose" if keeps_order(m, op) => x(0),
-        "ReverseV2" | "Roll" if touches_nothing(m, op) => x(0),
-        "Cast" if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) => {
+        Op::StridedSlice if same_shape(0) && steps_forward(m, op) => x(0),
+        Op::Transpose if keeps_order(m, op) => x(0),
+        Op::ReverseV2 | Op::Roll if touches_nothing(m, op) => x(0),
+        Op::Cast
+            if m.value_type(m.operand(op, 0)) == m.value_type(m.result(op, 0)) || same_elements(m, op) =>
+        {
             x(0)
         }
-        "Sum" | "Mean" | "Max" | "Min" | "Prod" | "All" | "Any"
+        Op::Sum | Op::Mean | Op::Max | Op::Min | Op::Prod | Op::All | Op::Any
             if ints(m, m.operand(op, 1)).is_some_and(|axes| axes.is_empty()) =>
         {
             x(0)
         }
-        "ConcatV2" if n == 2 => x(0),
-        "Concat" if n == 2 => x(1),
-        "AddN" if n == 1 => x(0),
-        "Split" if m.n_results(op) == 1 => x(1),
-        "SplitV" if m.n_results(op) == 1 => x(0),
+        Op::ConcatV2 if n == 2 => x(0),
+        Op::Concat if n == 2 => x(1),
+        Op::AddN if n == 1 => x(0),
+        Op::Split if m.n_results(op) == 1 => x(1),
+        Op::SplitV if m.n_results(op) == 1 => x(0),
         _ => None,
     }
 }
@@ -70,7 +74,7 @@ fn keeps_order(m: &Module, op: OpId) -> bool {
 
 /// Whether all axes that are reversed or rolled have one element.
 fn touches_nothing(m: &Module, op: OpId) -> bool {
-    let axes = if name(m, op) == "Roll" { 2 } else { 1 };
+    let axes = if operator(m, op) == Some(Op::Roll) { 2 } else { 1 };
     let (Some(axes), Some(sizes)) = (ints(m, m.operand(op, axes)), dims(m, m.operand(op, 0))) else {
         return false;
     };

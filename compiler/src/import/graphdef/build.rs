@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, Signature, Type, signature};
+use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
 use super::body::{Body, Needed, Reference, resolved, split_port};
 use super::{Importer, Instance, Refusal, attr, entry, errors};
@@ -197,7 +197,10 @@ impl<'g> Importer<'g> {
         let mut all = true;
         for &node in needed.keys() {
             let NodeDef { name, op, .. } = &body.nodes[node];
-            if !is_placeholder(op) && !tf::is_supported(op) && !self.library.contains_key(op.as_str()) {
+            if !is_placeholder(op)
+                && !row(op).is_some_and(OpRow::is_supported)
+                && !self.library.contains_key(op.as_str())
+            {
                 self.unsupported(op, name);
                 all = false;
             }
@@ -367,8 +370,8 @@ impl<'g> Importer<'g> {
 
     /// Complains about an operand whose element type is not the one that the node says.
     fn check_elements(&mut self, node: usize, body: &Body<'g>, operands: &[ValueId]) -> Result<(), String> {
-        let Some(signature) = signature(&body.nodes[node].op) else { return Ok(()) };
-        let wanted = elements(&signature.inputs, &signature, &body.nodes[node], body)?;
+        let Some(signature) = row(&body.nodes[node].op).map(OpRow::signature) else { return Ok(()) };
+        let wanted = elements(&signature.inputs, signature, &body.nodes[node], body)?;
         for (i, (&operand, (want, _, _))) in operands.iter().zip(&wanted).enumerate() {
             let element = self.m.cx.element(self.m.value_type(operand));
             let found = tf::type_of(&self.m.cx, element).map(|(ty, _)| ty);
@@ -398,8 +401,8 @@ impl<'g> Importer<'g> {
     /// What is known of a node.
     fn plan(&mut self, body: &Body<'g>, node: usize) -> Result<Plan, String> {
         let def = &body.nodes[node];
-        match signature(&def.op) {
-            Some(signature) => self.plan_op(body, def, &signature),
+        match row(&def.op) {
+            Some(row) => self.plan_op(body, def, row.signature()),
             None => self.plan_call(body, def),
         }
     }
@@ -620,7 +623,7 @@ fn fetches(body: &Body<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize
         }
     }
     let gives = |node: &NodeDef| {
-        !is_placeholder(&node.op) && signature(&node.op).is_none_or(|signature| !signature.outputs.is_empty())
+        !is_placeholder(&node.op) && row(&node.op).is_none_or(|row| !row.signature().outputs.is_empty())
     };
     let ends = (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node]));
     let ends: Vec<(usize, usize)> = ends.map(|node| (node, 0)).collect();

@@ -6,7 +6,7 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Type, has_function, signature};
+use befrost_tensor::tf::op::{AttrKind, Attrs, Type, row};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
@@ -14,10 +14,10 @@ pub(super) const MEMORY: &str = "memory";
 
 /// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a kernel.
 pub(super) fn names(kernel: &str) -> Vec<&'static str> {
-    let Some(signature) = kernel.strip_prefix("tf.").and_then(signature) else { return Vec::new() };
+    let Some(row) = kernel.strip_prefix("tf.").and_then(row) else { return Vec::new() };
     let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
-    let own = signature.attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
-    own.chain(has_function(signature.name).then_some(MEMORY)).collect()
+    let own = row.signature().attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
+    own.chain(row.has_function().then_some(MEMORY)).collect()
 }
 
 /// The attributes of a use of an operator.

@@ -33,7 +33,7 @@ use befrost_host::kernel::{
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
-use befrost_tensor::tf::op::{self, Attributes, Derived, Operands, OwnedEval};
+use befrost_tensor::tf::op::{self, Attributes, Derived, OpRow, Operands, OwnedEval, Traits};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
@@ -44,35 +44,35 @@ use self::memory::{ARENA, Memory};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
-/// The kernels of all operators that are functions of tensors.
-static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    op::names().filter(|name| op::has_function(name)).map(|name| format!("tf.{name}")).collect()
+/// The kernels of all operators that are functions of tensors, with their names.
+static KERNELS: LazyLock<Vec<(String, &'static OpRow)>> = LazyLock::new(|| {
+    let rows = op::rows().filter(|row| row.has_function());
+    rows.map(|row| (format!("tf.{}", row.name), row)).collect()
 });
-
-/// Those that give their operands on.
-const PASSING: [&str; 5] =
-    ["tf.Identity", "tf.IdentityN", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"];
-
-/// The one whose result lies in the file.
-const CONST: &str = "tf.Const";
 
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
-    for name in NAMES.iter().filter(|name| *name != CONST && !PASSING.contains(&name.as_str())) {
-        registry.add(Kernel::lazy(name, || signature_of_evaluate(name), evaluate));
+    for (name, row) in KERNELS.iter() {
+        registry.add(if row.has(Traits::CONSTANT) {
+            // The result lies in the file.
+            kernel!(
+                name,
+                |constant: Prepared<'_, Constant>, _: Ignored| Results(SmallVec::from_iter([constant
+                    .0
+                    .0
+                    .clone()])),
+                attrs::names
+            )
+        } else if row.has(Traits::PASSING) {
+            kernel!(
+                name,
+                |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect()),
+                attrs::names
+            )
+        } else {
+            Kernel::lazy(name, || signature_of_evaluate(name), evaluate)
+        });
     }
-    for name in PASSING {
-        registry.add(kernel!(
-            name,
-            |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect()),
-            attrs::names
-        ));
-    }
-    registry.add(kernel!(
-        CONST,
-        |constant: Prepared<'_, Constant>, _: Ignored| Results(SmallVec::from_iter([constant.0.0.clone()])),
-        attrs::names
-    ));
     registry.add(kernel!("tf._Strings", |made: Prepared<'_, ConstantStrings>,
                                          _dims: RawAttr<'_>,
                                          _texts: RawAttr<'_>| {
@@ -119,17 +119,23 @@ type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
-        let eval = attributes(site, |attrs| {
-            op::prepare_owned(attrs.op(), attrs.given()).map_err(|error| error.to_string())
-        })?;
+        let row = row_of(site)?;
+        let eval =
+            attributes(site, |attrs| row.prepare_owned(attrs.given()).map_err(|error| error.to_string()))?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
-        let of_variants: Option<OfVariants> = match site.name() {
-            "tf.ZerosLike" => Some(optionals::zeros_like),
-            "tf.AddN" => Some(optionals::add_n),
+        let of_variants: Option<OfVariants> = match row.op {
+            Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
+            Some(op::Op::AddN) => Some(optionals::add_n),
             _ => None,
         };
         Ok(Op { eval, of_variants, memory: Memory::of(site)? })
     }
+}
+
+/// The row of the operator of a use.
+fn row_of(site: &KernelUse<'_>) -> Result<&'static OpRow, String> {
+    let name = site.name().strip_prefix("tf.").unwrap_or_default();
+    op::row(name).ok_or_else(|| "TensorFlow has no such operator".to_owned())
 }
 
 /// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
@@ -137,15 +143,14 @@ fn attributes<R>(
     site: &KernelUse<'_>,
     f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
 ) -> Result<R, String> {
-    let name = site.name().strip_prefix("tf.").unwrap_or_default();
-    let signature = op::signature(name).ok_or("TensorFlow has no such operator")?;
+    let signature = row_of(site)?.signature();
     let types = |ty: &str| attrs::element_type(ty);
     let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
     let inputs = site.operand_types().take_while(data).map(types).collect();
     let outputs = site.result_types().take_while(data).map(types).collect();
-    let attrs = Derived::new(&signature, UseAttrs(site), inputs, outputs);
+    let attrs = Derived::new(signature, UseAttrs(site), inputs, outputs);
     attrs.check()?;
-    f(&Attributes::new(&signature, &attrs))
+    f(&Attributes::new(signature, &attrs))
 }
 
 fn signature_of_evaluate(kernel: &str) -> Signature {

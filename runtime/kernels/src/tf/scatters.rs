@@ -1,6 +1,6 @@
 //! Updates of parts of variables, by index.
 
-use befrost_tensor::tf::op::{Attributes, prepare};
+use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, scatter_update};
 use befrost_tensor::{Shape, TensorError};
 
@@ -61,7 +61,7 @@ fn slices(attrs: &Attributes<'_>, mode: Scatter) -> Result<Action, TensorError> 
 fn slice(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let gives = gives(attrs);
     // The attributes have the same names.
-    let Some(eval) = prepare("TensorStridedSliceUpdate", attrs.given())? else {
+    let Some(eval) = Op::TensorStridedSliceUpdate.row().prepare(attrs.given())? else {
         return Err(TensorError::Invalid { op: attrs.op(), problem: "there is no such function".to_owned() });
     };
     of(attrs, move |[to, begin, end, strides, value], cx| {

@@ -9,7 +9,7 @@ use befrost_host::error::ErrorCode;
 use befrost_host::queue::SingleThreaded;
 use befrost_host::{ExecContext, KernelError, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
-use befrost_tensor::tf::op::{Attributes, Attrs, Type, names, signature};
+use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{HostTensor, Shape, literal, print};
 
@@ -85,10 +85,10 @@ impl Caller {
     ) -> Result<Vec<Value>, KernelError> {
         let mut attrs = usual();
         attrs.0.extend(more.iter().copied());
-        let signature = signature(op).unwrap_or_else(|| panic!("{op} has no signature"));
+        let signature = row(op).unwrap_or_else(|| panic!("{op} has no row")).signature();
         let make = named(&format!("tf.{op}")).unwrap_or_else(|| panic!("{op} has no kernel"));
         let action =
-            make(&Attributes::new(&signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
+            make(&Attributes::new(signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
         action.call(&operands.iter().collect::<Vec<_>>(), &self.0).map(|results| results.into_vec())
     }
 
@@ -492,16 +492,16 @@ fn wrong_operands_are_errors_of_every_operator() {
         Value::I32(3),
         Value::Chain,
     ];
-    for op in names().filter(|op| named(&format!("tf.{op}")).is_some()) {
-        let n = signature(op).unwrap().inputs.len();
+    for row in rows().filter(|row| named(&format!("tf.{}", row.name)).is_some()) {
+        let (op, signature) = (row.name, row.signature());
+        let n = signature.inputs.len();
         for value in &values {
             for n in n.saturating_sub(1)..n + 2 {
                 let operands = vec![value.clone(); n];
                 let mut given = usual();
                 given.0.insert("message", "");
-                let signature = signature(op).unwrap();
                 let action =
-                    named(&format!("tf.{op}")).unwrap()(&Attributes::new(&signature, &given)).unwrap();
+                    named(&format!("tf.{op}")).unwrap()(&Attributes::new(signature, &given)).unwrap();
                 if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
                     assert!(error.to_string().len() > 10, "{op}: {error}");
                 }

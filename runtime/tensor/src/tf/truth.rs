@@ -111,7 +111,10 @@ impl<'a> Node<'a> {
     }
 
     fn run(&self) -> Result<Vec<HostTensor>, TensorError> {
-        let eval = op::prepare(self.op, &self.attrs)?.unwrap_or_else(|| panic!("no operator {}", self.op));
+        let eval = op::row(self.op)
+            .expect("the operator has a row")
+            .prepare(&self.attrs)?
+            .unwrap_or_else(|| panic!("no operator {}", self.op));
         let results = eval(&self.inputs, &malloc())?.into_vec();
         let agrees = op::infer_tests::agrees(self.op, &self.attrs, &self.inputs, &results);
         agrees.unwrap_or_else(|problem| panic!("{}: {problem}", self.op));

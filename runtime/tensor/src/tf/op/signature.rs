@@ -1,26 +1,23 @@
-//! TensorFlow's signatures: what an operator takes, gives and can be told.
+//! TensorFlow's signatures: operands, results and attributes.
 //!
 //! ```text
-//! signatures.txt, sorted by name, a line each:
+//! values:N*T axis:Tidx -> output:T; N:int T:type Tidx:type=int32          ConcatV2
+//! !condition:bool data:*T ->; T:list(type) summarize:int=3                Assert
 //!
-//!     ConcatV2 values:N*T axis:Tidx -> output:T; N:int T:type Tidx:type=int32
-//!     Assert! condition:bool data:*T ->; T:list(type) summarize:int=3
-//!
-//! line  := name ['!'] { arg } '->' { arg } [ ';' { attr } ]           '!': has effects or state
-//! arg   := name ':' [ number '*' ] type | name ':' '*' list           `number` an int attribute, `list` one of list(type)
+//! signature := ['!'] { arg } '->' { arg } [ ';' { attr } ]        '!': has effects or state in TensorFlow
+//! arg   := name ':' [ number '*' ] type | name ':' '*' list       `number` an int attribute, `list` one of list(type)
 //! type  := 'float' .. | attribute | 'Ref(' type ')'
-//! attr  := name ':' kind [ '=' default ]                              sorted by name
+//! attr  := name ':' kind [ '=' default ]                          sorted by name
 //! default := 3 | 0.5 | true | 'text' | float .. | ? | [2,-1] | [default,..]       `?`: a shape of unknown rank
 //! ```
 //!
-//! A line is found by bisection and parsed when its operator is asked for, so what is not used costs nothing.
+//! A signature is part of its operator's row and parsed once, when it is first asked for.
 //!
-//! The lines are facts of TensorFlow's registrations (2.21): names and defaults are exact, since graphs leave defaults out and functions
-//! refer to results by name. Not here: which types an attribute allows, and minimal lengths; the evaluators complain about those.
+//! Signatures are facts of TensorFlow's registrations (2.21): names and defaults are exact, since graphs leave
+//! defaults out and functions refer to results by name. Not here: which types an attribute allows, and minimal
+//! lengths; the functions complain about those.
 
 use super::types::Type;
-
-const LINES: &str = include_str!("signatures.txt");
 
 /// What an operator takes, gives and can be told.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +30,7 @@ pub struct Signature {
     pub outputs: Vec<Arg>,
     /// The attributes, sorted by name.
     pub attrs: Vec<AttrDef>,
-    /// Whether it has effects or state, so that equal nodes are not one.
+    /// Whether TensorFlow declares effects or state.
     pub is_stateful: bool,
 }
 
@@ -107,55 +104,28 @@ pub enum DefaultValue {
 }
 
 impl Signature {
+    /// The signature in a row; `None` if it is malformed.
+    pub(super) fn parse(name: &'static str, text: &'static str) -> Option<Signature> {
+        let (is_stateful, text) = match text.strip_prefix('!') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let (args, attrs) = text.split_once(';').unwrap_or((text, ""));
+        let (inputs, outputs) = args.split_once("->")?;
+        Some(Signature {
+            name,
+            inputs: inputs.split_whitespace().map(parse_arg).collect::<Option<_>>()?,
+            outputs: outputs.split_whitespace().map(parse_arg).collect::<Option<_>>()?,
+            attrs: attrs.split_whitespace().map(parse_attr).collect::<Option<_>>()?,
+            is_stateful,
+        })
+    }
+
     /// The attribute with this name.
     pub fn attr(&self, name: &str) -> Option<&AttrDef> {
         let at = self.attrs.binary_search_by_key(&name, |attr| attr.name).ok()?;
         self.attrs.get(at)
     }
-}
-
-/// The signature of the operator with this name.
-pub fn signature(name: &str) -> Option<Signature> {
-    parse(find(name)?)
-}
-
-/// The names of all operators, sorted.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    LINES.lines().map(name_of)
-}
-
-fn name_of(line: &str) -> &str {
-    let word = line.split(' ').next().unwrap_or_default();
-    word.strip_suffix('!').unwrap_or(word)
-}
-
-/// The line of an operator, by bisection: `low` and `high` are where lines begin.
-fn find(name: &str) -> Option<&'static str> {
-    let (mut low, mut high) = (0, LINES.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let start = LINES.get(..middle)?.rfind('\n').map_or(0, |at| at + 1).max(low);
-        let line = LINES.get(start..)?.lines().next()?;
-        match name_of(line).cmp(name) {
-            std::cmp::Ordering::Equal => return Some(line),
-            std::cmp::Ordering::Less => low = start + line.len() + 1,
-            std::cmp::Ordering::Greater => high = start,
-        }
-    }
-    None
-}
-
-fn parse(line: &'static str) -> Option<Signature> {
-    let (name, rest) = line.split_once(' ')?;
-    let (args, attrs) = rest.split_once(';').unwrap_or((rest, ""));
-    let (inputs, outputs) = args.split_once("->")?;
-    Some(Signature {
-        name: name.strip_suffix('!').unwrap_or(name),
-        inputs: inputs.split_whitespace().map(parse_arg).collect::<Option<_>>()?,
-        outputs: outputs.split_whitespace().map(parse_arg).collect::<Option<_>>()?,
-        attrs: attrs.split_whitespace().map(parse_attr).collect::<Option<_>>()?,
-        is_stateful: name.ends_with('!'),
-    })
 }
 
 fn parse_arg(word: &'static str) -> Option<Arg> {
@@ -224,67 +194,4 @@ fn parse_default(kind: AttrKind, text: &str) -> Option<DefaultValue> {
 fn items(text: &str) -> Option<impl Iterator<Item = &str>> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     Some(inside.split(',').filter(|item| !item.is_empty()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::DType;
-
-    #[test]
-    fn every_line_is_sorted_found_and_says_what_it_means() {
-        let all: Vec<&str> = names().collect();
-        assert!(all.is_sorted_by(|a, b| a < b) && all.len() > 250);
-        for (line, name) in LINES.lines().zip(&all) {
-            let signature = signature(name).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!(signature.name, *name);
-            assert!(signature.attrs.is_sorted_by(|a, b| a.name < b.name), "{line}");
-            let written = line.split_once(';').map_or("", |(_, attrs)| attrs);
-            assert_eq!(signature.attrs.len(), written.split_whitespace().count(), "{line}");
-            let defaults = signature.attrs.iter().filter(|attr| attr.default.is_some());
-            assert_eq!(defaults.count(), written.matches('=').count(), "{line}");
-            for arg in signature.inputs.iter().chain(&signature.outputs) {
-                let kind = |name: &str| signature.attr(name).map(|attr| attr.kind);
-                match arg.ty {
-                    ArgType::Is(_) => {}
-                    ArgType::Attr(name) => assert_eq!(kind(name), Some(AttrKind::Type), "{line}"),
-                    ArgType::List(name) => {
-                        assert_eq!(kind(name), Some(AttrKind::List(&AttrKind::Type)), "{line}");
-                    }
-                }
-                if let Some(number) = arg.number {
-                    assert_eq!(kind(number), Some(AttrKind::Int), "{line}");
-                }
-            }
-        }
-        for name in ["", "A", "zzz", "Concat V2", "Abort!", "Ifs", "_", "\n"] {
-            assert_eq!(signature(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn lines_are_read_as_written() {
-        let of = |name: &str| signature(name).unwrap();
-        let concat = of("ConcatV2");
-        let values = Arg { name: "values", ty: ArgType::Attr("T"), number: Some("N"), is_ref: false };
-        assert_eq!(concat.inputs[0], values);
-        let tidx = DefaultValue::Type(Type::Dense(DType::I32));
-        assert_eq!(concat.attr("Tidx").unwrap().default, Some(tidx));
-        assert_eq!(concat.attr("N").unwrap().default, None);
-        assert!(!concat.is_stateful && of("Assert").is_stateful);
-        assert_eq!(of("Assert").outputs, []);
-        assert_eq!(of("IdentityN").outputs[0].ty, ArgType::List("T"));
-        assert_eq!(of("Less").outputs[0].ty, ArgType::Is(Type::Dense(DType::I1)));
-        assert!(of("Assign").inputs[0].is_ref && !of("Assign").inputs[1].is_ref);
-        let default = |op: &str, attr: &str| of(op).attr(attr).unwrap().default.clone().unwrap();
-        let ones = DefaultValue::List(vec![DefaultValue::Int(1); 4]);
-        assert_eq!(default("Conv2D", "dilations"), ones);
-        assert_eq!(default("Conv2D", "data_format"), DefaultValue::String("NHWC".to_owned()));
-        assert_eq!(default("PrintV2", "end"), DefaultValue::String("\n".to_owned()));
-        assert_eq!(default("Placeholder", "shape"), DefaultValue::Shape(None));
-        assert_eq!(default("VarHandleOp", "container"), DefaultValue::String(String::new()));
-        assert_eq!(default("FusedBatchNormV3", "epsilon"), DefaultValue::Float(1e-4));
-        assert_eq!(of("If").attr("then_branch").unwrap().kind, AttrKind::Func);
-        assert_eq!(of("Const").attr("value").unwrap().kind, AttrKind::Tensor);
-    }
 }

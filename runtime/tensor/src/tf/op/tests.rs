@@ -11,7 +11,7 @@ use super::*;
 use crate::mem::Malloc;
 use crate::tf::PartialShape;
 use crate::tf::hostile_tests::{INTS, limited, operand};
-use crate::{DType, literal};
+use crate::{DType, Shape, literal};
 
 /// Attributes as `name=value`, whose kind is what is asked for.
 pub(in crate::tf) struct TextAttrs<'a>(pub(in crate::tf) BTreeMap<&'a str, &'a str>);
@@ -72,7 +72,7 @@ pub(super) fn attrs<'a>(given: &[(&'a str, &'a str)]) -> TextAttrs<'a> {
 fn run(op: &str, given: &[(&str, &str)], inputs: &[&str]) -> Result<Vec<HostTensor>, TensorError> {
     let inputs: Vec<HostTensor> =
         inputs.iter().map(|text| literal::parse(text, &Malloc::shared()).unwrap()).collect();
-    let eval = prepare(op, &attrs(given))?.unwrap_or_else(|| panic!("no operator {op}"));
+    let eval = row(op).expect(op).prepare(&attrs(given))?.unwrap_or_else(|| panic!("no operator {op}"));
     Ok(eval(&inputs.iter().collect::<Vec<_>>(), &Malloc::shared())?.into_vec())
 }
 
@@ -89,42 +89,6 @@ fn check(op: &str, given: &[(&str, &str)], inputs: &[&str], want: &[&str]) {
 fn refused(op: &str, given: &[(&str, &str)], inputs: &[&str], words: &str) {
     let error = run(op, given, inputs).err().unwrap_or_else(|| panic!("{op} accepts {inputs:?}"));
     assert!(error.to_string().contains(words), "{op}: {error}");
-}
-
-#[test]
-fn every_name_has_a_signature() {
-    for (name, _) in
-        FAMILIES.iter().copied().flatten().flat_map(|(names, make)| names.iter().map(move |n| (n, make)))
-    {
-        assert!(signature(name).is_some(), "{name}");
-        assert_eq!(
-            FAMILIES.iter().copied().flatten().filter(|(names, _)| names.contains(name)).count(),
-            1,
-            "{name}"
-        );
-        assert!(Tabled::named(name).is_none(), "{name} is in two tables");
-    }
-    use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, Test, Unary};
-    let tables = [
-        Unary::ALL.iter().map(|op| op.name()).collect::<Vec<_>>(),
-        Binary::ALL.iter().map(|op| op.name()).collect(),
-        Compare::ALL.iter().map(|op| op.name()).collect(),
-        Test::ALL.iter().map(|op| op.name()).collect(),
-        Part::ALL.iter().map(|op| op.name()).collect(),
-        Reduce::ALL.iter().map(|op| op.name()).collect(),
-        Scan::ALL.iter().map(|op| op.name()).collect(),
-        Segment::ALL.iter().map(|op| op.name()).collect(),
-    ];
-    for name in tables.iter().flatten() {
-        assert!(signature(name).is_some() && is_pure(name), "{name}");
-    }
-    let pure: Vec<&str> = names().filter(|name| is_pure(name)).collect();
-    assert!(pure.len() > 200, "{}", pure.len());
-    assert!(prepare("CheckNumerics", &attrs(&[("message", "")])).unwrap().is_some());
-    assert!(!is_pure("CheckNumerics"), "it fails on purpose");
-    for name in ["If", "While", "VarHandleOp", "TensorListStack", "StackPopV2", "Switch", "NoSuchOp", ""] {
-        assert!(!is_pure(name) && prepare(name, &attrs(&[])).unwrap().is_none(), "{name}");
-    }
 }
 
 #[test]
@@ -304,8 +268,8 @@ proptest! {
         tensors in prop::collection::vec(prop_oneof![operand(), index_operand()], 12),
         (extra, absent, same) in (-1isize..2, any::<u64>(), any::<bool>()),
     ) {
-        for name in names().filter(|name| is_pure(name)) {
-            let signature = signature(name).unwrap();
+        for row in rows().filter(|row| row.is_pure_function()) {
+            let (name, signature) = (row.name, row.signature());
             // What operands say is not said again, and wrongly.
             let says = |arg: &Arg, name: &str| {
                 let by_type = matches!(arg.ty, ArgType::Attr(own) | ArgType::List(own) if own == name);
@@ -315,7 +279,7 @@ proptest! {
             let given = signature.attrs.iter().filter(|attr| !said(attr.name)).zip(&values).enumerate();
             let given = given.filter(|(i, (attr, _))| attr.default.is_none() || absent >> i & 1 == 0);
             let given = TextAttrs(given.map(|(_, (attr, text))| (attr.name, &text[..])).collect());
-            match prepare(name, &given) {
+            match row.prepare(&given) {
                 Err(error) => prop_assert!(error.to_string().len() > 10, "{name}: {error}"),
                 Ok(None) => prop_assert!(false, "{name} is not evaluated"),
                 Ok(Some(eval)) => {

@@ -1,177 +1,232 @@
 //! Reductions, reshapes, and tensors made of shapes, positions and indices.
 
-use super::rules::{Row, same};
-use super::{Cx, Dim, PartialShape, broadcast, product, sum};
+use super::rules::same;
+use super::{Cx, Dim, PartialShape, Shapes, broadcast, product, sum};
 use crate::TensorError;
-use crate::tf::broadcast_args;
+use crate::tf;
 use crate::tf::create::range_len;
 use crate::tf::diagonal::{Band, sizes_around};
 use crate::tf::index::indices_of;
 
-pub(super) const OPS: &[Row] = &[
-    (&["ArgMax", "ArgMin"], |cx| {
-        let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
-        Ok(vec![match cx.int(1)? {
-            Some(axis) => without(dims, cx.axis(axis, dims.len())?),
-            None => PartialShape::of_rank(dims.len() - 1),
-        }])
-    }),
-    (&["Softmax", "LogSoftmax"], |cx| cx.at_least(0, 1).and_then(|_| same(cx))),
-    (
-        &["MatrixBandPart", "BatchMatrixBandPart", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"],
-        |cx| cx.at_least(0, 2).and_then(|_| same(cx)),
-    ),
-    (&["InvertPermutation"], |cx| Ok(vec![PartialShape::new(cx.dims::<1>(0)?.to_vec())])),
-    (&["ReverseV2"], |cx| {
-        if let (Some(axes), Some(rank)) = (cx.ints(1)?, cx.shape(0)?.rank()) {
-            axis_set(cx, &axes, rank)?;
+pub(in crate::tf::op) fn arg_extreme(cx: &Cx<'_>) -> Shapes {
+    let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
+    Ok(vec![match cx.int(1)? {
+        Some(axis) => without(dims, cx.axis(axis, dims.len())?),
+        None => PartialShape::of_rank(dims.len() - 1),
+    }])
+}
+
+pub(in crate::tf::op) fn softmax(cx: &Cx<'_>) -> Shapes {
+    cx.at_least(0, 1).and_then(|_| same(cx))
+}
+
+pub(in crate::tf::op) fn matrix_band_part(cx: &Cx<'_>) -> Shapes {
+    cx.at_least(0, 2).and_then(|_| same(cx))
+}
+
+pub(in crate::tf::op) fn invert_permutation(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(cx.dims::<1>(0)?.to_vec())])
+}
+
+pub(in crate::tf::op) fn reverse_v2(cx: &Cx<'_>) -> Shapes {
+    if let (Some(axes), Some(rank)) = (cx.ints(1)?, cx.shape(0)?.rank()) {
+        axis_set(cx, &axes, rank)?;
+    }
+    same(cx)
+}
+
+pub(in crate::tf::op) fn reverse(cx: &Cx<'_>) -> Shapes {
+    let [n] = cx.dims::<1>(1)?;
+    Ok(vec![cx.merged(cx.shape(0)?, &cx.of_rank(n)?)?])
+}
+
+pub(in crate::tf::op) fn shape(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![cx.shape(0)?.rank()])])
+}
+
+pub(in crate::tf::op) fn shape_n(cx: &Cx<'_>) -> Shapes {
+    Ok(cx.operands.iter().map(|operand| PartialShape::new(vec![operand.shape.rank()])).collect())
+}
+
+pub(in crate::tf::op) fn expand_dims(cx: &Cx<'_>) -> Shapes {
+    let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let Some(axis) = cx.int(1)? else { return Ok(vec![PartialShape::of_rank(dims.len() + 1)]) };
+    Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(1))])
+}
+
+pub(in crate::tf::op) fn fill(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.shape_in(0)?])
+}
+
+pub(in crate::tf::op) fn broadcast_to(cx: &Cx<'_>) -> Shapes {
+    let target = cx.shape_in(1)?;
+    match broadcast(cx.shape(0)?, &target) {
+        Some(shape) if shape.merged(&target).is_some() => Ok(vec![target]),
+        _ => cx.refuse(format!("no broadcast to shape {target}")),
+    }
+}
+
+pub(in crate::tf::op) fn broadcast_args(cx: &Cx<'_>) -> Shapes {
+    if let (Some(a), Some(b)) = (cx.shape_in(0)?.shape(), cx.shape_in(1)?.shape()) {
+        tf::broadcast_args(&a, &b)?;
+    }
+    let rank = cx.length(0)?.zip(cx.length(1)?).map(|(a, b)| a.max(b));
+    Ok(vec![PartialShape::new(vec![rank])])
+}
+
+pub(in crate::tf::op) fn broadcast_gradient_args(_: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::of_rank(1); 2])
+}
+
+pub(in crate::tf::op) fn range(cx: &Cx<'_>) -> Shapes {
+    let constants = (cx.operand(0)?.constant, cx.operand(1)?.constant, cx.operand(2)?.constant);
+    let (Some(start), Some(limit), Some(delta)) = constants else {
+        return Ok(vec![PartialShape::of_rank(1)]);
+    };
+    Ok(vec![PartialShape::new(vec![Some(range_len(start, limit, delta)?)])])
+}
+
+pub(in crate::tf::op) fn lin_space(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![cx.count(2)?])])
+}
+
+pub(in crate::tf::op) fn indices_of_true(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![None, cx.shape(0)?.rank()])])
+}
+
+pub(in crate::tf::op) fn unique(cx: &Cx<'_>) -> Shapes {
+    let [n] = cx.dims::<1>(0)?;
+    Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n])])
+}
+
+pub(in crate::tf::op) fn unique_v2(cx: &Cx<'_>) -> Shapes {
+    let Some(dims) = cx.shape(0)?.as_slice() else {
+        return Ok(vec![PartialShape::unknown(), PartialShape::of_rank(1)]);
+    };
+    let (mut values, mut n) = (dims.to_vec(), None);
+    match cx.ints(1)?.as_deref() {
+        Some(axes) => {
+            let at = cx.axis(axes.first().copied().unwrap_or(0), dims.len())?;
+            n = dims[at];
+            values[at] = None;
         }
-        same(cx)
-    }),
-    (&["Reverse"], |cx| {
-        let [n] = cx.dims::<1>(1)?;
-        Ok(vec![cx.merged(cx.shape(0)?, &cx.of_rank(n)?)?])
-    }),
-    (&["Roll", "TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMin"], same),
-    (&["TensorScatterMax", "ScatterNdNonAliasingAdd"], same),
-    (&["Shape"], |cx| Ok(vec![PartialShape::new(vec![cx.shape(0)?.rank()])])),
-    (&["ShapeN"], |cx| {
-        Ok(cx.operands.iter().map(|operand| PartialShape::new(vec![operand.shape.rank()])).collect())
-    }),
-    (&["Reshape"], reshape),
-    (&["ExpandDims"], |cx| {
-        let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
-        let Some(axis) = cx.int(1)? else { return Ok(vec![PartialShape::of_rank(dims.len() + 1)]) };
-        Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(1))])
-    }),
-    (&["Squeeze"], squeeze),
-    (&["Fill", "Empty"], |cx| Ok(vec![cx.shape_in(0)?])),
-    (&["BroadcastTo"], |cx| {
-        let target = cx.shape_in(1)?;
-        match broadcast(cx.shape(0)?, &target) {
-            Some(shape) if shape.merged(&target).is_some() => Ok(vec![target]),
-            _ => cx.refuse(format!("no broadcast to shape {target}")),
-        }
-    }),
-    (&["BroadcastArgs"], |cx| {
-        if let (Some(a), Some(b)) = (cx.shape_in(0)?.shape(), cx.shape_in(1)?.shape()) {
-            broadcast_args(&a, &b)?;
-        }
-        let rank = cx.length(0)?.zip(cx.length(1)?).map(|(a, b)| a.max(b));
-        Ok(vec![PartialShape::new(vec![rank])])
-    }),
-    (&["BroadcastGradientArgs"], |_| Ok(vec![PartialShape::of_rank(1); 2])),
-    (&["Range"], |cx| {
-        let constants = (cx.operand(0)?.constant, cx.operand(1)?.constant, cx.operand(2)?.constant);
-        let (Some(start), Some(limit), Some(delta)) = constants else {
-            return Ok(vec![PartialShape::of_rank(1)]);
-        };
-        Ok(vec![PartialShape::new(vec![Some(range_len(start, limit, delta)?)])])
-    }),
-    (&["LinSpace"], |cx| Ok(vec![PartialShape::new(vec![cx.count(2)?])])),
-    (&["Where"], |cx| Ok(vec![PartialShape::new(vec![None, cx.shape(0)?.rank()])])),
-    (&["Unique"], |cx| {
-        let [n] = cx.dims::<1>(0)?;
-        Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n])])
-    }),
-    (&["UniqueV2"], |cx| {
-        let Some(dims) = cx.shape(0)?.as_slice() else {
-            return Ok(vec![PartialShape::unknown(), PartialShape::of_rank(1)]);
-        };
-        let (mut values, mut n) = (dims.to_vec(), None);
-        match cx.ints(1)?.as_deref() {
-            Some(axes) => {
-                let at = cx.axis(axes.first().copied().unwrap_or(0), dims.len())?;
-                n = dims[at];
-                values[at] = None;
-            }
-            None => values.fill(None),
-        }
-        Ok(vec![PartialShape::new(values), PartialShape::new(vec![n])])
-    }),
-    (&["ListDiff"], |cx| {
-        let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
-        Ok(vec![PartialShape::of_rank(1); 2])
-    }),
-    (&["ReverseSequence", "LRN", "LRNGrad"], same),
-    (&["LowerBound", "UpperBound"], |cx| Ok(vec![cx.shape(1)?.clone()])),
-    (&["Bincount"], |cx| Ok(vec![PartialShape::new(vec![cx.count(1)?])])),
-    (&["DenseBincount"], |cx| {
-        let size = cx.count(1)?;
-        Ok(vec![match cx.shape(0)?.as_slice() {
-            Some([] | [_]) => PartialShape::new(vec![size]),
-            Some([rows, _]) => PartialShape::new(vec![*rows, size]),
-            Some(dims) => return cx.refuse(format!("numbers of rank {}", dims.len())),
-            None => PartialShape::unknown(),
-        }])
-    }),
-    (&["DynamicPartition"], |cx| {
-        let (dims, partitions) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice());
-        let rest = dims.zip(partitions).map(|(dims, partitions)| dims.get(partitions.len()..));
-        let part = match rest {
-            Some(Some(rest)) => with(rest, 0, None),
-            Some(None) => return cx.refuse("the partitions have more axes than the data".to_owned()),
-            None => PartialShape::unknown(),
-        };
-        Ok(vec![part; cx.n_results])
-    }),
-    (&["SpaceToBatchND"], |cx| {
-        batched(
-            cx,
-            |batch, size| product(batch, Some(size)),
-            |len, size, around| Ok(sum(len, Some(around))?.map(|len| len / size)),
-        )
-    }),
-    (&["BatchToSpaceND"], |cx| {
-        batched(
-            cx,
-            |batch, size| Ok(batch.map(|batch| batch / size)),
-            |len, size, around| Ok(product(len, Some(size))?.map(|len| len.saturating_sub(around))),
-        )
-    }),
-    (&["UniqueWithCounts"], |cx| {
-        let [n] = cx.dims::<1>(0)?;
-        Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n]), PartialShape::of_rank(1)])
-    }),
-    (&["ConcatOffset"], |cx| Ok(cx.operands.iter().skip(1).map(|operand| operand.shape.clone()).collect())),
-    (&["VariableShape"], |_| Ok(vec![PartialShape::of_rank(1)])),
-    (&["Gather"], |cx| gather(cx, Some(0), 0)),
-    (&["GatherV2"], |cx| gather(cx, cx.int(2)?, cx.attrs.int("batch_dims")?)),
-    (&["GatherNd"], gather_nd),
-    (&["OneHot"], |cx| {
-        let depth = cx.count(1)?;
-        let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
-        let axis = cx.attrs.int("axis")?;
-        let at = if axis == -1 { Some(dims.len()) } else { usize::try_from(axis).ok() };
-        match at {
-            Some(at) if at <= dims.len() => Ok(vec![with(dims, at, depth)]),
-            _ => cx.refuse(format!("there is no axis {axis}")),
-        }
-    }),
-    (&["ScatterNd"], |cx| Ok(vec![cx.shape_in(2)?])),
-    (&["TopK"], |cx| top_k(cx, Some(cx.attrs.count("k")?))),
-    (&["TopKV2"], |cx| top_k(cx, cx.count(1)?)),
-    (&["InTopK", "InTopKV2"], |cx| {
-        let ([rows, _], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
-        Ok(vec![PartialShape::new(vec![cx.same(rows, n)?])])
-    }),
-    (&["Diag"], |cx| {
-        Ok(vec![
-            cx.shape(0)?
-                .as_slice()
-                .map_or(PartialShape::unknown(), |dims| PartialShape::new([dims, dims].concat())),
-        ])
-    }),
-    (&["DiagPart"], |cx| {
-        let Some(dims) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
-        let (left, right) = dims.split_at(dims.len() / 2);
-        Ok(vec![cx.merged(&PartialShape::new(left.to_vec()), &PartialShape::new(right.to_vec()))?])
-    }),
-    (&["MatrixDiag"], matrix_diag),
-    (&["MatrixDiagPart"], matrix_diag_part),
-    (&["MatrixDiagV2", "MatrixDiagV3"], matrices_around),
-    (&["MatrixDiagPartV2", "MatrixDiagPartV3"], diagonals),
-];
+        None => values.fill(None),
+    }
+    Ok(vec![PartialShape::new(values), PartialShape::new(vec![n])])
+}
+
+pub(in crate::tf::op) fn list_diff(cx: &Cx<'_>) -> Shapes {
+    let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
+    Ok(vec![PartialShape::of_rank(1); 2])
+}
+
+pub(in crate::tf::op) fn sorted_bounds(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.shape(1)?.clone()])
+}
+
+pub(in crate::tf::op) fn bincount(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![cx.count(1)?])])
+}
+
+pub(in crate::tf::op) fn dense_bincount(cx: &Cx<'_>) -> Shapes {
+    let size = cx.count(1)?;
+    Ok(vec![match cx.shape(0)?.as_slice() {
+        Some([] | [_]) => PartialShape::new(vec![size]),
+        Some([rows, _]) => PartialShape::new(vec![*rows, size]),
+        Some(dims) => return cx.refuse(format!("numbers of rank {}", dims.len())),
+        None => PartialShape::unknown(),
+    }])
+}
+
+pub(in crate::tf::op) fn dynamic_partition(cx: &Cx<'_>) -> Shapes {
+    let (dims, partitions) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice());
+    let rest = dims.zip(partitions).map(|(dims, partitions)| dims.get(partitions.len()..));
+    let part = match rest {
+        Some(Some(rest)) => with(rest, 0, None),
+        Some(None) => return cx.refuse("the partitions have more axes than the data".to_owned()),
+        None => PartialShape::unknown(),
+    };
+    Ok(vec![part; cx.n_results])
+}
+
+pub(in crate::tf::op) fn space_to_batch_nd(cx: &Cx<'_>) -> Shapes {
+    batched(
+        cx,
+        |batch, size| product(batch, Some(size)),
+        |len, size, around| Ok(sum(len, Some(around))?.map(|len| len / size)),
+    )
+}
+
+pub(in crate::tf::op) fn batch_to_space_nd(cx: &Cx<'_>) -> Shapes {
+    batched(
+        cx,
+        |batch, size| Ok(batch.map(|batch| batch / size)),
+        |len, size, around| Ok(product(len, Some(size))?.map(|len| len.saturating_sub(around))),
+    )
+}
+
+pub(in crate::tf::op) fn unique_with_counts(cx: &Cx<'_>) -> Shapes {
+    let [n] = cx.dims::<1>(0)?;
+    Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n]), PartialShape::of_rank(1)])
+}
+
+pub(in crate::tf::op) fn concat_offset(cx: &Cx<'_>) -> Shapes {
+    Ok(cx.operands.iter().skip(1).map(|operand| operand.shape.clone()).collect())
+}
+
+pub(in crate::tf::op) fn variable_shape(_: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::of_rank(1)])
+}
+
+pub(in crate::tf::op) fn gather_v1(cx: &Cx<'_>) -> Shapes {
+    gather(cx, Some(0), 0)
+}
+
+pub(in crate::tf::op) fn gather_v2(cx: &Cx<'_>) -> Shapes {
+    gather(cx, cx.int(2)?, cx.attrs.int("batch_dims")?)
+}
+
+pub(in crate::tf::op) fn one_hot(cx: &Cx<'_>) -> Shapes {
+    let depth = cx.count(1)?;
+    let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    let axis = cx.attrs.int("axis")?;
+    let at = if axis == -1 { Some(dims.len()) } else { usize::try_from(axis).ok() };
+    match at {
+        Some(at) if at <= dims.len() => Ok(vec![with(dims, at, depth)]),
+        _ => cx.refuse(format!("there is no axis {axis}")),
+    }
+}
+
+pub(in crate::tf::op) fn scatter_nd(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.shape_in(2)?])
+}
+
+pub(in crate::tf::op) fn top_k_v1(cx: &Cx<'_>) -> Shapes {
+    top_k(cx, Some(cx.attrs.count("k")?))
+}
+
+pub(in crate::tf::op) fn top_kv2(cx: &Cx<'_>) -> Shapes {
+    top_k(cx, cx.count(1)?)
+}
+
+pub(in crate::tf::op) fn in_top_k(cx: &Cx<'_>) -> Shapes {
+    let ([rows, _], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+    Ok(vec![PartialShape::new(vec![cx.same(rows, n)?])])
+}
+
+pub(in crate::tf::op) fn diag(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![
+        cx.shape(0)?
+            .as_slice()
+            .map_or(PartialShape::unknown(), |dims| PartialShape::new([dims, dims].concat())),
+    ])
+}
+
+pub(in crate::tf::op) fn diag_part(cx: &Cx<'_>) -> Shapes {
+    let Some(dims) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
+    let (left, right) = dims.split_at(dims.len() / 2);
+    Ok(vec![cx.merged(&PartialShape::new(left.to_vec()), &PartialShape::new(right.to_vec()))?])
+}
 
 /// The dimensions with one more at `at`.
 pub(super) fn with(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
@@ -196,7 +251,7 @@ fn axis_set(cx: &Cx<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorE
     Ok(set)
 }
 
-pub(super) fn reduction(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn reduction(cx: &Cx<'_>) -> Shapes {
     let (axes, keep_dims) = (cx.ints(1)?, cx.attrs.bool("keep_dims")?);
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let Some(axes) = axes else {
@@ -211,14 +266,14 @@ pub(super) fn reduction(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![PartialShape::new(kept.collect())])
 }
 
-pub(super) fn scan(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn scan(cx: &Cx<'_>) -> Shapes {
     if let (Some(dims), Some(axis)) = (cx.at_least(0, 1)?, cx.int(1)?) {
         cx.axis(axis, dims.len())?;
     }
     same(cx)
 }
 
-pub(super) fn segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn segment(cx: &Cx<'_>) -> Shapes {
     let count = cx.count(2)?;
     let (Some(dims), Some(ids)) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice()) else {
         return Ok(vec![PartialShape::unknown()]);
@@ -230,7 +285,7 @@ pub(super) fn segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![with(rest, 0, count)])
 }
 
-pub(super) fn sorted_segment(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn sorted_segment(cx: &Cx<'_>) -> Shapes {
     let [_] = cx.dims::<1>(1)?;
     let ids = cx.ints(1)?;
     let rows = ids.map(|ids| {
@@ -245,7 +300,7 @@ fn count(dims: &[Dim]) -> Result<Dim, TensorError> {
     dims.iter().try_fold(Some(1), |n, &dim| product(n, dim))
 }
 
-fn reshape(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn reshape(cx: &Cx<'_>) -> Shapes {
     let target = match (cx.ints(1)?, &cx.operand(1)?.dims) {
         (Some(dims), _) if dims.iter().filter(|&&dim| dim == -1).count() > 1 => {
             return cx.refuse(format!("more than one dimension of {dims:?} is open"));
@@ -271,7 +326,7 @@ fn reshape(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![PartialShape::new(dims)])
 }
 
-fn squeeze(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn squeeze(cx: &Cx<'_>) -> Shapes {
     let axes = cx.attrs.ints("squeeze_dims")?;
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let set = axis_set(cx, &axes, dims.len())?;
@@ -289,7 +344,7 @@ fn squeeze(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     )])
 }
 
-fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Result<Vec<PartialShape>, TensorError> {
+fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Shapes {
     let (Some(dims), Some(rows)) = (cx.at_least(0, 1)?, cx.shape(1)?.as_slice()) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -313,7 +368,7 @@ fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Result<Vec<Partial
     Ok(vec![PartialShape::new(shape)])
 }
 
-fn gather_nd(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn gather_nd(cx: &Cx<'_>) -> Shapes {
     let (dims, indices) = (cx.shape(0)?.as_slice(), cx.at_least(1, 1)?);
     let (Some(dims), Some((&Some(depth), outer))) = (dims, indices.and_then(|indices| indices.split_last()))
     else {
@@ -325,7 +380,7 @@ fn gather_nd(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     }
 }
 
-fn top_k(cx: &Cx<'_>, k: Dim) -> Result<Vec<PartialShape>, TensorError> {
+fn top_k(cx: &Cx<'_>, k: Dim) -> Shapes {
     let dims = cx.at_least(0, 1)?;
     let Some((&last, outer)) = dims.and_then(|dims| dims.split_last()) else {
         return Ok(vec![PartialShape::unknown(); 2]);
@@ -338,7 +393,7 @@ fn top_k(cx: &Cx<'_>, k: Dim) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![with(outer, outer.len(), k); 2])
 }
 
-fn matrix_diag(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn matrix_diag(cx: &Cx<'_>) -> Shapes {
     let dims = cx.at_least(0, 1)?;
     let last = dims.and_then(|dims| dims.last().map(|last| with(dims, dims.len(), *last)));
     Ok(vec![last.unwrap_or(PartialShape::unknown())])
@@ -353,7 +408,7 @@ fn band(cx: &Cx<'_>) -> Result<Option<Band>, TensorError> {
     }
 }
 
-fn matrices_around(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn matrices_around(cx: &Cx<'_>) -> Shapes {
     let Some((dims, band)) = cx.at_least(0, 1)?.zip(band(cx)?) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -369,7 +424,7 @@ fn matrices_around(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![PartialShape::new(shape)])
 }
 
-fn diagonals(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn diagonals(cx: &Cx<'_>) -> Shapes {
     let Some(([batch @ .., rows, cols], band)) = cx.at_least(0, 2)?.zip(band(cx)?) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -389,7 +444,7 @@ fn batched(
     cx: &Cx<'_>,
     batch: impl Fn(Dim, usize) -> Result<Dim, TensorError>,
     space: impl Fn(Dim, usize, usize) -> Result<Dim, TensorError>,
-) -> Result<Vec<PartialShape>, TensorError> {
+) -> Shapes {
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
     let around = cx.operand(2)?.constant.map(|around| indices_of(cx.op(), around)).transpose()?;
     let Some((sizes, around)) = cx.ints(1)?.zip(around) else {
@@ -410,7 +465,7 @@ fn batched(
     Ok(vec![PartialShape::new(shape)])
 }
 
-fn matrix_diag_part(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn matrix_diag_part(cx: &Cx<'_>) -> Shapes {
     let Some([batch @ .., rows, cols]) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
     let n = rows.zip(*cols).map(|(rows, cols)| rows.min(cols));
     Ok(vec![with(batch, batch.len(), n)])

@@ -1,91 +1,104 @@
 //! Concatenations, splits, pads and permutations.
 
 use super::arrays::{total, with, without};
-use super::rules::Row;
-use super::{Cx, Dim, PartialShape, product, sum};
+use super::{Cx, Dim, PartialShape, Shapes, product, sum};
 use crate::TensorError;
 
-pub(super) const OPS: &[Row] = &[
-    (&["ConcatV2"], |cx| {
-        let n = cx.operands.len().saturating_sub(1);
-        concat(cx, 0..n, cx.int(n)?)
-    }),
-    (&["Concat"], |cx| concat(cx, 1..cx.operands.len(), cx.int(0)?)),
-    (&["ParallelConcat"], |cx| concat(cx, 0..cx.operands.len(), Some(0))),
-    (&["Pack"], |cx| {
-        let axis = cx.attrs.int("axis")?;
-        let all = cx.operands.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &x.shape))?;
-        let Some(dims) = all.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
-        Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(cx.operands.len()))])
-    }),
-    (&["Unpack"], |cx| {
-        let axis = cx.attrs.int("axis")?;
-        let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown(); cx.n_results]) };
-        let at = cx.axis(axis, dims.len())?;
-        cx.same(dims[at], Some(cx.n_results))?;
-        Ok(vec![without(dims, at); cx.n_results])
-    }),
-    (&["Split"], |cx| {
-        let n = cx.n_results;
-        let Some(dims) = cx.at_least(1, 1)? else { return Ok(vec![PartialShape::unknown(); n]) };
-        let Some(axis) = cx.int(0)? else { return Ok(vec![PartialShape::of_rank(dims.len()); n]) };
-        let at = cx.axis(axis, dims.len())?;
-        let part = match dims[at] {
-            Some(len) if n == 0 || !len.is_multiple_of(n) => {
-                return cx.refuse(format!("axis {at} cannot be split into {n} equal parts"));
-            }
-            len => len.map(|len| len / n),
-        };
-        Ok(vec![replaced(dims, at, part); n])
-    }),
-    (&["SplitV"], split_v),
-    (&["Pad", "PadV2"], |cx| pad(cx, usize::MAX)),
-    (&["MirrorPad"], |cx| pad(cx, mirrored(cx)?)),
-    (&["MirrorPadGrad"], |cx| {
-        let limit = mirrored(cx)?;
-        padded(cx, |cx, dim, before, after| {
-            let Some(dim) = dim else { return Ok(None) };
-            match dim.checked_sub(before).and_then(|dim| dim.checked_sub(after)) {
-                Some(inner) if before.max(after) <= inner.saturating_sub(limit) => Ok(Some(inner)),
-                _ => cx.refuse(format!("{dim} positions, {before} and {after} of them added by reflection")),
-            }
-        })
-    }),
-    (&["Tile"], |cx| {
-        let multiples = cx.shape_in(1)?;
-        let known = cx.merged(&ranked(cx.shape(0)?), &ranked(&multiples))?;
-        let (Some(dims), Some(multiples)) = (cx.shape(0)?.as_slice(), multiples.as_slice()) else {
-            return Ok(vec![known]);
-        };
-        let tiled = dims.iter().zip(multiples).map(|(&dim, &n)| product(dim, n));
-        Ok(vec![PartialShape::new(tiled.collect::<Result<_, _>>()?)])
-    }),
-    (&["Transpose", "ConjugateTranspose"], transpose),
-    (&["SpaceToDepth"], |cx| {
-        let block = cx.attrs.count("block_size")?;
-        let [n, h, w, c] = cx.dims::<4>(0)?;
-        let part = |dim: Dim| match dim {
-            Some(dim) if block < 2 || !dim.is_multiple_of(block) => {
-                cx.refuse(format!("no blocks of {block} in {dim}"))
-            }
-            dim => Ok(dim.map(|dim| dim / block)),
-        };
-        let depth = product(c, block.checked_mul(block))?;
-        Ok(vec![PartialShape::new(vec![n, part(h)?, part(w)?, depth])])
-    }),
-    (&["DepthToSpace"], |cx| {
-        let block = cx.attrs.count("block_size")?;
-        let [n, h, w, c] = cx.dims::<4>(0)?;
-        let area = block.checked_mul(block).filter(|&area| area > 1);
-        let depth = match (c, area) {
-            (None, Some(_)) => None,
-            (Some(c), Some(area)) if c.is_multiple_of(area) => Some(c / area),
-            _ => return cx.refuse(format!("no blocks of {block}")),
-        };
-        Ok(vec![PartialShape::new(vec![n, product(h, Some(block))?, product(w, Some(block))?, depth])])
-    }),
-    (&["DynamicStitch", "ParallelDynamicStitch"], dynamic_stitch),
-];
+pub(in crate::tf::op) fn concat_v2(cx: &Cx<'_>) -> Shapes {
+    let n = cx.operands.len().saturating_sub(1);
+    concat(cx, 0..n, cx.int(n)?)
+}
+
+pub(in crate::tf::op) fn concat_v1(cx: &Cx<'_>) -> Shapes {
+    concat(cx, 1..cx.operands.len(), cx.int(0)?)
+}
+
+pub(in crate::tf::op) fn parallel_concat(cx: &Cx<'_>) -> Shapes {
+    concat(cx, 0..cx.operands.len(), Some(0))
+}
+
+pub(in crate::tf::op) fn pack(cx: &Cx<'_>) -> Shapes {
+    let axis = cx.attrs.int("axis")?;
+    let all = cx.operands.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &x.shape))?;
+    let Some(dims) = all.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
+    Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(cx.operands.len()))])
+}
+
+pub(in crate::tf::op) fn unpack(cx: &Cx<'_>) -> Shapes {
+    let axis = cx.attrs.int("axis")?;
+    let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown(); cx.n_results]) };
+    let at = cx.axis(axis, dims.len())?;
+    cx.same(dims[at], Some(cx.n_results))?;
+    Ok(vec![without(dims, at); cx.n_results])
+}
+
+pub(in crate::tf::op) fn split(cx: &Cx<'_>) -> Shapes {
+    let n = cx.n_results;
+    let Some(dims) = cx.at_least(1, 1)? else { return Ok(vec![PartialShape::unknown(); n]) };
+    let Some(axis) = cx.int(0)? else { return Ok(vec![PartialShape::of_rank(dims.len()); n]) };
+    let at = cx.axis(axis, dims.len())?;
+    let part = match dims[at] {
+        Some(len) if n == 0 || !len.is_multiple_of(n) => {
+            return cx.refuse(format!("axis {at} cannot be split into {n} equal parts"));
+        }
+        len => len.map(|len| len / n),
+    };
+    Ok(vec![replaced(dims, at, part); n])
+}
+
+pub(in crate::tf::op) fn pad_constant(cx: &Cx<'_>) -> Shapes {
+    pad(cx, usize::MAX)
+}
+
+pub(in crate::tf::op) fn mirror_pad(cx: &Cx<'_>) -> Shapes {
+    pad(cx, mirrored(cx)?)
+}
+
+pub(in crate::tf::op) fn mirror_pad_grad(cx: &Cx<'_>) -> Shapes {
+    let limit = mirrored(cx)?;
+    padded(cx, |cx, dim, before, after| {
+        let Some(dim) = dim else { return Ok(None) };
+        match dim.checked_sub(before).and_then(|dim| dim.checked_sub(after)) {
+            Some(inner) if before.max(after) <= inner.saturating_sub(limit) => Ok(Some(inner)),
+            _ => cx.refuse(format!("{dim} positions, {before} and {after} of them added by reflection")),
+        }
+    })
+}
+
+pub(in crate::tf::op) fn tile(cx: &Cx<'_>) -> Shapes {
+    let multiples = cx.shape_in(1)?;
+    let known = cx.merged(&ranked(cx.shape(0)?), &ranked(&multiples))?;
+    let (Some(dims), Some(multiples)) = (cx.shape(0)?.as_slice(), multiples.as_slice()) else {
+        return Ok(vec![known]);
+    };
+    let tiled = dims.iter().zip(multiples).map(|(&dim, &n)| product(dim, n));
+    Ok(vec![PartialShape::new(tiled.collect::<Result<_, _>>()?)])
+}
+
+pub(in crate::tf::op) fn space_to_depth(cx: &Cx<'_>) -> Shapes {
+    let block = cx.attrs.count("block_size")?;
+    let [n, h, w, c] = cx.dims::<4>(0)?;
+    let part = |dim: Dim| match dim {
+        Some(dim) if block < 2 || !dim.is_multiple_of(block) => {
+            cx.refuse(format!("no blocks of {block} in {dim}"))
+        }
+        dim => Ok(dim.map(|dim| dim / block)),
+    };
+    let depth = product(c, block.checked_mul(block))?;
+    Ok(vec![PartialShape::new(vec![n, part(h)?, part(w)?, depth])])
+}
+
+pub(in crate::tf::op) fn depth_to_space(cx: &Cx<'_>) -> Shapes {
+    let block = cx.attrs.count("block_size")?;
+    let [n, h, w, c] = cx.dims::<4>(0)?;
+    let area = block.checked_mul(block).filter(|&area| area > 1);
+    let depth = match (c, area) {
+        (None, Some(_)) => None,
+        (Some(c), Some(area)) if c.is_multiple_of(area) => Some(c / area),
+        _ => return cx.refuse(format!("no blocks of {block}")),
+    };
+    Ok(vec![PartialShape::new(vec![n, product(h, Some(block))?, product(w, Some(block))?, depth])])
+}
 
 /// Of the same rank, and nothing else.
 fn ranked(shape: &PartialShape) -> PartialShape {
@@ -99,11 +112,7 @@ fn replaced(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     PartialShape::new(dims)
 }
 
-fn concat(
-    cx: &Cx<'_>,
-    values: std::ops::Range<usize>,
-    axis: Option<i64>,
-) -> Result<Vec<PartialShape>, TensorError> {
+fn concat(cx: &Cx<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Shapes {
     let values = cx.operands.get(values).unwrap_or_default();
     let ranks =
         values.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &ranked(&x.shape)))?;
@@ -117,7 +126,7 @@ fn concat(
     Ok(vec![replaced(beyond.as_slice().unwrap_or_default(), at, along)])
 }
 
-fn split_v(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn split_v(cx: &Cx<'_>) -> Shapes {
     let n = cx.n_results;
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown(); n]) };
     let Some(axis) = cx.int(2)? else { return Ok(vec![PartialShape::of_rank(dims.len()); n]) };
@@ -145,7 +154,7 @@ fn mirrored(cx: &Cx<'_>) -> Result<usize, TensorError> {
 }
 
 /// `short` is how much less than the axis may be added, or the largest number if that does not matter.
-fn pad(cx: &Cx<'_>, short: usize) -> Result<Vec<PartialShape>, TensorError> {
+fn pad(cx: &Cx<'_>, short: usize) -> Shapes {
     padded(cx, |cx, dim, before, after| {
         if let Some(dim) = dim
             && short != usize::MAX
@@ -157,10 +166,7 @@ fn pad(cx: &Cx<'_>, short: usize) -> Result<Vec<PartialShape>, TensorError> {
     })
 }
 
-fn padded(
-    cx: &Cx<'_>,
-    f: impl Fn(&Cx<'_>, Dim, usize, usize) -> Result<Dim, TensorError>,
-) -> Result<Vec<PartialShape>, TensorError> {
+fn padded(cx: &Cx<'_>, f: impl Fn(&Cx<'_>, Dim, usize, usize) -> Result<Dim, TensorError>) -> Shapes {
     let [n, two] = cx.dims::<2>(1)?;
     cx.same(two, Some(2))?;
     let known = cx.merged(&ranked(cx.shape(0)?), &cx.of_rank(n)?)?;
@@ -181,7 +187,7 @@ fn padded(
     Ok(vec![PartialShape::new(shape)])
 }
 
-fn transpose(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn transpose(cx: &Cx<'_>) -> Shapes {
     let known = cx.merged(&ranked(cx.shape(0)?), &cx.of_rank(cx.length(1)?)?)?;
     let (Some(perm), Some(rank)) = (cx.ints(1)?, known.rank()) else { return Ok(vec![known]) };
     let mut found = vec![false; rank];
@@ -196,7 +202,7 @@ fn transpose(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![PartialShape::new(shape)])
 }
 
-fn dynamic_stitch(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn dynamic_stitch(cx: &Cx<'_>) -> Shapes {
     let (indices, data) = cx.operands.split_at(cx.operands.len() / 2);
     let mut rest = PartialShape::unknown();
     let mut rows = Some(0);

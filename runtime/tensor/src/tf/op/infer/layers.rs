@@ -1,172 +1,196 @@
 //! Products, images and layers.
 
-use super::rules::{Row, same};
-use super::{Cx, Dim, PartialShape, broadcast, product};
+use super::rules::same;
+use super::{Cx, Dim, PartialShape, Shapes, broadcast, product};
 use crate::TensorError;
 use crate::tf::einsum::einsum_shape;
-use crate::tf::op::layers::{conv, format, padding, plane, pooling};
+use crate::tf::op::eval::layers::{conv, format, padding, plane, pooling};
 use crate::tf::window::axis;
 use crate::tf::{Conv2d, Format, Padding};
 
-pub(super) const OPS: &[Row] = &[
-    (&["MatMul", "_FusedMatMul"], |cx| {
-        let (turn_a, turn_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
-        let (a, b) = (turned(cx.dims::<2>(0)?, turn_a), turned(cx.dims::<2>(1)?, turn_b));
-        cx.same(a[1], b[0])?;
-        finished(cx, PartialShape::new(vec![a[0], b[1]]), Format::Nhwc)
-    }),
-    (&["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], |cx| {
-        let (turn_a, turn_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
-        let (Some([batch_a @ .., a0, a1]), Some([batch_b @ .., b0, b1])) =
-            (cx.at_least(0, 2)?, cx.at_least(1, 2)?)
-        else {
-            return Ok(vec![PartialShape::unknown()]);
-        };
-        let (a, b) = (turned([*a0, *a1], turn_a), turned([*b0, *b1], turn_b));
-        cx.same(a[1], b[0])?;
-        let batch = broadcast(&PartialShape::new(batch_a.to_vec()), &PartialShape::new(batch_b.to_vec()));
-        let Some(batch) = batch else {
-            return cx.refuse("the batches cannot be broadcast together".to_owned());
-        };
-        Ok(vec![PartialShape::new([batch.as_slice().unwrap_or_default(), &[a[0], b[1]]].concat())])
-    }),
-    (&["Einsum"], |cx| {
-        let shapes: Vec<&PartialShape> = cx.operands.iter().map(|operand| &operand.shape).collect();
-        Ok(vec![einsum_shape(&cx.attrs.string("equation")?, &shapes)?])
-    }),
-    (&["SoftmaxCrossEntropyWithLogits"], |cx| {
-        let logits = PartialShape::new(cx.dims::<2>(0)?.to_vec());
-        match broadcast(&logits, cx.shape(1)?) {
-            Some(both) => Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both]),
-            None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
-        }
-    }),
-    (&["SparseSoftmaxCrossEntropyWithLogits"], |cx| {
-        let ([rows, classes], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
-        let rows = cx.same(rows, n)?;
-        Ok(vec![PartialShape::new(vec![rows]), PartialShape::new(vec![rows, classes])])
-    }),
-    (&["BiasAdd"], |cx| {
-        biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, format(&cx.attrs)?).map(|shape| vec![shape])
-    }),
-    (&["BiasAddV1"], |cx| biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, Format::Nhwc).map(|shape| vec![shape])),
-    (&["BiasAddGrad"], |cx| {
-        let channels = match (cx.at_least(0, 2)?, format(&cx.attrs)?) {
-            (Some([.., channels]), Format::Nhwc) | (Some([_, channels, ..]), Format::Nchw) => *channels,
-            _ => None,
-        };
-        Ok(vec![PartialShape::new(vec![channels])])
-    }),
-    (&["Conv2D", "_FusedConv2D"], |cx| {
-        let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
-        let [_, _, from, to] = filter;
-        let shape = convolved(cx, &attrs, filter, |cx, channels| {
-            // As many groups as the channels of a group fit.
-            if let (Some(channels), Some(from)) = (channels, from) {
-                let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
-                if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
-                    return cx.refuse(format!("{channels} channels for filters of {from}"));
-                }
+pub(in crate::tf::op) fn matmul(cx: &Cx<'_>) -> Shapes {
+    let (turn_a, turn_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
+    let (a, b) = (turned(cx.dims::<2>(0)?, turn_a), turned(cx.dims::<2>(1)?, turn_b));
+    cx.same(a[1], b[0])?;
+    finished(cx, PartialShape::new(vec![a[0], b[1]]), Format::Nhwc)
+}
+
+pub(in crate::tf::op) fn batch_matmul(cx: &Cx<'_>) -> Shapes {
+    let (turn_a, turn_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
+    let (Some([batch_a @ .., a0, a1]), Some([batch_b @ .., b0, b1])) =
+        (cx.at_least(0, 2)?, cx.at_least(1, 2)?)
+    else {
+        return Ok(vec![PartialShape::unknown()]);
+    };
+    let (a, b) = (turned([*a0, *a1], turn_a), turned([*b0, *b1], turn_b));
+    cx.same(a[1], b[0])?;
+    let batch = broadcast(&PartialShape::new(batch_a.to_vec()), &PartialShape::new(batch_b.to_vec()));
+    let Some(batch) = batch else {
+        return cx.refuse("the batches cannot be broadcast together".to_owned());
+    };
+    Ok(vec![PartialShape::new([batch.as_slice().unwrap_or_default(), &[a[0], b[1]]].concat())])
+}
+
+pub(in crate::tf::op) fn einsum(cx: &Cx<'_>) -> Shapes {
+    let shapes: Vec<&PartialShape> = cx.operands.iter().map(|operand| &operand.shape).collect();
+    Ok(vec![einsum_shape(&cx.attrs.string("equation")?, &shapes)?])
+}
+
+pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(cx: &Cx<'_>) -> Shapes {
+    let logits = PartialShape::new(cx.dims::<2>(0)?.to_vec());
+    match broadcast(&logits, cx.shape(1)?) {
+        Some(both) => Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both]),
+        None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+    }
+}
+
+pub(in crate::tf::op) fn sparse_softmax_cross_entropy_with_logits(cx: &Cx<'_>) -> Shapes {
+    let ([rows, classes], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+    let rows = cx.same(rows, n)?;
+    Ok(vec![PartialShape::new(vec![rows]), PartialShape::new(vec![rows, classes])])
+}
+
+pub(in crate::tf::op) fn bias_add(cx: &Cx<'_>) -> Shapes {
+    biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, format(&cx.attrs)?).map(|shape| vec![shape])
+}
+
+pub(in crate::tf::op) fn bias_add_v1(cx: &Cx<'_>) -> Shapes {
+    biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, Format::Nhwc).map(|shape| vec![shape])
+}
+
+pub(in crate::tf::op) fn bias_add_grad(cx: &Cx<'_>) -> Shapes {
+    let channels = match (cx.at_least(0, 2)?, format(&cx.attrs)?) {
+        (Some([.., channels]), Format::Nhwc) | (Some([_, channels, ..]), Format::Nchw) => *channels,
+        _ => None,
+    };
+    Ok(vec![PartialShape::new(vec![channels])])
+}
+
+pub(in crate::tf::op) fn conv2d(cx: &Cx<'_>) -> Shapes {
+    let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
+    let [_, _, from, to] = filter;
+    let shape = convolved(cx, &attrs, filter, |cx, channels| {
+        // As many groups as the channels of a group fit.
+        if let (Some(channels), Some(from)) = (channels, from) {
+            let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
+            if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
+                return cx.refuse(format!("{channels} channels for filters of {from}"));
             }
-            Ok(to)
-        })?;
-        finished(cx, shape, attrs.format)
-    }),
-    (&["DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"], |cx| {
-        let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
-        let [_, _, from, multiplier] = filter;
-        let shape =
-            convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
-        finished(cx, shape, attrs.format)
-    }),
-    (&["_PackedMatMul"], |cx| {
-        let (shape, n) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
-        let dims: Option<Vec<Dim>> = shape.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
-        let Some((inner, columns)) = dims.as_deref().and_then(|dims| dims.split_at_checked(n)) else {
-            return cx.refuse(format!("{n} axes contracted of weights {shape:?}"));
-        };
-        let Some(x) = cx.at_least(0, n)? else { return Ok(vec![PartialShape::unknown()]) };
-        let (rows, last) = x.split_at(x.len() - n);
-        for (&a, &b) in last.iter().zip(inner) {
-            cx.same(a, b)?;
         }
-        let product = PartialShape::new([rows, columns].concat());
-        // A bias may have several axes.
-        if columns.len() > 1 { Ok(vec![product]) } else { finished(cx, product, Format::Nhwc) }
-    }),
-    (&["_PackedConv2D"], |cx| {
-        let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
-        let shape = convolved(cx, &attrs, filter, |cx, channels| {
-            cx.same(channels, filter[2])?;
-            Ok(filter[3])
-        })?;
-        finished(cx, shape, attrs.format)
-    }),
-    (&["_PackedDepthwiseConv2dNative"], |cx| {
-        let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
-        let shape = convolved(cx, &attrs, filter, |cx, channels| cx.same(channels, filter[2]))?;
-        finished(cx, shape, attrs.format)
-    }),
-    (&["_FusedElementwise"], |cx| {
-        let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
-        match all {
-            Some(shape) => Ok(vec![shape]),
-            None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+        Ok(to)
+    })?;
+    finished(cx, shape, attrs.format)
+}
+
+pub(in crate::tf::op) fn depthwise_conv2d_native(cx: &Cx<'_>) -> Shapes {
+    let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
+    let [_, _, from, multiplier] = filter;
+    let shape = convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
+    finished(cx, shape, attrs.format)
+}
+
+pub(in crate::tf::op) fn packed_matmul(cx: &Cx<'_>) -> Shapes {
+    let (shape, n) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
+    let dims: Option<Vec<Dim>> = shape.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
+    let Some((inner, columns)) = dims.as_deref().and_then(|dims| dims.split_at_checked(n)) else {
+        return cx.refuse(format!("{n} axes contracted of weights {shape:?}"));
+    };
+    let Some(x) = cx.at_least(0, n)? else { return Ok(vec![PartialShape::unknown()]) };
+    let (rows, last) = x.split_at(x.len() - n);
+    for (&a, &b) in last.iter().zip(inner) {
+        cx.same(a, b)?;
+    }
+    let product = PartialShape::new([rows, columns].concat());
+    // A bias may have several axes.
+    if columns.len() > 1 { Ok(vec![product]) } else { finished(cx, product, Format::Nhwc) }
+}
+
+pub(in crate::tf::op) fn packed_conv2d(cx: &Cx<'_>) -> Shapes {
+    let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
+    let shape = convolved(cx, &attrs, filter, |cx, channels| {
+        cx.same(channels, filter[2])?;
+        Ok(filter[3])
+    })?;
+    finished(cx, shape, attrs.format)
+}
+
+pub(in crate::tf::op) fn packed_depthwise_conv2d_native(cx: &Cx<'_>) -> Shapes {
+    let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
+    let shape = convolved(cx, &attrs, filter, |cx, channels| cx.same(channels, filter[2]))?;
+    finished(cx, shape, attrs.format)
+}
+
+pub(in crate::tf::op) fn fused_elementwise(cx: &Cx<'_>) -> Shapes {
+    let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
+    match all {
+        Some(shape) => Ok(vec![shape]),
+        None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+    }
+}
+
+pub(in crate::tf::op) fn fused_attention(cx: &Cx<'_>) -> Shapes {
+    let ([batch, a, b, _], [.., numbers]) = (cx.dims::<4>(0)?, cx.dims::<4>(2)?);
+    let (heads, rows) = if cx.attrs.bool("heads_inside")? { (b, a) } else { (a, b) };
+    Ok(vec![PartialShape::new(vec![batch, heads, rows, numbers])])
+}
+
+pub(in crate::tf::op) fn conv2d_backprop_input(cx: &Cx<'_>) -> Shapes {
+    let attrs = conv(&cx.attrs)?;
+    let sizes = cx.shape_in(0)?;
+    let ([batch, ..], [_, _, channels, _]) = (cx.dims::<4>(2)?, cx.dims::<4>(1)?);
+    match sizes.as_slice() {
+        Some(&[height, width]) => Ok(vec![image(attrs.format, batch, [height, width], channels)]),
+        _ => Ok(vec![cx.merged(&sizes, &PartialShape::of_rank(4))?]),
+    }
+}
+
+pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_input(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
+}
+
+pub(in crate::tf::op) fn conv2d_backprop_filter(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(4))?])
+}
+
+pub(in crate::tf::op) fn avg_pool_grad(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
+}
+
+pub(in crate::tf::op) fn max_pool_grad(cx: &Cx<'_>) -> Shapes {
+    cx.dims::<4>(0).and_then(|_| same(cx))
+}
+
+pub(in crate::tf::op) fn pool(cx: &Cx<'_>) -> Shapes {
+    let pool = pooling(&cx.attrs)?;
+    pooled(cx, pool.format, pool.padding, Some((pool.window, pool.strides)))
+}
+
+pub(in crate::tf::op) fn max_pool_v2(cx: &Cx<'_>) -> Shapes {
+    let format = format(&cx.attrs)?;
+    let windows = match (cx.ints(1)?, cx.ints(2)?) {
+        (Some(window), Some(strides)) => {
+            Some((plane(cx.op(), "ksize", &window, format)?, plane(cx.op(), "strides", &strides, format)?))
         }
-    }),
-    (&["_FusedAttention"], |cx| {
-        let ([batch, a, b, _], [.., numbers]) = (cx.dims::<4>(0)?, cx.dims::<4>(2)?);
-        let (heads, rows) = if cx.attrs.bool("heads_inside")? { (b, a) } else { (a, b) };
-        Ok(vec![PartialShape::new(vec![batch, heads, rows, numbers])])
-    }),
-    (&["_LayerNorm", "_Gelu"], same),
-    (&["Conv2DBackpropInput"], |cx| {
-        let attrs = conv(&cx.attrs)?;
-        let sizes = cx.shape_in(0)?;
-        let ([batch, ..], [_, _, channels, _]) = (cx.dims::<4>(2)?, cx.dims::<4>(1)?);
-        match sizes.as_slice() {
-            Some(&[height, width]) => Ok(vec![image(attrs.format, batch, [height, width], channels)]),
-            _ => Ok(vec![cx.merged(&sizes, &PartialShape::of_rank(4))?]),
-        }
-    }),
-    (&["DepthwiseConv2dNativeBackpropInput"], |cx| {
-        Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
-    }),
-    (&["Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter"], |cx| {
-        Ok(vec![cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(4))?])
-    }),
-    (&["AvgPoolGrad"], |cx| Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])),
-    (&["MaxPoolGrad", "MaxPoolGradV2"], |cx| cx.dims::<4>(0).and_then(|_| same(cx))),
-    (&["MaxPool", "AvgPool"], |cx| {
-        let pool = pooling(&cx.attrs)?;
-        pooled(cx, pool.format, pool.padding, Some((pool.window, pool.strides)))
-    }),
-    (&["MaxPoolV2"], |cx| {
-        let format = format(&cx.attrs)?;
-        let windows = match (cx.ints(1)?, cx.ints(2)?) {
-            (Some(window), Some(strides)) => Some((
-                plane(cx.op(), "ksize", &window, format)?,
-                plane(cx.op(), "strides", &strides, format)?,
-            )),
-            _ => None,
-        };
-        pooled(cx, format, padding(&cx.attrs, format)?, windows)
-    }),
-    (&["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"], |cx| {
-        let (shape, channels) = normalized(cx, 0, &[1, 2])?;
-        let mut shapes = vec![shape];
-        shapes.extend(vec![PartialShape::new(vec![channels]); cx.n_results.saturating_sub(1).min(4)]);
-        shapes.extend((cx.n_results > 5).then(|| PartialShape::new(vec![Some(0)])));
-        Ok(shapes)
-    }),
-    (&["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], |cx| {
-        cx.merged(cx.shape(0)?, cx.shape(1)?)?;
-        let (shape, channels) = normalized(cx, 1, &[2])?;
-        let vector = PartialShape::new(vec![channels]);
-        let empty = PartialShape::new(vec![Some(0)]);
-        Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
-    }),
-];
+        _ => None,
+    };
+    pooled(cx, format, padding(&cx.attrs, format)?, windows)
+}
+
+pub(in crate::tf::op) fn batch_norm(cx: &Cx<'_>) -> Shapes {
+    let (shape, channels) = normalized(cx, 0, &[1, 2])?;
+    let mut shapes = vec![shape];
+    shapes.extend(vec![PartialShape::new(vec![channels]); cx.n_results.saturating_sub(1).min(4)]);
+    shapes.extend((cx.n_results > 5).then(|| PartialShape::new(vec![Some(0)])));
+    Ok(shapes)
+}
+
+pub(in crate::tf::op) fn batch_norm_grad(cx: &Cx<'_>) -> Shapes {
+    cx.merged(cx.shape(0)?, cx.shape(1)?)?;
+    let (shape, channels) = normalized(cx, 1, &[2])?;
+    let vector = PartialShape::new(vec![channels]);
+    let empty = PartialShape::new(vec![Some(0)]);
+    Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
+}
 
 /// The `N` dimensions that an attribute has.
 fn known<const N: usize>(cx: &Cx<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
@@ -200,7 +224,7 @@ fn biased(
 }
 
 /// The shape of a product or convolution after what an operator that is a fusion does with it.
-fn finished(cx: &Cx<'_>, mut shape: PartialShape, format: Format) -> Result<Vec<PartialShape>, TensorError> {
+fn finished(cx: &Cx<'_>, mut shape: PartialShape, format: Format) -> Shapes {
     if cx.attrs.signature().attr("fused_ops").is_none() {
         return Ok(vec![shape]);
     }
@@ -280,12 +304,7 @@ fn convolved(
 /// Height and width of windows, and from window to window.
 type WindowsOf = ((usize, usize), (usize, usize));
 
-fn pooled(
-    cx: &Cx<'_>,
-    format: Format,
-    padding: Padding,
-    known: Option<WindowsOf>,
-) -> Result<Vec<PartialShape>, TensorError> {
+fn pooled(cx: &Cx<'_>, format: Format, padding: Padding, known: Option<WindowsOf>) -> Shapes {
     let (batch, plane, channels) = images(cx, 0, format)?;
     let counts = match known {
         Some((size, strides)) => windows(cx, plane, [Some(size.0), Some(size.1)], strides, (1, 1), padding)?,

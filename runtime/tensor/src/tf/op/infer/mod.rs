@@ -2,29 +2,28 @@
 //!
 //! ```text
 //! operands: types, partial shapes, constants ──bind (signature)──▶ element types and number of the results
-//!                                            ──rule (a table of each family)──▶ their shapes
+//!                                            ──rule (of the row)──▶ their shapes
 //! ```
 //!
-//! Rules are TensorFlow's: a result is known as far as it follows from what is known, and a shape that no operand can have is refused, with the
-//! shapes in the message. What a rule says holds for what [`super::prepare`]'s function computes; where a rule refuses, that fails.
-//!
-//! An operator without a rule has results of unknown shapes.
+//! Rules are TensorFlow's: a result is known as far as it follows from the operands, and operands that the operator
+//! cannot take are refused, with their shapes in the message. A rule holds for the results that
+//! [`OpRow::prepare`]'s function computes; where a rule refuses, the function fails.
 
-mod arrays;
+pub(super) mod arrays;
 mod bind;
-mod joins;
-mod layers;
-mod rules;
-mod slices;
+pub(super) mod joins;
+pub(super) mod layers;
+pub(super) mod rules;
+pub(super) mod slices;
 
-use super::{Attributes, Attrs, Type, signature};
+use super::{Attributes, Attrs, OpRow, Type};
 use crate::error::invalid;
 use crate::tf::PartialShape;
 use crate::tf::index::indices_of;
 use crate::{HostTensor, MAX_RANK, Shape, TensorError};
 
-/// A dimension; nothing if it is unknown.
-type Dim = Option<usize>;
+/// A dimension; `None` if it is unknown.
+pub type Dim = Option<usize>;
 
 /// What is known of an operand.
 #[derive(Clone, Debug)]
@@ -55,45 +54,61 @@ pub struct Inferred {
     pub shape: PartialShape,
 }
 
-/// A node as rules see it.
-struct Cx<'a> {
-    attrs: Attributes<'a>,
-    operands: &'a [Operand<'a>],
+/// A node as its shape rule sees it.
+pub struct Cx<'a> {
+    pub(super) attrs: Attributes<'a>,
+    pub(super) operands: &'a [Operand<'a>],
     n_results: usize,
 }
 
-/// The shapes of the results.
-type Rule = fn(&Cx<'_>) -> Result<Vec<PartialShape>, TensorError>;
+/// The shapes of the results, or the refusal of operands.
+pub type Shapes = Result<Vec<PartialShape>, TensorError>;
 
-/// What is known of the results of the operator with this name. Fails for a name without a signature, and for operands and attributes that it refuses.
-pub fn infer(op: &str, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Vec<Inferred>, TensorError> {
-    let Some(signature) = signature(op) else {
-        let name: String = op.chars().take(64).collect();
-        return invalid("tf", format!("there is no operator `{name}`"));
-    };
-    let attrs = Attributes::new(&signature, attrs);
+/// A shape rule.
+pub type Rule = fn(&Cx<'_>) -> Shapes;
+
+/// See [`OpRow::infer`].
+pub(super) fn infer(
+    row: &OpRow,
+    attrs: &dyn Attrs,
+    operands: &[Operand<'_>],
+) -> Result<Vec<Inferred>, TensorError> {
+    infer_in(row, attrs, operands, |_, results| Ok(results.to_vec()))
+}
+
+/// Infers the results, and gives them to `then` with the node.
+pub(super) fn infer_in<R>(
+    row: &OpRow,
+    attrs: &dyn Attrs,
+    operands: &[Operand<'_>],
+    then: impl FnOnce(&Cx<'_>, &[Inferred]) -> Result<R, TensorError>,
+) -> Result<R, TensorError> {
+    let attrs = Attributes::new(row.signature(), attrs);
     let types = bind::result_types(&attrs, operands)?;
     let cx = Cx { attrs, operands, n_results: types.len() };
-    let shapes = match rules::rule(op) {
-        Some(rule) => rule(&cx)?,
-        None => vec![PartialShape::unknown(); types.len()],
-    };
+    let shapes = row.rule()(&cx)?;
     if shapes.len() != types.len() {
         return cx.refuse(format!("{} results, expected {}", shapes.len(), types.len()));
     }
     for shape in &shapes {
         cx.check(shape)?;
     }
-    Ok(types.into_iter().zip(shapes).map(|(ty, shape)| Inferred { ty, shape }).collect())
+    let results: Vec<Inferred> =
+        types.into_iter().zip(shapes).map(|(ty, shape)| Inferred { ty, shape }).collect();
+    then(&cx, &results)
 }
 
 impl<'a> Cx<'a> {
-    fn op(&self) -> &'static str {
+    /// The operator's name.
+    pub fn op(&self) -> &'static str {
         self.attrs.op()
     }
 
     /// The answer to operands that do not fit, with their shapes.
-    fn refuse<T>(&self, problem: String) -> Result<T, TensorError> {
+    ///
+    /// # Errors
+    /// Always.
+    pub fn refuse<T>(&self, problem: String) -> Result<T, TensorError> {
         let mut words = problem;
         for (i, operand) in self.operands.iter().take(8).enumerate() {
             words.push_str(if i == 0 { "; operands of shapes " } else { ", " });
@@ -121,12 +136,19 @@ impl<'a> Cx<'a> {
         }
     }
 
-    fn shape(&self, i: usize) -> Result<&'a PartialShape, TensorError> {
+    /// The shape of operand `i`.
+    ///
+    /// # Errors
+    /// If there is no such operand.
+    pub fn shape(&self, i: usize) -> Result<&'a PartialShape, TensorError> {
         Ok(&self.operand(i)?.shape)
     }
 
     /// The dimensions of an operand of this rank.
-    fn dims<const RANK: usize>(&self, i: usize) -> Result<[Dim; RANK], TensorError> {
+    ///
+    /// # Errors
+    /// If it has another rank.
+    pub fn dims<const RANK: usize>(&self, i: usize) -> Result<[Dim; RANK], TensorError> {
         match self.shape(i)?.as_slice() {
             None => Ok([None; RANK]),
             Some(dims) => match <[Dim; RANK]>::try_from(dims) {
@@ -147,7 +169,10 @@ impl<'a> Cx<'a> {
     }
 
     /// The integers of an operand that is a constant vector or number.
-    fn ints(&self, i: usize) -> Result<Option<Vec<i64>>, TensorError> {
+    ///
+    /// # Errors
+    /// If it has a higher rank, or another type.
+    pub fn ints(&self, i: usize) -> Result<Option<Vec<i64>>, TensorError> {
         match self.operand(i)?.constant {
             Some(x) if x.shape().rank() < 2 => indices_of(self.op(), x).map(Some),
             Some(x) => self.refuse(format!("operand {i} has rank {}, expected a vector", x.shape().rank())),

@@ -1,110 +1,63 @@
-//! Which rule an operator has, and the rules that many share.
+//! The rules that operators of several families share.
 
-use super::{Cx, PartialShape, Rule, arrays, broadcast, joins, layers, slices};
-use crate::TensorError;
-use crate::tf::op::tabled::Tabled;
+use super::{Cx, PartialShape, Shapes, broadcast};
 
-/// Rows of a family's table: names that have one rule.
-pub(super) type Row = (&'static [&'static str], Rule);
-
-const FAMILIES: [&[Row]; 5] = [OPS, arrays::OPS, joins::OPS, layers::OPS, slices::OPS];
-
-pub(super) fn rule(op: &str) -> Option<Rule> {
-    let tabled = Tabled::named(op).map(|tabled| -> Rule {
-        match tabled {
-            Tabled::Unary(_) | Tabled::Test(_) | Tabled::Part(_) => same,
-            Tabled::Binary(_) => broadcasting,
-            Tabled::Compare(_) => comparison,
-            Tabled::Reduce(_) => arrays::reduction,
-            Tabled::Scan(_) => arrays::scan,
-            Tabled::Segment(_) => arrays::segment,
-            Tabled::SortedSegment(_) => arrays::sorted_segment,
-        }
-    });
-    tabled.or_else(|| {
-        let mut rows = FAMILIES.iter().copied().flatten();
-        rows.find(|(names, _)| names.contains(&op)).map(|(_, rule)| *rule)
-    })
+/// Results of unknown shapes.
+pub fn unknown(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::unknown(); cx.n_results])
 }
 
-pub(super) const OPS: &[Row] = &[
-    (
-        &[
-            "Identity",
-            "Snapshot",
-            "StopGradient",
-            "PreventGradient",
-            "CheckNumerics",
-            "CheckNumericsV2",
-            "ZerosLike",
-            "OnesLike",
-            "Cast",
-            "PopulationCount",
-            "LeakyRelu",
-            "_UnaryOpsComposition",
-            "RefIdentity",
-        ],
-        same,
-    ),
-    (&["Exit", "RefExit", "LoopCond"], same),
-    (&["IdentityN"], |cx| Ok(cx.operands.iter().map(|operand| operand.shape.clone()).collect())),
-    (&["NextAfter", "Complex"], broadcasting),
-    (&["AddN", "AccumulateNV2", "LeakyReluGrad", "ApproximateEqual"], all_merged),
-    (&["SelectV2"], |cx| {
-        let arms = broadcast(cx.shape(1)?, cx.shape(2)?);
-        match arms.and_then(|arms| broadcast(cx.shape(0).ok()?, &arms)) {
-            Some(shape) => Ok(vec![shape]),
-            None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
-        }
-    }),
-    (&["Select"], |cx| Ok(vec![cx.merged(cx.shape(1)?, cx.shape(2)?)?])),
-    (&["ClipByValue"], same),
-    (&["L2Loss", "Rank", "Size"], scalar),
-    (
-        &[
-            "VarHandleOp",
-            "VarIsInitializedOp",
-            "IsVariableInitialized",
-            "EmptyTensorList",
-            "TensorListReserve",
-            "TensorListFromTensor",
-            "TensorListPushBack",
-            "OptionalFromValue",
-            "OptionalHasValue",
-            "OptionalNone",
-            "TensorListSetItem",
-            "TensorListResize",
-            "TensorListLength",
-            "TensorListScatter",
-            "TensorListScatterV2",
-            "TensorListSplit",
-            "TensorArraySizeV3",
-            "TensorArrayWriteV3",
-            "TensorArrayScatterV3",
-            "TensorArraySplitV3",
-            "StackV2",
-        ],
-        scalar,
-    ),
-    (&["TensorArrayV3", "TensorArrayGradV3"], |_| Ok(vec![PartialShape::of_rank(0); 2])),
-    (&["Switch", "RefSwitch"], |cx| Ok(vec![cx.shape(0)?.clone(); 2])),
-    (&["EnsureShape"], |cx| Ok(vec![cx.merged(cx.shape(0)?, &cx.attrs.shape("shape")?)?])),
-    (&["PlaceholderWithDefault", "Placeholder", "PlaceholderV2", "VariableV2", "Variable"], |cx| {
-        Ok(vec![cx.attrs.shape("shape")?])
-    }),
-    (&["Const", "HostConst"], |cx| Ok(vec![PartialShape::from(cx.attrs.tensor("value")?.shape())])),
-    (&["Bitcast"], bitcast),
-];
+pub(in crate::tf::op) fn identity_n(cx: &Cx<'_>) -> Shapes {
+    Ok(cx.operands.iter().map(|operand| operand.shape.clone()).collect())
+}
 
-pub(super) fn same(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn select_v2(cx: &Cx<'_>) -> Shapes {
+    let arms = broadcast(cx.shape(1)?, cx.shape(2)?);
+    match arms.and_then(|arms| broadcast(cx.shape(0).ok()?, &arms)) {
+        Some(shape) => Ok(vec![shape]),
+        None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+    }
+}
+
+pub(in crate::tf::op) fn select(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.merged(cx.shape(1)?, cx.shape(2)?)?])
+}
+
+pub(in crate::tf::op) fn tensor_array_v3(_: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::of_rank(0); 2])
+}
+
+pub(in crate::tf::op) fn switch(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.shape(0)?.clone(); 2])
+}
+
+pub(in crate::tf::op) fn ensure_shape(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.merged(cx.shape(0)?, &cx.attrs.shape("shape")?)?])
+}
+
+pub(in crate::tf::op) fn placeholder_with_default(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![cx.attrs.shape("shape")?])
+}
+
+pub(in crate::tf::op) fn constant(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![PartialShape::from(cx.attrs.tensor("value")?.shape())])
+}
+
+/// The shape of operand 0.
+pub fn same(cx: &Cx<'_>) -> Shapes {
     Ok(vec![cx.shape(0)?.clone()])
 }
 
-fn scalar(_: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+/// A scalar.
+pub fn scalar(_: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::of_rank(0)])
 }
 
-fn broadcasting(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+/// The shape that operands 0 and 1 broadcast to.
+///
+/// # Errors
+/// If there is none.
+pub fn broadcasting(cx: &Cx<'_>) -> Shapes {
     match broadcast(cx.shape(0)?, cx.shape(1)?) {
         Some(shape) => Ok(vec![shape]),
         None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
@@ -112,7 +65,7 @@ fn broadcasting(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
 }
 
 /// `Equal` and `NotEqual` may be told to answer with a scalar where shapes do not broadcast.
-fn comparison(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn comparison(cx: &Cx<'_>) -> Shapes {
     let can_be_lenient = cx.attrs.signature().attr("incompatible_shape_error").is_some();
     if !can_be_lenient || cx.attrs.bool("incompatible_shape_error")? {
         return broadcasting(cx);
@@ -125,13 +78,17 @@ fn comparison(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
     Ok(vec![shape])
 }
 
-fn all_merged(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+/// The shape that all operands have.
+///
+/// # Errors
+/// If there is none.
+pub fn all_merged(cx: &Cx<'_>) -> Shapes {
     let all = cx.operands.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &x.shape))?;
     Ok(vec![all])
 }
 
 /// Larger elements take a last axis away, smaller ones add one.
-fn bitcast(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn bitcast(cx: &Cx<'_>) -> Shapes {
     let to = cx.attrs.dtype("type")?.size();
     let Some(from) = cx.operand(0)?.ty.dtype().map(|dtype| dtype.size()) else { return same(cx) };
     let Some(dims) = cx.shape(0)?.as_slice() else { return same(cx) };
@@ -142,9 +99,4 @@ fn bitcast(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
         _ => return cx.refuse(format!("the last axis is not the {} parts of an element", to / from)),
     };
     Ok(vec![PartialShape::new(shape)])
-}
-
-#[cfg(test)]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FAMILIES.iter().copied().flatten().flat_map(|(names, _)| names.iter().copied())
 }

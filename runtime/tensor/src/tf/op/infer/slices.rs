@@ -1,24 +1,25 @@
 //! Slices: what is known of the length of each axis.
 
-use super::rules::{Row, same};
-use super::{Cx, PartialShape};
+use super::rules::same;
+use super::{Cx, PartialShape, Shapes};
 use crate::{MAX_RANK, TensorError};
 
-pub(super) const OPS: &[Row] = &[
-    (&["Slice"], slice),
-    (&["StridedSlice"], |cx| Ok(vec![strided(cx, cx.shape(0)?)?])),
-    (&["StridedSliceGrad"], |cx| {
-        let shape = cx.shape_in(0)?;
-        cx.merged(&strided(cx, &shape)?, cx.shape(4)?)?;
-        Ok(vec![shape])
-    }),
-    (&["TensorStridedSliceUpdate"], |cx| {
-        cx.merged(&strided(cx, cx.shape(0)?)?, cx.shape(4)?)?;
-        same(cx)
-    }),
-];
+pub(in crate::tf::op) fn strided_slice(cx: &Cx<'_>) -> Shapes {
+    Ok(vec![strided(cx, cx.shape(0)?)?])
+}
 
-fn slice(cx: &Cx<'_>) -> Result<Vec<PartialShape>, TensorError> {
+pub(in crate::tf::op) fn strided_slice_grad(cx: &Cx<'_>) -> Shapes {
+    let shape = cx.shape_in(0)?;
+    cx.merged(&strided(cx, &shape)?, cx.shape(4)?)?;
+    Ok(vec![shape])
+}
+
+pub(in crate::tf::op) fn tensor_strided_slice_update(cx: &Cx<'_>) -> Shapes {
+    cx.merged(&strided(cx, cx.shape(0)?)?, cx.shape(4)?)?;
+    same(cx)
+}
+
+pub(in crate::tf::op) fn slice(cx: &Cx<'_>) -> Shapes {
     let (begin, size) = (cx.ints(1)?, cx.ints(2)?);
     let mut known = cx.of_rank(cx.shape(0)?.rank())?;
     for operand in [1, 2] {

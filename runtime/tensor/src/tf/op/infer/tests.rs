@@ -4,6 +4,7 @@ use super::*;
 use crate::literal;
 use crate::mem::Malloc;
 use crate::tf::op::tests::{TextAttrs, attrs};
+use crate::tf::op::{Op, row};
 
 /// What is known of tensors: everything, or less.
 fn known<'a>(inputs: &[&'a HostTensor], values: bool, dims: impl Fn(usize, Dim) -> Dim) -> Vec<Operand<'a>> {
@@ -36,7 +37,7 @@ pub(in crate::tf) fn agrees(
         unranked,
     ];
     for (case, operands) in cases.iter().enumerate() {
-        let inferred = match infer(op, attrs, operands) {
+        let inferred = match row(op).expect(op).infer(attrs, operands) {
             Ok(inferred) => inferred,
             // Functions of tensors are not as strict about types as signatures.
             Err(error) if error.to_string().contains("has type") => return Ok(()),
@@ -92,7 +93,7 @@ fn operand(text: &str) -> Operand<'static> {
 
 fn inferred(op: &str, given: &[(&str, &str)], operands: &[&str]) -> Result<Vec<String>, TensorError> {
     let operands: Vec<Operand<'_>> = operands.iter().map(|text| operand(text)).collect();
-    let results = infer(op, &attrs(given), &operands)?;
+    let results = row(op).expect(op).infer(&attrs(given), &operands)?;
     Ok(results.into_iter().map(|Inferred { ty, shape }| format!("{ty} {shape}")).collect())
 }
 
@@ -107,19 +108,6 @@ fn check(op: &str, given: &[(&str, &str)], operands: &[&str], want: &[&str]) {
 fn refused(op: &str, given: &[(&str, &str)], operands: &[&str], words: &str) {
     let error = inferred(op, given, operands).expect_err(op).to_string();
     assert!(error.contains(words), "{op}: {error}");
-}
-
-#[test]
-fn every_rule_has_a_signature_and_every_pure_operator_a_rule() {
-    let mut names: Vec<&str> = rules::names().collect();
-    names.sort_unstable();
-    assert!(names.is_sorted_by(|a, b| a < b), "a name has two rules");
-    for name in names {
-        assert!(signature(name).is_some() && crate::tf::op::tabled::Tabled::named(name).is_none(), "{name}");
-    }
-    for name in crate::tf::op::names().filter(|name| crate::tf::op::is_pure(name)) {
-        assert!(rules::rule(name).is_some(), "{name}");
-    }
 }
 
 #[test]
@@ -200,7 +188,7 @@ fn what_is_known_in_part_is_known_of_the_result() {
 fn a_shape_operand_may_be_known_in_part() {
     let part = Operand { dims: Some(PartialShape::new(vec![None, Some(3)])), ..operand("i32[2]") };
     let shape = |op, x: &str| {
-        let results = infer(op, &attrs(&[]), &[operand(x), part.clone()]).unwrap();
+        let results = row(op).expect(op).infer(&attrs(&[]), &[operand(x), part.clone()]).unwrap();
         results[0].shape.to_string()
     };
     assert_eq!(shape("Reshape", "f32[2x6]"), "[4, 3]");
@@ -235,7 +223,6 @@ fn what_no_operand_can_have_is_refused_with_the_shapes() {
         &["f32[1x4x4x3]", "f32[3x3x2x4]"],
         "3 channels",
     );
-    refused("NoSuchOp", &[], &[], "there is no operator `NoSuchOp`");
     refused("Unpack", &[("num", "1000000000000")], &["f32?"], "1000000000000 results");
     refused("DynamicStitch", &[], &["i32[2]", "i32[2]", "f32[2]"], "3 operands, expected");
     refused("Fill", &[], &["i32[70]", "f32[]"], "rank 70");
@@ -250,5 +237,5 @@ fn operands_and_results_are_counted() {
     check("While", &[], &["f32[2]", "resource[]"], &["f32 ?", "resource ?"]);
     let given = TextAttrs(Default::default());
     let none: [Operand<'_>; 0] = [];
-    assert!(infer("_FusedConv2D", &given, &none).is_err());
+    assert!(Op::_FusedConv2D.row().infer(&given, &none).is_err());
 }

@@ -5,32 +5,33 @@
 //! ```
 
 use super::layers::{conv, transposed};
-use super::{Attributes, OwnedEval, Row, owning_many};
+use super::owning_many;
 use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::{self, Cx};
+use crate::tf::op::{Attributes, Made};
 use crate::tf::unary::real_map;
 use crate::tf::{BatchNorm, BatchNormAttrs, Binary, Format, Unary};
 use crate::{DType, HostTensor, TensorError};
 
-pub(super) const OPS: &[Row] = &[
-    (&["_FusedMatMul"], |attrs| {
-        let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
-        fused(attrs, Format::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
-    }),
-    (&["_FusedConv2D"], |attrs| {
-        let conv = conv(attrs)?;
-        attrs.word("filter_format", &[("HWIO", ())])?;
-        if attrs.count("num_host_args")? > 0 {
-            return invalid("_FusedConv2D", "`host_args` are not supported".to_owned());
-        }
-        fused(attrs, conv.format, move |x, filter, cx| fast::conv2d(x, filter, &conv, cx))
-    }),
-    (&["_FusedDepthwiseConv2dNative"], |attrs| {
-        let conv = conv(attrs)?;
-        fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
-    }),
-];
+pub(in crate::tf::op) fn fused_matmul(attrs: &Attributes<'_>) -> Made {
+    let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
+    fused(attrs, Format::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
+}
+
+pub(in crate::tf::op) fn fused_conv2d(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    attrs.word("filter_format", &[("HWIO", ())])?;
+    if attrs.count("num_host_args")? > 0 {
+        return invalid("_FusedConv2D", "`host_args` are not supported".to_owned());
+    }
+    fused(attrs, conv.format, move |x, filter, cx| fast::conv2d(x, filter, &conv, cx))
+}
+
+pub(in crate::tf::op) fn fused_depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
+}
 
 /// What is done with the result.
 #[derive(Clone, Copy)]
@@ -101,7 +102,7 @@ fn fused(
     attrs: &Attributes<'_>,
     format: Format,
     product: impl Fn(&HostTensor, &HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> + Send + Sync + 'static,
-) -> Result<OwnedEval, TensorError> {
+) -> Made {
     let op = attrs.op();
     let names = attrs.strings("fused_ops")?;
     let steps = names.iter().map(|name| Step::new(attrs, name, format)).collect::<Result<Vec<_>, _>>()?;

@@ -10,59 +10,64 @@
 //! the `numbers`.
 
 use super::layers::conv;
-use super::{Attributes, OwnedEval, Row, owning, owning_many};
+use super::{owning, owning_many};
 use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::Cx;
 use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
+use crate::tf::op::{Attributes, Made};
 use crate::{HostTensor, Shape, TensorError};
 
-pub(super) const OPS: &[Row] = &[
-    (&["_PackedMatMul"], |attrs| {
-        let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
-        let Some((inner, columns)) = shape.split_at_checked(contracted) else {
-            return invalid("_PackedMatMul", format!("{contracted} axes contracted of weights {shape:?}"));
-        };
-        let (inner, columns) = (inner.to_vec(), columns.to_vec());
-        let both = [&inner, &columns].map(|dims| dims.iter().product());
-        packed(attrs, &[[1, 1], both].concat(), move |x, weights, after, cx| {
-            product(x, (&inner, &columns), weights, after, cx)
-        })
-    }),
-    (&["_PackedConv2D"], |attrs| {
-        let conv = conv(attrs)?;
-        packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
-            fused::conv2d(x, weights, &conv, after, cx)
-        })
-    }),
-    (&["_PackedDepthwiseConv2dNative"], |attrs| {
-        let conv = conv(attrs)?;
-        packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
-            fused::depthwise_conv2d(x, weights, &conv, after, cx)
-        })
-    }),
-    (&["_FusedElementwise"], |attrs| {
-        let program = program(attrs)?;
-        owning_many(attrs, 0, move |operands, cx| program.run(operands.into_vec(), cx))
-    }),
-    (&["_LayerNorm"], |attrs| {
-        let epsilon = attrs.float("epsilon")? as f32;
-        owning(attrs, move |[x, scale, offset], cx| fused::layer_norm(x, &scale, &offset, epsilon, cx))
-    }),
-    (&["_FusedAttention"], |attrs| {
-        let (scale, heads_inside) = (attrs.float("scale")? as f32, attrs.bool("heads_inside")?);
-        owning_many(attrs, 3, move |operands, cx| match &operands[..] {
-            [q, k, v, mask @ ..] if mask.len() < 2 => {
-                fused::attention([q, k, v], mask.first(), &Attention { scale, heads_inside }, cx)
-            }
-            _ => invalid("_FusedAttention", format!("{} operands, expected 3 or 4", operands.len())),
-        })
-    }),
-    (&["_Gelu"], |attrs| {
-        let function = if attrs.bool("approximate")? { Function::GeluTanh } else { Function::Gelu };
-        owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
-    }),
-];
+pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>) -> Made {
+    let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
+    let Some((inner, columns)) = shape.split_at_checked(contracted) else {
+        return invalid("_PackedMatMul", format!("{contracted} axes contracted of weights {shape:?}"));
+    };
+    let (inner, columns) = (inner.to_vec(), columns.to_vec());
+    let both = [&inner, &columns].map(|dims| dims.iter().product());
+    packed(attrs, &[[1, 1], both].concat(), move |x, weights, after, cx| {
+        product(x, (&inner, &columns), weights, after, cx)
+    })
+}
+
+pub(in crate::tf::op) fn packed_conv2d(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+        fused::conv2d(x, weights, &conv, after, cx)
+    })
+}
+
+pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+        fused::depthwise_conv2d(x, weights, &conv, after, cx)
+    })
+}
+
+pub(in crate::tf::op) fn fused_elementwise(attrs: &Attributes<'_>) -> Made {
+    let program = program(attrs)?;
+    owning_many(attrs, 0, move |operands, cx| program.run(operands.into_vec(), cx))
+}
+
+pub(in crate::tf::op) fn layer_norm(attrs: &Attributes<'_>) -> Made {
+    let epsilon = attrs.float("epsilon")? as f32;
+    owning(attrs, move |[x, scale, offset], cx| fused::layer_norm(x, &scale, &offset, epsilon, cx))
+}
+
+pub(in crate::tf::op) fn fused_attention(attrs: &Attributes<'_>) -> Made {
+    let (scale, heads_inside) = (attrs.float("scale")? as f32, attrs.bool("heads_inside")?);
+    owning_many(attrs, 3, move |operands, cx| match &operands[..] {
+        [q, k, v, mask @ ..] if mask.len() < 2 => {
+            fused::attention([q, k, v], mask.first(), &Attention { scale, heads_inside }, cx)
+        }
+        _ => invalid("_FusedAttention", format!("{} operands, expected 3 or 4", operands.len())),
+    })
+}
+
+pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
+    let function = if attrs.bool("approximate")? { Function::GeluTanh } else { Function::Gelu };
+    owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
+}
 
 /// What `fused_ops` says is done with a product: a bias or none, an addend or none, a function.
 struct Epilogue {
@@ -114,7 +119,7 @@ fn packed(
     + Send
     + Sync
     + 'static,
-) -> Result<OwnedEval, TensorError> {
+) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
     let epilogue = Epilogue::new(attrs)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);

@@ -1,0 +1,248 @@
+//! The work of an operator: floating-point operations, and bytes read and written.
+//!
+//! ```text
+//! cost column + shapes of operands and results ──▶ Work { flops, bytes }
+//! ```
+//!
+//! An estimate for decisions (what is folded at compile time, what is split over threads), not a measurement: a
+//! multiplication and an addition count 2, a transcendental function counts as much as its vectorized polynomial,
+//! and each operand and result is moved once.
+
+use super::infer::{Cx, infer_in};
+use super::row::OpRow;
+use super::{Attrs, Operand};
+use crate::TensorError;
+use crate::tf::PartialShape;
+
+/// The cost column of an operator.
+#[derive(Clone, Copy, Debug)]
+pub enum Cost {
+    /// No element is touched.
+    Free,
+    /// Elements are moved.
+    Moves,
+    /// So many operations for each element of the results.
+    PerResult(u32),
+    /// So many operations for each element of the operands.
+    PerOperand(u32),
+    /// The operations follow from the shapes in a way of their own.
+    By(Flops),
+}
+
+/// The number of operations; `None` if it depends on dimensions that are not known. The slice has the shapes of the results.
+pub type Flops = fn(&Cx<'_>, &[PartialShape]) -> Result<Option<u64>, TensorError>;
+
+/// The work of one evaluation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Arithmetic operations.
+    pub flops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+}
+
+/// The work of an operator with these attributes and operands; `None` if a dimension that matters is not known. Numbers that are too large are the largest number.
+///
+/// # Errors
+/// Those of [`super::infer`].
+pub(super) fn work(
+    row: &OpRow,
+    attrs: &dyn Attrs,
+    operands: &[Operand<'_>],
+) -> Result<Option<Work>, TensorError> {
+    infer_in(row, attrs, operands, |cx, results| {
+        let shapes: Vec<PartialShape> = results.iter().map(|result| result.shape.clone()).collect();
+        let given = operands.iter().map(|operand| (operand.ty, &operand.shape));
+        let made = results.iter().map(|result| (result.ty, &result.shape));
+        let moved = || {
+            given.clone().chain(made).try_fold(0u64, |sum, (ty, shape)| {
+                let size = ty.dtype().map_or(8, |dtype| dtype.size() as u64);
+                Some(sum.saturating_add(elements(shape)?.saturating_mul(size)))
+            })
+        };
+        let (flops, bytes) = match row.cost() {
+            Cost::Free => (Some(0), Some(0)),
+            Cost::Moves => (Some(0), moved()),
+            Cost::PerResult(n) => (times(total(&mut shapes.iter()), n), moved()),
+            Cost::PerOperand(n) => (times(total(&mut given.clone().map(|(_, shape)| shape)), n), moved()),
+            Cost::By(flops) => (flops(cx, &shapes)?, moved()),
+        };
+        Ok(flops.zip(bytes).map(|(flops, bytes)| Work { flops, bytes }))
+    })
+}
+
+fn elements(shape: &PartialShape) -> Option<u64> {
+    shape.as_slice()?.iter().try_fold(1u64, |n, dim| Some(n.saturating_mul((*dim)? as u64)))
+}
+
+/// The elements of all shapes together.
+fn total(shapes: &mut dyn Iterator<Item = &PartialShape>) -> Option<u64> {
+    let mut sum = 0u64;
+    for shape in shapes {
+        sum = sum.saturating_add(elements(shape)?);
+    }
+    Some(sum)
+}
+
+fn times(n: Option<u64>, by: u32) -> Option<u64> {
+    n.map(|n| n.saturating_mul(u64::from(by)))
+}
+
+/// The elements of a shape, each a sum of `terms` products.
+fn products(of: &PartialShape, terms: Option<u64>) -> Option<u64> {
+    Some(elements(of)?.saturating_mul(terms?).saturating_mul(2))
+}
+
+/// The product of the dimensions in a range of axes.
+fn area(shape: &PartialShape, axes: std::ops::Range<usize>) -> Option<u64> {
+    elements(&PartialShape::new(shape.as_slice()?.get(axes)?.to_vec()))
+}
+
+/// The product of numbers from an attribute or a constant operand.
+fn product(numbers: &[i64]) -> Option<u64> {
+    numbers.iter().try_fold(1u64, |n, &by| Some(n.saturating_mul(u64::try_from(by).ok()?)))
+}
+
+/// Of matrices, with batches or without: a sum as long as the rows of the first.
+pub(super) fn matmul(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let name = ["transpose_a", "adj_x"].into_iter().find(|name| cx.attrs.signature().attr(name).is_some());
+    let is_turned = name.map_or(Ok(false), |name| cx.attrs.bool(name))?;
+    let row = match cx.shape(0)?.as_slice() {
+        Some([.., rows, columns]) => {
+            if is_turned {
+                *rows
+            } else {
+                *columns
+            }
+        }
+        _ => None,
+    };
+    Ok(results.first().and_then(|result| products(result, row.map(|n| n as u64))))
+}
+
+/// The product of the lengths of all axes.
+pub(super) fn einsum(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let equation = cx.attrs.string("equation")?;
+    let inputs = equation.split_once("->").map_or(&equation[..], |(inputs, _)| inputs);
+    let mut lengths: Vec<(char, u64)> = Vec::new();
+    let mut batch = 1;
+    for (term, operand) in inputs.split(',').zip(cx.operands) {
+        let Some(dims) = operand.shape.as_slice() else { return Ok(None) };
+        let Some(dims) = dims.iter().map(|dim| dim.map(|dim| dim as u64)).collect::<Option<Vec<u64>>>()
+        else {
+            return Ok(None);
+        };
+        let term = term.trim();
+        let (before, after) = term.split_once("...").unwrap_or((term, ""));
+        let n_before = before.len().min(dims.len());
+        let n_inside = dims.len().saturating_sub(before.len() + after.len());
+        let (first, rest) = dims.split_at(n_before);
+        let (inside, last) = rest.split_at(n_inside.min(rest.len()));
+        batch = inside.iter().copied().fold(1, u64::saturating_mul).max(batch);
+        for (label, &length) in before.chars().zip(first).chain(after.chars().zip(last)) {
+            if !lengths.iter().any(|(known, _)| *known == label) {
+                lengths.push((label, length));
+            }
+        }
+    }
+    let terms = lengths.iter().fold(batch, |n, (_, length)| n.saturating_mul(*length));
+    Ok(Some(terms.saturating_mul(2)))
+}
+
+/// Each result is a sum over height, width and input channels of the filter.
+pub(super) fn conv2d(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    Ok(results.first().and_then(|result| products(result, area(filter, 0..3))))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn conv2d_backprop_input(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..3)))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn conv2d_backprop_filter(
+    cx: &Cx<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    let dy = cx.shape(2)?;
+    Ok(results.first().and_then(|filter| products(dy, area(filter, 0..3))))
+}
+
+/// Each result is a sum over height and width of the filter.
+pub(super) fn depthwise(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(1)?;
+    Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn depthwise_backprop_input(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..2)))
+}
+
+/// As many operations as the convolution, whose result is operand 2.
+pub(super) fn depthwise_backprop_filter(
+    cx: &Cx<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    let dy = cx.shape(2)?;
+    Ok(results.first().and_then(|filter| products(dy, area(filter, 0..2))))
+}
+
+/// [`conv2d`] with the filter's shape in an attribute.
+pub(super) fn packed_conv2d(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.attrs.ints("filter_shape")?;
+    Ok(results.first().and_then(|result| products(result, product(filter.get(..3)?))))
+}
+
+/// [`depthwise`] with the filter's shape in an attribute.
+pub(super) fn packed_depthwise(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.attrs.ints("filter_shape")?;
+    Ok(results.first().and_then(|result| products(result, product(filter.get(..2)?))))
+}
+
+/// A product with weights of the attribute `shape`, whose first axes are `contracted`.
+pub(super) fn packed_matmul(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let (shape, contracted) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
+    Ok(results.first().and_then(|result| products(result, product(shape.get(..contracted)?))))
+}
+
+/// The number of elements of a window.
+fn window(cx: &Cx<'_>) -> Result<Option<u64>, TensorError> {
+    let signature = cx.attrs.signature();
+    if signature.attr("ksize").is_some() {
+        return Ok(product(&cx.attrs.ints("ksize")?));
+    }
+    match signature.inputs.iter().position(|arg| arg.name == "ksize") {
+        Some(at) => Ok(cx.ints(at)?.and_then(|sizes| product(&sizes))),
+        None => Ok(None),
+    }
+}
+
+/// Each pooled element is computed of a window. The pooled image is the result, or operand 1 of `AvgPoolGrad`.
+pub(super) fn pool(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let is_gradient = cx.operands.len() == 2;
+    let pooled = if is_gradient { Some(cx.shape(1)?) } else { results.first() };
+    Ok(pooled.and_then(elements).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
+}
+
+/// The gradient of each pooled element, which is one of operand 2, goes to a window.
+pub(super) fn pool_grad(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(elements(cx.shape(2)?).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
+}
+
+/// The product of queries and keys, and of the weights and values, for each head.
+pub(super) fn attention(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let [_, a, b, _] = cx.dims::<4>(1)?;
+    let keys = if cx.attrs.bool("heads_inside")? { a } else { b };
+    let keys = keys.map(|keys| keys as u64);
+    let scores = products(cx.shape(0)?, keys);
+    let sums = results.first().and_then(|result| products(result, keys));
+    Ok(scores.zip(sums).map(|(a, b)| a.saturating_add(b)))
+}
+
+/// Each step for each element of the result.
+pub(super) fn elementwise_program(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let n_steps = cx.attrs.strings("ops")?.len() as u64;
+    Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
+}

@@ -1,0 +1,355 @@
+//! Products, images and layers.
+
+use smallvec::SmallVec;
+
+use super::{ints_in, of, owning, owning_many, shape_in};
+use crate::error::invalid;
+use crate::tf::fast::{self, Cx};
+use crate::tf::op::{Attributes, Made};
+use crate::tf::{
+    self, BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary,
+    softmax_cross_entropy, sparse_softmax_cross_entropy,
+};
+use crate::{HostTensor, Shape, TensorError};
+
+pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
+    let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
+    owning(attrs, move |[a, b], cx| fast::matmul(&a, left, &b, right, cx))
+}
+
+pub(in crate::tf::op) fn batch_matmul(attrs: &Attributes<'_>) -> Made {
+    let turn = |name| attrs.bool(name).map(|is| if is { Turn::Adjoint } else { Turn::None });
+    let (left, right) = (turn("adj_x")?, turn("adj_y")?);
+    let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
+    owning(attrs, move |[a, b], cx| match to {
+        // Products of 8 bits are summed in the result's type, which is wider.
+        Some(to) if to != a.dtype() => {
+            fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
+        }
+        _ => fast::batch_matmul(&a, left, &b, right, cx),
+    })
+}
+
+pub(in crate::tf::op) fn einsum(attrs: &Attributes<'_>) -> Made {
+    let equation = attrs.string("equation")?;
+    owning_many(attrs, 1, move |xs, cx| {
+        fast::einsum(&equation, &xs.iter().collect::<SmallVec<[&HostTensor; 4]>>(), cx)
+    })
+}
+
+pub(in crate::tf::op) fn softmax(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[x], cx| fast::softmax(x, cx))
+}
+
+pub(in crate::tf::op) fn log_softmax(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[x], cx| fast::log_softmax(x, cx))
+}
+
+pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[logits, labels], m| softmax_cross_entropy(logits, labels, m))
+}
+
+pub(in crate::tf::op) fn sparse_softmax_cross_entropy_with_logits(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[logits, labels], m| sparse_softmax_cross_entropy(logits, labels, m))
+}
+
+pub(in crate::tf::op) fn bias_add(attrs: &Attributes<'_>) -> Made {
+    let format = format(attrs)?;
+    owning(attrs, move |[x, bias], cx| fast::bias_add(x, &bias, format, cx))
+}
+
+pub(in crate::tf::op) fn bias_add_v1(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, Format::Nhwc, cx))
+}
+
+pub(in crate::tf::op) fn lrn(attrs: &Attributes<'_>) -> Made {
+    let lrn_attrs = neighbours(attrs)?;
+    of(attrs, move |[x], m| tf::lrn(x, &lrn_attrs, m))
+}
+
+pub(in crate::tf::op) fn lrn_grad(attrs: &Attributes<'_>) -> Made {
+    let lrn_attrs = neighbours(attrs)?;
+    of(attrs, move |[dy, x, y], m| tf::lrn_grad(dy, x, y, &lrn_attrs, m))
+}
+
+pub(in crate::tf::op) fn bias_add_grad(attrs: &Attributes<'_>) -> Made {
+    let format = format(attrs)?;
+    owning(attrs, move |[dy], cx| fast::bias_add_grad(&dy, format, cx))
+}
+
+pub(in crate::tf::op) fn conv2d(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    owning(attrs, move |[x, filter], cx| fast::conv2d(&x, &filter, &conv, cx))
+}
+
+pub(in crate::tf::op) fn depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    owning(attrs, move |[x, filter], cx| fast::depthwise_conv2d(&x, &filter, &conv, cx))
+}
+
+pub(in crate::tf::op) fn conv2d_backprop_input(attrs: &Attributes<'_>) -> Made {
+    let conv = conv(attrs)?;
+    owning(attrs, move |[sizes, filter, dy], cx| {
+        let shape = image_shape(&sizes, &filter, &dy, conv.format)?;
+        fast::conv2d_backprop_input(&shape, &filter, &dy, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn conv2d_backprop_filter(attrs: &Attributes<'_>) -> Made {
+    let (op, conv) = (attrs.op(), conv(attrs)?);
+    owning(attrs, move |[x, sizes, dy], cx| {
+        fast::conv2d_backprop_filter(&x, &shape_in(op, "filter_sizes", &sizes)?, &dy, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_input(attrs: &Attributes<'_>) -> Made {
+    let (op, conv) = (attrs.op(), conv(attrs)?);
+    owning(attrs, move |[sizes, filter, dy], cx| {
+        let shape = shape_in(op, "input_sizes", &sizes)?;
+        fast::depthwise_conv2d_backprop_input(&shape, &filter, &dy, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_filter(attrs: &Attributes<'_>) -> Made {
+    let (op, conv) = (attrs.op(), conv(attrs)?);
+    owning(attrs, move |[x, sizes, dy], cx| {
+        let shape = shape_in(op, "filter_sizes", &sizes)?;
+        fast::depthwise_conv2d_backprop_filter(&x, &shape, &dy, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn pool(attrs: &Attributes<'_>) -> Made {
+    let kind = if attrs.op() == "MaxPool" { Pool::Max } else { Pool::Avg };
+    let pooling = pooling(attrs)?;
+    owning(attrs, move |[x], cx| fast::pool(kind, &x, &pooling, cx))
+}
+
+pub(in crate::tf::op) fn max_pool_v2(attrs: &Attributes<'_>) -> Made {
+    let windows = operand_windows(attrs)?;
+    owning(attrs, move |[x, ksize, strides], cx| fast::pool(Pool::Max, &x, &windows(&ksize, &strides)?, cx))
+}
+
+pub(in crate::tf::op) fn max_pool_grad(attrs: &Attributes<'_>) -> Made {
+    let pooling = pooling(attrs)?;
+    owning(attrs, move |[x, _, dy], cx| fast::max_pool_grad(&x, &dy, &pooling, cx))
+}
+
+pub(in crate::tf::op) fn max_pool_grad_v2(attrs: &Attributes<'_>) -> Made {
+    let windows = operand_windows(attrs)?;
+    owning(attrs, move |[x, _, dy, ksize, strides], cx| {
+        fast::max_pool_grad(&x, &dy, &windows(&ksize, &strides)?, cx)
+    })
+}
+
+pub(in crate::tf::op) fn avg_pool_grad(attrs: &Attributes<'_>) -> Made {
+    let pooling = pooling(attrs)?;
+    owning(attrs, move |[shape, dy], cx| {
+        fast::avg_pool_grad(&shape_in("AvgPoolGrad", "orig_input_shape", &shape)?, &dy, &pooling, cx)
+    })
+}
+
+pub(in crate::tf::op) fn batch_norm(attrs: &Attributes<'_>) -> Made {
+    let (norm, is_training, third) =
+        (norm(attrs)?, attrs.bool("is_training")?, attrs.op() == "FusedBatchNormV3");
+    owning(attrs, move |[x, scale, offset, mean, variance], cx| {
+        let by = BatchNorm { scale: &scale, offset: &offset, mean: &mean, variance: &variance };
+        normalized(x, &by, &norm, is_training, third, cx)
+    })
+}
+
+pub(in crate::tf::op) fn fused_batch_norm_ex(attrs: &Attributes<'_>) -> Made {
+    let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+    let relu = attrs.word("activation_mode", &[("Identity", false), ("Relu", true)])?;
+    owning_many(attrs, 5, move |mut inputs, cx| {
+        let x = inputs.remove(0); // one of 5 at least
+        let [scale, offset, mean, variance, side @ ..] = &inputs[..] else {
+            return invalid("_FusedBatchNormEx", "fewer than 5 operands".to_owned());
+        };
+        let by = BatchNorm { scale, offset, mean, variance };
+        let mut results = normalized(x, &by, &norm, is_training, true, cx)?;
+        let mut y = results.swap_remove(0); // the first of 6
+        for x in side {
+            y = fast::binary(Binary::Add, y, x.clone(), cx)?;
+        }
+        if relu {
+            y = fast::unary(Unary::Relu, y, cx)?;
+        }
+        results.push(y);
+        let last = results.len() - 1;
+        results.swap(0, last);
+        Ok(results)
+    })
+}
+
+pub(in crate::tf::op) fn batch_norm_grad(attrs: &Attributes<'_>) -> Made {
+    let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+    owning(attrs, move |[dy, x, scale, mean, variance], cx| {
+        norm_gradients((dy, x), &scale, (&mean, &variance), is_training, &norm, cx)
+    })
+}
+
+pub(in crate::tf::op) fn fused_batch_norm_grad_v3(attrs: &Attributes<'_>) -> Made {
+    let (norm, is_training) = (norm(attrs)?, attrs.bool("is_training")?);
+    owning(attrs, move |[dy, x, scale, mean, variance, _], cx| {
+        norm_gradients((dy, x), &scale, (&mean, &variance), is_training, &norm, cx)
+    })
+}
+
+fn neighbours(attrs: &Attributes<'_>) -> Result<LrnAttrs, TensorError> {
+    let radius = usize::try_from(attrs.int("depth_radius")?).unwrap_or(0);
+    Ok(LrnAttrs {
+        radius,
+        bias: attrs.float("bias")?,
+        alpha: attrs.float("alpha")?,
+        beta: attrs.float("beta")?,
+    })
+}
+
+pub(in crate::tf::op) fn transposed(attrs: &Attributes<'_>, name: &str) -> Result<Turn, TensorError> {
+    Ok(if attrs.bool(name)? { Turn::Transpose } else { Turn::None })
+}
+
+pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<Format, TensorError> {
+    attrs.word("data_format", &[("NHWC", Format::Nhwc), ("NCHW", Format::Nchw)])
+}
+
+/// Height and width of a list with a number per axis; those of batch and channels are 1.
+pub(in crate::tf::op) fn plane(
+    op: &'static str,
+    what: &str,
+    list: &[i64],
+    format: Format,
+) -> Result<(usize, usize), TensorError> {
+    let (rest, plane) = match (list, format) {
+        (&[n, h, w, c], Format::Nhwc) | (&[n, c, h, w], Format::Nchw) => ((n, c), (h, w)),
+        _ => return invalid(op, format!("`{what}` is {list:?}, expected four numbers")),
+    };
+    match (usize::try_from(plane.0), usize::try_from(plane.1)) {
+        (Ok(h), Ok(w)) if rest == (1, 1) => Ok((h, w)),
+        _ => {
+            invalid(op, format!("`{what}` is {list:?}: batch and channels have to be 1, the others positive"))
+        }
+    }
+}
+
+/// The padding, with `explicit_paddings` where the operator has some: a pair per axis.
+pub(in crate::tf::op) fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, TensorError> {
+    let words = [("VALID", Some(Padding::Valid)), ("SAME", Some(Padding::Same)), ("EXPLICIT", None)];
+    let can_be_explicit = attrs.signature().attr("explicit_paddings").is_some();
+    let known = if can_be_explicit { &words[..] } else { &words[..2] };
+    if let Some(padding) = attrs.word("padding", known)? {
+        return Ok(padding);
+    }
+    let list = attrs.ints("explicit_paddings")?;
+    let positions = list.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<Vec<usize>>>();
+    match (positions.as_deref(), format) {
+        (Some(&[0, 0, top, bottom, left, right, 0, 0]), Format::Nhwc)
+        | (Some(&[0, 0, 0, 0, top, bottom, left, right]), Format::Nchw) => {
+            Ok(Padding::Explicit([(top, bottom), (left, right)]))
+        }
+        _ => invalid(attrs.op(), format!("`explicit_paddings` is {list:?} for images of {format:?}")),
+    }
+}
+
+pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, TensorError> {
+    let format = format(attrs)?;
+    Ok(Conv2d {
+        strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
+        dilations: plane(attrs.op(), "dilations", &attrs.ints("dilations")?, format)?,
+        padding: padding(attrs, format)?,
+        format,
+    })
+}
+
+/// The shape of the images that were convolved: `input_sizes` has all of it, or height and width alone.
+fn image_shape(
+    sizes: &HostTensor,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    format: Format,
+) -> Result<Shape, TensorError> {
+    let op = "Conv2DBackpropInput";
+    let dims = ints_in(op, "input_sizes", sizes)?;
+    let (&[height, width], &[batch, ..], &[_, _, channels, _]) =
+        (&dims[..], dy.shape().dims(), filter.shape().dims())
+    else {
+        return Shape::from_i64(&dims);
+    };
+    let (batch, channels) = (batch as i64, channels as i64);
+    match format {
+        Format::Nhwc => Shape::from_i64(&[batch, height, width, channels]),
+        Format::Nchw => Shape::from_i64(&[batch, channels, height, width]),
+    }
+}
+
+pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, TensorError> {
+    let format = format(attrs)?;
+    Ok(Pool2d {
+        window: plane(attrs.op(), "ksize", &attrs.ints("ksize")?, format)?,
+        strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
+        padding: padding(attrs, format)?,
+        format,
+    })
+}
+
+/// A pooling whose windows are operands.
+fn operand_windows(
+    attrs: &Attributes<'_>,
+) -> Result<impl Fn(&HostTensor, &HostTensor) -> Result<Pool2d, TensorError> + Send + Sync + use<>, TensorError>
+{
+    let op = attrs.op();
+    let format = format(attrs)?;
+    let padding = padding(attrs, format)?;
+    Ok(move |ksize: &HostTensor, strides: &HostTensor| {
+        Ok(Pool2d {
+            window: plane(op, "ksize", &ints_in(op, "ksize", ksize)?, format)?,
+            strides: plane(op, "strides", &ints_in(op, "strides", strides)?, format)?,
+            padding,
+            format,
+        })
+    })
+}
+
+fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
+    let has_average = attrs.signature().attr("exponential_avg_factor").is_some();
+    Ok(BatchNormAttrs {
+        epsilon: attrs.float("epsilon")? as f32,
+        exponential_avg_factor: if has_average { attrs.float("exponential_avg_factor")? as f32 } else { 1.0 },
+        format: format(attrs)?,
+    })
+}
+
+/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is empty, as on TensorFlow's CPU.
+fn normalized(
+    x: HostTensor,
+    by: &BatchNorm<'_>,
+    attrs: &BatchNormAttrs,
+    is_training: bool,
+    has_third: bool,
+    cx: &Cx<'_>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let mut results: Vec<HostTensor> = if is_training {
+        fast::batch_norm_training(x, (by.scale, by.offset), (by.mean, by.variance), attrs, cx)?.into()
+    } else {
+        let moments = [by.mean, by.variance, by.mean, by.variance].map(HostTensor::clone);
+        [fast::batch_norm(x, by, attrs, cx)?].into_iter().chain(moments).collect()
+    };
+    if has_third {
+        results.push(HostTensor::zeros(by.scale.dtype(), Shape::new(&[0])?, cx.allocator)?);
+    }
+    Ok(results)
+}
+
+/// All results of a `FusedBatchNormGrad`; the last two are empty.
+fn norm_gradients(
+    (dy, x): (HostTensor, HostTensor),
+    scale: &HostTensor,
+    moments: (&HostTensor, &HostTensor),
+    is_training: bool,
+    attrs: &BatchNormAttrs,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 5], TensorError> {
+    let [by_x, by_scale, by_offset] = fast::batch_norm_grad(dy, x, scale, moments, is_training, attrs, cx)?;
+    let empty = HostTensor::zeros(scale.dtype(), Shape::new(&[0])?, cx.allocator)?;
+    Ok([by_x, by_scale, by_offset, empty.clone(), empty])
+}

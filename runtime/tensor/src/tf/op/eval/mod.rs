@@ -1,0 +1,121 @@
+//! Functions of dense tensors, made of an operator's attributes; the rows name them.
+//!
+//! Attributes are decoded once, when a function is made; the function reads operands only. Axes, dimensions and
+//! positions that TensorFlow takes as a tensor are read when the function runs, as i32 or i64. Operands of wrong
+//! number, dtype or shape are errors of the function, refused attributes are errors of making it.
+
+pub(super) mod arrays;
+pub(super) mod elementwise;
+pub(super) mod fused;
+pub(super) mod layers;
+pub(super) mod packed;
+pub(super) mod shaping;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Attributes, Made, Operands, Results};
+use crate::error::invalid;
+use crate::mem::Allocator;
+use crate::tf::fast::Cx;
+use crate::tf::index::indices_of;
+use crate::{HostTensor, Shape, TensorError};
+
+/// The results of functions of tensors: one, several, or any number.
+pub trait IntoResults {
+    /// The results in a list.
+    fn into_results(self) -> Results;
+}
+
+impl IntoResults for HostTensor {
+    fn into_results(self) -> Results {
+        SmallVec::from_buf([self])
+    }
+}
+
+impl<const N: usize> IntoResults for [HostTensor; N] {
+    fn into_results(self) -> Results {
+        self.into_iter().collect()
+    }
+}
+
+impl IntoResults for Vec<HostTensor> {
+    fn into_results(self) -> Results {
+        Results::from_vec(self)
+    }
+}
+
+/// A function of `N` operands.
+pub fn of<const N: usize, R: IntoResults>(
+    attrs: &Attributes<'_>,
+    f: impl Fn([&HostTensor; N], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Made {
+    owning(attrs, move |inputs, cx| f(inputs.each_ref(), cx.allocator))
+}
+
+/// A function of `N` operands, which are given to it, and of the caller's threads.
+pub fn owning<const N: usize, R: IntoResults>(
+    attrs: &Attributes<'_>,
+    f: impl Fn([HostTensor; N], &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Made {
+    let op = attrs.op();
+    Ok(Box::new(move |inputs, cx| {
+        let n = inputs.len();
+        match <[HostTensor; N]>::try_from(inputs.into_vec()) {
+            Ok(inputs) => Ok(f(inputs, cx)?.into_results()),
+            Err(_) => invalid(op, format!("{n} operands, expected {N}")),
+        }
+    }))
+}
+
+/// A function of any number of operands, of `least` or more.
+pub fn of_many<R: IntoResults>(
+    attrs: &Attributes<'_>,
+    least: usize,
+    f: impl Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Made {
+    owning_many(attrs, least, move |inputs, cx| {
+        f(&inputs.iter().collect::<SmallVec<[&HostTensor; 4]>>(), cx.allocator)
+    })
+}
+
+/// A function of any number of operands, of `least` or more, which are given to it, and of the caller's threads.
+pub fn owning_many<R: IntoResults>(
+    attrs: &Attributes<'_>,
+    least: usize,
+    f: impl Fn(Operands, &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
+) -> Made {
+    let op = attrs.op();
+    Ok(Box::new(move |inputs, cx| match inputs.len() {
+        n if n >= least => Ok(f(inputs, cx)?.into_results()),
+        n => invalid(op, format!("{n} operands, expected {least} or more")),
+    }))
+}
+
+/// The number in an operand that is a single index or axis.
+pub(super) fn int_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<i64, TensorError> {
+    match (x.num_elements(), indices_of(op, x)?.first()) {
+        (1, Some(&int)) => Ok(int),
+        _ => invalid(op, format!("`{what}` has shape {}, expected one element", x.shape())),
+    }
+}
+
+/// The number in an operand that is a count.
+pub(super) fn count_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<usize, TensorError> {
+    let given = int_in(op, what, x)?;
+    usize::try_from(given).or_else(|_| invalid(op, format!("`{what}` is {given}")))
+}
+
+/// The numbers in an operand that is a vector of axes, positions or sizes, or one of them.
+pub(super) fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i64>, TensorError> {
+    match x.shape().rank() {
+        0 | 1 => indices_of(op, x),
+        _ => invalid(op, format!("`{what}` has shape {}, expected a vector", x.shape())),
+    }
+}
+
+/// The shape that an operand has in it.
+pub(super) fn shape_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Shape, TensorError> {
+    Shape::from_i64(&ints_in(op, what, x)?)
+}

@@ -1,0 +1,468 @@
+//! The row of an operator: everything that this project knows about it, in one place.
+//!
+//! ```text
+//! /// log(exp(x) + 1).                                                    summary
+//! Softplus "features:T -> activations:T; T:type"                          name and signature
+//!     => unary(Unary::Softplus);                                          columns
+//!
+//! columns: shape rule, CPU function, class, traits, dtypes for which it cannot fail, layout roles, operands
+//!          that may be overwritten, cost, gradient
+//! ```
+//!
+//! The importer, the passes, the memory planner, the kernels and the documentation ask the row; none of them has
+//! a list of names. The constructors ([`unary`], [`function`], [`state`] ...) make the columns that all operators
+//! of a kind share, and take those that they cannot know (shape rule, cost) as arguments, so that a row
+//! without them does not compile. The other columns are set by methods behind the constructor.
+//!
+//! A row in a table of another crate is made by [`OpRow::new`] and has no [`Op`].
+
+use std::sync::OnceLock;
+
+pub use super::cost::Cost;
+use super::infer::{Rule, arrays, rules};
+use super::signature::Signature;
+use super::{Attributes, Made};
+use crate::DType;
+use crate::simd::{Arithmetic, Function};
+use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, fast};
+
+/// An operator of the standard tables. Its constants have TensorFlow's names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Op(pub(super) u16);
+
+/// An operator's row.
+#[derive(Debug)]
+pub struct OpRow {
+    /// TensorFlow's name.
+    pub name: &'static str,
+    /// The operator, if the row is one of the standard tables.
+    pub op: Option<Op>,
+    summary: &'static str,
+    text: &'static str,
+    signature: OnceLock<Signature>,
+    columns: Columns,
+}
+
+/// How the function of an operator is made of its attributes.
+pub type Make = fn(&Attributes<'_>) -> Made;
+
+/// What a row says beside name, summary and signature.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    shape: Rule,
+    /// The function on the CPU, with its operands and results in host memory. Another device kind has a column of
+    /// its own beside this one.
+    cpu: Option<Make>,
+    class: Class,
+    traits: Traits,
+    effect: Effect,
+    total: Total,
+    layout: Option<&'static str>,
+    overwrites: Overwrites,
+    cost: Cost,
+    gradient: Gradient,
+}
+
+/// The operators that one function with a parameter computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the enums")]
+pub enum Class {
+    Unary(Unary),
+    Test(Test),
+    Part(Part),
+    Binary(Binary),
+    Compare(Compare),
+    Reduce(Reduce),
+    Scan(Scan),
+    Segment(Segment),
+    SortedSegment(SortedSegment),
+    /// A function of its own.
+    Other,
+}
+
+/// A set of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits(u16);
+
+impl Traits {
+    /// None.
+    pub const NONE: Traits = Traits(0);
+    /// The first two operands may be exchanged.
+    pub const COMMUTATIVE: Traits = Traits(1);
+    /// Each element of the result depends on one element of each operand, as they are broadcast.
+    pub const ELEMENTWISE: Traits = Traits(1 << 1);
+    /// The results are the operands, whatever values these are.
+    pub const PASSING: Traits = Traits(1 << 2);
+    /// The result is the memory of the first operand in another shape.
+    pub const VIEW: Traits = Traits(1 << 3);
+    /// The result is the attribute `value`.
+    pub const CONSTANT: Traits = Traits(1 << 4);
+    /// The compiler turns it into other ops before anything runs.
+    pub const LOWERED: Traits = Traits(1 << 5);
+    /// A kernel of values that are no dense tensors alone: lists, optionals, resources.
+    pub const OF_VALUES: Traits = Traits(1 << 6);
+
+    /// Both sets.
+    #[must_use]
+    pub const fn and(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+
+    /// Whether all properties of `other` are among these.
+    pub const fn has(self, other: Traits) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// The effect on the resources among an operator's operands; on any resource if there are none among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// None: the results depend on operands and attributes alone.
+    Pure,
+    /// The state is read.
+    Read,
+    /// The state is changed, or the outside world is, or there may be an error that must be seen.
+    Write,
+    /// The effects of the functions that it calls.
+    OfCallees,
+}
+
+/// The element types of operands for which an operator cannot fail, if shape inference accepts the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total(u8);
+
+/// No element types.
+pub const NONE: Total = Total(0);
+/// f16, bf16, f32 and f64.
+pub const FLOATS: Total = Total(1);
+/// All integers.
+pub const INTS: Total = Total(2);
+/// Truth values.
+pub const BOOLS: Total = Total(4);
+/// Floats and integers.
+pub const NUMBERS: Total = Total(1 | 2);
+/// Floats, integers and truth values.
+pub const ALL: Total = Total(1 | 2 | 4);
+/// Floats, and integers that are constants: they are axes, sizes or positions, which shape inference has checked.
+pub const CONSTANT: Total = Total(1 | 8);
+
+impl Total {
+    /// Whether the set has the element type of an operand.
+    pub fn has(self, dtype: DType, is_constant: bool) -> bool {
+        let bits = match dtype {
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => FLOATS.0,
+            DType::I1 => BOOLS.0,
+            DType::Complex64 | DType::Complex128 => 0,
+            _ if is_constant => INTS.0 | 8,
+            _ => INTS.0,
+        };
+        self.0 & bits != 0
+    }
+}
+
+/// The operands that the CPU function may overwrite with its result.
+#[derive(Clone, Copy, Debug)]
+enum Overwrites {
+    /// These.
+    Operands(&'static [usize]),
+    /// Each one.
+    Every,
+    /// Those that the vectorized function of the class may.
+    OfClass,
+}
+
+/// How an operator is differentiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gradient {
+    /// There is no rule yet.
+    NotYet,
+    /// There is no gradient: results are constant between the points where they jump, are no numbers, or the
+    /// operator only stands for others.
+    None,
+}
+
+impl OpRow {
+    /// A row of a table outside of this crate.
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        signature: &'static str,
+        columns: Columns,
+    ) -> OpRow {
+        OpRow { op: None, name, summary, text: signature, signature: OnceLock::new(), columns }
+    }
+
+    /// A row of the standard tables.
+    pub(super) const fn standard(
+        op: Op,
+        name: &'static str,
+        summary: &'static str,
+        signature: &'static str,
+        columns: Columns,
+    ) -> OpRow {
+        OpRow { op: Some(op), name, summary, text: signature, signature: OnceLock::new(), columns }
+    }
+
+    /// The line of documentation.
+    pub fn summary(&self) -> &'static str {
+        self.summary.trim()
+    }
+
+    /// Operands, results and attributes.
+    ///
+    /// # Panics
+    /// If the row's signature is malformed, which is a bug in its table.
+    pub fn signature(&self) -> &Signature {
+        self.signature.get_or_init(|| match Signature::parse(self.name, self.text) {
+            Some(signature) => signature,
+            None => panic!("the signature of `{}` is malformed: {}", self.name, self.text),
+        })
+    }
+
+    /// The rule that tells the shapes of results.
+    pub(super) fn rule(&self) -> Rule {
+        self.columns.shape
+    }
+
+    /// The function of its own on the CPU; one of a class has none.
+    pub(super) fn cpu(&self) -> Option<Make> {
+        self.columns.cpu
+    }
+
+    /// Whether there is a CPU function of dense tensors.
+    pub fn has_function(&self) -> bool {
+        self.columns.cpu.is_some() || self.columns.class != Class::Other
+    }
+
+    /// The function with a parameter that computes it.
+    pub fn class(&self) -> Class {
+        self.columns.class
+    }
+
+    /// Whether it has all of these properties.
+    pub fn has(&self, traits: Traits) -> bool {
+        self.columns.traits.has(traits)
+    }
+
+    /// The effect.
+    pub fn effect(&self) -> Effect {
+        self.columns.effect
+    }
+
+    /// Whether a kernel runs it.
+    pub fn has_kernel(&self) -> bool {
+        self.has_function() || self.has(Traits::OF_VALUES)
+    }
+
+    /// Whether it can be compiled and run.
+    pub fn is_supported(&self) -> bool {
+        self.has_kernel() || self.has(Traits::LOWERED)
+    }
+
+    /// Whether it is a pure function of dense tensors, which the compiler may evaluate.
+    pub fn is_pure_function(&self) -> bool {
+        self.has_function() && self.columns.effect == Effect::Pure
+    }
+
+    /// The element types of operands for which it cannot fail.
+    pub fn total(&self) -> Total {
+        self.columns.total
+    }
+
+    /// The part that each operand and result has in a change of the layout of images; see the layout pass.
+    pub fn layout(&self) -> Option<&'static str> {
+        self.columns.layout
+    }
+
+    /// Whether the CPU function may overwrite operand `i` with its result.
+    pub fn overwrites(&self, i: usize) -> bool {
+        match self.columns.overwrites {
+            Overwrites::Operands(operands) => operands.contains(&i),
+            Overwrites::Every => true,
+            Overwrites::OfClass => {
+                i == 0 && self.vector_function().is_some() || i < 2 && self.vector_arithmetic().is_some()
+            }
+        }
+    }
+
+    /// The vectorized function of one f32 operand that computes it.
+    pub fn vector_function(&self) -> Option<Function> {
+        match self.columns.class {
+            Class::Unary(op) => fast::function_of(op),
+            _ => None,
+        }
+    }
+
+    /// The vectorized function of two f32 operands that computes it.
+    pub fn vector_arithmetic(&self) -> Option<Arithmetic> {
+        match self.columns.class {
+            Class::Binary(op) => fast::arithmetic_of(op),
+            _ => None,
+        }
+    }
+
+    /// The work of one evaluation.
+    pub fn cost(&self) -> Cost {
+        self.columns.cost
+    }
+
+    /// How it is differentiated.
+    pub fn gradient(&self) -> Gradient {
+        self.columns.gradient
+    }
+}
+
+const BASE: Columns = Columns {
+    shape: rules::unknown,
+    cpu: None,
+    class: Class::Other,
+    traits: Traits::NONE,
+    effect: Effect::Pure,
+    total: NONE,
+    layout: None,
+    overwrites: Overwrites::Operands(&[]),
+    cost: Cost::Free,
+    gradient: Gradient::NotYet,
+};
+
+/// A pure function of dense tensors.
+pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
+    Columns { cpu: Some(cpu), shape, cost, ..BASE }
+}
+
+/// A function of dense tensors that is run even if no result is used: it may fail on purpose, or its results may
+/// differ from call to call.
+pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
+    Columns { effect: Effect::Write, ..function(cpu, shape, cost) }
+}
+
+const fn of_class(class: Class, shape: Rule, cost: Cost) -> Columns {
+    Columns { class, overwrites: Overwrites::OfClass, shape, cost, ..BASE }
+}
+
+/// A function of each element.
+pub(super) const fn unary(op: Unary) -> Columns {
+    let columns = of_class(Class::Unary(op), rules::same, Cost::PerResult(4));
+    Columns { traits: Traits::ELEMENTWISE, total: FLOATS, layout: Some("i>i"), ..columns }
+}
+
+/// A question about each element.
+pub(super) const fn test(op: Test) -> Columns {
+    let columns = of_class(Class::Test(op), rules::same, Cost::PerResult(1));
+    Columns { traits: Traits::ELEMENTWISE, layout: Some("i>i"), ..columns.no_gradient() }
+}
+
+/// A real number of each complex one.
+pub(super) const fn part(op: Part) -> Columns {
+    Columns { traits: Traits::ELEMENTWISE, ..of_class(Class::Part(op), rules::same, Cost::PerResult(2)) }
+}
+
+/// A function of the elements of two tensors.
+pub(super) const fn binary(op: Binary) -> Columns {
+    let columns = of_class(Class::Binary(op), rules::broadcasting, Cost::PerResult(1));
+    Columns { traits: Traits::ELEMENTWISE, layout: Some("bb>i"), ..columns }
+}
+
+/// A comparison of the elements of two tensors.
+pub(super) const fn compare(op: Compare) -> Columns {
+    let columns = of_class(Class::Compare(op), rules::comparison, Cost::PerResult(1));
+    let columns = Columns { traits: Traits::ELEMENTWISE, layout: Some("bb>i"), ..columns };
+    columns.total(NUMBERS).no_gradient()
+}
+
+/// A reduction along axes.
+pub(super) const fn reduce(op: Reduce) -> Columns {
+    of_class(Class::Reduce(op), arrays::reduction, Cost::PerOperand(1)).layout("ia>k")
+}
+
+/// A running sum or product.
+pub(super) const fn scan(op: Scan) -> Columns {
+    of_class(Class::Scan(op), arrays::scan, Cost::PerResult(1))
+}
+
+/// A reduction of rows by the number of their segment.
+pub(super) const fn segment(op: Segment) -> Columns {
+    of_class(Class::Segment(op), arrays::segment, Cost::PerOperand(1))
+}
+
+/// A reduction of rows whose segments follow one another.
+pub(super) const fn sorted_segment(op: SortedSegment) -> Columns {
+    of_class(Class::SortedSegment(op), arrays::sorted_segment, Cost::PerOperand(1))
+}
+
+/// A pure function of values that are no dense tensors alone; its kernel belongs to the runtime.
+pub const fn values(shape: Rule, cost: Cost) -> Columns {
+    Columns { shape, cost, traits: Traits::OF_VALUES, ..BASE }
+}
+
+/// A kernel of the runtime with an effect.
+pub const fn state(effect: Effect, shape: Rule, cost: Cost) -> Columns {
+    Columns { effect, ..values(shape, cost) }
+}
+
+/// Control flow, which the compiler lowers.
+pub(super) const fn control(effect: Effect, shape: Rule) -> Columns {
+    Columns { shape, effect, traits: Traits::LOWERED, ..BASE }
+}
+
+/// An operator that is known, and refused.
+pub(super) const fn unsupported(shape: Rule) -> Columns {
+    Columns { shape, effect: Effect::Write, ..BASE }
+}
+
+impl Columns {
+    /// With more traits.
+    const fn with(self, traits: Traits) -> Columns {
+        Columns { traits: self.traits.and(traits), ..self }
+    }
+
+    /// With exchangeable operands.
+    pub const fn commutative(self) -> Columns {
+        self.with(Traits::COMMUTATIVE)
+    }
+
+    /// With results that are the operands, whatever these are.
+    pub(super) const fn passing(self) -> Columns {
+        self.with(Traits::PASSING)
+    }
+
+    /// With a result that is the operand's memory.
+    pub(super) const fn view(self) -> Columns {
+        self.with(Traits::VIEW)
+    }
+
+    /// With a result that is an attribute.
+    pub(super) const fn constant(self) -> Columns {
+        self.with(Traits::CONSTANT)
+    }
+
+    /// Lowered before it runs.
+    pub(super) const fn lowered(self) -> Columns {
+        self.with(Traits::LOWERED)
+    }
+
+    /// With these element types for which it cannot fail.
+    pub const fn total(self, total: Total) -> Columns {
+        Columns { total, ..self }
+    }
+
+    /// With these parts in a change of layout.
+    pub const fn layout(self, letters: &'static str) -> Columns {
+        Columns { layout: Some(letters), ..self }
+    }
+
+    /// With these operands that may be overwritten.
+    pub const fn overwrites(self, operands: &'static [usize]) -> Columns {
+        Columns { overwrites: Overwrites::Operands(operands), ..self }
+    }
+
+    /// With operands each of which may be overwritten.
+    pub(super) const fn overwrites_any(self) -> Columns {
+        Columns { overwrites: Overwrites::Every, ..self }
+    }
+
+    /// Without a gradient.
+    pub const fn no_gradient(self) -> Columns {
+        Columns { gradient: Gradient::None, ..self }
+    }
+}

@@ -1,0 +1,115 @@
+//! Control flow, calls, and the ports of graphs.
+
+use super::super::infer::rules;
+use super::super::row::{Effect, control, unsupported};
+use super::operators;
+
+operators! { 9:
+    /// One of several functions called, by number.
+    Case
+        "!branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
+         branches:list(func) output_shapes:list(shape)=[]"
+        => control(Effect::OfCallees, rules::unknown);
+    /// A function called for each number of a range.
+    For "start:int32 limit:int32 delta:int32 input:*T -> output:*T; T:list(type) body:func"
+        => unsupported(rules::unknown);
+    /// One of two functions called, by a condition.
+    If
+        "!cond:Tcond input:*Tin -> output:*Tout; Tcond:type Tin:list(type) Tout:list(type) \
+         else_branch:func output_shapes:list(shape)=[] then_branch:func"
+        => control(Effect::OfCallees, rules::unknown);
+    /// A function called.
+    PartitionedCall
+        "args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) config:string='' \
+         config_proto:string='' executor_type:string='' f:func"
+        => control(Effect::Pure, rules::unknown);
+    /// A function called on another device.
+    RemoteCall "!target:string args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) f:func"
+        => unsupported(rules::unknown);
+    /// A function with effects called.
+    StatefulPartitionedCall
+        "!args:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) config:string='' \
+         config_proto:string='' executor_type:string='' f:func"
+        => control(Effect::OfCallees, rules::unknown);
+    /// One of several functions without effects called, by number.
+    StatelessCase
+        "branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
+         branches:list(func) output_shapes:list(shape)=[]"
+        => control(Effect::Pure, rules::unknown);
+    /// One of two functions without effects called, by a condition.
+    StatelessIf
+        "cond:Tcond input:*Tin -> output:*Tout; Tcond:type Tin:list(type) Tout:list(type) \
+         else_branch:func output_shapes:list(shape)=[] then_branch:func"
+        => control(Effect::Pure, rules::unknown);
+    /// A function without effects called while another holds.
+    StatelessWhile
+        "input:*T -> output:*T; T:list(type) body:func cond:func output_shapes:list(shape)=[] \
+         parallel_iterations:int=10"
+        => control(Effect::Pure, rules::unknown);
+    /// The gradient of a function called.
+    SymbolicGradient "input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) f:func"
+        => unsupported(rules::unknown);
+    /// A function called while another holds.
+    While
+        "!input:*T -> output:*T; T:list(type) body:func cond:func output_shapes:list(shape)=[] \
+         parallel_iterations:int=10"
+        => control(Effect::OfCallees, rules::unknown);
+    /// Nothing; a place for control edges.
+    NoOp "->" => control(Effect::OfCallees, rules::unknown).no_gradient();
+    /// Nothing; runs whatever its control edges carry.
+    ControlTrigger "->" => unsupported(rules::unknown).no_gradient();
+    /// The operand in the first iteration of a loop's frame.
+    Enter "data:T -> output:T; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10"
+        => unsupported(rules::unknown);
+    /// The operand out of a loop's frame.
+    Exit "data:T -> output:T; T:type" => unsupported(rules::same);
+    /// The condition of a loop's frame.
+    LoopCond "input:bool -> output:bool" => unsupported(rules::same).no_gradient();
+    /// The first operand that arrives, and its number.
+    Merge "inputs:N*T -> output:T value_index:int32; N:int T:type" => unsupported(rules::unknown);
+    /// The operand in the next iteration of a loop's frame.
+    NextIteration "data:T -> output:T; T:type" => unsupported(rules::unknown);
+    /// A reference in the first iteration of a loop's frame.
+    RefEnter
+        "data:Ref(T) -> output:Ref(T); T:type frame_name:string is_constant:bool=false \
+         parallel_iterations:int=10"
+        => unsupported(rules::unknown);
+    /// A reference out of a loop's frame.
+    RefExit "data:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::same);
+    /// A reference.
+    RefIdentity "input:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::same);
+    /// The first reference that arrives, and its number.
+    RefMerge "inputs:N*Ref(T) -> output:Ref(T) value_index:int32; N:int T:type"
+        => unsupported(rules::unknown);
+    /// A reference in the next iteration of a loop's frame.
+    RefNextIteration "data:Ref(T) -> output:Ref(T); T:type" => unsupported(rules::unknown);
+    /// One of several references, by number.
+    RefSelect "index:int32 inputs:N*Ref(T) -> output:Ref(T); N:int T:type" => unsupported(rules::unknown);
+    /// A reference on one of two ways, by a condition.
+    RefSwitch "data:Ref(T) pred:bool -> output_false:Ref(T) output_true:Ref(T); T:type"
+        => unsupported(rules::switch);
+    /// The operand on one of two ways, by a condition.
+    Switch "data:T pred:bool -> output_false:T output_true:T; T:type" => unsupported(rules::switch);
+    /// The operand on one of several ways, by number.
+    _SwitchN "data:T output_index:int32 -> outputs:num_outs*T; T:type num_outs:int"
+        => unsupported(rules::unknown);
+    /// An argument of a function.
+    _Arg "!-> output:T; T:type index:int" => unsupported(rules::unknown).no_gradient();
+    /// A list of tensors as values of several types.
+    _ArrayToList "input:N*T -> output:*out_types; N:int T:type out_types:list(type)"
+        => unsupported(rules::unknown);
+    /// Values of several types as a list of tensors.
+    _ListToArray "input:*Tin -> output:N*T; N:int T:type Tin:list(type)" => unsupported(rules::unknown);
+    /// A result of a function.
+    _Retval "!input:T ->; T:type index:int" => unsupported(rules::unknown).no_gradient();
+    /// The number of this device in a list of devices.
+    DeviceIndex "!-> index:int32; device_names:list(string)" => unsupported(rules::unknown).no_gradient();
+    /// A parameter that is never read.
+    FakeParam "-> output:dtype; dtype:type shape:shape" => unsupported(rules::unknown).no_gradient();
+    /// An input of the graph.
+    Placeholder "-> output:dtype; dtype:type shape:shape=?"
+        => unsupported(rules::placeholder_with_default).no_gradient();
+    /// An input of the graph with a shape.
+    PlaceholderV2 "-> output:dtype; dtype:type shape:shape"
+        => unsupported(rules::placeholder_with_default).no_gradient();
+}

@@ -1,0 +1,103 @@
+//! Operators that only compilers write: TensorFlow's fusions, and Befrost's fused, packed and recognized layers.
+
+use super::super::cost;
+use super::super::eval;
+use super::super::infer::{layers, rules};
+use super::super::row::{Cost, function};
+use super::operators;
+
+operators! { 6:
+    /// `FusedBatchNormV3` with an addend and an activation.
+    _FusedBatchNormEx
+        "x:T scale:U offset:U mean:U variance:U side_input:num_side_inputs*T -> y:T batch_mean:U \
+         batch_variance:U reserve_space_1:U reserve_space_2:U reserve_space_3:U; T:type U:type \
+         activation_mode:string='Identity' data_format:string='NHWC' epsilon:float=1e-04 \
+         exponential_avg_factor:float=1.0 is_training:bool=true num_side_inputs:int=0"
+        => function(eval::layers::fused_batch_norm_ex, layers::batch_norm, Cost::PerOperand(6)).no_gradient();
+    /// `Conv2D` and the operators that follow it.
+    _FusedConv2D
+        "input:T filter:T args:*TArgs host_args:num_host_args*float -> output:T; T:type TArgs:list(type) \
+         data_format:string='NHWC' dilations:list(int)=[1,1,1,1] epsilon:float=1e-04 \
+         explicit_paddings:list(int)=[] filter_format:string='HWIO' fused_ops:list(string)=[] \
+         leakyrelu_alpha:float=0.2 num_args:int num_host_args:int=0 padding:string strides:list(int) \
+         use_cudnn_on_gpu:bool=true"
+        => function(
+            eval::fused::fused_conv2d,
+            layers::conv2d,
+            Cost::By(cost::conv2d),
+        ).layout("i.g*>i").no_gradient();
+    /// `DepthwiseConv2dNative` and the operators that follow it.
+    _FusedDepthwiseConv2dNative
+        "input:T filter:T args:num_args*T -> output:T; T:type data_format:string='NHWC' \
+         dilations:list(int)=[1,1,1,1] epsilon:float=1e-04 fused_ops:list(string)=[] \
+         leakyrelu_alpha:float=0.2 num_args:int padding:string strides:list(int)"
+        => function(
+            eval::fused::fused_depthwise_conv2d_native,
+            layers::depthwise_conv2d_native,
+            Cost::By(cost::depthwise),
+        ).layout("i.g*>i").no_gradient();
+    /// `MatMul` and the operators that follow it.
+    _FusedMatMul
+        "a:T b:T args:num_args*T -> product:T; T:type epsilon:float=1e-04 fused_ops:list(string)=[] \
+         leakyrelu_alpha:float=0.2 num_args:int transpose_a:bool=false transpose_b:bool=false"
+        => function(eval::fused::fused_matmul, layers::matmul, Cost::By(cost::matmul)).no_gradient();
+    /// The attention of queries to keys and values, head by head.
+    _FusedAttention
+        "q:float k:float v:float mask:num_masks*float -> y:float; heads_inside:bool=false num_masks:int=0 \
+         scale:float=1.0"
+        => function(
+            eval::packed::fused_attention,
+            layers::fused_attention,
+            Cost::By(cost::attention),
+        ).no_gradient();
+    /// A program of elementwise operators.
+    _FusedElementwise
+        "args:num_args*float -> y:float; num_args:int numbers:list(float)=[] ops:list(string) \
+         values:list(int)"
+        => function(
+            eval::packed::fused_elementwise,
+            layers::fused_elementwise,
+            Cost::By(cost::elementwise_program),
+        ).overwrites_any().no_gradient();
+    /// The Gaussian error linear unit.
+    _Gelu "x:T -> y:T; T:type approximate:bool=false"
+        => function(
+            eval::packed::gelu,
+            rules::same,
+            Cost::PerResult(16),
+        ).overwrites(&[0]).layout("i>i").no_gradient();
+    /// The normalization of each row by its own moments.
+    _LayerNorm "x:T scale:T offset:T -> y:T; T:type epsilon:float"
+        => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).no_gradient();
+    /// `Conv2D` with packed filters, and the operators that follow it.
+    _PackedConv2D
+        "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
+         dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
+         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
+         strides:list(int)"
+        => function(
+            eval::packed::packed_conv2d,
+            layers::packed_conv2d,
+            Cost::By(cost::packed_conv2d),
+        ).no_gradient();
+    /// `DepthwiseConv2dNative` with packed filters, and the operators that follow it.
+    _PackedDepthwiseConv2dNative
+        "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
+         dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
+         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int padding:string \
+         strides:list(int)"
+        => function(
+            eval::packed::packed_depthwise_conv2d_native,
+            layers::packed_depthwise_conv2d_native,
+            Cost::By(cost::packed_depthwise),
+        ).no_gradient();
+    /// A product with packed weights, and the operators that follow it.
+    _PackedMatMul
+        "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
+         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int shape:list(int)"
+        => function(
+            eval::packed::packed_matmul,
+            layers::packed_matmul,
+            Cost::By(cost::packed_matmul),
+        ).no_gradient();
+}

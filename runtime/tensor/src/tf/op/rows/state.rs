@@ -1,0 +1,344 @@
+//! Variables, optimizers, tensor arrays, stacks, messages: operators with effects.
+
+use super::super::infer::{arrays, rules};
+use super::super::row::{Cost, Effect, state, unsupported};
+use super::operators;
+
+operators! { 8:
+    /// The value of a reference variable set.
+    Assign "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=true validate_shape:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A value added to a reference variable.
+    AssignAdd "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// A value added to a variable.
+    AssignAddVariableOp "!resource:resource value:dtype ->; dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// A value subtracted from a reference variable.
+    AssignSub "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// A value subtracted from a variable.
+    AssignSubVariableOp "!resource:resource value:dtype ->; dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The value of a variable set.
+    AssignVariableOp "!resource:resource value:dtype ->; dtype:type validate_shape:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A reference variable counted up to a limit.
+    CountUpTo "ref:Ref(T) -> output:T; T:type limit:int" => unsupported(rules::unknown).no_gradient();
+    /// A resource deleted.
+    DestroyResourceOp "!resource:resource ->; ignore_lookup_error:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// A temporary variable deleted, and its last value.
+    DestroyTemporaryVariable "ref:Ref(T) -> value:T; T:type var_name:string" => unsupported(rules::unknown);
+    /// Whether a reference variable has a value.
+    IsVariableInitialized "ref:Ref(dtype) -> is_initialized:bool; dtype:type"
+        => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();
+    /// The value of a variable.
+    ReadVariableOp "!resource:resource -> value:dtype; dtype:type"
+        => state(Effect::Read, rules::unknown, Cost::Moves);
+    /// A variable counted up to a limit.
+    ResourceCountUpTo "!resource:resource -> output:T; T:type limit:int"
+        => unsupported(rules::unknown).no_gradient();
+    /// Rows of a variable by index.
+    ResourceGather
+        "!resource:resource indices:Tindices -> output:dtype; Tindices:type batch_dims:int=0 dtype:type \
+         validate_indices:bool=true"
+        => state(Effect::Read, rules::unknown, Cost::Moves);
+    /// Slices of a variable by vectors of indices.
+    ResourceGatherNd "!resource:resource indices:Tindices -> output:dtype; Tindices:type dtype:type"
+        => state(Effect::Read, rules::unknown, Cost::Moves);
+    /// A variable that lives for one step.
+    TemporaryVariable "!-> ref:Ref(dtype); dtype:type shape:shape var_name:string=''"
+        => unsupported(rules::unknown);
+    /// Whether a variable has a value.
+    VarIsInitializedOp "!resource:resource -> is_initialized:bool"
+        => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();
+    /// A reference to a variable.
+    Variable "!-> ref:Ref(dtype); container:string='' dtype:type shape:shape shared_name:string=''"
+        => state(Effect::Write, rules::placeholder_with_default, Cost::Moves).no_gradient();
+    /// The shape of a variable's value.
+    VariableShape "!input:resource -> output:out_type; out_type:type=int32"
+        => state(Effect::Read, arrays::variable_shape, Cost::Moves).no_gradient();
+    /// A reference to a variable.
+    VariableV2 "!-> ref:Ref(dtype); container:string='' dtype:type shape:shape shared_name:string=''"
+        => state(Effect::Write, rules::placeholder_with_default, Cost::Moves).no_gradient();
+    /// The values of several variables.
+    _ReadVariablesOp "!resources:N*resource -> values:*dtypes; N:int dtypes:list(type)"
+        => unsupported(rules::unknown);
+    /// Rows added to a variable by index.
+    ResourceScatterAdd "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a variable divided by index.
+    ResourceScatterDiv "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The maximum of rows of a variable and others by index.
+    ResourceScatterMax "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The minimum of rows of a variable and others by index.
+    ResourceScatterMin "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a variable multiplied by index.
+    ResourceScatterMul "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices added to a variable by vectors of indices.
+    ResourceScatterNdAdd
+        "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The maximum of slices of a variable and others by vectors of indices.
+    ResourceScatterNdMax
+        "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The minimum of slices of a variable and others by vectors of indices.
+    ResourceScatterNdMin
+        "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices subtracted from a variable by vectors of indices.
+    ResourceScatterNdSub
+        "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices of a variable replaced by vectors of indices.
+    ResourceScatterNdUpdate
+        "!ref:resource indices:Tindices updates:T ->; T:type Tindices:type bad_indices_policy:string='' \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows subtracted from a variable by index.
+    ResourceScatterSub "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a variable replaced by index.
+    ResourceScatterUpdate "!resource:resource indices:Tindices updates:dtype ->; Tindices:type dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// A strided part of a variable replaced.
+    ResourceStridedSliceAssign
+        "!ref:resource begin:Index end:Index strides:Index value:T ->; Index:type T:type begin_mask:int=0 \
+         ellipsis_mask:int=0 end_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// Rows added to a reference variable by index.
+    ScatterAdd
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a reference variable divided by index.
+    ScatterDiv
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The maximum of rows of a reference variable and others by index.
+    ScatterMax
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The minimum of rows of a reference variable and others by index.
+    ScatterMin
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a reference variable multiplied by index.
+    ScatterMul
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices added to a reference variable by vectors of indices.
+    ScatterNdAdd
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         bad_indices_policy:string='' use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The maximum of slices of a reference variable and others by vectors of indices.
+    ScatterNdMax
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         bad_indices_policy:string='' use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// The minimum of slices of a reference variable and others by vectors of indices.
+    ScatterNdMin
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         bad_indices_policy:string='' use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices subtracted from a reference variable by vectors of indices.
+    ScatterNdSub
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         bad_indices_policy:string='' use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Slices of a reference variable replaced by vectors of indices.
+    ScatterNdUpdate
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         bad_indices_policy:string='' use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows subtracted from a reference variable by index.
+    ScatterSub
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// Rows of a reference variable replaced by index.
+    ScatterUpdate
+        "ref:Ref(T) indices:Tindices updates:T -> output_ref:Ref(T); T:type Tindices:type \
+         use_locking:bool=true"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1));
+    /// A strided part of a reference variable replaced.
+    StridedSliceAssign
+        "ref:Ref(T) begin:Index end:Index strides:Index value:T -> output_ref:Ref(T); Index:type T:type \
+         begin_mask:int=0 ellipsis_mask:int=0 end_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A step of Adagrad on a reference variable.
+    ApplyAdagrad
+        "var:Ref(T) accum:Ref(T) lr:T grad:T -> out:Ref(T); T:type update_slots:bool=true \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of Adagrad with an epsilon on a reference variable.
+    ApplyAdagradV2
+        "var:Ref(T) accum:Ref(T) lr:T epsilon:T grad:T -> out:Ref(T); T:type update_slots:bool=true \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of Adam on a reference variable.
+    ApplyAdam
+        "var:Ref(T) m:Ref(T) v:Ref(T) beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T \
+         -> out:Ref(T); T:type use_locking:bool=false use_nesterov:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of centered RMSProp on a reference variable.
+    ApplyCenteredRMSProp
+        "var:Ref(T) mg:Ref(T) ms:Ref(T) mom:Ref(T) lr:T rho:T momentum:T epsilon:T grad:T -> out:Ref(T); \
+         T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of gradient descent on a reference variable.
+    ApplyGradientDescent "var:Ref(T) alpha:T delta:T -> out:Ref(T); T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of gradient descent with momentum on a reference variable.
+    ApplyMomentum
+        "var:Ref(T) accum:Ref(T) lr:T grad:T momentum:T -> out:Ref(T); T:type use_locking:bool=false \
+         use_nesterov:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of RMSProp on a reference variable.
+    ApplyRMSProp
+        "var:Ref(T) ms:Ref(T) mom:Ref(T) lr:T rho:T momentum:T epsilon:T grad:T -> out:Ref(T); T:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of Adagrad on a variable.
+    ResourceApplyAdagrad
+        "!var:resource accum:resource lr:T grad:T ->; T:type update_slots:bool=true \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of Adagrad with an epsilon on a variable.
+    ResourceApplyAdagradV2
+        "!var:resource accum:resource lr:T epsilon:T grad:T ->; T:type update_slots:bool=true \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of Adam on a variable.
+    ResourceApplyAdam
+        "!var:resource m:resource v:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T \
+         grad:T ->; T:type use_locking:bool=false use_nesterov:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of centered RMSProp on a variable.
+    ResourceApplyCenteredRMSProp
+        "!var:resource mg:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T ->; \
+         T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of gradient descent on a variable.
+    ResourceApplyGradientDescent "!var:resource alpha:T delta:T ->; T:type use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of gradient descent with Keras's momentum on a variable.
+    ResourceApplyKerasMomentum
+        "!var:resource accum:resource lr:T grad:T momentum:T ->; T:type use_locking:bool=false \
+         use_nesterov:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of gradient descent with momentum on a variable.
+    ResourceApplyMomentum
+        "!var:resource accum:resource lr:T grad:T momentum:T ->; T:type use_locking:bool=false \
+         use_nesterov:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A step of RMSProp on a variable.
+    ResourceApplyRMSProp
+        "!var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T ->; T:type \
+         use_locking:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+    /// A tensor array deleted.
+    TensorArrayCloseV3 "!handle:resource ->"
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// The elements of a tensor array joined along the first axis.
+    TensorArrayConcatV3
+        "!handle:resource flow_in:float -> value:dtype lengths:int64; dtype:type \
+         element_shape_except0:shape=?"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// Elements of a tensor array by index, stacked.
+    TensorArrayGatherV3
+        "!handle:resource indices:int32 flow_in:float -> value:dtype; dtype:type element_shape:shape=?"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// The tensor array of the gradients of another.
+    TensorArrayGradV3 "!handle:resource flow_in:float -> grad_handle:resource flow_out:float; source:string"
+        => state(Effect::Write, rules::tensor_array_v3, Cost::Moves).no_gradient();
+    /// The tensor array of the gradients of another, with more axes.
+    TensorArrayGradWithShape
+        "!handle:resource flow_in:float shape_to_prepend:int32 -> grad_handle:resource flow_out:float; \
+         source:string"
+        => unsupported(rules::unknown).no_gradient();
+    /// One element of a tensor array.
+    TensorArrayReadV3 "!handle:resource index:int32 flow_in:float -> value:dtype; dtype:type"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// Elements of a tensor array set to the slices of a tensor by index.
+    TensorArrayScatterV3 "!handle:resource indices:int32 value:T flow_in:float -> flow_out:float; T:type"
+        => state(Effect::Write, rules::scalar, Cost::PerOperand(1));
+    /// The number of elements of a tensor array.
+    TensorArraySizeV3 "!handle:resource flow_in:float -> size:int32"
+        => state(Effect::Write, rules::scalar, Cost::Moves).no_gradient();
+    /// Elements of a tensor array set to parts of a tensor.
+    TensorArraySplitV3 "!handle:resource value:T lengths:int64 flow_in:float -> flow_out:float; T:type"
+        => state(Effect::Write, rules::scalar, Cost::Moves);
+    /// A tensor array: elements that are each written once.
+    TensorArrayV3
+        "!size:int32 -> handle:resource flow:float; clear_after_read:bool=true dtype:type \
+         dynamic_size:bool=false element_shape:shape=? identical_element_shapes:bool=false \
+         tensor_array_name:string=''"
+        => state(Effect::Write, rules::tensor_array_v3, Cost::Moves).no_gradient();
+    /// One element of a tensor array set.
+    TensorArrayWriteV3 "!handle:resource index:int32 value:T flow_in:float -> flow_out:float; T:type"
+        => state(Effect::Write, rules::scalar, Cost::Moves);
+    /// A stack, by reference.
+    Stack "!-> handle:Ref(string); elem_type:type stack_name:string=''"
+        => unsupported(rules::unknown).no_gradient();
+    /// A stack deleted, by reference.
+    StackClose "handle:Ref(string) ->" => unsupported(rules::unknown).no_gradient();
+    /// A stack deleted.
+    StackCloseV2 "!handle:resource ->" => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// The last value taken from a stack, by reference.
+    StackPop "handle:Ref(string) -> elem:elem_type; elem_type:type" => unsupported(rules::unknown);
+    /// The last value taken from a stack.
+    StackPopV2 "!handle:resource -> elem:elem_type; elem_type:type"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A value put on a stack, by reference.
+    StackPush "handle:Ref(string) elem:T -> output:T; T:type swap_memory:bool=false"
+        => unsupported(rules::unknown);
+    /// A value put on a stack.
+    StackPushV2 "!handle:resource elem:T -> output:T; T:type swap_memory:bool=false"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A stack.
+    StackV2 "!max_size:int32 -> handle:resource; elem_type:type stack_name:string=''"
+        => state(Effect::Write, rules::scalar, Cost::Moves).no_gradient();
+    /// An error with a message of values, unless a condition holds.
+    Assert "!condition:bool data:*T ->; T:list(type) summarize:int=3"
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// The operand; values are printed to standard error.
+    Print "!input:T data:*U -> output:T; T:type U:list(type) first_n:int=-1 message:string='' summarize:int=3"
+        => state(Effect::Write, rules::unknown, Cost::Moves);
+    /// A string printed.
+    PrintV2 "!input:string ->; end:string='\\n' output_stream:string='stderr'"
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// An error that ends the process.
+    Abort "->; error_msg:string='' exit_without_error:bool=false"
+        => unsupported(rules::unknown).no_gradient();
+    /// The time since the Unix epoch in seconds.
+    Timestamp "!-> ts:double" => unsupported(rules::unknown).no_gradient();
+    /// Random numbers of the normal distribution.
+    RandomStandardNormal "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => unsupported(rules::unknown).no_gradient();
+    /// Random numbers of the uniform distribution on [0, 1).
+    RandomUniform "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => unsupported(rules::unknown).no_gradient();
+    /// Random integers of the uniform distribution.
+    RandomUniformInt
+        "!shape:T minval:Tout maxval:Tout -> output:Tout; T:type Tout:type seed:int=0 seed2:int=0"
+        => unsupported(rules::unknown).no_gradient();
+    /// Random numbers of the normal distribution within two standard deviations.
+    TruncatedNormal "!shape:T -> output:dtype; T:type dtype:type seed:int=0 seed2:int=0"
+        => unsupported(rules::unknown).no_gradient();
+}

@@ -1,0 +1,172 @@
+//! What every row must say, and the meaning of signatures.
+
+use super::*;
+use crate::tf::PartialShape;
+use crate::tf::op::tests::attrs;
+use crate::tf::op::{
+    Arg, ArgType, AttrKind, Class, DefaultValue, Effect, Gradient, Operand, Traits, Type, Work,
+};
+use crate::{DType, Shape};
+
+/// The operators without a decision about their gradient were so many when the column came; there are never more.
+const MOST_WITHOUT_GRADIENT: usize = 303;
+
+#[test]
+fn every_row_is_found_by_name_and_by_operator() {
+    let names: Vec<&str> = rows().map(|row| row.name).collect();
+    assert!(names.is_sorted_by(|a, b| a < b) && names.len() > 400, "sorted, each name once");
+    for row in rows() {
+        assert!(std::ptr::eq(super::row(row.name).unwrap(), row), "{}", row.name);
+        assert!(std::ptr::eq(row.op.unwrap().row(), row), "{}", row.name);
+    }
+    for name in ["", "A", "zzz", "Concat V2", "Abort!", "Ifs", "_", "\n"] {
+        assert!(row(name).is_none(), "{name}");
+    }
+    assert_eq!(format!("{:?}", Op::_FusedConv2D), "_FusedConv2D");
+}
+
+#[test]
+fn every_row_has_a_summary_and_a_signature_that_agrees_with_itself() {
+    for row in rows() {
+        let (name, summary, signature) = (row.name, row.summary(), row.signature());
+        assert!(
+            summary.len() > 5 && summary.ends_with('.') && !summary.starts_with("What"),
+            "{name}: {summary}"
+        );
+        assert!(signature.attrs.is_sorted_by(|a, b| a.name < b.name), "{name}");
+        for arg in signature.inputs.iter().chain(&signature.outputs) {
+            let kind = |name: &str| signature.attr(name).map(|attr| attr.kind);
+            match arg.ty {
+                ArgType::Is(_) => {}
+                ArgType::Attr(ty) => assert_eq!(kind(ty), Some(AttrKind::Type), "{name}"),
+                ArgType::List(list) => {
+                    assert_eq!(kind(list), Some(AttrKind::List(&AttrKind::Type)), "{name}");
+                }
+            }
+            if let Some(number) = arg.number {
+                assert_eq!(kind(number), Some(AttrKind::Int), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_decides_about_its_gradient() {
+    let open = rows().filter(|row| row.gradient() == Gradient::NotYet).count();
+    assert!(
+        open <= MOST_WITHOUT_GRADIENT,
+        "{open} operators have no gradient yet: a new one needs its decision"
+    );
+    assert!(open + 20 > MOST_WITHOUT_GRADIENT, "only {open} are left: lower the number here");
+}
+
+#[test]
+fn columns_agree_with_one_another() {
+    for row in rows() {
+        let (name, n_inputs) = (row.name, row.signature().inputs.len());
+        let is_unknown =
+            std::ptr::fn_addr_eq(row.rule(), crate::tf::op::shape::unknown as crate::tf::op::Rule);
+        assert!(!row.has_function() || !is_unknown, "{name}: a function of tensors has a shape rule");
+        assert!(!row.has(Traits::COMMUTATIVE) || n_inputs == 2, "{name}");
+        assert!(!row.has(Traits::VIEW) || row.is_pure_function(), "{name}");
+        assert!(!(row.has(Traits::OF_VALUES) && row.has_function()), "{name}: two kernels");
+        assert!(row.effect() == Effect::Pure || !row.has(Traits::CONSTANT), "{name}");
+        if let Some(layout) = row.layout() {
+            let (operands, results) = layout.split_once('>').unwrap();
+            assert!(!operands.is_empty() && !results.is_empty(), "{name}");
+            assert!(
+                operands.contains(['i', 'b', 'g', 'e', 'f', 'r']),
+                "{name}: nothing depends on the layout"
+            );
+        }
+    }
+}
+
+/// Every function with a parameter has rows under its name.
+#[test]
+fn every_class_has_its_row() {
+    use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary};
+    let classes = (Unary::ALL.iter().map(|&op| (op.name(), Class::Unary(op))))
+        .chain(Binary::ALL.iter().map(|&op| (op.name(), Class::Binary(op))))
+        .chain(Compare::ALL.iter().map(|&op| (op.name(), Class::Compare(op))))
+        .chain(Test::ALL.iter().map(|&op| (op.name(), Class::Test(op))))
+        .chain(Part::ALL.iter().map(|&op| (op.name(), Class::Part(op))))
+        .chain(Reduce::ALL.iter().map(|&op| (op.name(), Class::Reduce(op))))
+        .chain(Scan::ALL.iter().map(|&op| (op.name(), Class::Scan(op))))
+        .chain(Segment::ALL.iter().map(|&op| (op.name(), Class::Segment(op))))
+        .chain(SortedSegment::ALL.iter().map(|&op| (op.name(), Class::SortedSegment(op))));
+    for (name, class) in classes {
+        assert_eq!(row(name).map(OpRow::class), Some(class), "{name}");
+    }
+}
+
+#[test]
+fn only_pure_functions_may_be_evaluated_early() {
+    let pure = rows().filter(|row| row.is_pure_function()).count();
+    assert!(pure > 200, "{pure}");
+    let check = Op::CheckNumerics.row();
+    assert!(check.prepare(&attrs(&[("message", "")])).unwrap().is_some());
+    assert!(!check.is_pure_function(), "it fails on purpose");
+    for op in [Op::If, Op::While, Op::VarHandleOp, Op::TensorListStack, Op::StackPopV2, Op::Switch] {
+        assert!(!op.row().is_pure_function(), "{op:?}");
+        assert!(op.row().prepare(&attrs(&[])).unwrap().is_none(), "{op:?}");
+    }
+}
+
+#[test]
+fn signatures_are_read_as_written() {
+    let concat = Op::ConcatV2.row().signature();
+    let values = Arg { name: "values", ty: ArgType::Attr("T"), number: Some("N"), is_ref: false };
+    assert_eq!(concat.inputs[0], values);
+    let tidx = DefaultValue::Type(Type::Dense(DType::I32));
+    assert_eq!(concat.attr("Tidx").unwrap().default, Some(tidx));
+    assert_eq!(concat.attr("N").unwrap().default, None);
+    assert!(!concat.is_stateful && Op::Assert.row().signature().is_stateful);
+    assert_eq!(Op::Assert.row().signature().outputs, []);
+    assert_eq!(Op::IdentityN.row().signature().outputs[0].ty, ArgType::List("T"));
+    assert_eq!(Op::Less.row().signature().outputs[0].ty, ArgType::Is(Type::Dense(DType::I1)));
+    let assign = Op::Assign.row().signature();
+    assert!(assign.inputs[0].is_ref && !assign.inputs[1].is_ref);
+    let default = |op: Op, attr: &str| op.row().signature().attr(attr).unwrap().default.clone().unwrap();
+    let ones = DefaultValue::List(vec![DefaultValue::Int(1); 4]);
+    assert_eq!(default(Op::Conv2D, "dilations"), ones);
+    assert_eq!(default(Op::Conv2D, "data_format"), DefaultValue::String("NHWC".to_owned()));
+    assert_eq!(default(Op::PrintV2, "end"), DefaultValue::String("\n".to_owned()));
+    assert_eq!(default(Op::Placeholder, "shape"), DefaultValue::Shape(None));
+    assert_eq!(default(Op::VarHandleOp, "container"), DefaultValue::String(String::new()));
+    assert_eq!(default(Op::FusedBatchNormV3, "epsilon"), DefaultValue::Float(1e-4));
+    assert_eq!(Op::If.row().signature().attr("then_branch").unwrap().kind, AttrKind::Func);
+    assert_eq!(Op::Const.row().signature().attr("value").unwrap().kind, AttrKind::Tensor);
+}
+
+/// The work of an operator of f32 operands.
+fn work(op: Op, given: &[(&str, &str)], shapes: &[&[usize]]) -> Option<Work> {
+    let operand = |dims: &&[usize]| {
+        let shape = PartialShape::from(&Shape::new(dims).unwrap());
+        Operand::new(Type::Dense(DType::F32), shape)
+    };
+    let operands: Vec<Operand<'_>> = shapes.iter().map(operand).collect();
+    op.row().work(&attrs(given), &operands).unwrap()
+}
+
+#[test]
+fn work_follows_from_shapes() {
+    let flops = |op, given: &[(&str, &str)], shapes: &[&[usize]]| work(op, given, shapes).unwrap().flops;
+    assert_eq!(work(Op::AddV2, &[], &[&[2, 3], &[3]]), Some(Work { flops: 6, bytes: 4 * (6 + 3 + 6) }));
+    assert_eq!(work(Op::Reshape, &[], &[&[2, 3], &[1]]), Some(Work { flops: 0, bytes: 0 }));
+    assert_eq!(flops(Op::MatMul, &[], &[&[2, 3], &[3, 5]]), 2 * 2 * 3 * 5);
+    assert_eq!(flops(Op::MatMul, &[("transpose_a", "true")], &[&[3, 2], &[3, 5]]), 2 * 2 * 3 * 5);
+    assert_eq!(flops(Op::BatchMatMulV2, &[("adj_y", "true")], &[&[7, 2, 3], &[1, 5, 3]]), 2 * 7 * 2 * 3 * 5);
+    assert_eq!(
+        flops(Op::Einsum, &[("equation", "bij,bjk->bik")], &[&[7, 2, 3], &[7, 3, 5]]),
+        2 * 7 * 2 * 3 * 5
+    );
+    let conv = [("strides", "1,1,1,1"), ("padding", "SAME")];
+    assert_eq!(flops(Op::Conv2D, &conv, &[&[1, 8, 8, 3], &[3, 3, 3, 16]]), 2 * 8 * 8 * 16 * 27);
+    assert_eq!(flops(Op::DepthwiseConv2dNative, &conv, &[&[1, 8, 8, 3], &[3, 3, 3, 2]]), 2 * 8 * 8 * 6 * 9);
+    let pool = [("strides", "1,2,2,1"), ("ksize", "1,2,2,1"), ("padding", "VALID")];
+    assert_eq!(flops(Op::MaxPool, &pool, &[&[1, 8, 8, 3]]), 4 * 4 * 3 * 4);
+    // Too much to count is the largest number.
+    let wide: &[usize] = &[1 << 31, 1 << 20];
+    assert_eq!(flops(Op::Exp, &[], &[wide]), 4 << 51);
+}

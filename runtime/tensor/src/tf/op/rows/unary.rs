@@ -1,0 +1,143 @@
+//! Elementwise functions of one tensor.
+
+use super::super::eval;
+use super::super::infer::rules;
+use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NONE, NUMBERS, function, impure, part, test, unary};
+use super::operators;
+use crate::tf::{Part, Test, Unary};
+
+operators! { 0:
+    /// The absolute value; of a complex number see `ComplexAbs`.
+    Abs "x:T -> y:T; T:type" => unary(Unary::Abs).total(NUMBERS);
+    /// The inverse cosine.
+    Acos "x:T -> y:T; T:type" => unary(Unary::Acos);
+    /// The inverse hyperbolic cosine.
+    Acosh "x:T -> y:T; T:type" => unary(Unary::Acosh);
+    /// The inverse sine.
+    Asin "x:T -> y:T; T:type" => unary(Unary::Asin);
+    /// The inverse hyperbolic sine.
+    Asinh "x:T -> y:T; T:type" => unary(Unary::Asinh);
+    /// The inverse tangent.
+    Atan "x:T -> y:T; T:type" => unary(Unary::Atan);
+    /// The inverse hyperbolic tangent.
+    Atanh "x:T -> y:T; T:type" => unary(Unary::Atanh);
+    /// The smallest integer that is not less.
+    Ceil "x:T -> y:T; T:type" => unary(Unary::Ceil).no_gradient();
+    /// The complex conjugate.
+    Conj "input:T -> output:T; T:type=complex64" => unary(Unary::Conj).total(NONE);
+    /// The cosine.
+    Cos "x:T -> y:T; T:type" => unary(Unary::Cos);
+    /// The hyperbolic cosine.
+    Cosh "x:T -> y:T; T:type" => unary(Unary::Cosh);
+    /// The derivative of the logarithm of the gamma function.
+    Digamma "x:T -> y:T; T:type" => unary(Unary::Digamma);
+    /// The exponential linear unit: x where x > 0, else exp(x) - 1.
+    Elu "features:T -> activations:T; T:type" => unary(Unary::Elu);
+    /// The error function.
+    Erf "x:T -> y:T; T:type" => unary(Unary::Erf);
+    /// The complementary error function, 1 - erf(x).
+    Erfc "x:T -> y:T; T:type" => unary(Unary::Erfc);
+    /// The inverse of the error function.
+    Erfinv "x:T -> y:T; T:type" => unary(Unary::Erfinv);
+    /// The exponential function.
+    Exp "x:T -> y:T; T:type" => unary(Unary::Exp);
+    /// exp(x) - 1, exact for small x.
+    Expm1 "x:T -> y:T; T:type" => unary(Unary::Expm1);
+    /// The largest integer that is not greater.
+    Floor "x:T -> y:T; T:type" => unary(Unary::Floor).no_gradient();
+    /// The reciprocal; an old name of `Reciprocal`.
+    Inv "x:T -> y:T; T:type" => unary(Unary::Reciprocal);
+    /// All bits of an integer inverted.
+    Invert "x:T -> y:T; T:type" => unary(Unary::Invert).total(INTS).no_gradient();
+    /// The logarithm of the absolute value of the gamma function.
+    Lgamma "x:T -> y:T; T:type" => unary(Unary::Lgamma);
+    /// The natural logarithm.
+    Log "x:T -> y:T; T:type" => unary(Unary::Log);
+    /// log(1 + x), exact for small x.
+    Log1p "x:T -> y:T; T:type" => unary(Unary::Log1p);
+    /// The negation of a truth value.
+    LogicalNot "x:bool -> y:bool" => unary(Unary::LogicalNot).total(BOOLS).no_gradient();
+    /// The quantile function of the normal distribution.
+    Ndtri "x:T -> y:T; T:type" => unary(Unary::Ndtri);
+    /// The negative.
+    Neg "x:T -> y:T; T:type" => unary(Unary::Neg).total(NUMBERS);
+    /// 1 / x.
+    Reciprocal "x:T -> y:T; T:type" => unary(Unary::Reciprocal);
+    /// The rectified linear unit, max(x, 0).
+    Relu "features:T -> activations:T; T:type" => unary(Unary::Relu);
+    /// The rectified linear unit with an upper bound, min(max(x, 0), 6).
+    Relu6 "features:T -> activations:T; T:type" => unary(Unary::Relu6);
+    /// The nearest integer, of two the even one.
+    Rint "x:T -> y:T; T:type" => unary(Unary::Round).no_gradient();
+    /// The nearest integer, of two the even one.
+    Round "x:T -> y:T; T:type" => unary(Unary::Round).no_gradient();
+    /// 1 / sqrt(x).
+    Rsqrt "x:T -> y:T; T:type" => unary(Unary::Rsqrt);
+    /// The scaled exponential linear unit.
+    Selu "features:T -> activations:T; T:type" => unary(Unary::Selu);
+    /// The logistic function, 1 / (1 + exp(-x)).
+    Sigmoid "x:T -> y:T; T:type" => unary(Unary::Sigmoid);
+    /// -1, 0 or 1 by the sign; of a complex number, x / abs(x).
+    Sign "x:T -> y:T; T:type" => unary(Unary::Sign).total(NUMBERS);
+    /// The sine.
+    Sin "x:T -> y:T; T:type" => unary(Unary::Sin);
+    /// The hyperbolic sine.
+    Sinh "x:T -> y:T; T:type" => unary(Unary::Sinh);
+    /// log(exp(x) + 1).
+    Softplus "features:T -> activations:T; T:type" => unary(Unary::Softplus);
+    /// x / (abs(x) + 1).
+    Softsign "features:T -> activations:T; T:type" => unary(Unary::Softsign);
+    /// The square root.
+    Sqrt "x:T -> y:T; T:type" => unary(Unary::Sqrt);
+    /// x * x.
+    Square "x:T -> y:T; T:type" => unary(Unary::Square).total(NUMBERS);
+    /// The tangent.
+    Tan "x:T -> y:T; T:type" => unary(Unary::Tan);
+    /// The hyperbolic tangent.
+    Tanh "x:T -> y:T; T:type" => unary(Unary::Tanh);
+    /// Whether an element is neither infinite nor NaN.
+    IsFinite "x:T -> y:bool; T:type" => test(Test::IsFinite);
+    /// Whether an element is infinite.
+    IsInf "x:T -> y:bool; T:type" => test(Test::IsInf);
+    /// Whether an element is NaN.
+    IsNan "x:T -> y:bool; T:type" => test(Test::IsNan);
+    /// The argument of a complex number.
+    Angle "input:T -> output:Tout; T:type=complex64 Tout:type=float" => part(Part::Angle);
+    /// The absolute value of a complex number.
+    ComplexAbs "x:T -> y:Tout; T:type=complex64 Tout:type=float" => part(Part::ComplexAbs);
+    /// The imaginary part of a complex number.
+    Imag "input:T -> output:Tout; T:type=complex64 Tout:type=float" => part(Part::Imag);
+    /// The real part of a complex number.
+    Real "input:T -> output:Tout; T:type=complex64 Tout:type=float" => part(Part::Real);
+    /// The same bytes as elements of another type.
+    Bitcast "input:T -> output:type; T:type type:type"
+        => function(eval::elementwise::bitcast, rules::bitcast, Cost::Free);
+    /// The same values as elements of another type.
+    Cast "x:SrcT -> y:DstT; DstT:type SrcT:type Truncate:bool=false"
+        => function(eval::elementwise::cast, rules::same, Cost::PerResult(1)).total(ALL).layout("i>i");
+    /// The operand, or an error if an element is infinite or NaN.
+    CheckNumerics "!tensor:T -> output:T; T:type message:string"
+        => impure(eval::elementwise::check_numerics, rules::same, Cost::PerOperand(2));
+    /// The operand, or an error that says whether an element is infinite or NaN.
+    CheckNumericsV2 "!tensor:T -> output:T; T:type message:string"
+        => impure(eval::elementwise::check_numerics, rules::same, Cost::PerOperand(2));
+    /// x where x > 0, else alpha * x.
+    LeakyRelu "features:T -> activations:T; T:type=float alpha:float=0.2"
+        => function(
+            eval::elementwise::leaky_relu,
+            rules::same,
+            Cost::PerResult(2),
+        ).total(FLOATS).layout("i>i");
+    /// Ones in the shape of the operand.
+    OnesLike "x:T -> y:T; T:type"
+        => function(eval::shaping::ones_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i");
+    /// The number of bits of an integer that are set.
+    PopulationCount "x:T -> y:uint8; T:type"
+        => function(eval::elementwise::population_count, rules::same, Cost::PerResult(1)).no_gradient();
+    /// Zeros in the shape of the operand; of a list or an optional, one of zeros.
+    ZerosLike "x:T -> y:T; T:type"
+        => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i");
+    /// Several elementwise functions applied one after the other.
+    _UnaryOpsComposition "x:T -> y:T; T:type op_names:list(string)"
+        => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8));
+}
