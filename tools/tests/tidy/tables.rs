@@ -32,6 +32,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
     ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),
     ("bef-format/tests/memory.rs", "an allocator that counts"),
+    ("compiler/tests/memory.rs", "an allocator that counts"),
     ("tools/tests/bef/large.rs", "maps files that only the test changes"),
     ("runtime/tensor/src/gemm.rs", "calls the matrix product, which takes pointers"),
     (
