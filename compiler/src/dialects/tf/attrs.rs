@@ -215,3 +215,51 @@ impl Attrs for IrAttrs<'_> {
         self.list(name, |attr| self.type_of(attr))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_constants_are_shared_with_tensors() {
+        let (mut cx, malloc) = (Module::new().cx, Malloc::shared());
+        let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        let made = HostTensor::from_slice(Shape::new(&[10, 100]).unwrap(), &numbers, &malloc).unwrap();
+        let attr = tensor_attr(&mut cx, &made).unwrap();
+        assert!(made.write::<f32>().is_err());
+        let read = dense_tensor(&cx, attr, &malloc).unwrap();
+        assert_eq!(read.buffer().address(), made.buffer().address());
+        assert!(read.write::<f32>().is_err() && !read.is_unique());
+        assert_eq!(tensor_attr(&mut cx, &read), Some(attr));
+        drop(made);
+        assert_eq!(*read.read::<f32>().unwrap(), numbers[..]);
+    }
+
+    #[test]
+    fn what_is_misaligned_or_short_is_copied() {
+        let (mut cx, malloc) = (Module::new().cx, Malloc::shared());
+        let ty = |cx: &mut Context, n| {
+            let elem = element(cx, Type::Dense(DType::I32), false);
+            tensor(cx, Some(&[n]), elem)
+        };
+        let ints: Vec<i64> = (0..1000).collect();
+        let bytes: Vec<u8> = ints.iter().flat_map(|&i| (i as i32).to_le_bytes()).collect();
+        for gap in 0..4 {
+            let file = Buffer::copy_of(&[&vec![0; gap][..], &bytes].concat(), &malloc).unwrap();
+            let part = file.view(gap..gap + 4000).unwrap().freeze().unwrap();
+            let kind = AttrKind::Dense { ty: ty(&mut cx, 1000), splat: false, data: Blob::from(part) };
+            let attr = cx.attr_id(kind);
+            let tensor = dense_tensor(&cx, attr, &malloc).unwrap();
+            assert_eq!(tensor.buffer().address() == file.address(), gap == 0);
+            assert_eq!(tensor.read::<i32>().unwrap()[999], 999);
+            assert_eq!(dense_ints(&cx, attr, 1000).as_ref(), Some(&ints));
+            assert_eq!((dense_ints(&cx, attr, 999), dense_splat(&cx, attr)), (None, None));
+        }
+        let seven = Blob::from(&7i32.to_le_bytes()[..]);
+        assert!(seven.buffer().is_none());
+        let kind = AttrKind::Dense { ty: ty(&mut cx, 3), splat: true, data: seven };
+        let attr = cx.attr_id(kind);
+        assert_eq!(dense_ints(&cx, attr, 3), Some(vec![7; 3]));
+        assert_eq!(dense_splat(&cx, attr), Some(7.0));
+    }
+}
