@@ -8,6 +8,7 @@ use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph::pipeline;
 use befrost_compiler::import::{ImportOptions, graphdef};
 use befrost_compiler::pass::{PassManager, RunOptions};
+use befrost_compiler::verify::verify;
 
 /// The system's allocator, which counts what is held.
 struct Counting;
@@ -90,9 +91,10 @@ fn translation_takes_little_more_than_a_model() {
     for level in 0..=2 {
         let before = HELD.load(Relaxed);
         MOST.store(before, Relaxed);
-        let mut module = graphdef(&graph[..], graph.len(), &ImportOptions::default()).expect("a model");
+        let module = graphdef(&graph[..], graph.len(), &ImportOptions::default()).expect("a model");
+        let module = verify(module).expect("a model that is right");
         let mut passes = PassManager::parse(pipeline(level)).expect("a pipeline");
-        let _ = passes.run_with(&mut module, &mut RunOptions::default()).expect("passes that run");
+        let (module, _) = passes.run_with(module, &mut RunOptions::default()).expect("passes that run");
         let file = emit_parts(&module, &EmitOptions::default()).expect("a file");
         let (most, len) = (MOST.load(Relaxed) - before, file.iter().map(<[u8]>::len).sum::<usize>());
         let larger = len.max(graph.len());
