@@ -1,5 +1,6 @@
-//! The worked example of the README's section "Add an op in one place", compiled and run: an op that no dialect of
-//! ours has gets a definition and a kernel, and with these a form, a check, folding, documentation and execution.
+//! The worked examples of the README's section "Add an op in one place", compiled and run: an op that no dialect of
+//! ours has gets a definition and a kernel, and with these a form, a check, folding, documentation and execution; an
+//! operator on tensors gets a row and a function.
 //!
 //! The README quotes what stands between the marks `[` and `]`, word for word; the last test compares the two.
 #![forbid(unsafe_code)]
@@ -72,6 +73,38 @@ mod kernels {
 }
 // kernel]
 
+// [operator
+mod operator {
+    use befrost_compiler::dialects::{Registry, tf};
+    use befrost_tensor::mem::Allocator;
+    use befrost_tensor::tf::op::row::{FLOATS, function};
+    use befrost_tensor::tf::op::{Cost, OpRow, of, shape};
+    use befrost_tensor::tf::{Binary, Unary, binary, unary};
+    use befrost_tensor::{HostTensor, TensorError};
+    use std::sync::Arc;
+
+    pub(super) static MISH: OpRow = OpRow::new(
+        "tf.Mish",
+        "x * tanh(log(exp(x) + 1)), for each element.",
+        "x:T -> y:T; T:type",
+        function(|attrs| of(attrs, |[x], m| mish(x, m)), shape::same, Cost::PerResult(16)).total(FLOATS),
+    );
+
+    fn mish(x: &HostTensor, m: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+        binary(Binary::Mul, x, &unary(Unary::Tanh, &unary(Unary::Softplus, x, m)?, m)?, m)
+    }
+
+    /// The op for the compiler, and the kernel for the runtime.
+    pub(super) fn dialect(r: &mut Registry) {
+        tf::add(r, &MISH);
+    }
+
+    pub(super) fn kernels(registry: &mut befrost_host::Registry) {
+        registry.add(befrost_kernels::tf_operator(&MISH));
+    }
+}
+// operator]
+
 const PROGRAM: &str = "\
 func.func @main(%x: i32) -> i32 {
   %two = tfrt.constant.i32 2
@@ -96,7 +129,8 @@ module {
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::new().with(dialects::standard).with(op::dialect))
+    REGISTRY
+        .get_or_init(|| Registry::new().with(dialects::standard).with(op::dialect).with(operator::dialect))
 }
 
 /// The program, or the messages of what is wrong with it.
@@ -143,12 +177,49 @@ fn it_runs() {
     }
 }
 
+const OF_TENSORS: &str = r#"
+func.func @main(%x: tensor<2x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %folded = "tf.Mish"(%one) : (tensor<f32>) -> tensor<*xf32>
+  %y = "tf.Mish"(%x) : (tensor<2x?xf32>) -> tensor<*xf32>
+  tfrt.return %y, %folded : tensor<*xf32>, tensor<*xf32>
+}
+"#;
+
+/// From the row alone the operator is checked, inferred, folded, documented, and run, as it is written and
+/// optimized.
+#[test]
+fn an_operator_needs_a_row_and_a_function() {
+    let wrong =
+        OF_TENSORS.replace(r#"(%x) : (tensor<2x?xf32>)"#, r#"(%x, %x) : (tensor<2x?xf32>, tensor<2x?xf32>)"#);
+    assert!(module(&wrong).err().expect("errors")[0].contains("2 operands"), "{:?}", module(&wrong).err());
+    assert_eq!(registry().find("tf.Mish").expect("it is there").summary, operator::MISH.summary());
+    let mut kernels = befrost::registry();
+    operator::kernels(&mut kernels);
+    let runtime = befrost::Runtime::builder().kernels(kernels).work_queue("s").build().expect("a runtime");
+    let x = befrost_tensor::literal::parse("f32[2x2]:0,1,-1,20", runtime.allocator()).expect("a tensor");
+    for level in [0, 2] {
+        let module = module(OF_TENSORS).expect("a program");
+        let mut passes = PassManager::parse(befrost_compiler::graph::pipeline(level)).expect("a pipeline");
+        let module = passes.run(module).expect("no errors").0;
+        let text = print(&module, &PrintOptions::default());
+        assert_eq!(text.matches("tf.Mish").count(), if level == 0 { 2 } else { 1 }, "{text}");
+        assert_eq!(text.contains("(tensor<2x?xf32>) -> tensor<2x?xf32>"), level > 0, "{text}");
+        let bytes = emit(&module, &EmitOptions::default()).expect("a file");
+        let program = runtime.load_bytes(&bytes).expect("a program");
+        let results = program.function("main").and_then(|f| f.call([x.clone().into()])).expect("results");
+        let shown: Vec<String> = results.iter().map(ToString::to_string).collect();
+        assert!(shown[0].contains("0.865098") && shown[0].contains("20"), "{shown:?}");
+        assert!(shown[1].contains("0.865098"), "{shown:?}");
+    }
+}
+
 #[test]
 fn the_readme_quotes_it() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a text");
     let (readme, source) = (read("../README.md"), read("tests/add_an_op.rs"));
-    for part in ["op", "kernel"] {
+    for part in ["op", "kernel", "operator"] {
         let (from, to) = (format!("\n// [{part}\n"), format!("\n// {part}]\n"));
         let quoted = source.split_once(&from).and_then(|(_, rest)| rest.split_once(&to));
         let (quoted, _) = quoted.expect("both marks");

@@ -156,7 +156,7 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
         ("values", cx.array_attr(&values)),
     ];
     let new =
-        r.create_named(At::Before(last), loc, &tf::name_of(Op::_FusedElementwise), &operands, &[ty], &attrs);
+        r.create_named(At::Before(last), loc, Op::_FusedElementwise.op_name(), &operands, &[ty], &attrs);
     let result = r.ir().result(new, 0);
     r.replace_op(last, &[result]);
     // Users first.

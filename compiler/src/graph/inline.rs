@@ -157,7 +157,7 @@ fn chosen(r: &mut Rewriter<'_>, op: OpId) -> Option<OpId> {
     let call = r.create_named(
         At::Before(op),
         loc,
-        &tf::name_of(Op::StatefulPartitionedCall),
+        Op::StatefulPartitionedCall.op_name(),
         &operands,
         &types,
         &[("f", function)],

@@ -125,7 +125,7 @@ impl Lowering<'_, '_, '_> {
         let call = self.r.create_named(
             At::End(block),
             loc,
-            &tf::name_of(Op::StatefulPartitionedCall),
+            Op::StatefulPartitionedCall.op_name(),
             &args,
             &results,
             &[("f", symbol)],
@@ -401,7 +401,7 @@ impl Lowering<'_, '_, '_> {
         let mut guarded = Vec::new();
         for value in values {
             let ty = self.m().value_type(value);
-            let guard = self.make(op, &tf::name_of(Op::Identity), &[value, chain], &[ty], &[]);
+            let guard = self.make(op, Op::Identity.op_name(), &[value, chain], &[ty], &[]);
             guarded.push(self.m().result(guard, 0));
         }
         self.r.set_operands(op, &guarded);

@@ -144,8 +144,7 @@ impl Packed {
         }
         written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
         operands[1] = super::constants::constant(r, op, packed);
-        let new =
-            r.create_named(At::Before(op), loc, &tf::name_of(packed_operator), &operands, &types, &written);
+        let new = r.create_named(At::Before(op), loc, packed_operator.op_name(), &operands, &types, &written);
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);
         if let Some(unpacked) = r.ir().defining_op(w)

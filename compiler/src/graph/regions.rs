@@ -137,7 +137,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
             ([Op::Case, Op::StatelessCase], vec![("branches", r.cx().array_attr(branches))], &[])
         }
     };
-    let name = tf::name_of(operators[usize::from(is_stateless)]);
+    let name = operators[usize::from(is_stateless)].op_name();
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();
     let made = r.create_named(At::Before(op), loc, &name, &operands, &types, &attrs);

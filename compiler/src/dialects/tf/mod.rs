@@ -44,11 +44,6 @@ pub fn operator(m: &Module, op: OpId) -> Option<Op> {
     row(m, op)?.op
 }
 
-/// The name of the op of an operator.
-pub fn name_of(operator: Op) -> String {
-    format!("tf.{}", operator.name())
-}
-
 /// Whether an op's results are its operands, whatever these are.
 pub fn is_passing(m: &Module, op: OpId) -> bool {
     row(m, op).is_some_and(|row| row.has(RowTraits::PASSING))
@@ -232,7 +227,7 @@ fn blank(name: &str, summary: &'static str) -> OpDef {
 
 /// Adds the op of an operator, which may be one of another crate.
 pub fn add(r: &mut Registry, row: &'static OpRow) {
-    let def = blank(&format!("tf.{}", row.name), row.summary())
+    let def = blank(row.op_name, row.summary())
         .result_with("outputs", T::Any, Arity::Variadic)
         .named_attrs()
         .verifier(verify)

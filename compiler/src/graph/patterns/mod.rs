@@ -153,7 +153,7 @@ pub(super) fn make(
     attrs: &[(&str, AttrId)],
 ) -> ValueId {
     let loc = r.ir().loc(before);
-    let op = r.create_named(At::Before(before), loc, &tf::name_of(operator), operands, &[ty], attrs);
+    let op = r.create_named(At::Before(before), loc, operator.op_name(), operands, &[ty], attrs);
     r.ir().result(op, 0)
 }
 

@@ -15,7 +15,7 @@ use befrost_mem::{Buffer, ViewError};
 
 use super::frame_cx::FrameCx;
 use super::job::Job;
-use super::prepare::{Prepare, Prepared};
+use super::prepare::Prepared;
 use super::returns::One;
 use crate::context::{ExecContext, FramePath, Origin};
 use crate::error::{Error, ErrorCode, KernelError};
@@ -605,7 +605,7 @@ impl<'f> KernelFrame<'f> {
     /// # Errors
     /// The answer to give if its signature does not say that it makes such a `T`.
     #[inline]
-    pub fn prepared<T: Prepare>(&self) -> Result<Prepared<'f, T>, Outcome> {
+    pub fn prepared<T: 'static>(&self) -> Result<Prepared<'f, T>, Outcome> {
         let made = self.kernel().prepared.and_then(|i| self.program.prepared(i)?.downcast_ref());
         made.map(Prepared).ok_or_else(|| {
             Outcome::error(KernelError::new(ErrorCode::Internal, "the kernel was not prepared"))

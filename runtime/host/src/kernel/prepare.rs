@@ -4,6 +4,8 @@
 //! can do, constants laid out. What is wrong with a use is found then, and the file refused.
 
 use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
@@ -15,8 +17,30 @@ use crate::program::Program;
 /// What was prepared, of any type.
 pub type AnyPrepared = Box<dyn Any + Send + Sync>;
 
-/// Makes it, or says what is wrong with the use.
-pub type MakePrepared = fn(&KernelUse<'_>) -> Result<AnyPrepared, String>;
+/// The function that prepares a use, or tells what is wrong with it.
+#[derive(Clone)]
+pub struct MakePrepared(Arc<MakeFn>);
+
+type MakeFn = dyn Fn(&KernelUse<'_>) -> Result<AnyPrepared, String> + Send + Sync;
+
+impl MakePrepared {
+    /// Of a function; a closure may hold what belongs to the kernel.
+    pub fn new<T: Send + Sync + 'static>(
+        make: impl Fn(&KernelUse<'_>) -> Result<T, String> + Send + Sync + 'static,
+    ) -> MakePrepared {
+        MakePrepared(Arc::new(move |site| make(site).map(|made| Box::new(made) as AnyPrepared)))
+    }
+
+    pub(crate) fn call(&self, site: &KernelUse<'_>) -> Result<AnyPrepared, String> {
+        (self.0)(site)
+    }
+}
+
+impl fmt::Debug for MakePrepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakePrepared")
+    }
+}
 
 /// What a kernel makes of each of its uses.
 pub trait Prepare: Send + Sync + Sized + 'static {
@@ -120,7 +144,7 @@ pub struct Prepared<'f, T>(pub &'f T);
 impl<T: Prepare> Param for Prepared<'_, T> {
     type Item<'f> = Prepared<'f, T>;
     fn declare(signature: &mut Signature) {
-        signature.prepare = Some(|site| T::prepare(site).map(|made| Box::new(made) as AnyPrepared));
+        signature.prepare = Some(MakePrepared::new(T::prepare));
     }
     #[inline]
     fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Prepared<'f, T>, Outcome> {
@@ -128,8 +152,8 @@ impl<T: Prepare> Param for Prepared<'_, T> {
     }
 }
 
-impl std::fmt::Debug for KernelUse<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for KernelUse<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KernelUse").field("name", &self.name).finish_non_exhaustive()
     }
 }

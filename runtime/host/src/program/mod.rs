@@ -179,8 +179,8 @@ impl Program {
         for function in self.image().functions() {
             for (i, kernel) in function.kernels().enumerate() {
                 let known = self.kernels.of(&kernel);
-                let Some(prepare) = known.signature.prepare else { continue };
-                match prepare(&KernelUse::new(known.name, self, function.index(), kernel)) {
+                let Some(prepare) = &known.signature.prepare else { continue };
+                match prepare.call(&KernelUse::new(known.name, self, function.index(), kernel)) {
                     Ok(made) => {
                         let at = KernelRef { function: function.index(), kernel: i as u32 };
                         prepared.push(PreparedUse { at, made });

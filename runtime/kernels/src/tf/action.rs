@@ -1,13 +1,14 @@
-//! Operators on things with state and on objects: their attributes are decoded when a program is loaded, then they are functions of values.
+//! Operators with state and of objects: attributes are decoded when a program is loaded, calls are functions of
+//! values.
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
-//!            tables of lists, variables, updates, arrays, stacks: name ──▶ Make
+//!            tables of lists, variables, updates, arrays, stacks: operator ──▶ Make
 //! ```
 
 use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::tf::op::Attributes;
+use befrost_tensor::tf::op::{self, Attributes, Op};
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
 
@@ -22,8 +23,8 @@ type Run = Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, K
 /// How that is made of its attributes.
 pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 
-/// Rows of a table: names that are made alike.
-pub(super) type Row = (&'static [&'static str], Make);
+/// An entry of a table: operators that are made alike.
+pub(super) type Row = (&'static [Op], Make);
 
 const TABLES: [&[Row]; 8] = [
     arrays::OPS,
@@ -40,23 +41,26 @@ const TABLES: [&[Row]; 8] = [
 pub(super) struct Action(Run);
 
 pub(super) fn add(registry: &mut Registry) {
-    for (names, _) in TABLES.iter().copied().flatten() {
-        for name in *names {
-            registry.add(kernel!(name, act, attrs::names));
+    for (operators, _) in TABLES.iter().copied().flatten() {
+        for operator in *operators {
+            let row = operator.row();
+            registry.add(kernel!(row.op_name, act, |_| attrs::names(row)));
         }
     }
 }
 
-/// How the operator of a kernel is made.
-pub(super) fn named(kernel: &str) -> Option<Make> {
-    let mut rows = TABLES.iter().copied().flatten();
-    rows.find(|(names, _)| names.contains(&kernel)).map(|(_, make)| *make)
+/// The function that makes the action of an operator.
+pub(super) fn of_operator(operator: Op) -> Option<Make> {
+    let mut entries = TABLES.iter().copied().flatten();
+    entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
 }
 
 impl Prepare for Action {
     fn prepare(site: &KernelUse<'_>) -> Result<Action, String> {
-        let make = named(site.name()).ok_or("there is no such operator")?;
-        attributes(site, |attrs| make(attrs).map_err(|error| error.to_string()))
+        let row = site.name().strip_prefix("tf.").and_then(op::row);
+        let make = row.and_then(|row| Some((row, of_operator(row.op?)?)));
+        let (row, make) = make.ok_or("TensorFlow has no such operator")?;
+        attributes(row, site, |attrs| make(attrs).map_err(|error| error.to_string()))
     }
 }
 

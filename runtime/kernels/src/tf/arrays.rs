@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
@@ -57,7 +58,7 @@ impl Object for Handle {
 const MAX_SLOTS: usize = 1 << 20;
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.TensorArrayV3"], |attrs| {
+    (&[Op::TensorArrayV3], |attrs| {
         let (dtype, element) = (attrs.dtype("dtype")?, attrs.shape("element_shape")?);
         let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
         of(attrs, move |[size], cx| {
@@ -67,22 +68,22 @@ pub(super) const OPS: &[Row] = &[
             Ok([Value::object(Handle(Arc::new(array))), scalar(0f32, cx)?])
         })
     }),
-    (&["tf.TensorArrayGradV3"], |attrs| {
+    (&[Op::TensorArrayGradV3], |attrs| {
         let source = attrs.string("source")?;
         of(attrs, move |[of, flow], _| {
             Ok([Value::object(Handle(array(of)?.gradient(&source))), flow.clone()])
         })
     }),
-    (&["tf.TensorArrayWriteV3"], |attrs| {
+    (&[Op::TensorArrayWriteV3], |attrs| {
         of(attrs, |[to, index, x, flow], cx| {
             array(to)?.write(int(index)?, dense(x)?, cx.allocator())?;
             Ok([flow.clone()])
         })
     }),
-    (&["tf.TensorArrayReadV3"], |attrs| {
+    (&[Op::TensorArrayReadV3], |attrs| {
         of(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
     }),
-    (&["tf.TensorArrayGatherV3"], |attrs| {
+    (&[Op::TensorArrayGatherV3], |attrs| {
         let element = attrs.shape("element_shape")?;
         of(attrs, move |[from, indices, _], cx| {
             let from = array(from)?;
@@ -96,7 +97,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator()).map_err(refused)?)])
         })
     }),
-    (&["tf.TensorArrayScatterV3"], |attrs| {
+    (&[Op::TensorArrayScatterV3], |attrs| {
         of(attrs, |[to, indices, x, flow], cx| {
             let (to, indices) = (array(to)?, ints(indices)?);
             let parts = unpack(dense(x)?, 0, cx.allocator()).map_err(refused)?;
@@ -110,7 +111,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([flow.clone()])
         })
     }),
-    (&["tf.TensorArrayConcatV3"], |attrs| {
+    (&[Op::TensorArrayConcatV3], |attrs| {
         of(attrs, |[from, _], cx| {
             let from = array(from)?;
             let n = from.lock().slots.len() as i64; // at most MAX_SLOTS
@@ -123,7 +124,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([tensor(joined), tensor(lengths)])
         })
     }),
-    (&["tf.TensorArraySplitV3"], |attrs| {
+    (&[Op::TensorArraySplitV3], |attrs| {
         of(attrs, |[to, x, lengths, flow], cx| {
             let (to, lengths) = (array(to)?, ints(lengths)?);
             let parts = split_v(dense(x)?, &lengths, 0, cx.allocator()).map_err(refused)?;
@@ -133,10 +134,10 @@ pub(super) const OPS: &[Row] = &[
             Ok([flow.clone()])
         })
     }),
-    (&["tf.TensorArraySizeV3"], |attrs| {
+    (&[Op::TensorArraySizeV3], |attrs| {
         of(attrs, |[of, _], cx| Ok([scalar(array(of)?.lock().slots.len() as i32, cx)?])) // at most MAX_SLOTS
     }),
-    (&["tf.TensorArrayCloseV3"], |attrs| {
+    (&[Op::TensorArrayCloseV3], |attrs| {
         of(attrs, |[of], _| {
             *array(of)?.lock() = State::default();
             Ok([])

@@ -6,15 +6,14 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Type, row};
+use befrost_tensor::tf::op::{AttrKind, Attrs, OpRow, Type};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
 
 /// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a kernel.
-pub(super) fn names(kernel: &str) -> Vec<&'static str> {
-    let Some(row) = kernel.strip_prefix("tf.").and_then(row) else { return Vec::new() };
+pub(super) fn names(row: &'static OpRow) -> Vec<&'static str> {
     let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
     let own = row.signature().attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
     own.chain(row.has_function().then_some(MEMORY)).collect()

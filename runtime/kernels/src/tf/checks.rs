@@ -3,13 +3,14 @@
 use befrost_host::error::ErrorCode;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::I1;
+use befrost_tensor::tf::op::Op;
 
 use super::action::{Row, of, of_all};
 use super::dense;
 use crate::objects::{Strings, refused};
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.Assert"], |_| {
+    (&[Op::Assert], |_| {
         of_all(|operands, _| match operands.split_first() {
             Some((condition, data)) if !is_true(condition)? => {
                 let words: Vec<String> = data.iter().map(|value| text(value)).collect();
@@ -19,7 +20,7 @@ pub(super) const OPS: &[Row] = &[
             None => Err(KernelError::invalid("no condition")),
         })
     }),
-    (&["tf.Print"], |attrs| {
+    (&[Op::Print], |attrs| {
         let message = attrs.string("message")?;
         of_all(move |operands, _| {
             let Some((value, data)) = operands.split_first() else {
@@ -30,7 +31,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([(*value).clone()])
         })
     }),
-    (&["tf.PrintV2"], |attrs| {
+    (&[Op::PrintV2], |attrs| {
         let (end, to) = (attrs.string("end")?, attrs.string("output_stream")?);
         of(attrs, move |[value], cx| {
             let words = format!("{}{end}", text(value));

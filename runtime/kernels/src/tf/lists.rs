@@ -9,7 +9,7 @@ use std::sync::Arc;
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::op::{Attributes, Type};
+use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
@@ -156,18 +156,18 @@ fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.EmptyTensorList"], |attrs| {
+    (&[Op::EmptyTensorList], |attrs| {
         let ty = elements(attrs)?;
         of(attrs, move |[shape, max], _| reserve(ty, shape, 0, usize::try_from(int(max)?).ok()))
     }),
-    (&["tf.TensorListReserve"], |attrs| {
+    (&[Op::TensorListReserve], |attrs| {
         let ty = elements(attrs)?;
         of(attrs, move |[shape, n], _| reserve(ty, shape, int(n)?, None))
     }),
-    (&["tf.TensorListFromTensor"], |attrs| {
+    (&[Op::TensorListFromTensor], |attrs| {
         of(attrs, |[x, shape], cx| new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator())))
     }),
-    (&["tf.TensorListPushBack"], |attrs| {
+    (&[Op::TensorListPushBack], |attrs| {
         of(attrs, |[to, x], _| {
             let to = list(to)?;
             if to.max.is_some_and(|max| to.len() >= max) || to.len() >= MAX_SLOTS {
@@ -184,7 +184,7 @@ pub(super) const OPS: &[Row] = &[
             )
         })
     }),
-    (&["tf.TensorListPopBack"], |attrs| {
+    (&[Op::TensorListPopBack], |attrs| {
         let ty = elements(attrs)?;
         of(attrs, move |[from, shape], cx| {
             let from = typed(from, ty)?;
@@ -203,7 +203,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([Value::object(List { items, max: from.max }), x])
         })
     }),
-    (&["tf.TensorListGetItem"], |attrs| {
+    (&[Op::TensorListGetItem], |attrs| {
         let ty = elements(attrs)?;
         of(attrs, move |[from, index, shape], cx| {
             let index = int(index)?;
@@ -215,7 +215,7 @@ pub(super) const OPS: &[Row] = &[
             }
         })
     }),
-    (&["tf.TensorListSetItem"], |attrs| {
+    (&[Op::TensorListSetItem], |attrs| {
         let resize = attrs.bool("resize_if_index_out_of_bounds")?;
         of(attrs, move |[to, index, x], _| {
             let index = int(index)?;
@@ -233,13 +233,13 @@ pub(super) const OPS: &[Row] = &[
             )
         })
     }),
-    (&["tf.TensorListLength"], |attrs| {
+    (&[Op::TensorListLength], |attrs| {
         of(attrs, |[from], cx| {
             let n = i32::try_from(list(from)?.len());
             Ok([scalar(n.map_err(|_| KernelError::invalid("the list is too long"))?, cx)?])
         })
     }),
-    (&["tf.TensorListElementShape"], |attrs| {
+    (&[Op::TensorListElementShape], |attrs| {
         let to = attrs.dtype("shape_type")?;
         of(attrs, move |[from], cx| {
             let (dims, rank) = match list(from)?.tensors()?.element_shape().dims() {
@@ -250,36 +250,36 @@ pub(super) const OPS: &[Row] = &[
             dense_of(cast(&dims, to, cx.allocator()))
         })
     }),
-    (&["tf.TensorListResize"], |attrs| {
+    (&[Op::TensorListResize], |attrs| {
         of(attrs, |[of, n], _| {
             let n = int(n)?;
             changed(list(of)?, |items| items.resize(n), |items| items.resize(n))
         })
     }),
-    (&["tf.TensorListStack"], |attrs| {
+    (&[Op::TensorListStack], |attrs| {
         let (dtype, n) = (attrs.dtype("element_dtype")?, attrs.int("num_elements")?);
         of(attrs, move |[from, shape], cx| {
             dense_of(of_dtype(from, dtype)?.stack(&element(shape)?, n, cx.allocator()))
         })
     }),
-    (&["tf.TensorListGather"], |attrs| {
+    (&[Op::TensorListGather], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
         of(attrs, move |[from, indices, shape], cx| {
             let items = of_dtype(from, dtype)?;
             dense_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
         })
     }),
-    (&["tf.TensorListScatter"], |attrs| {
+    (&[Op::TensorListScatter], |attrs| {
         of(attrs, |[x, indices, shape], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, -1, cx.allocator())
         })
     }),
-    (&["tf.TensorListScatterV2"], |attrs| {
+    (&[Op::TensorListScatterV2], |attrs| {
         of(attrs, |[x, indices, shape, n], cx| {
             scattered(dense(x)?, &ints(indices)?, element(shape)?, int(n)?, cx.allocator())
         })
     }),
-    (&["tf.TensorListScatterIntoExistingList"], |attrs| {
+    (&[Op::TensorListScatterIntoExistingList], |attrs| {
         of(attrs, |[to, x, indices], cx| {
             let (parts, indices) = (parts(dense(x)?, cx.allocator())?, ints(indices)?);
             let to = list(to)?;
@@ -287,17 +287,17 @@ pub(super) const OPS: &[Row] = &[
             changed(to, |items| put(items, &parts, &indices), |_| Ok(()))
         })
     }),
-    (&["tf.TensorListConcat"], |attrs| {
+    (&[Op::TensorListConcat], |attrs| {
         let shape = attrs.shape("element_shape")?;
         concat(attrs, move |_| Ok(shape.clone()))
     }),
-    (&["tf.TensorListConcatV2"], |attrs| {
+    (&[Op::TensorListConcatV2], |attrs| {
         concat(attrs, |operands| match operands {
             [_, shape, ..] => element(shape),
             _ => Ok(PartialShape::unknown()),
         })
     }),
-    (&["tf.TensorListConcatLists"], |attrs| {
+    (&[Op::TensorListConcatLists], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
         of(attrs, move |[a, b], cx| {
             let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
@@ -306,7 +306,7 @@ pub(super) const OPS: &[Row] = &[
             }))
         })
     }),
-    (&["tf.TensorListSplit"], |attrs| {
+    (&[Op::TensorListSplit], |attrs| {
         of(attrs, |[x, shape, lengths], cx| {
             new(TensorList::split(dense(x)?, &element(shape)?, &ints(lengths)?, cx.allocator()))
         })

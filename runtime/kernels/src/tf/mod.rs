@@ -23,12 +23,12 @@ mod stacks;
 mod updates;
 mod variables;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use bef_format::AttrView;
 use befrost_host::kernel::{
-    Ignored, Kernel, KernelFrame, KernelUse, Outcome, Param, Prepare, Prepared, RawAttr, Rest, Returns,
-    Signature,
+    Ignored, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Param, Prepare, Prepared, RawAttr, Rest,
+    Returns, Signature,
 };
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
@@ -44,34 +44,10 @@ use self::memory::{ARENA, Memory};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
-/// The kernels of all operators that are functions of tensors, with their names.
-static KERNELS: LazyLock<Vec<(String, &'static OpRow)>> = LazyLock::new(|| {
-    let rows = op::rows().filter(|row| row.has_function());
-    rows.map(|row| (format!("tf.{}", row.name), row)).collect()
-});
-
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
-    for (name, row) in KERNELS.iter() {
-        registry.add(if row.has(Traits::CONSTANT) {
-            // The result lies in the file.
-            kernel!(
-                name,
-                |constant: Prepared<'_, Constant>, _: Ignored| Results(SmallVec::from_iter([constant
-                    .0
-                    .0
-                    .clone()])),
-                attrs::names
-            )
-        } else if row.has(Traits::PASSING) {
-            kernel!(
-                name,
-                |operands: Rest<'_, Value>| Results(operands.iter().cloned().collect()),
-                attrs::names
-            )
-        } else {
-            Kernel::lazy(name, || signature_of_evaluate(name), evaluate)
-        });
+    for row in op::rows().filter(|row| row.has_function()) {
+        registry.add(operator(row));
     }
     registry.add(kernel!("tf._Strings", |made: Prepared<'_, ConstantStrings>,
                                          _dims: RawAttr<'_>,
@@ -84,7 +60,28 @@ pub fn tf(registry: &mut Registry) {
     memory::add(registry);
 }
 
-/// The results of an operator, of which a chain may follow.
+/// The kernel of an operator that is a function of tensors. The row may be one of another crate.
+pub fn operator(row: &'static OpRow) -> Kernel {
+    let name = row.op_name;
+    if row.has(Traits::CONSTANT) {
+        // The result lies in the file.
+        return kernel!(name, constant, |_| attrs::names(row));
+    }
+    if row.has(Traits::PASSING) {
+        return kernel!(name, pass, |_| attrs::names(row));
+    }
+    Kernel::lazy(name, move || signature_of_evaluate(row), evaluate)
+}
+
+fn constant(constant: Prepared<'_, Constant>, _: Ignored) -> Results {
+    Results(SmallVec::from_iter([constant.0.0.clone()]))
+}
+
+fn pass(operands: Rest<'_, Value>) -> Results {
+    Results(operands.iter().cloned().collect())
+}
+
+/// The results of an operator, which a chain may follow.
 struct Results(SmallVec<[Value; 2]>);
 
 impl Returns for Results {
@@ -117,11 +114,11 @@ struct Op {
 /// A function of variants.
 type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
-impl Prepare for Op {
-    fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
-        let row = row_of(site)?;
-        let eval =
-            attributes(site, |attrs| row.prepare_owned(attrs.given()).map_err(|error| error.to_string()))?;
+impl Op {
+    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<Op, String> {
+        let eval = attributes(row, site, |attrs| {
+            row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
+        })?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
         let of_variants: Option<OfVariants> = match row.op {
             Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
@@ -132,18 +129,13 @@ impl Prepare for Op {
     }
 }
 
-/// The row of the operator of a use.
-fn row_of(site: &KernelUse<'_>) -> Result<&'static OpRow, String> {
-    let name = site.name().strip_prefix("tf.").unwrap_or_default();
-    op::row(name).ok_or_else(|| "TensorFlow has no such operator".to_owned())
-}
-
 /// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
 fn attributes<R>(
+    row: &OpRow,
     site: &KernelUse<'_>,
     f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
 ) -> Result<R, String> {
-    let signature = row_of(site)?.signature();
+    let signature = row.signature();
     let types = |ty: &str| attrs::element_type(ty);
     let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
     let inputs = site.operand_types().take_while(data).map(types).collect();
@@ -153,9 +145,12 @@ fn attributes<R>(
     f(&Attributes::new(signature, &attrs))
 }
 
-fn signature_of_evaluate(kernel: &str) -> Signature {
-    let mut signature = Signature { attr_names: Some(attrs::names(kernel)), ..Signature::default() };
-    <Prepared<'_, Op> as Param>::declare(&mut signature);
+fn signature_of_evaluate(row: &'static OpRow) -> Signature {
+    let mut signature = Signature {
+        attr_names: Some(attrs::names(row)),
+        prepare: Some(MakePrepared::new(|site| Op::new(row, site))),
+        ..Signature::default()
+    };
     <Rest<'_, Value> as Param>::declare(&mut signature);
     Results::declare(&mut signature);
     signature

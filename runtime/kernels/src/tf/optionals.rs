@@ -7,6 +7,7 @@ use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::I1;
 use befrost_tensor::mem::Allocator;
+use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{self, Binary};
 
 use super::action::{Row, of, of_all, scalar, tensor};
@@ -36,20 +37,20 @@ impl Object for Optional {
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.OptionalFromValue"], |_| {
+    (&[Op::OptionalFromValue], |_| {
         of_all(|components, _| {
             let components: Vec<Value> = components.iter().map(|&value| value.clone()).collect();
             let nesting = components.iter().try_fold(1, |all, value| Ok(nested(value)?.max(all)))?;
             Ok([Value::object(Optional { components: Some(components), nesting })])
         })
     }),
-    (&["tf.OptionalNone"], |attrs| {
+    (&[Op::OptionalNone], |attrs| {
         of(attrs, |[], _| Ok([Value::object(Optional { components: None, nesting: 1 })]))
     }),
-    (&["tf.OptionalHasValue"], |attrs| {
+    (&[Op::OptionalHasValue], |attrs| {
         of(attrs, |[x], cx| Ok([scalar(I1::from(optional(x)?.components.is_some()), cx)?]))
     }),
-    (&["tf.OptionalGetValue"], |attrs| {
+    (&[Op::OptionalGetValue], |attrs| {
         of(attrs, |[x], _| {
             let components = optional(x)?.components.clone();
             components.ok_or_else(|| KernelError::invalid("the optional has no value"))

@@ -9,19 +9,19 @@ use super::dense;
 use super::variables::{update, variable};
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.ScatterUpdate", "tf.ResourceScatterUpdate"], |attrs| rows(attrs, Scatter::Update)),
-    (&["tf.ScatterAdd", "tf.ResourceScatterAdd"], |attrs| rows(attrs, Scatter::Add)),
-    (&["tf.ScatterSub", "tf.ResourceScatterSub"], |attrs| rows(attrs, Scatter::Sub)),
-    (&["tf.ScatterMul", "tf.ResourceScatterMul"], |attrs| rows(attrs, Scatter::Mul)),
-    (&["tf.ScatterDiv", "tf.ResourceScatterDiv"], |attrs| rows(attrs, Scatter::Div)),
-    (&["tf.ScatterMin", "tf.ResourceScatterMin"], |attrs| rows(attrs, Scatter::Min)),
-    (&["tf.ScatterMax", "tf.ResourceScatterMax"], |attrs| rows(attrs, Scatter::Max)),
-    (&["tf.ScatterNdUpdate", "tf.ResourceScatterNdUpdate"], |attrs| slices(attrs, Scatter::Update)),
-    (&["tf.ScatterNdAdd", "tf.ResourceScatterNdAdd"], |attrs| slices(attrs, Scatter::Add)),
-    (&["tf.ScatterNdSub", "tf.ResourceScatterNdSub"], |attrs| slices(attrs, Scatter::Sub)),
-    (&["tf.ScatterNdMin", "tf.ResourceScatterNdMin"], |attrs| slices(attrs, Scatter::Min)),
-    (&["tf.ScatterNdMax", "tf.ResourceScatterNdMax"], |attrs| slices(attrs, Scatter::Max)),
-    (&["tf.ResourceStridedSliceAssign", "tf.StridedSliceAssign"], slice),
+    (&[Op::ScatterUpdate, Op::ResourceScatterUpdate], |attrs| rows(attrs, Scatter::Update)),
+    (&[Op::ScatterAdd, Op::ResourceScatterAdd], |attrs| rows(attrs, Scatter::Add)),
+    (&[Op::ScatterSub, Op::ResourceScatterSub], |attrs| rows(attrs, Scatter::Sub)),
+    (&[Op::ScatterMul, Op::ResourceScatterMul], |attrs| rows(attrs, Scatter::Mul)),
+    (&[Op::ScatterDiv, Op::ResourceScatterDiv], |attrs| rows(attrs, Scatter::Div)),
+    (&[Op::ScatterMin, Op::ResourceScatterMin], |attrs| rows(attrs, Scatter::Min)),
+    (&[Op::ScatterMax, Op::ResourceScatterMax], |attrs| rows(attrs, Scatter::Max)),
+    (&[Op::ScatterNdUpdate, Op::ResourceScatterNdUpdate], |attrs| slices(attrs, Scatter::Update)),
+    (&[Op::ScatterNdAdd, Op::ResourceScatterNdAdd], |attrs| slices(attrs, Scatter::Add)),
+    (&[Op::ScatterNdSub, Op::ResourceScatterNdSub], |attrs| slices(attrs, Scatter::Sub)),
+    (&[Op::ScatterNdMin, Op::ResourceScatterNdMin], |attrs| slices(attrs, Scatter::Min)),
+    (&[Op::ScatterNdMax, Op::ResourceScatterNdMax], |attrs| slices(attrs, Scatter::Max)),
+    (&[Op::ResourceStridedSliceAssign, Op::StridedSliceAssign], slice),
 ];
 
 fn gives(attrs: &Attributes<'_>) -> bool {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
-use befrost_tensor::tf::op::Type;
+use befrost_tensor::tf::op::{Op, Type};
 
 use super::action::{Row, int, of};
 
@@ -31,14 +31,14 @@ impl Stack {
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.StackV2"], |attrs| {
+    (&[Op::StackV2], |attrs| {
         let ty = attrs.ty("elem_type")?;
         of(attrs, move |[max], _| {
             let max = usize::try_from(int(max)?).ok();
             Ok([Value::object(Stack { ty, max, values: Mutex::default() })])
         })
     }),
-    (&["tf.StackPushV2"], |attrs| {
+    (&[Op::StackPushV2], |attrs| {
         of(attrs, |[to, value], _| {
             let to = stack(to)?;
             to.with(|values| {
@@ -53,7 +53,7 @@ pub(super) const OPS: &[Row] = &[
             })
         })
     }),
-    (&["tf.StackPopV2"], |attrs| {
+    (&[Op::StackPopV2], |attrs| {
         let ty = attrs.ty("elem_type")?;
         of(attrs, move |[from], _| {
             let from = stack(from)?;
@@ -65,7 +65,7 @@ pub(super) const OPS: &[Row] = &[
                 .ok_or_else(|| KernelError::invalid("the stack is empty"))
         })
     }),
-    (&["tf.StackCloseV2"], |attrs| {
+    (&[Op::StackCloseV2], |attrs| {
         of(attrs, |[from], _| {
             stack(from)?.with(Vec::clear);
             Ok([])

@@ -13,7 +13,7 @@ use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{HostTensor, Shape, literal, print};
 
-use super::action::{named, tensor};
+use super::action::{of_operator, tensor};
 use super::optionals;
 use super::variables::{self, variable_values};
 use crate::objects::Tensor;
@@ -85,8 +85,9 @@ impl Caller {
     ) -> Result<Vec<Value>, KernelError> {
         let mut attrs = usual();
         attrs.0.extend(more.iter().copied());
-        let signature = row(op).unwrap_or_else(|| panic!("{op} has no row")).signature();
-        let make = named(&format!("tf.{op}")).unwrap_or_else(|| panic!("{op} has no kernel"));
+        let row = row(op).unwrap_or_else(|| panic!("{op} has no row"));
+        let signature = row.signature();
+        let make = of_operator(row.op.unwrap()).unwrap_or_else(|| panic!("{op} has no kernel"));
         let action =
             make(&Attributes::new(signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
         action.call(&operands.iter().collect::<Vec<_>>(), &self.0).map(|results| results.into_vec())
@@ -492,7 +493,7 @@ fn wrong_operands_are_errors_of_every_operator() {
         Value::I32(3),
         Value::Chain,
     ];
-    for row in rows().filter(|row| named(&format!("tf.{}", row.name)).is_some()) {
+    for row in rows().filter(|row| of_operator(row.op.unwrap()).is_some()) {
         let (op, signature) = (row.name, row.signature());
         let n = signature.inputs.len();
         for value in &values {
@@ -501,7 +502,7 @@ fn wrong_operands_are_errors_of_every_operator() {
                 let mut given = usual();
                 given.0.insert("message", "");
                 let action =
-                    named(&format!("tf.{op}")).unwrap()(&Attributes::new(signature, &given)).unwrap();
+                    of_operator(row.op.unwrap()).unwrap()(&Attributes::new(signature, &given)).unwrap();
                 if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
                     assert!(error.to_string().len() > 10, "{op}: {error}");
                 }

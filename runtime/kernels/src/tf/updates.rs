@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use befrost_host::Value;
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::op::Attributes;
+use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{
     Adam, RmsProp, apply_adagrad, apply_adagrad_v2, apply_adam, apply_centered_rms_prop,
     apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
@@ -21,32 +21,32 @@ use super::variables::{update, variable};
 use crate::objects::refused;
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.ApplyGradientDescent", "tf.ResourceApplyGradientDescent"], |attrs| {
+    (&[Op::ApplyGradientDescent, Op::ResourceApplyGradientDescent], |attrs| {
         step(attrs, |[var], [alpha, delta], m| apply_gradient_descent(var, alpha, delta, m))
     }),
-    (&["tf.ApplyMomentum", "tf.ResourceApplyMomentum"], |attrs| {
+    (&[Op::ApplyMomentum, Op::ResourceApplyMomentum], |attrs| {
         let nesterov = attrs.bool("use_nesterov")?;
         step(attrs, move |state: [_; 2], [lr, grad, momentum], m| {
             apply_momentum(state, lr, grad, momentum, nesterov, m)
         })
     }),
-    (&["tf.ResourceApplyKerasMomentum"], |attrs| {
+    (&[Op::ResourceApplyKerasMomentum], |attrs| {
         let nesterov = attrs.bool("use_nesterov")?;
         step(attrs, move |state: [_; 2], [lr, grad, momentum], m| {
             apply_keras_momentum(state, lr, grad, momentum, nesterov, m)
         })
     }),
-    (&["tf.ApplyAdagrad", "tf.ResourceApplyAdagrad"], |attrs| {
+    (&[Op::ApplyAdagrad, Op::ResourceApplyAdagrad], |attrs| {
         let update_slots = attrs.bool("update_slots")?;
         step(attrs, move |state: [_; 2], [lr, grad], m| apply_adagrad(state, lr, grad, update_slots, m))
     }),
-    (&["tf.ApplyAdagradV2", "tf.ResourceApplyAdagradV2"], |attrs| {
+    (&[Op::ApplyAdagradV2, Op::ResourceApplyAdagradV2], |attrs| {
         let update_slots = attrs.bool("update_slots")?;
         step(attrs, move |state: [_; 2], [lr, epsilon, grad], m| {
             apply_adagrad_v2(state, lr, epsilon, grad, update_slots, m)
         })
     }),
-    (&["tf.ApplyAdam", "tf.ResourceApplyAdam"], |attrs| {
+    (&[Op::ApplyAdam, Op::ResourceApplyAdam], |attrs| {
         let nesterov = attrs.bool("use_nesterov")?;
         step(attrs, move |state: [_; 3], [beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad], m| {
             apply_adam(
@@ -58,12 +58,12 @@ pub(super) const OPS: &[Row] = &[
             )
         })
     }),
-    (&["tf.ApplyRMSProp", "tf.ResourceApplyRMSProp"], |attrs| {
+    (&[Op::ApplyRMSProp, Op::ResourceApplyRMSProp], |attrs| {
         step(attrs, |state: [_; 3], [lr, rho, momentum, epsilon, grad], m| {
             apply_rms_prop(state, &RmsProp { lr, rho, momentum, epsilon }, grad, m)
         })
     }),
-    (&["tf.ApplyCenteredRMSProp", "tf.ResourceApplyCenteredRMSProp"], |attrs| {
+    (&[Op::ApplyCenteredRMSProp, Op::ResourceApplyCenteredRMSProp], |attrs| {
         step(attrs, |state: [_; 4], [lr, rho, momentum, epsilon, grad], m| {
             apply_centered_rms_prop(state, &RmsProp { lr, rho, momentum, epsilon }, grad, m)
         })

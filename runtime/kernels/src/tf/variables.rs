@@ -23,7 +23,7 @@ use befrost_host::error::ErrorCode;
 use befrost_host::kernel::Rest;
 use befrost_host::object::Object;
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::tf::op::Attributes;
+use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
@@ -67,8 +67,8 @@ impl Object for Handle {
 }
 
 pub(super) const OPS: &[Row] = &[
-    (&["tf.VarHandleOp", "tf.VariableV2", "tf.Variable"], handle),
-    (&["tf.ReadVariableOp"], |attrs| {
+    (&[Op::VarHandleOp, Op::VariableV2, Op::Variable], handle),
+    (&[Op::ReadVariableOp], |attrs| {
         let dtype = attrs.dtype("dtype")?;
         of(attrs, move |[of], _| {
             let value = variable(of)?.read()?;
@@ -76,13 +76,13 @@ pub(super) const OPS: &[Row] = &[
             Ok([tensor(value)])
         })
     }),
-    (&["tf.VarIsInitializedOp", "tf.IsVariableInitialized"], |attrs| {
+    (&[Op::VarIsInitializedOp, Op::IsVariableInitialized], |attrs| {
         of(attrs, |[of], cx| Ok([scalar(I1::from(variable(of)?.lock()?.is_some()), cx)?]))
     }),
-    (&["tf.AssignVariableOp", "tf.Assign"], assign),
-    (&["tf.AssignAddVariableOp", "tf.AssignAdd"], |attrs| add_or_sub(attrs, Binary::Add)),
-    (&["tf.AssignSubVariableOp", "tf.AssignSub"], |attrs| add_or_sub(attrs, Binary::Sub)),
-    (&["tf.DestroyResourceOp"], |attrs| {
+    (&[Op::AssignVariableOp, Op::Assign], assign),
+    (&[Op::AssignAddVariableOp, Op::AssignAdd], |attrs| add_or_sub(attrs, Binary::Add)),
+    (&[Op::AssignSubVariableOp, Op::AssignSub], |attrs| add_or_sub(attrs, Binary::Sub)),
+    (&[Op::DestroyResourceOp], |attrs| {
         let ignores_absence = attrs.bool("ignore_lookup_error")?;
         of(attrs, move |[of], cx| {
             let variable = variable(of)?;
@@ -90,13 +90,13 @@ pub(super) const OPS: &[Row] = &[
             if is_there || ignores_absence { Ok([]) } else { Err(variable.absent()) }
         })
     }),
-    (&["tf.VariableShape"], |attrs| {
+    (&[Op::VariableShape], |attrs| {
         let to = attrs.dtype("out_type")?;
         of(attrs, move |[of], cx| {
             Ok([tensor(shape_of(&variable(of)?.read()?, to, cx.allocator()).map_err(refused)?)])
         })
     }),
-    (&["tf.ResourceGather"], |attrs| {
+    (&[Op::ResourceGather], |attrs| {
         let batch_dims = attrs.int("batch_dims")?;
         of(attrs, move |[of, indices], cx| {
             let value = variable(of)?.read()?;
@@ -104,7 +104,7 @@ pub(super) const OPS: &[Row] = &[
             Ok([tensor(rows.map_err(refused)?)])
         })
     }),
-    (&["tf.ResourceGatherNd"], |attrs| {
+    (&[Op::ResourceGatherNd], |attrs| {
         of(attrs, |[of, indices], cx| {
             let value = variable(of)?.read()?;
             Ok([tensor(gather_nd(&value, dense(indices)?, cx.allocator()).map_err(refused)?)])

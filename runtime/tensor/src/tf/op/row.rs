@@ -26,6 +26,9 @@ use crate::DType;
 use crate::simd::{Arithmetic, Function};
 use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, fast};
 
+/// The dialect's name in the names of its ops.
+const PREFIX: &str = "tf.";
+
 /// An operator of the standard tables. Its constants have TensorFlow's names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Op(pub(super) u16);
@@ -35,6 +38,8 @@ pub struct Op(pub(super) u16);
 pub struct OpRow {
     /// TensorFlow's name.
     pub name: &'static str,
+    /// The name of the op and of the kernel: `tf.` and TensorFlow's name.
+    pub op_name: &'static str,
     /// The operator, if the row is one of the standard tables.
     pub op: Option<Op>,
     summary: &'static str,
@@ -183,24 +188,33 @@ pub enum Gradient {
 
 impl OpRow {
     /// A row of a table outside of this crate.
+    ///
+    /// # Panics
+    /// If `op_name` does not begin with `tf.`: at compile time, in a static.
     pub const fn new(
-        name: &'static str,
+        op_name: &'static str,
         summary: &'static str,
         signature: &'static str,
         columns: Columns,
     ) -> OpRow {
-        OpRow { op: None, name, summary, text: signature, signature: OnceLock::new(), columns }
+        let (dialect, name) = op_name.split_at(PREFIX.len());
+        let ([b't', b'f', b'.'], false) = (dialect.as_bytes(), name.is_empty()) else {
+            panic!("the name of an op of the dialect begins with `tf.`")
+        };
+        OpRow { op: None, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
 
     /// A row of the standard tables.
     pub(super) const fn standard(
         op: Op,
-        name: &'static str,
+        op_name: &'static str,
         summary: &'static str,
         signature: &'static str,
         columns: Columns,
     ) -> OpRow {
-        OpRow { op: Some(op), name, summary, text: signature, signature: OnceLock::new(), columns }
+        let (_, name) = op_name.split_at(PREFIX.len());
+        let op = Some(op);
+        OpRow { op, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
 
     /// The line of documentation.

@@ -48,7 +48,7 @@ macro_rules! operators {
 
         pub(super) static ROWS: [super::super::row::OpRow; [$(At::$name),+].len()] = {
             use super::super::row::{Op, OpRow};
-            [$(OpRow::standard(Op::$name, stringify!($name), concat!($($summary),+), $signature, $columns),)+]
+            [$(OpRow::standard(Op::$name, concat!("tf.", stringify!($name)), concat!($($summary),+), $signature, $columns),)+]
         };
     };
 }
@@ -90,6 +90,11 @@ impl Op {
     /// The operator's row.
     pub fn row(self) -> &'static OpRow {
         &FAMILIES[usize::from(self.0 >> 8)][usize::from(self.0 & 0xff)]
+    }
+
+    /// The name of the op and of the kernel.
+    pub fn op_name(self) -> &'static str {
+        self.row().op_name
     }
 
     /// TensorFlow's name.
