@@ -93,7 +93,7 @@ func.func @overlapping() -> i32 {
   tfrt.return %r : i32
 }
 
-// Loops whose iterations do not overlap, of bodies that have to wait, and calls in parallel.
+// Loops whose iterations do not overlap, of bodies that have to wait.
 func.func @waits(%i: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {
   %one = tfrt.constant.i32 1
   %next = "tfrt_test.async_add.i32"(%i, %one) : (i32, i32) -> i32
@@ -107,9 +107,9 @@ func.func @waits_while(%i: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain, i1) {
   tfrt.return %next#0, %next#1, %more : i32, !tfrt.chain, i1
 }
 // CHECK: --- Running 'one_by_one':
-// CHECK-NEXT: 1: step 0 /waits#4[0]
-// CHECK-NEXT: 2: step 0 /waits#4[1]
-// CHECK-NEXT: 3: step 0 /waits#4[2]
+// CHECK-NEXT: 1: step 0 /tfrt.repeat.i32#4[0]/waits#0[0]
+// CHECK-NEXT: 2: step 0 /tfrt.repeat.i32#4[1]/waits#0[0]
+// CHECK-NEXT: 3: step 0 /tfrt.repeat.i32#4[2]/waits#0[0]
 // CHECK-NEXT: 4: step 0 /waits_while#5[0]/waits#1[0]
 // CHECK-NEXT: 5: step 0 /waits_while#5[1]/waits#1[0]
 // CHECK-NEXT: 6: step 0 /waits_while#5[2]/waits#1[0]

@@ -642,6 +642,10 @@ const LONG: &[&str] = &[
 /// Those with ops that the oracle does not know.
 const UNKNOWN: &[&str] = &[
     "flight.mlir three_in_flight",
+    "frames.mlir entry",
+    "frames.mlir in_order",
+    "frames.mlir one_by_one",
+    "frames.mlir overlapping",
     "nonstrict.mlir called",
     "nonstrict.mlir strict",
     "once.mlir behind_one_another",
