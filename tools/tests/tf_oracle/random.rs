@@ -163,6 +163,10 @@ fn agrees(
     }
     for (i, found) in found.iter().enumerate() {
         let (want, inlined) = (&strict.results[i], &inlined.results[i]);
+        // Of several effects that fail, each on a resource of its own, any may be the first.
+        if strict.is_cut_short && found.error().is_some() {
+            continue;
+        }
         let answer = same(found, want, level == 0).or_else(|why| match level {
             0 => Err(why),
             _ => same(found, inlined, false).map_err(|_| why),

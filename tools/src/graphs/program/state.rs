@@ -93,7 +93,9 @@ impl Body {
     pub(super) fn variable(&mut self, _: &mut Module) {
         let n = self.scope.variables.len();
         if n == 0 || self.chance(12) {
-            let name = if self.chance(60) { Some(self.below(NAMED.len())) } else { None };
+            // One without a name in a function is another one for each call that is inlined.
+            let is_named = self.depth > 0 || self.chance(60);
+            let name = if is_named { Some(self.below(NAMED.len())) } else { None };
             let is_ref = self.chance(30);
             let made = self.new_variable(name, is_ref);
             if name.is_none() || is_ref {
