@@ -6,8 +6,8 @@
 use befrost_tensor::tf::op::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialects::Traits;
 use crate::dialects::tf;
-use crate::dialects::{Effects, Traits};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId, names};
 
 /// The functions of a module by name.
@@ -71,7 +71,7 @@ const READS: &[&str] = &[
 /// How an op of the `tf` dialect that calls nothing must be ordered.
 pub(super) fn order(m: &Module, op: OpId) -> Order {
     let Some(name) = tf::op_of(m.op_name_str(op)) else { return Order::Free };
-    if m.def(op).is_none_or(|def| def.effects == Effects::Pure) || tf::is_lowered(name) {
+    if m.def(op).is_none_or(|def| def.effects.are_allocations()) || tf::is_lowered(name) {
         return Order::Free;
     }
     if READS.contains(&name) { Order::Read } else { Order::Write }

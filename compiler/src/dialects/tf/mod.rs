@@ -22,7 +22,10 @@ pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::tf::op::{ArgType, Attrs as _, Signature, has_function, is_pure, names, signature};
 
-use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
+use super::{
+    Access, Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Resource, Traits,
+    TypeConstraint as T,
+};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
@@ -344,7 +347,10 @@ fn def(signature: &Signature) -> OpDef {
     });
     // What `tf-plan-memory` says.
     let def = if has_function(name) { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
-    let def = if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
+    let def = if name == "VarHandleOp" {
+        // Two of them without a name are two variables.
+        def.effect(Access::Alloc, Resource::Result(0))
+    } else if is_pure(name) || is_of_values(name) || PASSING.contains(&name) || STATELESS.contains(&name) {
         def.pure()
     } else {
         def

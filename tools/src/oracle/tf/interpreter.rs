@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use befrost_compiler::dialects::{Effects, Traits, tf};
+use befrost_compiler::dialects::{Traits, tf};
 use befrost_compiler::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::{Attributes, signature};
@@ -105,7 +105,7 @@ fn has_effect(m: &Module, effectful: &HashSet<StrId>, op: OpId) -> bool {
         return control::callees(m, op).iter().any(|callee| effectful.contains(callee))
             || m.walk(op).any(|inner| inner != op && has_effect(m, effectful, inner));
     }
-    let is_pure = m.def(op).is_some_and(|def| def.effects == Effects::Pure);
+    let is_pure = m.def(op).is_some_and(|def| def.effects.are_allocations());
     !is_pure && name != "NoOp" && name != "Yield"
 }
 
