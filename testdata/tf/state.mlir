@@ -81,3 +81,17 @@ func.func @assert() -> tensor<f32> {
   "tf.Assert"(%no, %x) : (tensor<i1>, tensor<f32>) -> ()
   tfrt.return %x : tensor<f32>
 }
+
+// Variables without a name are as many as there are ops that make them.
+// CHECK-LABEL: --- Running 'two_variables':
+// CHECK-NEXT: shape = [], values = [1.000000e+00]
+func.func @two_variables() -> tensor<f32> {
+  %a = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>} : () -> tensor<!tf_type.resource>
+  %b = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>} : () -> tensor<!tf_type.resource>
+  %x = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %y = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  "tf.AssignVariableOp"(%a, %x) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  "tf.AssignVariableOp"(%b, %y) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  %z = "tf.ReadVariableOp"(%a) : (tensor<!tf_type.resource>) -> tensor<f32>
+  tfrt.return %z : tensor<f32>
+}

@@ -154,6 +154,19 @@ pub enum Effects {
     List(Vec<Effect>),
 }
 
+impl Effects {
+    /// Whether there are none but the allocation of results, which nothing has to wait for.
+    pub fn are_allocations(&self) -> bool {
+        match self {
+            Effects::Pure => true,
+            Effects::Unknown | Effects::Recursive => false,
+            Effects::List(effects) => effects
+                .iter()
+                .all(|effect| matches!((effect.access, effect.on), (Access::Alloc, Resource::Result(_)))),
+        }
+    }
+}
+
 /// An estimate for stream analysis, in units of one trivial kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Cost {

@@ -63,7 +63,7 @@ pub(super) fn order(m: &Module, op: OpId) -> Order {
         return Order::Read;
     }
     match tf::row(m, op).map(OpRow::effect) {
-        None | Some(Effect::Pure | Effect::OfCallees) => Order::Free,
+        None | Some(Effect::Pure | Effect::Allocate | Effect::OfCallees) => Order::Free,
         Some(Effect::Read) => Order::Read,
         Some(Effect::Write) => Order::Write,
     }

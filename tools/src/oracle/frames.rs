@@ -347,7 +347,7 @@ fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, St
 }
 
 /// A location as `file:line:col`: that of the innermost place, else a name.
-fn place(module: &Module, loc: LocId) -> Option<String> {
+pub(super) fn place(module: &Module, loc: LocId) -> Option<String> {
     if loc == LocId::UNKNOWN {
         return None;
     }

@@ -17,12 +17,15 @@
 //! ([`Execution::is_ordered`]); what a cancellation still lets run. Programs whose tensors are written and read without a chain between are
 //! wrong and are not found out here.
 //!
-//! Not here: anything but the kernel graph, devices, `bef.nonstrict`, `tfrt.once`. What is not known is refused by name.
+//! Op graphs have an oracle of their own, [`tf`].
+//!
+//! Not here: devices, `bef.nonstrict`, `tfrt.once`. What is not known is refused by name.
 
 mod attrs;
 mod frames;
 mod scalars;
 mod tensors;
+pub mod tf;
 mod value;
 
 use befrost_compiler::ir::Module;

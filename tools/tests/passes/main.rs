@@ -8,7 +8,6 @@
 //! A graph is made op by op, so that the first ops of a graph that fails are a graph too: what is shown is the shortest that fails.
 #![forbid(unsafe_code)]
 
-mod generate;
 mod large;
 mod memory;
 
@@ -19,7 +18,7 @@ use befrost_compiler::graph::pipeline;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use generate::{Graph, Mode};
+use befrost_tools::graphs::{Graph, Mode};
 
 /// Graphs of each mode.
 const GRAPHS: u64 = 60;

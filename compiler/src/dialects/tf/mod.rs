@@ -24,7 +24,10 @@ use befrost_tensor::tf::op::{
     ArgType, AttrKind, Attrs as _, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
 
-use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
+use super::{
+    Access, Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Resource, Traits,
+    TypeConstraint as T,
+};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
@@ -242,7 +245,11 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
     });
     // The places of results that `tf-plan-memory` chooses.
     let def = if row.has_function() { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
-    let def = if row.effect() == Effect::Pure { def.pure() } else { def };
+    let def = match row.effect() {
+        Effect::Pure => def.pure(),
+        Effect::Allocate => def.effect(Access::Alloc, Resource::Result(0)),
+        Effect::Read | Effect::Write | Effect::OfCallees => def,
+    };
     let def = if row.has(RowTraits::CONSTANT) { def.traits(Traits::CONSTANT) } else { def };
     r.add(if row.has_kernel() { def.kernel() } else { def });
 }

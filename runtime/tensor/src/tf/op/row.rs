@@ -124,6 +124,8 @@ impl Traits {
 pub enum Effect {
     /// None: the results depend on operands and attributes alone.
     Pure,
+    /// A resource is made; two such operators make two, even if they are alike.
+    Allocate,
     /// The state is read.
     Read,
     /// The state is changed, or the outside world is, or there may be an error that must be seen.

@@ -1,7 +1,7 @@
 //! Lists and optionals: values that hold tensors, and are never changed.
 
 use super::super::infer::rules;
-use super::super::row::{Cost, unsupported, values};
+use super::super::row::{Cost, Effect, state, unsupported, values};
 use super::operators;
 
 operators! { 7:
@@ -111,5 +111,5 @@ operators! { 7:
     VarHandleOp
         "!-> resource:resource; allowed_devices:list(string)=[] container:string='' debug_name:string='' \
          dtype:type shape:shape shared_name:string=''"
-        => values(rules::scalar, Cost::Moves).no_gradient();
+        => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
 }

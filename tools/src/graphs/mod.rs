@@ -1,18 +1,26 @@
-//! Random graphs.
+//! Random op graphs, for passes and executors to be compared on: graphs of pure ops ([`Graph`]), and programs with
+//! functions, loops and state around them ([`Program`]).
+
+mod program;
 
 use std::fmt::Write;
 
-use befrost::mem::Malloc;
-use befrost::{HostTensor, Shape};
-use befrost_tools::dice::Dice;
+use befrost_tensor::mem::Malloc;
+use befrost_tensor::{HostTensor, Shape};
 
-/// What graphs are made of.
+use crate::dice::Dice;
+
+pub use program::{Program, mode_of};
+
+/// The elements of a graph, and how much of their shapes is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Floats of known shapes.
     Floats,
     /// The same, but no shape is written.
     Dynamic,
+    /// The same, but even dimensions are not written.
+    Partial,
     /// Integers, whose results are exact.
     Integers,
     /// Images in both layouts.
@@ -32,7 +40,7 @@ struct Value {
 }
 
 /// A graph with its arguments.
-pub(crate) struct Graph {
+pub struct Graph {
     mode: Mode,
     dice: Dice,
     body: String,
@@ -40,8 +48,8 @@ pub(crate) struct Graph {
     /// All that was made of the arguments.
     values: Vec<Value>,
     inputs: Vec<Value>,
-    /// What the function is called with.
-    pub(crate) arguments: Vec<HostTensor>,
+    /// The arguments of `@main`.
+    pub arguments: Vec<HostTensor>,
 }
 
 const UNARY: &[&str] = &[
@@ -66,8 +74,11 @@ const INT_UNARY: &[&str] = &["Neg", "Abs", "Square", "Identity", "Neg"];
 const BINARY: &[&str] = &["AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "AddV2", "Mul"];
 
 impl Graph {
-    /// A graph of `n` operators.
-    pub(crate) fn random(mode: Mode, seed: u64, n: usize) -> Graph {
+    /// A graph of `n` ops.
+    ///
+    /// # Panics
+    /// If there is no memory for small tensors.
+    pub fn random(mode: Mode, seed: u64, n: usize) -> Graph {
         let mut graph = Graph {
             mode,
             dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
@@ -94,7 +105,7 @@ impl Graph {
     }
 
     /// The program: its results are the last three values.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let last: Vec<&Value> = self.values.iter().rev().filter(|value| !value.is_const).take(3).collect();
         let arguments: Vec<String> =
             self.inputs.iter().map(|x| format!("{}: {}", x.name, self.ty(&x.dims, self.element()))).collect();
@@ -173,7 +184,11 @@ impl Graph {
         if self.mode == Mode::Dynamic {
             return format!("tensor<*x{element}>");
         }
-        format!("tensor<{}{element}>", dims.iter().map(|dim| format!("{dim}x")).collect::<String>())
+        let dim = |dim: &usize| match self.mode {
+            Mode::Partial if dim.is_multiple_of(2) => "?x".to_owned(),
+            _ => format!("{dim}x"),
+        };
+        format!("tensor<{}{element}>", dims.iter().map(dim).collect::<String>())
     }
 
     fn name(&mut self) -> String {
@@ -298,7 +313,7 @@ impl Graph {
             return;
         }
         // Products do not grow beyond what a float holds.
-        let grows = matches!(self.mode, Mode::Floats | Mode::Dynamic | Mode::Images);
+        let grows = matches!(self.mode, Mode::Floats | Mode::Dynamic | Mode::Partial | Mode::Images);
         let y = if grows && self.chance(25) { self.op("Tanh", &[&y], "", &y.dims.clone()) } else { y };
         self.values.push(y);
     }

@@ -1,0 +1,317 @@
+//! `TensorList`: a list is a value, and an op gives a new one.
+//!
+//! An empty slot of a list of numbers reads as zeros; one of a list of variants has no value.
+
+use std::rc::Rc;
+
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attributes, Type};
+use befrost_tensor::tf::reference::{cast, concat, pack, slice, unpack};
+use befrost_tensor::{HostTensor, Shape};
+
+use super::interpreter::Cx;
+use super::value::{Value, invalid};
+use crate::oracle::frames::Stop;
+
+/// The most slots of a list.
+const MAX_SLOTS: usize = 1 << 20;
+
+/// A list of values.
+#[derive(Clone, Debug)]
+pub struct List {
+    pub(super) ty: Type,
+    /// The shape of its elements, as far as it is known.
+    element: PartialShape,
+    pub(super) slots: Vec<Option<Value>>,
+    /// The most elements that it takes.
+    max: Option<usize>,
+}
+
+impl List {
+    /// A list with other slots.
+    pub(super) fn with(&self, slots: Vec<Option<Value>>) -> List {
+        List { slots, ..self.clone() }
+    }
+
+    fn at(&self, index: i64) -> Result<usize, Stop> {
+        let at = usize::try_from(index).ok().filter(|&at| at < self.slots.len());
+        at.ok_or_else(|| invalid(format!("index {index} in a list of {}", self.slots.len())))
+    }
+
+    /// A value that may be put in.
+    fn takes(&self, x: &Value) -> Result<Value, Stop> {
+        if self.ty != Type::Variant {
+            let x = x.tensor()?;
+            if Type::from(x.dtype()) != self.ty || !self.element.allows(x.shape()) {
+                return Err(invalid(format!(
+                    "{} of shape {} in a list of {}",
+                    x.dtype(),
+                    x.shape(),
+                    self.ty
+                )));
+            }
+        }
+        Ok(x.clone())
+    }
+
+    fn resize(&mut self, n: i64) -> Result<(), Stop> {
+        let n = usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS);
+        self.slots.resize(n.ok_or_else(|| invalid("a list of that many elements"))?, None);
+        Ok(())
+    }
+
+    fn put(&mut self, index: i64, x: &Value, may_grow: bool) -> Result<(), Stop> {
+        let x = self.takes(x)?;
+        if may_grow && index >= self.slots.len() as i64 {
+            self.resize(index.saturating_add(1))?;
+        }
+        let at = self.at(index)?;
+        self.slots[at] = Some(x);
+        Ok(())
+    }
+
+    /// The value of a slot; `element` says more about its shape.
+    fn value(&self, slot: Option<&Value>, element: &PartialShape, cx: &Cx<'_>) -> Result<Value, Stop> {
+        let Some(dtype) = self.ty.dtype() else {
+            return slot.cloned().ok_or_else(|| invalid("the slot of a list of variants is empty"));
+        };
+        let shape = self.element.merged(element).ok_or_else(|| invalid("the shapes of elements differ"))?;
+        match slot {
+            Some(Value::Tensor(x)) if shape.allows(x.shape()) => Ok(Value::Tensor(x.clone())),
+            Some(_) => Err(invalid("an element of another shape")),
+            None => {
+                let other = self.slots.iter().flatten().find_map(|x| Some(x.tensor().ok()?.shape().clone()));
+                let shape = shape.shape().or(other).ok_or_else(|| invalid("zeros of unknown shape"))?;
+                Ok(Value::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
+            }
+        }
+    }
+
+    /// Tensors of slots along a new first axis.
+    fn stacked(
+        &self,
+        slots: impl Iterator<Item = Result<usize, Stop>>,
+        element: &PartialShape,
+        cx: &Cx<'_>,
+    ) -> Result<Value, Stop> {
+        let all: Vec<HostTensor> = slots
+            .map(|at| self.value(self.slots[at?].as_ref(), element, cx)?.tensor().cloned())
+            .collect::<Result<_, _>>()?;
+        if all.is_empty() {
+            return self.nothing(element, cx);
+        }
+        Ok(Value::Tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?))
+    }
+
+    /// No elements of this shape.
+    fn nothing(&self, element: &PartialShape, cx: &Cx<'_>) -> Result<Value, Stop> {
+        let shape = self.element.merged(element).and_then(|shape| shape.shape()).or_else(|| element.shape());
+        let (Some(shape), Some(dtype)) = (shape, self.ty.dtype()) else {
+            return Err(invalid("no elements, of unknown shape"));
+        };
+        let shape = Shape::new(&[&[0], shape.dims()].concat())?;
+        Ok(Value::Tensor(HostTensor::zeros(dtype, shape, cx.allocator)?))
+    }
+}
+
+fn list(value: &Value) -> Result<&List, Stop> {
+    match value {
+        Value::List(list) => Ok(list),
+        other => Err(other.is_not("a list")),
+    }
+}
+
+/// A list of the elements that an op says.
+fn typed<'v>(value: &'v Value, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
+    let (list, ty) = (list(value)?, attrs.ty("element_dtype")?);
+    if list.ty == ty { Ok(list) } else { Err(invalid(format!("a list of {}, not of {ty}", list.ty))) }
+}
+
+/// A list of tensors of the type that an op says.
+fn of_tensors<'v>(value: &'v Value, attrs: &Attributes<'_>) -> Result<&'v List, Stop> {
+    match typed(value, attrs)? {
+        list if list.ty == Type::Variant => Err(invalid("a list of variants")),
+        list => Ok(list),
+    }
+}
+
+fn element(shape: &Value) -> Result<PartialShape, Stop> {
+    Ok(PartialShape::from_tensor(shape.tensor()?)?)
+}
+
+fn given(list: List) -> Value {
+    Value::List(Rc::new(list))
+}
+
+fn empty(ty: Type, element: PartialShape) -> List {
+    List { ty, element, slots: Vec::new(), max: None }
+}
+
+/// A list of these tensors, at these indices.
+fn scattered(mut list: List, x: &Value, indices: &Value, cx: &Cx<'_>) -> Result<Value, Stop> {
+    let (parts, indices) = (unpack(x.tensor()?, 0, cx.allocator)?, indices.ints()?);
+    if parts.len() != indices.len() {
+        return Err(invalid(format!("{} elements for {} indices", parts.len(), indices.len())));
+    }
+    for (index, part) in indices.into_iter().zip(parts) {
+        list.put(index, &Value::Tensor(part), true)?;
+    }
+    Ok(given(list))
+}
+
+/// The ops of lists; nothing if it is none of these.
+pub(super) fn evaluate(
+    name: &str,
+    operands: &[Value],
+    attrs: &Attributes<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Option<Vec<Value>>, Stop> {
+    let Some(what) = name.strip_prefix("TensorList").or_else(|| name.strip_prefix("EmptyTensorL")) else {
+        return Ok(None);
+    };
+    let scalar = |n: usize| HostTensor::from_slice(Shape::scalar(), &[n as i32], cx.allocator);
+    let result = match (what, operands) {
+        ("ist", [shape, max]) => {
+            let empty = empty(attrs.ty("element_dtype")?, element(shape)?);
+            given(List { max: usize::try_from(max.int()?).ok(), ..empty })
+        }
+        ("Reserve", [shape, n]) => {
+            let mut list = empty(attrs.ty("element_dtype")?, element(shape)?);
+            list.resize(n.int()?)?;
+            given(list)
+        }
+        ("FromTensor", [x, shape]) => {
+            let mut list = empty(x.tensor()?.dtype().into(), element(shape)?);
+            for part in unpack(x.tensor()?, 0, cx.allocator)? {
+                let part = list.takes(&Value::Tensor(part))?;
+                list.slots.push(Some(part));
+            }
+            given(list)
+        }
+        ("PushBack", [to, x]) => {
+            let mut list = list(to)?.clone();
+            if list.slots.len() >= list.max.unwrap_or(MAX_SLOTS) {
+                return Err(invalid("the list is full"));
+            }
+            let x = list.takes(x)?;
+            list.slots.push(Some(x));
+            given(list)
+        }
+        ("PopBack", [from, shape]) => {
+            let from = typed(from, attrs)?;
+            let mut rest = from.clone();
+            let last = rest.slots.pop().ok_or_else(|| invalid("the list is empty"))?;
+            let x = rest.value(last.as_ref(), &element(shape)?, cx)?;
+            return Ok(Some(vec![given(rest), x]));
+        }
+        ("GetItem", [from, index, shape]) => {
+            let from = typed(from, attrs)?;
+            from.value(from.slots[from.at(index.int()?)?].as_ref(), &element(shape)?, cx)?
+        }
+        ("SetItem", [to, index, x]) => {
+            let mut list = list(to)?.clone();
+            list.put(index.int()?, x, attrs.bool("resize_if_index_out_of_bounds")?)?;
+            given(list)
+        }
+        ("Length", [of]) => Value::Tensor(scalar(list(of)?.slots.len())?),
+        ("ElementShape", [of]) => {
+            let list = list(of)?;
+            if list.ty == Type::Variant {
+                return Err(invalid("the shape of variants"));
+            }
+            let (dims, rank) = match list.element.dims() {
+                Some(dims) => (dims.clone(), Shape::new(&[dims.len()])?),
+                None => (vec![-1], Shape::scalar()),
+            };
+            let dims = HostTensor::from_slice(rank, &dims, cx.allocator)?;
+            Value::Tensor(cast(&dims, attrs.dtype("shape_type")?, cx.allocator)?)
+        }
+        ("Resize", [of, n]) => {
+            let mut list = list(of)?.clone();
+            list.resize(n.int()?)?;
+            given(list)
+        }
+        ("Stack", [from, shape]) => {
+            let (from, n) = (of_tensors(from, attrs)?, attrs.int("num_elements")?);
+            if n != -1 && n != from.slots.len() as i64 {
+                return Err(invalid(format!("{n} elements of a list of {}", from.slots.len())));
+            }
+            from.stacked((0..from.slots.len()).map(Ok), &element(shape)?, cx)?
+        }
+        ("Gather", [from, indices, shape]) => {
+            let from = of_tensors(from, attrs)?;
+            let slots = indices.ints()?.into_iter().map(|index| from.at(index));
+            from.stacked(slots, &element(shape)?, cx)?
+        }
+        ("Scatter", [x, indices, shape]) => {
+            scattered(empty(x.tensor()?.dtype().into(), element(shape)?), x, indices, cx)?
+        }
+        ("ScatterV2", [x, indices, shape, n]) => {
+            let mut list = empty(x.tensor()?.dtype().into(), element(shape)?);
+            list.resize(n.int()?.max(0))?;
+            scattered(list, x, indices, cx)?
+        }
+        ("ScatterIntoExistingList", [to, x, indices]) => {
+            let list = list(to)?;
+            if list.ty == Type::Variant {
+                return Err(invalid("tensors for a list of variants"));
+            }
+            scattered(list.clone(), x, indices, cx)?
+        }
+        ("Concat" | "ConcatV2", [from, rest @ ..]) => {
+            let rows = match rest.first() {
+                Some(shape) => element(shape)?,
+                None => attrs.shape("element_shape")?,
+            };
+            return joined(of_tensors(from, attrs)?, &rows, cx).map(Some);
+        }
+        ("ConcatLists", [a, b]) => {
+            let (mut a, b) = (of_tensors(a, attrs)?.clone(), of_tensors(b, attrs)?);
+            for slot in &b.slots {
+                let x = a.takes(&b.value(slot.as_ref(), &PartialShape::unknown(), cx)?)?;
+                a.slots.push(Some(x));
+            }
+            given(List { max: None, ..a })
+        }
+        ("Split", [x, shape, lengths]) => split(x.tensor()?, element(shape)?, &lengths.ints()?, cx)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(vec![result]))
+}
+
+/// The elements behind one another along their first axis, and their lengths along it.
+fn joined(from: &List, rows: &PartialShape, cx: &Cx<'_>) -> Result<Vec<Value>, Stop> {
+    // The first axis may differ from element to element.
+    let open = |first: Option<Option<usize>>| {
+        rows.as_slice().map_or(PartialShape::unknown(), |dims| {
+            PartialShape::new(first.into_iter().chain(dims.iter().skip(1).copied()).collect())
+        })
+    };
+    let element = open(Some(None));
+    let values = from.slots.iter().map(|slot| from.value(slot.as_ref(), &element, cx)?.tensor().cloned());
+    let all = values.collect::<Result<Vec<HostTensor>, _>>()?;
+    let lengths: Vec<i64> = all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)).collect();
+    let x = match all.is_empty() {
+        true => from.nothing(&open(None), cx)?,
+        false => Value::Tensor(concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator)?),
+    };
+    let lengths = HostTensor::from_slice(Shape::new(&[lengths.len()])?, &lengths, cx.allocator)?;
+    Ok(vec![x, Value::Tensor(lengths)])
+}
+
+/// A list of consecutive parts of a tensor.
+fn split(x: &HostTensor, element: PartialShape, lengths: &[i64], cx: &Cx<'_>) -> Result<Value, Stop> {
+    let rows = x.shape().dims().first().map_or(0, |&n| n as i64);
+    if x.shape().rank() == 0 || lengths.iter().any(|&n| n < 0) || lengths.iter().sum::<i64>() != rows {
+        return Err(invalid(format!("parts of {lengths:?} of {}", x.shape())));
+    }
+    let mut list = empty(x.dtype().into(), element);
+    let (mut begin, mut size) = (vec![0; x.shape().rank()], vec![-1; x.shape().rank()]);
+    for &length in lengths {
+        size[0] = length;
+        let part = list.takes(&Value::Tensor(slice(x, &begin, &size, cx.allocator)?))?;
+        list.slots.push(Some(part));
+        begin[0] += length;
+    }
+    Ok(given(list))
+}

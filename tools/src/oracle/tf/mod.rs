@@ -1,0 +1,79 @@
+//! The oracle of op graphs: a program of `tf` ops, interpreted one op after the other in textual order.
+//!
+//! ```text
+//! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, printed lines
+//!                        ├── functions   dense tensors: the tensor library's reference functions
+//!                        └── variables, updates, lists, arrays, stacks, optionals, checks: own code
+//! ```
+//!
+//! It interprets the module as it was imported or parsed, before any pass, and shares no code with the
+//! runtime's kernels and with the passes.
+//!
+//! **Errors.** A failing op gives an error for each of its results; an op with an error among its operands,
+//! control edges included, gives the first of them. An effect that fails keeps all effects behind it from
+//! running, and all results of the entry function that are no errors become its error.
+//!
+//! **Strictness.** A call whose argument is an error gives that error, unless the compiler inlines it: then
+//! only the results that depend on the argument do. Both are legal, and for each result either of the two,
+//! since an executor may inline some calls and others not. [`Strictness`] says which of the two is
+//! interpreted.
+//!
+//! **Reference functions.** `tf::op` evaluates many ops by `tf::fast`. `functions` decodes the attributes of
+//! these itself and calls `tf::reference`; ops that have no fast version go through `OpRow::prepare`.
+//!
+//! Not here: dataflow control flow (`Switch`, `Merge`), ops that only passes make (`_FusedConv2D`), deadlines
+//! and cancellation. An unknown op is refused by name.
+
+mod arrays;
+mod checks;
+mod control;
+mod functions;
+mod interpreter;
+mod lists;
+mod optionals;
+mod stacks;
+mod updates;
+mod value;
+mod variables;
+
+use befrost_compiler::ir::Module;
+
+use super::Refusal;
+
+pub use value::Value;
+pub use variables::Variables;
+
+/// Whether calls wait for all of their arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// A call with an error among its arguments gives that error.
+    Strict,
+    /// A call runs with errors among its arguments, as if it were inlined.
+    Inlined,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// The function's results.
+    pub results: Vec<Value>,
+    /// The texts that were printed to standard output, in order.
+    pub printed: Vec<String>,
+    /// Whether an effect failed. Which effects behind it in the text have happened is then open.
+    pub is_cut_short: bool,
+}
+
+/// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
+/// this module.
+///
+/// # Errors
+/// If there is no such function, the arguments are not as many as it takes, or an op is beyond the oracle.
+pub fn call(
+    module: &Module,
+    function: &str,
+    arguments: &[Value],
+    variables: &mut Variables,
+    strictness: Strictness,
+) -> Result<Execution, Refusal> {
+    interpreter::call(module, function, arguments, variables, strictness)
+}

@@ -1,0 +1,96 @@
+//! Values of op graphs.
+
+use std::rc::Rc;
+
+use befrost_tensor::{DType, HostTensor, StringTensor};
+
+use super::arrays::Array;
+use super::lists::List;
+use super::stacks::Stack;
+use super::variables::Variable;
+use crate::oracle::Code;
+use crate::oracle::frames::{Stop, fails};
+use crate::oracle::value::Failure;
+
+/// A final value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Its producer failed, or an operand of its producer was an error.
+    Error(Rc<Failure>),
+    /// A control edge.
+    Chain,
+    /// A dense tensor of numbers.
+    Tensor(HostTensor),
+    /// A tensor of strings.
+    Strings(StringTensor),
+    /// A variable: a resource or a reference.
+    Variable(Rc<Variable>),
+    /// A variant that is a list.
+    List(Rc<List>),
+    /// A variant with components, or without.
+    Optional(Option<Rc<[Value]>>),
+    /// A `TensorArray`.
+    Array(Rc<Array>),
+    /// A stack.
+    Stack(Rc<Stack>),
+}
+
+impl Value {
+    /// The error inside.
+    pub fn error(&self) -> Option<&Rc<Failure>> {
+        match self {
+            Value::Error(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::Error(_) => "an error",
+            Value::Chain => "a control edge",
+            Value::Tensor(_) => "a tensor",
+            Value::Strings(_) => "a tensor of strings",
+            Value::Variable(_) => "a variable",
+            Value::List(_) => "a list",
+            Value::Optional(_) => "an optional",
+            Value::Array(_) => "a TensorArray",
+            Value::Stack(_) => "a stack",
+        }
+    }
+
+    /// The failure of an op that takes something else.
+    pub(super) fn is_not(&self, wanted: &str) -> Stop {
+        invalid(format!("expected {wanted}, got {}", self.kind()))
+    }
+
+    /// A dense tensor.
+    pub(super) fn tensor(&self) -> Result<&HostTensor, Stop> {
+        match self {
+            Value::Tensor(x) => Ok(x),
+            other => Err(other.is_not("a dense tensor")),
+        }
+    }
+
+    /// The numbers in a tensor of indices or sizes.
+    pub(super) fn ints(&self) -> Result<Vec<i64>, Stop> {
+        let x = self.tensor()?;
+        match x.dtype() {
+            DType::I32 => Ok(x.read::<i32>()?.iter().map(|&i| i64::from(i)).collect()),
+            DType::I64 => Ok(x.read::<i64>()?.to_vec()),
+            dtype => Err(invalid(format!("indices of type {dtype}"))),
+        }
+    }
+
+    /// The only number in a tensor.
+    pub(super) fn int(&self) -> Result<i64, Stop> {
+        match self.ints()?[..] {
+            [int] => Ok(int),
+            ref other => Err(invalid(format!("{} numbers, expected one", other.len()))),
+        }
+    }
+}
+
+/// A failure for an operand or attribute that the op cannot take.
+pub(super) fn invalid(message: impl Into<String>) -> Stop {
+    fails(Code::InvalidArgument, message)
+}

@@ -1,0 +1,207 @@
+//! Variables: resources and references, by name or of one op, and the ops that read and write them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use befrost_compiler::ir::OpId;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attributes, Op};
+use befrost_tensor::tf::reference::{
+    Binary, Scatter, binary, broadcast_to, expand_dims, gather, gather_nd, shape_of, tensor_scatter,
+};
+use befrost_tensor::{DType, HostTensor, I1, Shape, TensorError};
+
+use super::interpreter::Cx;
+use super::value::{Value, invalid};
+use crate::oracle::Code;
+use crate::oracle::frames::{Stop, fails};
+
+/// The variables of a module, which outlive a call.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    /// By container and name.
+    named: HashMap<(String, String), Rc<Variable>>,
+    /// Those without a name, by the op that makes them.
+    own: HashMap<OpId, Rc<Variable>>,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub struct Variable {
+    dtype: DType,
+    shape: PartialShape,
+    value: RefCell<Option<HostTensor>>,
+}
+
+/// The value of a variable.
+pub(super) fn read(of: &Value) -> Result<HostTensor, Stop> {
+    let value = variable(of)?.value.borrow().clone();
+    value.ok_or_else(|| fails(Code::FailedPrecondition, "a variable is read before it is initialized"))
+}
+
+fn variable(value: &Value) -> Result<&Variable, Stop> {
+    match value {
+        Value::Variable(variable) => Ok(variable),
+        other => Err(other.is_not("a variable")),
+    }
+}
+
+/// Writes the new values of variables, all of which have one.
+pub(super) fn update(
+    of: &[Value],
+    f: impl FnOnce(&[HostTensor]) -> Result<Vec<HostTensor>, TensorError>,
+) -> Result<(), Stop> {
+    let all = of.iter().map(variable).collect::<Result<Vec<_>, _>>()?;
+    let is_again = |i: usize| all[..i].iter().any(|other| std::ptr::eq(*other, all[i]));
+    if (0..all.len()).any(is_again) {
+        return Err(invalid("one variable is updated twice at once"));
+    }
+    let old = of.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    for (variable, new) in all.iter().zip(f(&old)?) {
+        *variable.value.borrow_mut() = Some(new);
+    }
+    Ok(())
+}
+
+/// The results of an op that writes the variable `to`: a reference is passed on, a resource is not.
+pub(super) fn passed_on(attrs: &Attributes<'_>, to: &Value) -> Vec<Value> {
+    if attrs.signature().outputs.is_empty() { Vec::new() } else { vec![to.clone()] }
+}
+
+fn handle(attrs: &Attributes<'_>, cx: &mut Cx<'_>) -> Result<Value, Stop> {
+    let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
+    let (container, name) = (attrs.string("container")?, attrs.string("shared_name")?);
+    let make = || Rc::new(Variable { dtype, shape, value: RefCell::new(None) });
+    let found = match name.is_empty() {
+        true => cx.variables.own.entry(cx.op).or_insert_with(make),
+        false => cx.variables.named.entry((container, name)).or_insert_with(make),
+    };
+    if found.dtype != dtype {
+        return Err(invalid(format!("a variable of {} is used as one of {dtype}", found.dtype)));
+    }
+    Ok(Value::Variable(found.clone()))
+}
+
+fn assign(attrs: &Attributes<'_>, to: &Value, value: &Value) -> Result<Vec<Value>, Stop> {
+    let (variable, value) = (variable(to)?, value.tensor()?);
+    value.expect_dtype("value", variable.dtype)?;
+    if attrs.bool("validate_shape")? && !variable.shape.allows(value.shape()) {
+        return Err(invalid(format!("shape {} for a variable of {}", value.shape(), variable.shape)));
+    }
+    *variable.value.borrow_mut() = Some(value.clone());
+    Ok(passed_on(attrs, to))
+}
+
+/// The ops of variables; nothing if it is none of these.
+pub(super) fn evaluate(
+    name: &str,
+    operands: &[Value],
+    attrs: &Attributes<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Option<Vec<Value>>, Stop> {
+    let m = cx.allocator.clone();
+    let flag = |flag: bool| HostTensor::from_slice(Shape::scalar(), &[I1::from(flag)], &m);
+    let result = match (name, operands) {
+        ("VarHandleOp" | "VariableV2" | "Variable", []) => handle(attrs, cx)?,
+        ("ReadVariableOp", [of]) => {
+            let value = read(of)?;
+            value.expect_dtype("dtype", attrs.dtype("dtype")?)?;
+            Value::Tensor(value)
+        }
+        ("VarIsInitializedOp" | "IsVariableInitialized", [of]) => {
+            Value::Tensor(flag(variable(of)?.value.borrow().is_some())?)
+        }
+        ("AssignVariableOp" | "Assign", [to, value]) => return assign(attrs, to, value).map(Some),
+        ("AssignAddVariableOp" | "AssignAdd", [to, value]) => {
+            return accumulate(attrs, Binary::Add, to, value, cx).map(Some);
+        }
+        ("AssignSubVariableOp" | "AssignSub", [to, value]) => {
+            return accumulate(attrs, Binary::Sub, to, value, cx).map(Some);
+        }
+        ("DestroyResourceOp", [of]) => {
+            *variable(of)?.value.borrow_mut() = None;
+            return Ok(Some(Vec::new()));
+        }
+        ("VariableShape", [of]) => Value::Tensor(shape_of(&read(of)?, attrs.dtype("out_type")?, &m)?),
+        ("ResourceGather", [of, indices]) => {
+            let batch_dims = attrs.int("batch_dims")?;
+            Value::Tensor(gather(&read(of)?, indices.tensor()?, batch_dims, batch_dims, &m)?)
+        }
+        ("ResourceGatherNd", [of, indices]) => Value::Tensor(gather_nd(&read(of)?, indices.tensor()?, &m)?),
+        ("ResourceStridedSliceAssign" | "StridedSliceAssign", [to, begin, end, strides, value]) => {
+            let rest = [begin.tensor()?, end.tensor()?, strides.tensor()?, value.tensor()?];
+            let refused = || Stop::Refused("assignment to a slice".to_owned());
+            // The op on tensors has attributes of the same names, and one version.
+            let eval = Op::TensorStridedSliceUpdate.row().prepare(attrs.given())?.ok_or_else(refused)?;
+            let [begin, end, strides, value] = rest;
+            update(std::slice::from_ref(to), |old| {
+                Ok(eval(&[&old[0], begin, end, strides, value], &m)?.into_vec())
+            })?;
+            return Ok(Some(passed_on(attrs, to)));
+        }
+        (scatter, [to, indices, updates]) => match mode(scatter) {
+            Some((mode, of_slices)) => {
+                return scattered(attrs, mode, of_slices, [to, indices, updates], cx).map(Some);
+            }
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(vec![result]))
+}
+
+fn accumulate(
+    attrs: &Attributes<'_>,
+    op: Binary,
+    to: &Value,
+    value: &Value,
+    cx: &Cx<'_>,
+) -> Result<Vec<Value>, Stop> {
+    let value = value.tensor()?;
+    update(std::slice::from_ref(to), |old| {
+        value.expect_shape("value", old[0].shape())?;
+        Ok(vec![binary(op, &old[0], value, cx.allocator)?])
+    })?;
+    Ok(passed_on(attrs, to))
+}
+
+/// How an op changes the places that its indices name, and whether an index has several numbers.
+fn mode(name: &str) -> Option<(Scatter, bool)> {
+    let rest = name.strip_prefix("Resource").unwrap_or(name).strip_prefix("Scatter")?;
+    let of_slices = rest.starts_with("Nd");
+    let mode = match rest.strip_prefix("Nd").unwrap_or(rest) {
+        "Update" => Scatter::Update,
+        "Add" => Scatter::Add,
+        "Sub" => Scatter::Sub,
+        "Mul" => Scatter::Mul,
+        "Div" => Scatter::Div,
+        "Min" => Scatter::Min,
+        "Max" => Scatter::Max,
+        _ => return None,
+    };
+    Some((mode, of_slices))
+}
+
+fn scattered(
+    attrs: &Attributes<'_>,
+    mode: Scatter,
+    of_slices: bool,
+    [to, indices, updates]: [&Value; 3],
+    cx: &Cx<'_>,
+) -> Result<Vec<Value>, Stop> {
+    let (indices, updates, m) = (indices.tensor()?, updates.tensor()?, cx.allocator);
+    update(std::slice::from_ref(to), |old| {
+        let x = &old[0];
+        if of_slices {
+            return Ok(vec![tensor_scatter(mode, x, indices, updates, m)?]);
+        }
+        // An index names a row; one number may stand for all updates.
+        let row = x.shape().dims().get(1..).unwrap_or_default();
+        let all = Shape::new(&[indices.shape().dims(), row].concat())?;
+        let updates =
+            if updates.shape().rank() == 0 { broadcast_to(updates, &all, m)? } else { updates.clone() };
+        Ok(vec![tensor_scatter(mode, x, &expand_dims(indices, -1)?, &updates, m)?])
+    })?;
+    Ok(passed_on(attrs, to))
+}

@@ -1,0 +1,6 @@
+//! The executor against the oracle of op graphs, and the oracle against TensorFlow.
+#![forbid(unsafe_code)]
+
+mod compare;
+mod models;
+mod random;

@@ -1,0 +1,196 @@
+//! Random programs by the oracle and by the executor, not optimized and optimized, on several work queues.
+//!
+//! Each program is called twice with the same resources, so that the second call shows the state that the
+//! first one has left. Not optimized, the executor gives what strict calls give, with the same places of
+//! errors. Optimized, each result is that of strict calls or that of inlined ones.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use befrost::{CallOptions, Datum, Output, Program as Loaded, Runtime, Value as Final};
+use befrost_compiler::diag::Diagnostic;
+use befrost_compiler::emit::{EmitOptions, emit};
+use befrost_compiler::graph::pipeline;
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::{Verified, verify};
+use befrost_tools::graphs::{Program, mode_of};
+use befrost_tools::oracle::Failure;
+use befrost_tools::oracle::tf::{self, Execution, Strictness, Value, Variables};
+
+use crate::compare::{Tolerance, same_tensor};
+
+/// Programs of an ordinary test run; `BEFROST_TF_ORACLE_CASES` says another number.
+const CASES: u64 = 150;
+
+/// Steps of `@main`.
+const STEPS: usize = 12;
+
+/// How often a program is called.
+const CALLS: usize = 2;
+
+const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
+
+/// Levels of optimization, and the work queues on which each is run.
+static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
+    let queues = ["s", "mstd:2", "seeded:1", "seeded:2"];
+    queues.map(|queue| (queue, Runtime::builder().work_queue(queue).build().expect("a work queue"))).into()
+});
+
+#[derive(Default)]
+struct Lines(Mutex<Vec<String>>);
+
+impl Output for Lines {
+    fn write(&self, text: &str) -> std::io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        Ok(())
+    }
+}
+
+#[test]
+fn random_programs() {
+    let cases = std::env::var("BEFROST_TF_ORACLE_CASES").ok().and_then(|text| text.parse().ok());
+    let first = std::env::var("BEFROST_TF_ORACLE_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let (mut n_errors, mut n_whole, mut failures) = (0, 0, Vec::new());
+    let cases = cases.unwrap_or(CASES);
+    for seed in first..first + cases {
+        match check(seed, STEPS) {
+            Ok(has_error) => *(if has_error { &mut n_errors } else { &mut n_whole }) += 1,
+            Err(why) => {
+                let shorter = (0..STEPS).find_map(|n| check(seed, n).err().map(|why| (n, why)));
+                let (n, why) = shorter.unwrap_or((STEPS, why));
+                let text = Program::random(mode_of(seed), seed, n).text;
+                failures.push(format!("seed {seed}, {n} steps, {:?}: {why}\n{text}", mode_of(seed)));
+            }
+        }
+    }
+    println!("{n_whole} programs without errors, {n_errors} with some");
+    let shown = failures[..failures.len().min(3)].join("\n");
+    assert!(failures.is_empty(), "{} failures, of which\n{shown}", failures.len());
+    // Both kinds are worth comparing.
+    assert!(n_whole * 4 > cases && n_errors * 20 > cases, "{n_whole} without errors, {n_errors} with some");
+}
+
+fn said(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
+}
+
+fn parsed(text: &str) -> Result<Verified, String> {
+    let parsed = parse("program", text, &ParseOptions::default());
+    let module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
+    verify(module).map_err(|wrong| format!("the program: {}", said(&wrong)))
+}
+
+fn compiled(text: &str, level: u8) -> Result<Vec<u8>, String> {
+    let module = parsed(text)?;
+    let mut passes = PassManager::parse(pipeline(level)).map_err(|error| format!("{error:?}"))?;
+    let (module, _) = passes.run(module).map_err(|wrong| format!("passes of -O{level}: {}", said(&wrong)))?;
+    let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
+    Ok(bytes)
+}
+
+/// An executor with the resources of its calls.
+struct Executor {
+    name: String,
+    level: u8,
+    program: Loaded,
+    options: CallOptions,
+    lines: Arc<Lines>,
+}
+
+impl Executor {
+    fn all(text: &str) -> Result<Vec<Executor>, String> {
+        let mut all = Vec::new();
+        for level in [0, 2] {
+            let bytes = compiled(text, level)?;
+            for (queue, runtime) in &*RUNTIMES {
+                let program = runtime.load_bytes(&bytes).map_err(|error| error.to_string())?;
+                let lines = Arc::new(Lines::default());
+                let options = CallOptions { output: lines.clone(), ..CallOptions::default() };
+                all.push(Executor { name: format!("-O{level} on {queue}"), level, program, options, lines });
+            }
+        }
+        Ok(all)
+    }
+
+    fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
+        let function = self.program.function("main").map_err(|error| error.to_string())?;
+        let arguments = program.arguments.iter().map(|tensor| tensor.clone().into());
+        let results = function.call_with(arguments, &self.options).map_err(|error| error.to_string())?;
+        let lines = std::mem::take(&mut *self.lines.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((results, lines))
+    }
+}
+
+/// Compares a program in all ways; whether it has an error among its results.
+fn check(seed: u64, n: usize) -> Result<bool, String> {
+    let program = Program::random(mode_of(seed), seed, n);
+    let module = parsed(&program.text)?;
+    let executors = Executor::all(&program.text)?;
+    let arguments: Vec<Value> = program.arguments.iter().cloned().map(Value::Tensor).collect();
+    let [mut strict, mut inlined] = [Variables::default(), Variables::default()];
+    let mut has_error = false;
+    for call in 0..CALLS {
+        let oracle = |variables: &mut Variables, strictness| {
+            tf::call(&module, "main", &arguments, variables, strictness)
+                .map_err(|refusal| refusal.to_string())
+        };
+        let strict = oracle(&mut strict, Strictness::Strict)?;
+        let inlined = oracle(&mut inlined, Strictness::Inlined)?;
+        for executor in &executors {
+            let (found, lines) = executor.call(&program)?;
+            agrees(executor.level, (&found, &lines), &strict, &inlined)
+                .map_err(|why| format!("{}, call {call}: {why}", executor.name))?;
+        }
+        has_error |= strict.results.iter().any(|result| result.error().is_some());
+        // Effects behind one that failed may have happened or not.
+        if strict.is_cut_short {
+            break;
+        }
+    }
+    Ok(has_error)
+}
+
+fn agrees(
+    level: u8,
+    (found, lines): (&[Datum], &[String]),
+    strict: &Execution,
+    inlined: &Execution,
+) -> Result<(), String> {
+    if found.len() != strict.results.len() {
+        return Err(format!("{} results of {}", found.len(), strict.results.len()));
+    }
+    for (i, found) in found.iter().enumerate() {
+        let (want, inlined) = (&strict.results[i], &inlined.results[i]);
+        // Of several effects that fail, each on a resource of its own, any may be the first.
+        if strict.is_cut_short && found.error().is_some() {
+            continue;
+        }
+        let answer = same(found, want, level == 0).or_else(|why| match level {
+            0 => Err(why),
+            _ => same(found, inlined, false).map_err(|_| why),
+        });
+        answer.map_err(|why| format!("result #{i}: {why}"))?;
+    }
+    let is_open = strict.is_cut_short && level > 0;
+    if !is_open && *lines != strict.printed {
+        return Err(format!("printed {lines:?}, expected {:?}", strict.printed));
+    }
+    Ok(())
+}
+
+fn same(found: &Datum, want: &Value, with_place: bool) -> Result<(), String> {
+    match (found.value().final_value(), want) {
+        (Some(Final::Error(found)), Value::Error(want)) => {
+            let Failure { code, trace, .. } = &**want;
+            let is_same = found.code().to_string() == code.to_string()
+                && (!with_place || found.location() == trace.first().map(String::as_str));
+            let shown = || format!("{} at {:?}: {}", found.code(), found.location(), found.message());
+            if is_same { Ok(()) } else { Err(format!("{} instead of {want:?}", shown())) }
+        }
+        (Some(Final::Object(_)), Value::Tensor(want)) => {
+            let found = found.tensor().map_err(|error| error.to_string())?;
+            same_tensor(found, want, TOLERANCE)
+        }
+        _ => Err(format!("{found} instead of {want:?}")),
+    }
+}
