@@ -6,15 +6,12 @@
 //!            tables of lists, variables, updates, arrays, stacks: operator ──▶ Make
 //! ```
 
-use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::tf::op::{self, Attributes, Op};
+use befrost_host::{ExecContext, KernelError, Value};
+use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
 
-use super::{
-    Results, arrays, attributes, attrs, checks, dense, lists, optionals, scatters, stacks, updates, variables,
-};
+use super::operands::dense;
 use crate::objects::{Tensor, refused};
 
 /// What an operator does with its operands.
@@ -26,43 +23,8 @@ pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 /// An entry of a table: operators that are made alike.
 pub(super) type Row = (&'static [Op], Make);
 
-const TABLES: [&[Row]; 8] = [
-    arrays::OPS,
-    checks::OPS,
-    lists::OPS,
-    optionals::OPS,
-    scatters::OPS,
-    stacks::OPS,
-    updates::OPS,
-    variables::OPS,
-];
-
 /// An operator with its attributes.
 pub(super) struct Action(Run);
-
-pub(super) fn add(registry: &mut Registry) {
-    for (operators, _) in TABLES.iter().copied().flatten() {
-        for operator in *operators {
-            let row = operator.row();
-            registry.add(kernel!(row.op_name, act, |_| attrs::names(row)));
-        }
-    }
-}
-
-/// The function that makes the action of an operator.
-pub(super) fn of_operator(operator: Op) -> Option<Make> {
-    let mut entries = TABLES.iter().copied().flatten();
-    entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
-}
-
-impl Prepare for Action {
-    fn prepare(site: &KernelUse<'_>) -> Result<Action, String> {
-        let row = site.name().strip_prefix("tf.").and_then(op::row);
-        let make = row.and_then(|row| Some((row, of_operator(row.op?)?)));
-        let (row, make) = make.ok_or("TensorFlow has no such operator")?;
-        attributes(row, site, |attrs| make(attrs).map_err(|error| error.to_string()))
-    }
-}
 
 impl Action {
     /// Calls it.
@@ -73,14 +35,6 @@ impl Action {
     ) -> Result<SmallVec<[Value; 2]>, KernelError> {
         (self.0)(operands, cx)
     }
-}
-
-fn act(
-    action: Prepared<'_, Action>,
-    operands: Rest<'_, Value>,
-    cx: &ExecContext,
-) -> Result<Results, KernelError> {
-    action.0.call(&operands.iter().collect::<SmallVec<[&Value; 4]>>(), cx).map(Results)
 }
 
 /// A function of `N` operands.

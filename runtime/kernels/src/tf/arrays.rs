@@ -14,7 +14,7 @@ use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::action::{Row, int, ints, of, scalar, tensor};
-use super::dense;
+use super::operands::dense;
 use crate::objects::refused;
 
 /// An array with its state.

@@ -6,8 +6,10 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, OpRow, Type};
+use befrost_tensor::tf::op::{AttrKind, Attributes, Attrs, Derived, OpRow, Type};
 use befrost_tensor::{DType, HostTensor, Shape};
+
+use super::memory::ARENA;
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
@@ -21,6 +23,22 @@ pub(super) fn names(row: &'static OpRow) -> Vec<&'static str> {
 
 /// The attributes of a use of an operator.
 pub(super) struct UseAttrs<'s>(pub(super) &'s KernelUse<'s>);
+
+/// Calls `f` with the attributes of a use: those written, those that follow from its types, and TensorFlow's defaults.
+pub(super) fn attributes<R>(
+    row: &OpRow,
+    site: &KernelUse<'_>,
+    f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
+) -> Result<R, String> {
+    let signature = row.signature();
+    let types = |ty: &str| element_type(ty);
+    let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
+    let inputs = site.operand_types().take_while(data).map(types).collect();
+    let outputs = site.result_types().take_while(data).map(types).collect();
+    let attrs = Derived::new(signature, UseAttrs(site), inputs, outputs);
+    attrs.check()?;
+    f(&Attributes::new(signature, &attrs))
+}
 
 /// The element type of an element or tensor type of the IR.
 pub(super) fn element_type(text: &str) -> Option<Type> {

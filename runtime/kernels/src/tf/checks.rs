@@ -6,7 +6,7 @@ use befrost_tensor::I1;
 use befrost_tensor::tf::op::Op;
 
 use super::action::{Row, of, of_all};
-use super::dense;
+use super::operands::dense;
 use crate::objects::{Strings, refused};
 
 pub(super) const OPS: &[Row] = &[

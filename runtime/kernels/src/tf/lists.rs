@@ -14,7 +14,7 @@ use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 use super::action::{Action, Row, int, ints, of, scalar, tensor};
-use super::dense;
+use super::operands::dense;
 use super::optionals::nested;
 use crate::objects::refused;
 

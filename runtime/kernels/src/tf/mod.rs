@@ -17,9 +17,11 @@ mod checks;
 mod flow;
 mod lists;
 mod memory;
+mod operands;
 mod optionals;
 mod scatters;
 mod stacks;
+mod tables;
 mod updates;
 mod variables;
 
@@ -33,14 +35,15 @@ use befrost_host::kernel::{
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
-use befrost_tensor::tf::op::{self, Attributes, Derived, OpRow, Operands, OwnedEval, Traits};
-use befrost_tensor::{HostTensor, Shape, StringTensor};
+use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits};
+use befrost_tensor::{Shape, StringTensor};
 use smallvec::SmallVec;
 
 pub use self::variables::variable_values;
 
-use self::attrs::UseAttrs;
-use self::memory::{ARENA, Memory};
+use self::attrs::{UseAttrs, attributes};
+use self::memory::Memory;
+use self::operands::{Results, dense};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
@@ -54,7 +57,7 @@ pub fn tf(registry: &mut Registry) {
                                          _texts: RawAttr<'_>| {
         made.0.0.clone()
     }));
-    action::add(registry);
+    tables::add(registry);
     variables::add(registry);
     flow::add(registry);
     memory::add(registry);
@@ -81,28 +84,6 @@ fn pass(operands: Rest<'_, Value>) -> Results {
     Results(operands.iter().cloned().collect())
 }
 
-/// The results of an operator, which a chain may follow.
-struct Results(SmallVec<[Value; 2]>);
-
-impl Returns for Results {
-    fn declare(signature: &mut Signature) {
-        signature.rest_results = Some(&[]);
-        signature.stores_all = true;
-    }
-
-    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
-        let (n, wanted) = (self.0.len(), frame.n_results());
-        if wanted != n && wanted != n + 1 {
-            return Outcome::error(KernelError::invalid(format!("{n} results, used with {wanted}")));
-        }
-        self.0.into_iter().enumerate().for_each(|(i, value)| frame.set_result(i, value));
-        if wanted > n {
-            frame.set_result(n, Value::Chain);
-        }
-        Outcome::Done
-    }
-}
-
 /// An operator with its attributes, and where its results lie.
 struct Op {
     eval: OwnedEval,
@@ -127,22 +108,6 @@ impl Op {
         };
         Ok(Op { eval, of_variants, memory: Memory::of(site)? })
     }
-}
-
-/// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
-fn attributes<R>(
-    row: &OpRow,
-    site: &KernelUse<'_>,
-    f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
-) -> Result<R, String> {
-    let signature = row.signature();
-    let types = |ty: &str| attrs::element_type(ty);
-    let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
-    let inputs = site.operand_types().take_while(data).map(types).collect();
-    let outputs = site.result_types().take_while(data).map(types).collect();
-    let attrs = Derived::new(signature, UseAttrs(site), inputs, outputs);
-    attrs.check()?;
-    f(&Attributes::new(signature, &attrs))
 }
 
 fn signature_of_evaluate(row: &'static OpRow) -> Signature {
@@ -188,13 +153,6 @@ fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Resul
     workers.finish()?;
     let results = results.map_err(refused)?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
-}
-
-/// A value that must be a dense tensor.
-fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
-    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
-        KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
-    })
 }
 
 /// A constant: a view of the file.

@@ -11,8 +11,8 @@ use befrost_tensor::tf::op::Op;
 use befrost_tensor::tf::{self, Binary};
 
 use super::action::{Row, of, of_all, scalar, tensor};
-use super::dense;
 use super::lists::{Items, List, list};
+use super::operands::dense;
 use crate::objects::refused;
 
 /// Variants are not nested deeper than this: what takes them apart recurs.

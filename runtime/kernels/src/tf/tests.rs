@@ -13,8 +13,9 @@ use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{HostTensor, Shape, literal, print};
 
-use super::action::{of_operator, tensor};
+use super::action::tensor;
 use super::optionals;
+use super::tables::of_operator;
 use super::variables::{self, variable_values};
 use crate::objects::Tensor;
 

@@ -28,7 +28,7 @@ use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, sh
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
 use super::action::{Action, Row, of, scalar, tensor};
-use super::{Results, dense};
+use super::operands::{Results, dense};
 use crate::objects::refused;
 
 /// Adds what is no operator of TensorFlow's.

@@ -2,7 +2,8 @@
 
 use super::{count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
-use crate::tf::op::{Attributes, Made};
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
 use crate::tf::{
     self, Band, PadMode, Scatter, SliceMasks, SliceRange, Unary, batch_to_space, cast, depth_to_space, fast,
     mirror_pad_grad, search_sorted, space_to_batch, space_to_depth, tensor_scatter, unary,

@@ -2,7 +2,9 @@
 
 use super::{count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
-use crate::tf::op::{Attributes, Class, Made};
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
+use crate::tf::op::row::Class;
 use crate::tf::{
     self, Binary, Compare, Part, Test, Unary, binary, cast_truncated, compare, fast, part, scan, segment,
     select_slices, test, unary, unsorted_segment,

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use super::{ints_in, of, owning, owning_many, shape_in};
 use crate::error::invalid;
 use crate::tf::fast::{self, Cx};
-use crate::tf::op::{Attributes, Made};
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
 use crate::tf::{
     self, BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary,
     softmax_cross_entropy, sparse_softmax_cross_entropy,

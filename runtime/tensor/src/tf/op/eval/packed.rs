@@ -15,7 +15,8 @@ use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::Cx;
 use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
-use crate::tf::op::{Attributes, Made};
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
 use crate::{HostTensor, Shape, TensorError};
 
 pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>) -> Made {

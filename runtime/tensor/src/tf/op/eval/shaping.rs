@@ -2,7 +2,8 @@
 
 use super::{int_in, ints_in, of, of_many, shape_in};
 use crate::error::invalid;
-use crate::tf::op::{Attributes, Made};
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
 use crate::tf::{self, cast, rank_of, shape_of, size_of, where_true};
 use crate::{DType, HostTensor, Shape, TensorError};
 

@@ -10,11 +10,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Operand, Type};
+use super::Operand;
 use crate::TensorError;
 use crate::error::invalid;
-use crate::tf::op::Attributes;
+use crate::tf::op::attrs::Attributes;
 use crate::tf::op::signature::{Arg, ArgType, AttrKind, DefaultValue};
+use crate::tf::op::types::Type;
 
 /// What the attributes of a signature stand for.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::super::infer::rules;
 use super::super::row::{Cost, Effect, state, unsupported, values};
-use super::operators;
+use super::operators::operators;
 
 operators! { 7:
     /// A list without elements.

@@ -1,0 +1,37 @@
+//! Operands and results of the kernels of `tf`.
+
+use befrost_host::kernel::{KernelFrame, Outcome, Returns, Signature};
+use befrost_host::{KernelError, Value};
+use befrost_tensor::HostTensor;
+use smallvec::SmallVec;
+
+use crate::objects::Tensor;
+
+/// The results of an operator, which a chain may follow.
+pub(super) struct Results(pub(super) SmallVec<[Value; 2]>);
+
+impl Returns for Results {
+    fn declare(signature: &mut Signature) {
+        signature.rest_results = Some(&[]);
+        signature.stores_all = true;
+    }
+
+    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
+        let (n, wanted) = (self.0.len(), frame.n_results());
+        if wanted != n && wanted != n + 1 {
+            return Outcome::error(KernelError::invalid(format!("{n} results, used with {wanted}")));
+        }
+        self.0.into_iter().enumerate().for_each(|(i, value)| frame.set_result(i, value));
+        if wanted > n {
+            frame.set_result(n, Value::Chain);
+        }
+        Outcome::Done
+    }
+}
+
+/// A value that must be a dense tensor.
+pub(super) fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
+    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
+        KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
+    })
+}

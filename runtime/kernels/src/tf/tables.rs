@@ -1,0 +1,53 @@
+//! The operators whose kernels are actions, by table.
+
+use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
+use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_tensor::tf::op::{self, Op};
+use smallvec::SmallVec;
+
+use super::action::{Action, Make, Row};
+use super::operands::Results;
+use super::{arrays, attrs, checks, lists, optionals, scatters, stacks, updates, variables};
+
+const TABLES: [&[Row]; 8] = [
+    arrays::OPS,
+    checks::OPS,
+    lists::OPS,
+    optionals::OPS,
+    scatters::OPS,
+    stacks::OPS,
+    updates::OPS,
+    variables::OPS,
+];
+
+pub(super) fn add(registry: &mut Registry) {
+    for (operators, _) in TABLES.iter().copied().flatten() {
+        for operator in *operators {
+            let row = operator.row();
+            registry.add(kernel!(row.op_name, act, |_| attrs::names(row)));
+        }
+    }
+}
+
+/// The function that makes the action of an operator.
+pub(super) fn of_operator(operator: Op) -> Option<Make> {
+    let mut entries = TABLES.iter().copied().flatten();
+    entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
+}
+
+impl Prepare for Action {
+    fn prepare(site: &KernelUse<'_>) -> Result<Action, String> {
+        let row = site.name().strip_prefix("tf.").and_then(op::row);
+        let make = row.and_then(|row| Some((row, of_operator(row.op?)?)));
+        let (row, make) = make.ok_or("TensorFlow has no such operator")?;
+        attrs::attributes(row, site, |attrs| make(attrs).map_err(|error| error.to_string()))
+    }
+}
+
+fn act(
+    action: Prepared<'_, Action>,
+    operands: Rest<'_, Value>,
+    cx: &ExecContext,
+) -> Result<Results, KernelError> {
+    action.0.call(&operands.iter().collect::<SmallVec<[&Value; 4]>>(), cx).map(Results)
+}
