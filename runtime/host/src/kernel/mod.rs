@@ -13,38 +13,46 @@
 //! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
 
+mod attr;
 mod callee;
+mod calling;
 pub mod control;
+mod file;
 mod frame;
 mod frame_cx;
+mod functions;
 mod job;
 mod later;
+mod one;
 mod param;
 mod prepare;
 mod returns;
 mod signature;
+mod step;
+mod table;
 
+pub use attr::RawAttr;
+pub(crate) use attr::immediate;
 pub use callee::Callee;
-pub(crate) use frame::{After, Again, CallChain, KernelRef, Request, Runs};
-pub use frame::{Call, KernelFrame, Outcome, Site};
+pub(crate) use file::{LoadedFile, PreparedUse, location_of};
+pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
+pub(crate) use frame::{CallChain, Request, Runs, Surroundings};
 pub use frame_cx::FrameCx;
+pub(crate) use functions::{FunctionCall, Functions};
 pub use job::Job;
 pub(crate) use job::Place;
 pub use later::Later;
-pub(crate) use later::Parking;
-pub(crate) use param::immediate;
-pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest, StrAttr};
+pub use one::{Async, One};
+pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, Rest, StrAttr};
 pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
-pub use returns::{Async, Failure, One, Returns};
+pub use returns::{Failure, Returns};
+pub(crate) use signature::is_chain;
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
+pub(crate) use step::{CopyStep, Slot, Step, StepKind, StraightStep};
+pub(crate) use table::{KernelEntry, KernelTable, Span};
 
 use std::fmt;
 use std::sync::LazyLock;
-
-use crate::value::Chain;
-
-/// The code of a kernel.
-pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
 /// A kernel: a name, what it takes and gives, and its code.
 pub struct Kernel {
@@ -173,8 +181,3 @@ into_kernel!(A, B, C, D, E);
 into_kernel!(A, B, C, D, E, G);
 into_kernel!(A, B, C, D, E, G, H);
 into_kernel!(A, B, C, D, E, G, H, I);
-
-/// Whether the types that an operand may have are the chain's.
-pub(crate) fn is_chain(types: Types) -> bool {
-    types == <Chain as crate::value::Scalar>::TYPES
-}

@@ -8,9 +8,8 @@ use std::any::Any;
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use super::param::{Cursor, RawAttr};
-use super::{KernelFrame, Outcome, Param, Signature};
-use crate::program::Program;
+use super::attr::RawAttr;
+use crate::mapping::Mapped;
 
 /// What was prepared, of any type.
 pub type AnyPrepared = Box<dyn Any + Send + Sync>;
@@ -30,7 +29,7 @@ pub trait Prepare: Send + Sync + Sized + 'static {
 /// A use of a kernel in a program that is being loaded.
 pub struct KernelUse<'p> {
     name: &'static str,
-    program: &'p Program,
+    file: &'p Mapped,
     function: u32,
     kernel: KernelView<'p, 'p>,
 }
@@ -38,11 +37,11 @@ pub struct KernelUse<'p> {
 impl<'p> KernelUse<'p> {
     pub(crate) fn new(
         name: &'static str,
-        program: &'p Program,
+        file: &'p Mapped,
         function: u32,
         kernel: KernelView<'p, 'p>,
     ) -> KernelUse<'p> {
-        KernelUse { name, program, function, kernel }
+        KernelUse { name, file, function, kernel }
     }
 
     /// The kernel's name.
@@ -101,7 +100,7 @@ impl<'p> KernelUse<'p> {
     }
 
     fn image(&self) -> &'p Image<'p> {
-        self.program.image()
+        self.file.image()
     }
 
     /// A part of the file, such as the elements of a tensor, as a buffer that keeps the file alive. No copy.
@@ -109,24 +108,13 @@ impl<'p> KernelUse<'p> {
     /// # Errors
     /// If `data` is not a part of the file.
     pub fn mapped(&self, data: &[u8]) -> Result<Buffer, ViewError> {
-        self.program.mapped(data)
+        self.file.view(data)
     }
 }
 
 /// What the kernel has made of its use: a parameter of kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'f, T>(pub &'f T);
-
-impl<T: Prepare> Param for Prepared<'_, T> {
-    type Item<'f> = Prepared<'f, T>;
-    fn declare(signature: &mut Signature) {
-        signature.prepare = Some(|site| T::prepare(site).map(|made| Box::new(made) as AnyPrepared));
-    }
-    #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Prepared<'f, T>, Outcome> {
-        frame.prepared()
-    }
-}
 
 impl std::fmt::Debug for KernelUse<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
