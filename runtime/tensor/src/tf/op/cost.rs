@@ -8,9 +8,9 @@
 //! multiplication and an addition count 2, a transcendental function counts as much as its vectorized polynomial,
 //! and each operand and result is moved once.
 
-use super::infer::{Cx, infer_in};
-use super::row::OpRow;
-use super::{Attrs, Operand};
+use super::attrs::Attrs;
+use super::infer::{Cx, Operand, Rule, infer_in};
+use super::signature::Signature;
 use crate::TensorError;
 use crate::tf::PartialShape;
 
@@ -46,11 +46,13 @@ pub struct Work {
 /// # Errors
 /// Those of [`super::infer`].
 pub(super) fn work(
-    row: &OpRow,
+    signature: &Signature,
+    rule: Rule,
+    cost: Cost,
     attrs: &dyn Attrs,
     operands: &[Operand<'_>],
 ) -> Result<Option<Work>, TensorError> {
-    infer_in(row, attrs, operands, |cx, results| {
+    infer_in(signature, rule, attrs, operands, |cx, results| {
         let shapes: Vec<PartialShape> = results.iter().map(|result| result.shape.clone()).collect();
         let given = operands.iter().map(|operand| (operand.ty, &operand.shape));
         let made = results.iter().map(|result| (result.ty, &result.shape));
@@ -60,7 +62,7 @@ pub(super) fn work(
                 Some(sum.saturating_add(elements(shape)?.saturating_mul(size)))
             })
         };
-        let (flops, bytes) = match row.cost() {
+        let (flops, bytes) = match cost {
             Cost::Free => (Some(0), Some(0)),
             Cost::Moves => (Some(0), moved()),
             Cost::PerResult(n) => (times(total(&mut shapes.iter()), n), moved()),

@@ -19,20 +19,18 @@ mod attrs;
 mod cost;
 mod derive;
 mod eval;
+mod functions;
 mod infer;
 pub mod row;
 mod rows;
 mod signature;
 mod types;
 
-use std::sync::Arc;
-
-use smallvec::SmallVec;
-
 pub use attrs::{Attributes, Attrs};
 pub use cost::{Cost, Flops, Work};
 pub use derive::Derived;
 pub use eval::{of, of_many, owning, owning_many};
+pub use functions::{Eval, Made, Operands, OwnedEval, Results};
 pub use infer::{Cx as Node, Dim, Inferred, Operand, Rule, Shapes};
 pub use row::{Class, Effect, Gradient, Op, OpRow, Traits};
 pub use rows::{row, rows};
@@ -44,26 +42,8 @@ pub mod shape {
     pub use super::infer::rules::{all_merged, broadcasting, same, scalar, unknown};
 }
 
-use crate::mem::Allocator;
+use crate::TensorError;
 use crate::tf::fast::Cx;
-use crate::{HostTensor, TensorError};
-
-/// The results of an operator; mostly one.
-pub type Results = SmallVec<[HostTensor; 1]>;
-
-/// An operator with its attributes: a function of its operands.
-pub type Eval =
-    Box<dyn Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<Results, TensorError> + Send + Sync>;
-
-/// Operands given away; a caller that needs one afterwards gives a clone.
-pub type Operands = SmallVec<[HostTensor; 4]>;
-
-/// An operator with its attributes: a function that its operands are given to. One with no other owner may become the
-/// result; the caller's threads do the work.
-pub type OwnedEval = Box<dyn Fn(Operands, &Cx<'_>) -> Result<Results, TensorError> + Send + Sync>;
-
-/// An operator with its attributes decoded, or the error of an attribute.
-pub type Made = Result<OwnedEval, TensorError>;
 
 impl OpRow {
     /// The function of the operator with these attributes; `None` if it is no function of dense tensors.
@@ -97,7 +77,7 @@ impl OpRow {
     /// # Errors
     /// For operands and attributes that the operator refuses.
     pub fn infer(&self, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Vec<Inferred>, TensorError> {
-        infer::infer(self, attrs, operands)
+        infer::infer(self.signature(), self.rule(), attrs, operands)
     }
 
     /// The work of one evaluation with these attributes and operands; `None` if a dimension that matters is not
@@ -106,7 +86,7 @@ impl OpRow {
     /// # Errors
     /// As of [`OpRow::infer`].
     pub fn work(&self, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Option<Work>, TensorError> {
-        cost::work(self, attrs, operands)
+        cost::work(self.signature(), self.rule(), self.cost(), attrs, operands)
     }
 }
 

@@ -18,10 +18,11 @@
 
 use std::sync::OnceLock;
 
+use super::attrs::Attributes;
 pub use super::cost::Cost;
+use super::functions::Made;
 use super::infer::{Rule, arrays, rules};
 use super::signature::Signature;
-use super::{Attributes, Made};
 use crate::DType;
 use crate::simd::{Arithmetic, Function};
 use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, fast};

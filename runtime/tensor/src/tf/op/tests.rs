@@ -11,7 +11,7 @@ use super::*;
 use crate::mem::Malloc;
 use crate::tf::PartialShape;
 use crate::tf::hostile_tests::{INTS, limited, operand};
-use crate::{DType, Shape, literal};
+use crate::{DType, HostTensor, Shape, literal};
 
 /// Attributes as `name=value`, whose kind is what is asked for.
 pub(in crate::tf) struct TextAttrs<'a>(pub(in crate::tf) BTreeMap<&'a str, &'a str>);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Attributes, Made, Operands, Results};
+use super::attrs::Attributes;
+use super::functions::{Made, Operands, Results};
 use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::tf::fast::Cx;

@@ -7,7 +7,7 @@
 //!
 //! Rules are TensorFlow's: a result is known as far as it follows from the operands, and operands that the operator
 //! cannot take are refused, with their shapes in the message. A rule holds for the results that
-//! [`OpRow::prepare`]'s function computes; where a rule refuses, the function fails.
+//! [`OpRow::prepare`](super::OpRow::prepare)'s function computes; where a rule refuses, the function fails.
 
 pub(super) mod arrays;
 mod bind;
@@ -16,7 +16,9 @@ pub(super) mod layers;
 pub(super) mod rules;
 pub(super) mod slices;
 
-use super::{Attributes, Attrs, OpRow, Type};
+use super::attrs::{Attributes, Attrs};
+use super::signature::Signature;
+use super::types::Type;
 use crate::error::invalid;
 use crate::tf::PartialShape;
 use crate::tf::index::indices_of;
@@ -67,26 +69,28 @@ pub type Shapes = Result<Vec<PartialShape>, TensorError>;
 /// A shape rule.
 pub type Rule = fn(&Cx<'_>) -> Shapes;
 
-/// See [`OpRow::infer`].
+/// The results of an operator with this signature and shape rule.
 pub(super) fn infer(
-    row: &OpRow,
+    signature: &Signature,
+    rule: Rule,
     attrs: &dyn Attrs,
     operands: &[Operand<'_>],
 ) -> Result<Vec<Inferred>, TensorError> {
-    infer_in(row, attrs, operands, |_, results| Ok(results.to_vec()))
+    infer_in(signature, rule, attrs, operands, |_, results| Ok(results.to_vec()))
 }
 
 /// Infers the results, and gives them to `then` with the node.
 pub(super) fn infer_in<R>(
-    row: &OpRow,
+    signature: &Signature,
+    rule: Rule,
     attrs: &dyn Attrs,
     operands: &[Operand<'_>],
     then: impl FnOnce(&Cx<'_>, &[Inferred]) -> Result<R, TensorError>,
 ) -> Result<R, TensorError> {
-    let attrs = Attributes::new(row.signature(), attrs);
+    let attrs = Attributes::new(signature, attrs);
     let types = bind::result_types(&attrs, operands)?;
     let cx = Cx { attrs, operands, n_results: types.len() };
-    let shapes = row.rule()(&cx)?;
+    let shapes = rule(&cx)?;
     if shapes.len() != types.len() {
         return cx.refuse(format!("{} results, expected {}", shapes.len(), types.len()));
     }

@@ -3,7 +3,7 @@
 use super::super::eval;
 use super::super::infer::rules;
 use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NUMBERS, binary, compare, function};
-use super::operators;
+use super::table::operators;
 use crate::tf::{Binary, Compare};
 
 operators! { 1:

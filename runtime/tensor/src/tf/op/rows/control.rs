@@ -2,7 +2,7 @@
 
 use super::super::infer::rules;
 use super::super::row::{Effect, control, unsupported};
-use super::operators;
+use super::table::operators;
 
 operators! { 9:
     /// One of several functions called, by number.

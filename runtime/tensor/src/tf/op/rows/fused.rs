@@ -4,7 +4,7 @@ use super::super::cost;
 use super::super::eval;
 use super::super::infer::{layers, rules};
 use super::super::row::{Cost, function};
-use super::operators;
+use super::table::operators;
 
 operators! { 6:
     /// `FusedBatchNormV3` with an addend and an activation.

@@ -4,7 +4,7 @@ use super::super::cost;
 use super::super::eval;
 use super::super::infer::{arrays, layers, rules};
 use super::super::row::{Cost, FLOATS, function};
-use super::operators;
+use super::table::operators;
 
 operators! { 5:
     /// The products of matrices, batch by batch.

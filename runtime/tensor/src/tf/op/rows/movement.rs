@@ -3,7 +3,7 @@
 use super::super::eval;
 use super::super::infer::{arrays, joins, rules, slices};
 use super::super::row::{CONSTANT, Cost, function};
-use super::operators;
+use super::table::operators;
 
 operators! { 4:
     /// Blocks of the batch moved into spatial axes; the inverse of `SpaceToBatchND`.

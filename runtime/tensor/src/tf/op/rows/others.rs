@@ -2,7 +2,7 @@
 
 use super::super::infer::rules;
 use super::super::row::unsupported;
-use super::operators;
+use super::table::operators;
 
 operators! { 10:
     /// Numbers written as strings.

@@ -3,7 +3,7 @@
 use super::super::eval;
 use super::super::infer::{arrays, rules};
 use super::super::row::{CONSTANT, Cost, function, reduce, scan, segment, sorted_segment};
-use super::operators;
+use super::table::operators;
 use crate::tf::{Reduce, Scan, Segment, SortedSegment};
 
 operators! { 2:

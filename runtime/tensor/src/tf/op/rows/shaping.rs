@@ -3,7 +3,7 @@
 use super::super::eval;
 use super::super::infer::{arrays, rules};
 use super::super::row::{ALL, CONSTANT, Cost, function, impure};
-use super::operators;
+use super::table::operators;
 
 operators! { 3:
     /// A constant.

@@ -2,7 +2,7 @@
 
 use super::super::infer::{arrays, rules};
 use super::super::row::{Cost, Effect, state, unsupported};
-use super::operators;
+use super::table::operators;
 
 operators! { 8:
     /// The value of a reference variable set.

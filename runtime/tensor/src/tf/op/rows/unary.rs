@@ -3,7 +3,7 @@
 use super::super::eval;
 use super::super::infer::rules;
 use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NONE, NUMBERS, function, impure, part, test, unary};
-use super::operators;
+use super::table::operators;
 use crate::tf::{Part, Test, Unary};
 
 operators! { 0:

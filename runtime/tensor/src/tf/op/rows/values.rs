@@ -2,7 +2,7 @@
 
 use super::super::infer::rules;
 use super::super::row::{Cost, unsupported, values};
-use super::operators;
+use super::table::operators;
 
 operators! { 7:
     /// A list without elements.

@@ -1,0 +1,27 @@
+//! The macro that makes the table of a family of operators.
+
+/// Makes the table of a family, and the constants of its operators. The number of the family is its position
+/// in `FAMILIES`.
+macro_rules! operators {
+    ($family:literal: $($(#[doc = $summary:literal])+ $name:ident $signature:literal => $columns:expr;)+) => {
+        #[allow(
+            non_camel_case_types,
+            clippy::upper_case_acronyms,
+            clippy::enum_variant_names,
+            reason = "the names are TensorFlow's"
+        )]
+        #[repr(u16)]
+        enum At { $($name,)+ }
+
+        #[allow(non_upper_case_globals, reason = "the names are TensorFlow's")]
+        impl super::super::row::Op {
+            $($(#[doc = $summary])+ pub const $name: Self = Self($family << 8 | At::$name as u16);)+
+        }
+
+        pub(super) static ROWS: [super::super::row::OpRow; [$(At::$name),+].len()] = {
+            use super::super::row::{Op, OpRow};
+            [$(OpRow::standard(Op::$name, stringify!($name), concat!($($summary),+), $signature, $columns),)+]
+        };
+    };
+}
+pub(super) use operators;
