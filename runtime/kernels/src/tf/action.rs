@@ -1,20 +1,9 @@
-//! Operators on things with state and on objects: their attributes are decoded when a program is loaded, then they are functions of values.
-//!
-//! ```text
-//! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values
-//!            tables of lists, variables, updates, arrays, stacks: name ──▶ Make
-//! ```
+//! Operators on things with state and on objects: functions of values, made of the operator's attributes.
 
-use befrost_host::kernel::{KernelUse, Prepare, Prepared, Rest};
-use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
+use befrost_host::{ExecContext, KernelError, Value};
+use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::Attributes;
-use befrost_tensor::{DType, HostTensor, TensorError};
 use smallvec::SmallVec;
-
-use super::{
-    Results, arrays, attributes, attrs, checks, dense, lists, optionals, scatters, stacks, updates, variables,
-};
-use crate::objects::{Tensor, refused};
 
 /// What an operator does with its operands.
 type Run = Box<dyn Fn(&[&Value], &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> + Send + Sync>;
@@ -25,40 +14,8 @@ pub(super) type Make = fn(&Attributes<'_>) -> Result<Action, TensorError>;
 /// Rows of a table: names that are made alike.
 pub(super) type Row = (&'static [&'static str], Make);
 
-const TABLES: [&[Row]; 8] = [
-    arrays::OPS,
-    checks::OPS,
-    lists::OPS,
-    optionals::OPS,
-    scatters::OPS,
-    stacks::OPS,
-    updates::OPS,
-    variables::OPS,
-];
-
 /// An operator with its attributes.
 pub(super) struct Action(Run);
-
-pub(super) fn add(registry: &mut Registry) {
-    for (names, _) in TABLES.iter().copied().flatten() {
-        for name in *names {
-            registry.add(kernel!(name, act, attrs::names));
-        }
-    }
-}
-
-/// How the operator of a kernel is made.
-pub(super) fn named(kernel: &str) -> Option<Make> {
-    let mut rows = TABLES.iter().copied().flatten();
-    rows.find(|(names, _)| names.contains(&kernel)).map(|(_, make)| *make)
-}
-
-impl Prepare for Action {
-    fn prepare(site: &KernelUse<'_>) -> Result<Action, String> {
-        let make = named(site.name()).ok_or("there is no such operator")?;
-        attributes(site, |attrs| make(attrs).map_err(|error| error.to_string()))
-    }
-}
 
 impl Action {
     /// Calls it.
@@ -69,14 +26,6 @@ impl Action {
     ) -> Result<SmallVec<[Value; 2]>, KernelError> {
         (self.0)(operands, cx)
     }
-}
-
-fn act(
-    action: Prepared<'_, Action>,
-    operands: Rest<'_, Value>,
-    cx: &ExecContext,
-) -> Result<Results, KernelError> {
-    action.0.call(&operands.iter().collect::<SmallVec<[&Value; 4]>>(), cx).map(Results)
 }
 
 /// A function of `N` operands.
@@ -96,33 +45,4 @@ pub(super) fn of_all<R: IntoIterator<Item = Value>>(
     f: impl Fn(&[&Value], &ExecContext) -> Result<R, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
     Ok(Action(Box::new(move |operands, cx| Ok(f(operands, cx)?.into_iter().collect()))))
-}
-
-/// A dense tensor as a value.
-pub(super) fn tensor(x: HostTensor) -> Value {
-    Value::object(Tensor(x))
-}
-
-/// A scalar as a value.
-pub(super) fn scalar<T: befrost_tensor::Element>(x: T, cx: &ExecContext) -> Result<Value, KernelError> {
-    let shape = befrost_tensor::Shape::scalar();
-    HostTensor::from_slice(shape, &[x], cx.allocator()).map(tensor).map_err(refused)
-}
-
-/// The number in an operand that is an index or a count.
-pub(super) fn int(value: &Value) -> Result<i64, KernelError> {
-    match &ints(value)?[..] {
-        &[int] => Ok(int),
-        other => Err(KernelError::invalid(format!("{} numbers, expected one", other.len()))),
-    }
-}
-
-/// The numbers in an operand of indices or sizes.
-pub(super) fn ints(value: &Value) -> Result<Vec<i64>, KernelError> {
-    let x = dense(value)?;
-    match x.dtype() {
-        DType::I32 => Ok(x.read::<i32>().map_err(refused)?.iter().map(|&i| i64::from(i)).collect()),
-        DType::I64 => Ok(x.read::<i64>().map_err(refused)?.to_vec()),
-        dtype => Err(KernelError::invalid(format!("indices are of type {dtype}, expected i32 or i64"))),
-    }
 }

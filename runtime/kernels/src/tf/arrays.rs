@@ -12,8 +12,8 @@ use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
-use super::action::{Row, int, ints, of, scalar, tensor};
-use super::dense;
+use super::action::{Row, of};
+use super::values::{dense, int, ints, scalar, tensor};
 use crate::objects::refused;
 
 /// An array with its state.

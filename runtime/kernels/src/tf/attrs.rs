@@ -6,11 +6,14 @@ use bef_format::AttrView;
 use befrost_host::kernel::{KernelUse, RawAttr};
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{AttrKind, Attrs, Type, row};
+use befrost_tensor::tf::op::{AttrKind, Attributes, Attrs, Derived, OpRow, Type, row};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
+
+/// The type of an arena.
+pub(super) const ARENA: &str = "!cpu.arena";
 
 /// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a kernel.
 pub(super) fn names(kernel: &str) -> Vec<&'static str> {
@@ -196,6 +199,27 @@ impl Attrs for UseAttrs<'_> {
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         self.list(name, ty)
     }
+}
+
+/// The row of the operator of a use.
+pub(super) fn row_of(site: &KernelUse<'_>) -> Result<&'static OpRow, String> {
+    let name = site.name().strip_prefix("tf.").unwrap_or_default();
+    row(name).ok_or_else(|| "TensorFlow has no such operator".to_owned())
+}
+
+/// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
+pub(super) fn attributes<R>(
+    site: &KernelUse<'_>,
+    f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
+) -> Result<R, String> {
+    let signature = row_of(site)?.signature();
+    let types = |ty: &str| element_type(ty);
+    let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
+    let inputs = site.operand_types().take_while(data).map(types).collect();
+    let outputs = site.result_types().take_while(data).map(types).collect();
+    let attrs = Derived::new(signature, UseAttrs(site), inputs, outputs);
+    attrs.check()?;
+    f(&Attributes::new(signature, &attrs))
 }
 
 #[cfg(test)]

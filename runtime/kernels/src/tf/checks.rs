@@ -5,7 +5,7 @@ use befrost_host::{KernelError, Value};
 use befrost_tensor::I1;
 
 use super::action::{Row, of, of_all};
-use super::dense;
+use super::values::dense;
 use crate::objects::{Strings, refused};
 
 pub(super) const OPS: &[Row] = &[

@@ -13,9 +13,9 @@ use befrost_tensor::tf::op::{Attributes, Type};
 use befrost_tensor::tf::{PartialShape, TensorList, cast, unpack};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
-use super::action::{Action, Row, int, ints, of, scalar, tensor};
-use super::dense;
+use super::action::{Action, Row, of};
 use super::optionals::nested;
+use super::values::{dense, int, ints, scalar, tensor};
 use crate::objects::refused;
 
 /// A variant that is a list, and how many elements it may have.

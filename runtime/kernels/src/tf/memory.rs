@@ -17,11 +17,8 @@ use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Arena, Placed};
 use smallvec::SmallVec;
 
-use super::attrs::{MEMORY, ints};
+use super::attrs::{ARENA, MEMORY, ints};
 use crate::objects::refused;
-
-/// The type of an arena.
-pub(super) const ARENA: &str = "!cpu.arena";
 
 #[derive(Debug)]
 struct ArenaValue(Arc<Arena>);

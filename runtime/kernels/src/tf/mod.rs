@@ -4,8 +4,8 @@
 //! tf.Conv2D in a program ──load──▶ Op: the tensor library's function, with the attributes decoded ──call──▶ tensors
 //! ```
 //!
-//! Operators with state and those of objects are an `Action`, a function of values; what they are is in the tables of `lists`, `variables`, `updates`,
-//! `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
+//! Operators with state and those of objects are an `Action`, a function of values; found in `tables`, those
+//! of `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
 //!
 //! Attributes are found by TensorFlow's names, those of the runtime's own signatures: loading refuses a use with another
 //! one. A use may want one result more than the operator has, a chain: its completion.
@@ -20,7 +20,9 @@ mod memory;
 mod optionals;
 mod scatters;
 mod stacks;
+mod tables;
 mod updates;
+mod values;
 mod variables;
 
 use std::sync::{Arc, LazyLock};
@@ -33,14 +35,15 @@ use befrost_host::kernel::{
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast::Cx;
-use befrost_tensor::tf::op::{self, Attributes, Derived, OpRow, Operands, OwnedEval, Traits};
-use befrost_tensor::{HostTensor, Shape, StringTensor};
+use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits};
+use befrost_tensor::{Shape, StringTensor};
 use smallvec::SmallVec;
 
 pub use self::variables::variable_values;
 
 use self::attrs::UseAttrs;
-use self::memory::{ARENA, Memory};
+use self::memory::Memory;
+use self::values::{Results, dense};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers::Workers;
 
@@ -78,32 +81,10 @@ pub fn tf(registry: &mut Registry) {
                                          _texts: RawAttr<'_>| {
         made.0.0.clone()
     }));
-    action::add(registry);
+    tables::add(registry);
     variables::add(registry);
     flow::add(registry);
     memory::add(registry);
-}
-
-/// The results of an operator, of which a chain may follow.
-struct Results(SmallVec<[Value; 2]>);
-
-impl Returns for Results {
-    fn declare(signature: &mut Signature) {
-        signature.rest_results = Some(&[]);
-        signature.stores_all = true;
-    }
-
-    fn store(self, frame: &mut KernelFrame<'_>) -> Outcome {
-        let (n, wanted) = (self.0.len(), frame.n_results());
-        if wanted != n && wanted != n + 1 {
-            return Outcome::error(KernelError::invalid(format!("{n} results, used with {wanted}")));
-        }
-        self.0.into_iter().enumerate().for_each(|(i, value)| frame.set_result(i, value));
-        if wanted > n {
-            frame.set_result(n, Value::Chain);
-        }
-        Outcome::Done
-    }
 }
 
 /// An operator with its attributes, and where its results lie.
@@ -119,9 +100,10 @@ type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError
 
 impl Prepare for Op {
     fn prepare(site: &KernelUse<'_>) -> Result<Op, String> {
-        let row = row_of(site)?;
-        let eval =
-            attributes(site, |attrs| row.prepare_owned(attrs.given()).map_err(|error| error.to_string()))?;
+        let row = attrs::row_of(site)?;
+        let eval = attrs::attributes(site, |attrs| {
+            row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
+        })?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
         let of_variants: Option<OfVariants> = match row.op {
             Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
@@ -130,27 +112,6 @@ impl Prepare for Op {
         };
         Ok(Op { eval, of_variants, memory: Memory::of(site)? })
     }
-}
-
-/// The row of the operator of a use.
-fn row_of(site: &KernelUse<'_>) -> Result<&'static OpRow, String> {
-    let name = site.name().strip_prefix("tf.").unwrap_or_default();
-    op::row(name).ok_or_else(|| "TensorFlow has no such operator".to_owned())
-}
-
-/// What is made of the attributes of a use, with those that its types say and TensorFlow's defaults.
-fn attributes<R>(
-    site: &KernelUse<'_>,
-    f: impl FnOnce(&Attributes<'_>) -> Result<R, String>,
-) -> Result<R, String> {
-    let signature = row_of(site)?.signature();
-    let types = |ty: &str| attrs::element_type(ty);
-    let data = |ty: &&str| *ty != "!tfrt.chain" && *ty != ARENA;
-    let inputs = site.operand_types().take_while(data).map(types).collect();
-    let outputs = site.result_types().take_while(data).map(types).collect();
-    let attrs = Derived::new(signature, UseAttrs(site), inputs, outputs);
-    attrs.check()?;
-    f(&Attributes::new(signature, &attrs))
 }
 
 fn signature_of_evaluate(kernel: &str) -> Signature {
@@ -193,13 +154,6 @@ fn compute(op: &Op, mut values: SmallVec<[Value; 4]>, cx: &ExecContext) -> Resul
     workers.finish()?;
     let results = results.map_err(refused)?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
-}
-
-/// A value that must be a dense tensor.
-fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
-    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
-        KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
-    })
 }
 
 /// A constant: a view of the file.

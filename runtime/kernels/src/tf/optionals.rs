@@ -9,9 +9,9 @@ use befrost_tensor::I1;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::{self, Binary};
 
-use super::action::{Row, of, of_all, scalar, tensor};
-use super::dense;
+use super::action::{Row, of, of_all};
 use super::lists::{Items, List, list};
+use super::values::{dense, scalar, tensor};
 use crate::objects::refused;
 
 /// Variants are not nested deeper than this: what takes them apart recurs.

@@ -5,7 +5,7 @@ use befrost_tensor::tf::{Scatter, broadcast_to, expand_dims, scatter_update};
 use befrost_tensor::{Shape, TensorError};
 
 use super::action::{Action, Row, of};
-use super::dense;
+use super::values::dense;
 use super::variables::{update, variable};
 
 pub(super) const OPS: &[Row] = &[

@@ -6,7 +6,8 @@ use befrost_host::object::Object;
 use befrost_host::{KernelError, Value};
 use befrost_tensor::tf::op::Type;
 
-use super::action::{Row, int, of};
+use super::action::{Row, of};
+use super::values::int;
 
 /// A stack of values.
 #[derive(Debug)]

@@ -13,8 +13,9 @@ use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{HostTensor, Shape, literal, print};
 
-use super::action::{named, tensor};
 use super::optionals;
+use super::tables::named;
+use super::values::tensor;
 use super::variables::{self, variable_values};
 use crate::objects::Tensor;
 

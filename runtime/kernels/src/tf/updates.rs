@@ -16,7 +16,7 @@ use befrost_tensor::tf::{
 use befrost_tensor::{HostTensor, TensorError};
 
 use super::action::{Action, Row, of_all};
-use super::dense;
+use super::values::dense;
 use super::variables::{update, variable};
 use crate::objects::refused;
 

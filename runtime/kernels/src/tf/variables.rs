@@ -27,8 +27,8 @@ use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
-use super::action::{Action, Row, of, scalar, tensor};
-use super::{Results, dense};
+use super::action::{Action, Row, of};
+use super::values::{Results, dense, scalar, tensor};
 use crate::objects::refused;
 
 /// Adds what is no operator of TensorFlow's.
