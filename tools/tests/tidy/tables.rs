@@ -70,15 +70,4 @@ pub(crate) const LOCKS: &[Exception] = &[
 pub(crate) const LONG: &[Exception] = &[];
 
 /// Crates with a circle of more than six files: its size today.
-pub(crate) const KNOTS: &[super::circles::Knot] = &[
-    (
-        "runtime/kernels",
-        10,
-        "the table of `tf` kernels stands in the file that the files in it take their rows from",
-    ),
-    (
-        "runtime/tensor",
-        7,
-        "tables of operators stand in the file that the files in them take their rows from",
-    ),
-];
+pub(crate) const KNOTS: &[super::circles::Knot] = &[];

@@ -1,17 +1,22 @@
-//! Kernels: what a plain Rust function becomes so that the executor can run it.
+//! The interface of kernels: plain Rust functions that the executor can run.
 //!
 //! ```text
 //! fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
 //! kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
 //! ```
 //!
-//! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`], [`Rest`] of the operands, [`Attr`]s, functions, the
-//! [`ExecContext`], the [`FrameCx`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its
-//! last operand, which orders it and is otherwise ignored, as in TFRT.
+//! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`](crate::Chain), [`Rest`] of the
+//! operands, [`Attr`]s, functions, the [`ExecContext`](crate::ExecContext), the [`FrameCx`]; see [`Param`].
+//! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
+//! its last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
 //! The signature is compared with every use when a program is loaded, so that the code here only meets operands that
 //! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
+//!
+//! Nothing here knows plans or the executor. [`program`](crate::program) lays out [`Step`]s and a
+//! [`KernelTable`] per function, the executor makes a [`KernelFrame`] of them, and implements [`Functions`]
+//! for kernels that call functions from a task.
 
 mod attr;
 mod callee;

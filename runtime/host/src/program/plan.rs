@@ -31,7 +31,8 @@ pub(crate) use self::general::{General, GeneralKernel, Operand, User};
 pub(crate) use self::line::{Carry, Move, Target};
 pub(crate) use self::straight::{Member, Out, Straight};
 
-/// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its [`Step`] has at hand.
+/// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
+/// [`Step`](crate::kernel::Step) has at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
     /// In the line: what it may call, function by function; in `Line::targets`.
