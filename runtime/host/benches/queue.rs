@@ -12,7 +12,7 @@ use bef_format::{FunctionId, FunctionKind};
 use befrost_host::async_value::AsyncRef;
 use befrost_host::context::Cancellation;
 use befrost_host::kernel::{Later, Rest};
-use befrost_host::queue::parallel::parallel_for;
+use befrost_host::parallel::parallel_for;
 use befrost_host::queue::{self, Latch, Task, WorkQueue};
 use befrost_host::{ExecContext, Program, Registry, Request, Value, call, kernel};
 use divan::Bencher;

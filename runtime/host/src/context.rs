@@ -21,10 +21,10 @@ use befrost_mem::{Allocator, Malloc};
 pub use crate::cancellation::Cancellation;
 pub(crate) use crate::cancellation::OnCancel;
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::kernel::KernelRef;
+use crate::parallel::parallel_for;
 use crate::queue::WorkQueue;
-use crate::queue::parallel::parallel_for;
 pub use crate::resources::{Resource, ResourceName, Resources};
+use crate::value::Value;
 
 /// Where kernels that print write to.
 pub trait Output: Send + Sync {
@@ -126,6 +126,14 @@ impl Request {
             diagnostics: None,
         }
     }
+}
+
+/// One kernel of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KernelRef {
+    pub(crate) function: u32,
+    /// Its number in the function.
+    pub(crate) kernel: u32,
 }
 
 /// One call on the way to a frame. Functions go by their numbers in the program.
@@ -236,6 +244,12 @@ impl ExecContext {
             diagnostics.report(&error);
         }
         error
+    }
+
+    /// The result of a kernel that a cancellation keeps from running.
+    pub(crate) fn cancelled(&self) -> Value {
+        let error = self.request.cancellation.error().cloned();
+        Value::Error(error.unwrap_or_else(|| Error::new(ErrorCode::Cancelled, "Cancelled", Vec::new())))
     }
 
     /// The queue that the execution runs on.

@@ -6,11 +6,26 @@
 //!          Registry of kernels              WorkQueue, ExecContext
 //! ```
 //!
-//! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) that somebody else defines. It never blocks inside, holds
-//! no lock while it dispatches, and turns everything that fails into a value.
+//! It knows no tensors: whatever is not a scalar is an [`Object`](object::Object) of another crate. It never
+//! blocks inside, holds no lock while it dispatches, and turns everything that fails into a value.
 //!
-//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `queue/parallel`, `kernel/job`, `kernel/frame`, `value/words`,
-//! `exec/frame`, `exec/stack` and `mapping`; each says by what rules.
+//! Modules, each using those above it only:
+//!
+//! ```text
+//! error
+//! value, async_value, object      values; AsyncValues and objects as values
+//! queue                           tasks
+//! cancellation, parallel, resources, context
+//! kernel                          the interface of kernels, and the tables that it reads
+//! registry, program               loading: fills the tables, plans functions
+//! exec                            the executor
+//! ```
+//!
+//! `kernel` is the interface of kernels: it sees the tables that `program` fills, and neither plans nor the
+//! executor.
+//!
+//! `unsafe` lives in `object`, `async_value`, `pool`, `queue/task`, `parallel`, `kernel/job`, `kernel/frame`,
+//! `value/words`, `exec/frame`, `exec/stack`, `mapping` and `program/open`; each says by what rules.
 
 pub mod async_value;
 mod cancellation;
@@ -21,6 +36,7 @@ pub mod kernel;
 pub mod live;
 mod mapping;
 pub mod object;
+pub mod parallel;
 mod pool;
 pub mod program;
 pub mod queue;

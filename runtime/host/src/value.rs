@@ -126,6 +126,22 @@ impl Value {
         }
     }
 
+    /// Replaces an AsyncValue that is final by its value.
+    #[inline]
+    pub(crate) fn resolve(&mut self) {
+        if let Value::Async(inner) = self
+            && let Some(inner) = inner.value().cloned()
+        {
+            *self = inner;
+        }
+    }
+
+    /// [`Value::resolve`].
+    pub(crate) fn resolved(mut self) -> Value {
+        self.resolve();
+        self
+    }
+
     /// The object inside, if it is a `T`.
     #[inline]
     pub fn downcast_ref<T: Object>(&self) -> Option<&T> {

@@ -15,7 +15,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/pool.rs", "places for small objects, by size"),
     ("runtime/host/src/kernel/job.rs", "closures that lie in the job"),
     ("runtime/host/src/queue/task.rs", "closures that lie in the task"),
-    ("runtime/host/src/queue/parallel.rs", "helpers borrow what their caller owns"),
+    ("runtime/host/src/parallel.rs", "helpers borrow what their caller owns"),
     ("runtime/host/src/exec/frame.rs", "registers that the ready counters give to one kernel at a time"),
     (
         "runtime/host/src/exec/frame/overlap.rs",
@@ -29,6 +29,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/host/src/kernel/frame.rs", "registers as a kernel sees them, found by the numbers in its step"),
     ("runtime/host/src/value/words.rs", "copies values word by word"),
     ("runtime/host/src/mapping.rs", "maps a file that must not change"),
+    ("runtime/host/src/program/open.rs", "passes the contract of mapping a file on to the caller"),
     ("runtime/befrost/src/runtime.rs", "passes the contract of mapping a file on to the caller"),
     ("tools/src/bin/bef-exec.rs", "maps the file that the user names, promising that it does not change"),
     ("bef-format/tests/memory.rs", "an allocator that counts"),
@@ -51,7 +52,7 @@ pub(crate) const LOCK_FREE: &[&str] = &["runtime/host/src/"];
 
 /// Files below [`LOCK_FREE`] that may hold locks: none of them is on the way of a value or a ready kernel.
 pub(crate) const LOCKS: &[Exception] = &[
-    ("runtime/host/src/exec/calling.rs", "a function called once that another one has to wait for"),
+    ("runtime/host/src/kernel/calling.rs", "a function called once that another one has to wait for"),
     ("runtime/host/src/sync.rs", "names the lock for those below"),
     (
         "runtime/host/src/resources.rs",
@@ -59,9 +60,9 @@ pub(crate) const LOCKS: &[Exception] = &[
     ),
     ("runtime/host/src/live.rs", "a thread that starts to count, or meets a new type"),
     ("runtime/host/src/cancellation.rs", "futures that wait, woken by a cancellation"),
-    ("runtime/host/src/kernel/later.rs", "a future between two polls"),
+    ("runtime/host/src/queue/parking.rs", "a future between two polls"),
     ("runtime/host/src/queue/donors.rs", "a worker that goes to sleep or is woken"),
-    ("runtime/host/src/queue/parallel.rs", "a block that failed"),
+    ("runtime/host/src/parallel.rs", "a block that failed"),
     ("runtime/host/src/queue/timers.rs", "a timer that is set or dropped"),
 ];
 
@@ -69,16 +70,4 @@ pub(crate) const LOCKS: &[Exception] = &[
 pub(crate) const LONG: &[Exception] = &[];
 
 /// Crates with a circle of more than six files: its size today.
-pub(crate) const KNOTS: &[super::circles::Knot] = &[
-    ("runtime/host", 27, "the interface of kernels reads the plans and frames of the executor"),
-    (
-        "runtime/kernels",
-        10,
-        "the table of `tf` kernels stands in the file that the files in it take their rows from",
-    ),
-    (
-        "runtime/tensor",
-        7,
-        "tables of operators stand in the file that the files in them take their rows from",
-    ),
-];
+pub(crate) const KNOTS: &[super::circles::Knot] = &[];

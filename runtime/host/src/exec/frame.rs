@@ -28,10 +28,10 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
-use super::{Execution, Instead, resolve, resolved};
+use super::execution::Execution;
+use super::operands::Instead;
 use crate::async_value::{AsyncRef, Promise};
-use crate::context::{FramePath, FrameStep, MAX_TRACE};
-use crate::kernel::KernelRef;
+use crate::context::{FramePath, FrameStep, KernelRef, MAX_TRACE};
 use crate::program::{FunctionPlan, General, GeneralKernel, Operand, User};
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::value::Value;
@@ -328,7 +328,7 @@ impl Frame {
     fn look<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
         let mut instead = Instead::default();
         for value in operands {
-            resolve(value);
+            value.resolve();
             instead.consider(value);
         }
         instead.value()
@@ -355,7 +355,7 @@ impl Frame {
             if operand.mode != OperandMode::After {
                 // SAFETY: an operand that was counted or is lenient, read once: the caller's contract.
                 *value = unsafe { self.read(operand.register) };
-                resolve(value);
+                value.resolve();
             }
             match operand.mode {
                 OperandMode::Required => instead.consider(value),
@@ -417,7 +417,7 @@ impl Frame {
         let general = self.general();
         for register in kernel.registers() {
             let mut value = results.next().unwrap_or_default();
-            resolve(&mut value);
+            value.resolve();
             let pending = match &value {
                 Value::Async(value) => Some(value.clone()),
                 _ => None,
@@ -496,7 +496,7 @@ impl Frame {
         self.plan().results.iter().map(|&register| {
             // SAFETY: a result is an argument, or an async register: neither is written after the start. Each read for the return is counted,
             // and this is it: the caller's contract.
-            resolved(unsafe { self.read(register) })
+            unsafe { self.read(register) }.resolved()
         })
     }
 
@@ -508,7 +508,7 @@ impl Frame {
             Then::Iterates(looping) => {
                 // SAFETY: a frame of an iteration after which it is not known what follows has no `Returns`.
                 let results = unsafe { self.results() }.collect();
-                let function = self.plan().index;
+                let function = self.plan().index();
                 End::Iteration { looping, function, results }
             }
             Then::Turns(turn) => End::Turn(turn),
@@ -543,8 +543,8 @@ impl Frame {
         let (mut frame, mut kernel) = (self, kernel);
         let mut trace = Vec::new();
         loop {
-            let at = KernelRef { function: frame.plan().index, kernel };
-            trace.extend(frame.execution.program.location_string(at));
+            let at = KernelRef { function: frame.plan().index(), kernel };
+            trace.extend(frame.execution.program.file().location_string(at));
             match &frame.caller {
                 // SAFETY: `frame` is alive: this one, or one that called such.
                 Some(caller) if trace.len() < MAX_TRACE => (frame, kernel) = unsafe { caller.get() },
@@ -557,14 +557,14 @@ impl Frame {
     pub(super) fn path(&self) -> FramePath {
         let (mut frame, mut steps) = (self, Vec::new());
         while let Some(caller) = &frame.caller {
-            let callee = frame.plan().index;
+            let callee = frame.plan().index();
             // SAFETY: `frame` is alive: this one, or one that called such.
             let (below, kernel) = unsafe { caller.get() };
-            let (caller, iteration) = (below.plan().index, caller.iteration);
+            let (caller, iteration) = (below.plan().index(), caller.iteration);
             steps.push(FrameStep { caller, kernel, callee, iteration });
             frame = below;
         }
-        let mut path = frame.execution.context.path(frame.plan().index, frame.execution.iteration);
+        let mut path = frame.execution.context.path(frame.plan().index(), frame.execution.iteration);
         path.extend(steps.into_iter().rev());
         path
     }

@@ -11,18 +11,19 @@ use std::sync::Arc;
 
 use bef_format::OperandMode;
 
+use super::again::Again;
 use super::frame::Running;
+use super::operands::{blocking, operand_error};
 use super::stack::{Room, Stack, Stop};
-use super::{blocking, cancelled, operand_error};
 use crate::context::{ExecContext, Limits};
 use crate::error::{Error, KernelError};
-use crate::kernel::{Again, CallChain, Outcome};
-use crate::program::{FunctionPlan, Program, StepKind};
+use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
+use crate::program::{FunctionPlan, Program};
 use crate::value::Value;
 
 /// A thread's execution of a function that has a line, and of what that calls. It runs the function as often as it is asked to.
 pub(super) struct LineExecutor<'x> {
-    program: &'x Program,
+    file: &'x LoadedFile,
     context: &'x ExecContext,
     stack: Stack<'x>,
 }
@@ -43,13 +44,13 @@ impl<'x> LineExecutor<'x> {
     ) -> LineExecutor<'x> {
         let room = ROOM.try_with(Cell::take).unwrap_or_default();
         let stack = Stack::new(plan, room, (program, context), limits, outer);
-        LineExecutor { program, context, stack }
+        LineExecutor { file: program.file(), context, stack }
     }
 
     /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and appends its results to another.
     #[inline]
     pub(super) fn call(&mut self, again: Again, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
-        let n_results = self.stack.frame().plan().n_results(again);
+        let n_results = self.stack.plan().n_results(again.is_while());
         if let Err(error) = self.stack.begin(again, arguments) {
             return results.extend(std::iter::repeat_n(Value::Error(error.into()), n_results));
         }
@@ -127,11 +128,11 @@ impl LineExecutor<'_> {
             return Careful::Go;
         }
         if step.kind == StepKind::End {
-            return Careful::Leave(cancelled(self.context));
+            return Careful::Leave(self.context.cancelled());
         }
         let value = match self.blocked() {
             Some(Value::Dead) => Value::Dead,
-            _ => cancelled(self.context),
+            _ => self.context.cancelled(),
         };
         self.stack.clear_results();
         self.stack.fill(&value);
@@ -149,7 +150,7 @@ impl LineExecutor<'_> {
             // A kernel that is declared synchronous.
             Outcome::Later(_) => Value::Error(self.located(operand_error())),
         };
-        if self.stack.frame().plan().is_sync {
+        if self.stack.plan().is_sync {
             return Some(value);
         }
         self.stack.fill(&value);
@@ -158,7 +159,7 @@ impl LineExecutor<'_> {
 
     /// What the current kernel's results become because of the operands that must be concrete, all of which this looks at.
     fn blocked(&mut self) -> Option<Value> {
-        let view = self.program.kernel_view(self.stack.frame().at());
+        let view = self.file.kernel_view(self.stack.frame().at());
         let operands = view.operands().iter().enumerate();
         let propagating = operands.filter(|&(i, _)| {
             matches!(view.operand_mode(i as u32), OperandMode::Required | OperandMode::Order)

@@ -9,12 +9,14 @@ use std::task::Waker;
 
 use bef_format::FunctionId;
 
+use super::again::Again;
+use super::execution::Execution;
 use super::frame::{Frame, Started, Then};
 use super::line::LineExecutor;
-use super::{Execution, resolved, worker};
+use super::worker;
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::Again;
+use crate::kernel::{FunctionCall, Functions};
 use crate::program::{FunctionPlan, Program};
 use crate::queue::{Latch, Task, may_wait};
 use crate::sync::AtomicUsize;
@@ -90,11 +92,6 @@ impl<'p> PreparedCall<'p> {
         Ok(PreparedCall { program, plan, context, iteration: 0, line })
     }
 
-    /// Makes the calls to come those of an iteration of the kernel that calls.
-    pub(crate) fn set_iteration(&mut self, iteration: u32) {
-        self.iteration = iteration;
-    }
-
     /// Calls it, as [`call_into`].
     ///
     /// # Errors
@@ -125,7 +122,7 @@ impl<'p> PreparedCall<'p> {
             let run = &mut || started.take().into_iter().for_each(worker::run);
             self.context.queue().wait_after(&latch, run);
         }
-        results[first..].iter_mut().for_each(|result| *result = resolved(std::mem::take(result)));
+        results[first..].iter_mut().for_each(|result| *result = std::mem::take(result).resolved());
         Ok(())
     }
 
@@ -141,17 +138,40 @@ impl<'p> PreparedCall<'p> {
             results.extend(plan.results.iter().map(|_| error.clone()));
             return None;
         }
-        let mut started = Frame::start(execution, plan.index, arguments.drain(..), None, then);
+        let mut started = Frame::start(execution, plan.index(), arguments.drain(..), None, then);
         results.extend(started.returns().into_iter().flat_map(|returns| returns.results(started.frame())));
         Some(started)
     }
+}
 
-    /// [`PreparedCall::call_into`] that does not wait. Answers whether there is something to wait for: then a task goes on, the results are in any
-    /// state, and `ended` is woken when everything that was started has completed; else they are final.
-    ///
-    /// # Errors
-    /// As [`call_into`].
-    pub(super) fn begin(
+impl Functions for Arc<Program> {
+    fn needs_path(&self, function: FunctionId) -> bool {
+        self.plan(function.0).needs_path
+    }
+
+    fn prepare<'c>(
+        &'c self,
+        function: FunctionId,
+        context: &'c ExecContext,
+    ) -> Result<Box<dyn FunctionCall + 'c>, KernelError> {
+        Ok(Box::new(PreparedCall::new(self, function, context)?))
+    }
+
+    fn share(&self) -> Arc<dyn Functions> {
+        Arc::new(self.clone())
+    }
+}
+
+impl FunctionCall for PreparedCall<'_> {
+    fn set_iteration(&mut self, iteration: u32) {
+        self.iteration = iteration;
+    }
+
+    fn call_into(&mut self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), KernelError> {
+        PreparedCall::call_into(self, arguments, results)
+    }
+
+    fn begin(
         &mut self,
         arguments: &mut Vec<Value>,
         results: &mut Vec<Value>,
@@ -172,14 +192,14 @@ impl<'p> PreparedCall<'p> {
 
 impl std::fmt::Debug for PreparedCall<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("PreparedCall").field(&self.program.image().function(self.plan.index).name()).finish()
+        f.debug_tuple("PreparedCall").field(&self.program.image().function(self.plan.index()).name()).finish()
     }
 }
 
 /// Why a function cannot be called with these arguments.
 #[cold]
 fn misfit(program: &Program, plan: &FunctionPlan, arguments: &[Value]) -> KernelError {
-    let view = program.image().function(plan.index);
+    let view = program.image().function(plan.index());
     if plan.is_native {
         let message = format!("'{}' is native code: not supported yet", view.name());
         return KernelError::new(ErrorCode::Unimplemented, message);

@@ -6,11 +6,13 @@
 //! callers: | below | below | ... | below |                           one for each frame but the top one
 //! ```
 //!
-//! The invariant, between any two methods: `values` are all initialized, and `end` is among them or behind the last; `frame` points to the top
-//! frame's slots, which lie one after the other before `end`; `frame` and `next` are of its plan, which has a line; the same holds for what
-//! `callers` say of the frames below. Whatever changes one of these changes all; nobody but `frame` and the methods here has access to values. A kernel
-//! may panic: then it still holds, as kernels change nothing but slots; and values are dropped here such that nobody hears of their panics.
-//! Of a plan: steps, moves and results name slots that its frames have, and spans are within the lists that they were made for.
+//! The invariant, between any two methods: `values` are all initialized, and `end` is among them or behind
+//! the last; `frame` points to the top frame's slots, which lie one after the other before `end`; `frame` and
+//! `next` are of its `plan`, which has a line; the same holds for what `callers` say of the frames below.
+//! Whatever changes one of these changes all; nobody but `frame` and the methods here has access to values. A
+//! kernel may panic: then it still holds, as kernels change nothing but slots; and values are dropped here
+//! such that nobody hears of their panics. Of a plan: steps, moves and results name slots that its frames
+//! have, and spans are within the lists that they were made for.
 //!
 //! Between two runs there is no frame: `frame` is of the plan that the stack was made for, and nobody asks it for slots before the first frame is opened.
 //!
@@ -24,12 +26,16 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::again::{After, Again};
+use super::execution::around;
 use super::frame::Running;
-use super::{callee, operand_error, resolved};
-use crate::context::{ExecContext, FramePath, Limits, MAX_TRACE};
+use super::operands::{callee, operand_error};
+use crate::context::{ExecContext, FramePath, KernelRef, Limits, MAX_TRACE};
 use crate::error::KernelError;
-use crate::kernel::{After, Again, CallChain, KernelFrame, KernelRef, Outcome, Request, Runs};
-use crate::program::{Carry, FunctionPlan, Move, Program, Step, StepKind, Target};
+use crate::kernel::{
+    CallChain, KernelFrame, LoadedFile, Outcome, Request, Runs, Step, StepKind, Surroundings,
+};
+use crate::program::{Carry, FunctionPlan, Move, Program, Target};
 use crate::value::Value;
 
 /// Why [`Stack::run`] returned.
@@ -86,6 +92,8 @@ pub(super) struct Stack<'x> {
     values: Vec<Value>,
     /// Where the values end that may be used.
     end: *mut Value,
+    /// That of the top frame.
+    plan: &'x FunctionPlan,
     frame: KernelFrame<'x>,
     /// Whether the top frame's function is run again when it ends.
     again: Again,
@@ -112,14 +120,15 @@ impl<'x> Stack<'x> {
         outer: Option<&'x Running>,
     ) -> Stack<'x> {
         let Room { mut values, callers } = room;
-        if values.len() < plan.n_slots && plan.n_slots <= limits.values {
-            values.resize_with(plan.n_slots.max(FIRST_ROOM), Value::default);
+        if values.len() < plan.n_slots() && plan.n_slots() <= limits.values {
+            values.resize_with(plan.n_slots().max(FIRST_ROOM), Value::default);
         }
         let mut stack = Stack {
             plans: program.plans(),
             end: null_mut(),
             values,
-            frame: KernelFrame::of_line(plan, program, context),
+            plan,
+            frame: KernelFrame::of_line(&plan.table, around(program, context)),
             again: Again::NEVER,
             next: first_step(plan),
             callers: relabel(callers),
@@ -138,8 +147,8 @@ impl<'x> Stack<'x> {
     /// If there may not be such a frame.
     #[inline]
     pub(super) fn begin(&mut self, again: Again, arguments: &mut Vec<Value>) -> Result<(), KernelError> {
-        let plan = self.frame.plan();
-        if self.limits.depth == 0 || plan.n_slots > self.values.len().min(self.limits.values) {
+        let plan = self.plan;
+        if self.limits.depth == 0 || plan.n_slots() > self.values.len().min(self.limits.values) {
             arguments.clear();
             return Err(self.limits.error());
         }
@@ -150,7 +159,7 @@ impl<'x> Stack<'x> {
                 // SAFETY: a reference can be written, and what is there owns nothing.
                 unsafe { argument.copy_to(NonNull::from(slot)) };
             } else {
-                *slot = resolved(take(argument));
+                *slot = take(argument).resolved();
                 owns = true;
             }
         }
@@ -183,7 +192,7 @@ impl<'x> Stack<'x> {
     /// Gives back what a deep call has taken. There must be no frame.
     #[cold]
     fn shrink(&mut self) {
-        let n = self.frame.plan().n_slots.max(FIRST_ROOM);
+        let n = self.plan.n_slots().max(FIRST_ROOM);
         self.values.truncate(n);
         self.values.shrink_to_fit();
         self.callers = Vec::new();
@@ -209,6 +218,12 @@ impl<'x> Stack<'x> {
         let first = self.first_value();
         self.end = first.as_ptr().wrapping_add(n);
         first
+    }
+
+    /// The plan of the top frame.
+    #[inline]
+    pub(super) fn plan(&self) -> &'x FunctionPlan {
+        self.plan
     }
 
     #[inline]
@@ -245,7 +260,8 @@ impl<'x> Stack<'x> {
     #[inline(always)]
     fn point(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
         // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place, calls this again.
-        unsafe { self.frame.enter(plan, slots, owns) };
+        unsafe { self.frame.enter(&plan.table, slots, owns) };
+        self.plan = plan;
     }
 
     /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been cancelled, or counts its kernels;
@@ -306,13 +322,13 @@ impl<'x> Stack<'x> {
             (StepKind::Case, &Value::I32(i @ 0..)) if (i as usize) < self.frame.n_functions() => {
                 (i as usize, Again::NEVER)
             }
-            // As many as there are: at most `Again::MAX_MORE`.
+            // As many as there are: at most `Runs::MAX_MORE`.
             (StepKind::Repeat, &Value::I32(times @ 1..)) => (0, Again::times(times as u32 - 1)),
             (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
             _ => return self.ask(step),
         };
         // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each function.
-        let target = unsafe { self.frame.plan().line.targets.get_unchecked(step.first_target() + which) };
+        let target = unsafe { self.plan.line.targets.get_unchecked(step.first_target() + which) };
         self.open(step, target, again)
     }
 
@@ -320,7 +336,7 @@ impl<'x> Stack<'x> {
     #[cold]
     #[inline(never)]
     fn ask(&mut self, step: &'x Step) -> Option<&'x Step> {
-        let (kernel, plan) = (self.frame.kernel(), self.frame.plan());
+        let (kernel, plan) = (self.frame.kernel(), self.plan);
         if !matches!(step.kind, StepKind::Kernel | StepKind::Registers) {
             if self.is_blocked() {
                 return self.stop(Stop::Outcome(Outcome::Operand));
@@ -345,10 +361,10 @@ impl<'x> Stack<'x> {
             Runs::More(more) => Again::times(more),
             Runs::WhileTrue { in_flight: _ } => Again::WHILE_TRUE,
         };
-        if let Err(error) = callee(call, kernel, &plan.lists) {
+        if let Err(error) = callee(call, plan, step.kernel) {
             return self.stop(Stop::Outcome(Outcome::Error(error)));
         }
-        let targets = kernel.targets.of(&plan.line.targets);
+        let targets = plan.kernels[step.kernel as usize].targets.of(&plan.line.targets);
         match targets.get(call.function as usize) {
             Some(target) => {
                 if !kernel.stores_all {
@@ -363,15 +379,15 @@ impl<'x> Stack<'x> {
     /// Opens a frame above the top one.
     #[inline(always)]
     fn open(&mut self, step: &'x Step, target: &Target, again: Again) -> Option<&'x Step> {
-        let below = self.frame.plan();
+        let below = self.plan;
         let plan = &self.plans[target.function as usize];
-        let top = self.frame.first_slot().as_ptr().wrapping_add(below.n_slots);
-        if top.wrapping_add(plan.n_slots) > self.end || self.callers.len() >= self.max_callers {
-            self.make_room(plan.n_slots)?;
+        let top = self.frame.first_slot().as_ptr().wrapping_add(below.n_slots());
+        if top.wrapping_add(plan.n_slots()) > self.end || self.callers.len() >= self.max_callers {
+            self.make_room(plan.n_slots())?;
         }
         let from = self.frame.first_slot();
         // SAFETY: there is room for a frame above the top one.
-        let to = unsafe { from.add(below.n_slots) };
+        let to = unsafe { from.add(below.n_slots()) };
         let (first, n) = target.args.bounds();
         // SAFETY: the target is one of the plan, whose moves it names.
         let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
@@ -395,7 +411,7 @@ impl<'x> Stack<'x> {
         }
         // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has access to slots, to those below.
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
-        let below = self.frame.plan();
+        let below = self.plan;
         let slots = self.frame.slots_mut();
         let args = target.args.of(&below.line.moves);
         arguments.fill(Value::Empty);
@@ -403,7 +419,7 @@ impl<'x> Stack<'x> {
             let value = &mut slots[arg.from.index()];
             *argument = if arg.takes { take(value) } else { value.clone() };
         }
-        for &register in target.drops.of(&below.lists) {
+        for &register in target.drops.of(&below.table.lists) {
             drop_values(&mut slots[register as usize..=register as usize]);
         }
         Some(arguments.iter().any(|argument| !argument.is_plain()))
@@ -411,7 +427,7 @@ impl<'x> Stack<'x> {
 
     /// Whether an operand of the current kernel is not concrete that must be.
     fn is_blocked(&self) -> bool {
-        let (lists, slots) = (&self.frame.plan().lists, self.frame.slots());
+        let (lists, slots) = (&self.plan.table.lists, self.frame.slots());
         let mut checked = self.frame.kernel().checked.of(lists).iter();
         !checked.all(|&register| slots[register as usize].is_concrete())
     }
@@ -423,7 +439,7 @@ impl<'x> Stack<'x> {
         let first = self.values.as_mut_ptr().addr();
         let index = |slots: NonNull<Value>| (slots.addr().get() - first) / size_of::<Value>();
         let top = index(self.frame.first_slot());
-        let end = top + self.frame.plan().n_slots + n;
+        let end = top + self.plan.n_slots() + n;
         if self.callers.len() >= self.max_callers || end > self.limits.values {
             let outcome =
                 if self.is_blocked() { Outcome::Operand } else { Outcome::Error(self.limits.error()) };
@@ -437,7 +453,7 @@ impl<'x> Stack<'x> {
             // SAFETY: they were within the values, and there are more now.
             let slots = |index: usize| unsafe { first.add(index) };
             self.callers.iter_mut().zip(below).for_each(|(below, index)| below.slots = slots(index));
-            self.point(self.frame.plan(), slots(top), self.frame.owns());
+            self.point(self.plan, slots(top), self.frame.owns());
         }
         Some(())
     }
@@ -455,7 +471,7 @@ impl<'x> Stack<'x> {
             }
         }
         self.carry();
-        Some(first_step(self.frame.plan()))
+        Some(first_step(self.plan))
     }
 
     /// Whether the top frame's function, which has ended, is run again.
@@ -471,7 +487,7 @@ impl<'x> Stack<'x> {
     #[inline(always)]
     fn condition(&self) -> &Value {
         // SAFETY: it is a slot of the plan's frames: the top one is one.
-        let slot = unsafe { self.frame.first_slot().byte_add(self.frame.plan().line.condition.bytes()) };
+        let slot = unsafe { self.frame.first_slot().byte_add(self.plan.line.condition.bytes()) };
         // SAFETY: as above; it holds a value, which nobody changes while the stack is borrowed.
         unsafe { slot.as_ref() }
     }
@@ -479,7 +495,7 @@ impl<'x> Stack<'x> {
     /// Makes the top frame's results its arguments, for another run of its function.
     #[inline(always)]
     fn carry(&mut self) {
-        let line = &self.frame.plan().line;
+        let line = &self.plan.line;
         if self.frame.owns() || !line.carries_all {
             return self.carry_owned();
         }
@@ -507,7 +523,7 @@ impl<'x> Stack<'x> {
     #[cold]
     #[inline(never)]
     fn carry_owned(&mut self) {
-        let plan = self.frame.plan();
+        let plan = self.plan;
         let slots = self.frame.slots_mut();
         for &carry in &plan.line.carries {
             let (value, to) = match carry {
@@ -535,7 +551,7 @@ impl<'x> Stack<'x> {
         let from = self.frame.first_slot();
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
-        let returns = self.frame.plan().line.returns.get(..usize::from(below.step.n_results));
+        let returns = self.plan.line.returns.get(..usize::from(below.step.n_results));
         // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as moves.
         let is_passed = returns.is_some_and(|returns| unsafe { copy_all(returns, from, to) });
         let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
@@ -596,7 +612,7 @@ impl<'x> Stack<'x> {
     /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use afterwards.
     #[inline]
     pub(super) fn append_results(&mut self, n: usize, to: &mut Vec<Value>) {
-        let returns = self.frame.plan().line.returns.get(..n);
+        let returns = self.plan.line.returns.get(..n);
         to.reserve(n);
         let end = to.spare_capacity_mut().as_mut_ptr();
         // SAFETY: a list's pointer is not null.
@@ -613,7 +629,7 @@ impl<'x> Stack<'x> {
     /// Moves the first `n` of the top frame's results out. The frame is of no use afterwards.
     #[cold]
     fn take_results(&mut self, n: usize, mut give: impl FnMut(Value)) {
-        let plan = self.frame.plan();
+        let plan = self.plan;
         let slots = self.frame.slots_mut();
         for i in 0..n {
             let value = plan.line.returns.get(i).map_or(Value::Empty, |result| {
@@ -632,7 +648,7 @@ pub(super) struct Callers<'s, 'x> {
     iteration: u64,
     below: &'s [Below<'x>],
     outer: Option<&'x Running>,
-    program: &'x Program,
+    file: &'x LoadedFile,
     context: &'x ExecContext,
 }
 
@@ -643,21 +659,21 @@ impl<'s, 'x> Callers<'s, 'x> {
         below: &'s [Below<'x>],
         outer: Option<&'x Running>,
     ) -> Self {
-        let (program, context) = (frame.program(), frame.context());
-        Callers { at: frame.at(), iteration: again.iteration(), below, outer, program, context }
+        let Surroundings { file, functions: _, context } = frame.around();
+        Callers { at: frame.at(), iteration: again.iteration(), below, outer, file, context }
     }
 }
 
 impl Below<'_> {
     fn at(&self) -> KernelRef {
-        KernelRef { function: self.plan.index, kernel: self.step.kernel }
+        KernelRef { function: self.plan.index(), kernel: self.step.kernel }
     }
 }
 
 impl CallChain for Callers<'_, '_> {
     fn trace(&self) -> Vec<String> {
         let places = std::iter::once(self.at).chain(self.below.iter().rev().map(Below::at)).take(MAX_TRACE);
-        let mut trace: Vec<String> = places.filter_map(|at| self.program.location_string(at)).collect();
+        let mut trace: Vec<String> = places.filter_map(|at| self.file.location_string(at)).collect();
         if self.below.len() < MAX_TRACE {
             trace.extend(self.outer.into_iter().flat_map(CallChain::trace));
             trace.truncate(MAX_TRACE);
@@ -666,7 +682,7 @@ impl CallChain for Callers<'_, '_> {
     }
 
     fn path(&self) -> FramePath {
-        let frames = self.below.iter().map(|below| (below.plan.index, below.again.iteration()));
+        let frames = self.below.iter().map(|below| (below.plan.index(), below.again.iteration()));
         let mut frames = frames.chain([(self.at.function, self.iteration)]);
         let mut path = FramePath::default();
         if let Some((function, iteration)) = frames.next() {

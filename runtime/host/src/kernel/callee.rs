@@ -14,17 +14,20 @@ use std::sync::Arc;
 
 use bef_format::FunctionId;
 
-use super::{CallResults, CallShape, Cursor, Form, KernelFrame, Outcome, Param, Signature};
+use super::file::LoadedFile;
+use super::frame::{KernelFrame, Outcome};
+use super::functions::Functions;
+use super::param::{Cursor, Param};
+use super::signature::{CallResults, CallShape, Form, Signature};
 use crate::context::{ExecContext, Origin};
 use crate::error::{ErrorCode, KernelError};
-use crate::exec::PreparedCall;
-use crate::program::Program;
 use crate::value::Value;
 
 /// A function that a kernel is given: it takes the operands behind those that are declared before it, and may give anything.
 #[derive(Clone)]
 pub struct Callee {
-    program: Arc<Program>,
+    file: Arc<LoadedFile>,
+    functions: Arc<dyn Functions>,
     function: FunctionId,
     /// The kernel that it was given to.
     origin: Option<Arc<Origin>>,
@@ -38,7 +41,7 @@ impl Callee {
     pub fn call(&self, mut arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, KernelError> {
         let (context, mut results) = (cx.inside(self.origin.clone()), Vec::new());
         let iteration = self.origin.as_ref().map_or(0, |origin| origin.next_call());
-        let mut call = PreparedCall::new(&self.program, self.function, &context)?;
+        let mut call = self.functions.prepare(self.function, &context)?;
         call.set_iteration(iteration);
         call.call_into(&mut arguments, &mut results)?;
         Ok(results)
@@ -46,7 +49,7 @@ impl Callee {
 
     /// Its name; empty for a region.
     pub fn name(&self) -> &str {
-        self.program.image().function(self.function.0).name()
+        self.file.image().function(self.function.0).name()
     }
 }
 
@@ -66,7 +69,8 @@ impl Param for Callee {
         match frame.function(i) {
             Some(function) => {
                 let origin = frame.origin_of(function);
-                Ok(Callee { program: frame.program().clone(), function, origin })
+                let (file, functions) = (frame.file().clone(), frame.functions().share());
+                Ok(Callee { file, functions, function, origin })
             }
             None => Err(Outcome::error(KernelError::new(ErrorCode::Internal, format!("no function #{i}")))),
         }

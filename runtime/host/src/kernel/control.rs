@@ -4,12 +4,12 @@
 //! [`CallShape`], which loading compares with every use. Its [`Form`] says as data what the kernel's code says too, so that a line follows it without
 //! running the kernel. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
 
-pub use crate::exec::calling::{once, parallel};
+pub use super::calling::{once, parallel};
 
-use super::{
-    AttrSpec, Call, CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, Outcome, Place,
-    Signature, Types,
-};
+use super::Kernel;
+use super::frame::{Call, KernelFrame, Outcome};
+use super::job::{Job, Place};
+use super::signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
 use crate::error::KernelError;
 use crate::value::{Scalar, Value};
 

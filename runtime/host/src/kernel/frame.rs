@@ -1,8 +1,9 @@
-//! What a kernel sees while it runs, and how it answers.
+//! [`KernelFrame`]: the interface between a kernel that runs and the executor.
 //!
-//! A [`KernelFrame`] looks at the slots of a frame: its registers, and behind them one that always holds a chain. Slots are found by
-//! the numbers in a [`Step`], without comparing them with anything: a validated file numbers only registers that there are, a plan adds nothing but
-//! the last slot, and whoever makes a `KernelFrame` vouches that it has the slots that the steps of its plan name.
+//! A [`KernelFrame`] looks at the slots of a frame: its registers, and behind them one that always holds a
+//! chain. It knows nothing of plans and executors: they give it a [`Step`] and a [`KernelTable`]. Slots are
+//! found by the numbers in the step, without comparing them with anything. A step has been compared with the
+//! size of a frame when it was made, and the constructors here take or demand a frame of that size.
 
 #![allow(unsafe_code, reason = "slots are found by validated numbers; the essay is the proof")]
 
@@ -13,16 +14,19 @@ use std::sync::Arc;
 use bef_format::{AttrId, AttrView, FunctionId, Image};
 use befrost_mem::{Buffer, ViewError};
 
-use super::frame_cx::FrameCx;
+use super::file::LoadedFile;
+use super::functions::Functions;
 use super::job::Job;
+use super::one::One;
 use super::prepare::Prepared;
-use super::returns::One;
-use crate::context::{ExecContext, FramePath, Origin};
+use super::step::{CopyStep, INLINE_OPERANDS, Step, StraightStep};
+use super::table::{KernelEntry, KernelTable, is_in};
+use crate::context::{ExecContext, FramePath, KernelRef, Origin};
 use crate::error::{Error, ErrorCode, KernelError};
-use crate::program::{
-    FunctionPlan, GeneralKernel, INLINE_OPERANDS, KernelPlan, Member, Program, Step, is_in,
-};
 use crate::value::Value;
+
+/// The code of a kernel.
+pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
 /// A kernel's answer.
 #[derive(Debug)]
@@ -62,81 +66,15 @@ impl Request {
 /// How often a kernel asks for a function to be run, each time on the results of the time before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
-    /// Once and as many times more; at most [`Again::MAX_MORE`].
+    /// Once and as many times more; at most [`Runs::MAX_MORE`].
     More(u32),
     /// As long as one more result, the last, is true. So many iterations may be in flight at once.
     WhileTrue { in_flight: u32 },
 }
 
-/// Whether a function is run again, on the results of the time before, and which iteration it is in. One word, as it is
-/// copied as soon as it is written.
-///
-/// ```text
-/// bit 63 is 0: how many times more (31 bits) | iteration (32 bits)
-/// bit 63 is 1: as long as the last result is true; iteration (63 bits)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Again(u64);
-
-/// What comes after an iteration, as far as its results have no say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    /// Nothing.
-    Nothing,
-    /// Another one; and whether there is a next one after that.
-    Iteration(Again),
-    /// This one, as long as one more result, the last, is true.
-    IfTrue(Again),
-}
-
-impl Again {
-    pub(crate) const NEVER: Again = Again(0);
-    pub(crate) const WHILE_TRUE: Again = Again(1 << 63);
+impl Runs {
     /// How many times more a function may be run.
     pub(crate) const MAX_MORE: u32 = (1 << 31) - 1;
-    const ONCE_MORE: u64 = 1 << 32;
-
-    /// So many times more, at most [`Again::MAX_MORE`].
-    #[inline(always)]
-    pub(crate) fn times(more: u32) -> Again {
-        debug_assert!(more <= Again::MAX_MORE, "more iterations than can be counted");
-        Again(u64::from(more) << 32)
-    }
-
-    /// The same, of which this is iteration 0, in iteration `iteration`: less than 2^32 unless the results decide.
-    pub(crate) fn at(self, iteration: u64) -> Again {
-        debug_assert!(self.is_while() || iteration < Again::ONCE_MORE, "more iterations than can be counted");
-        Again(self.0 | iteration)
-    }
-
-    /// The iteration that is running, from 0.
-    pub(crate) fn iteration(self) -> u64 {
-        if self.is_while() { self.0 & !Again::WHILE_TRUE.0 } else { self.0 & (Again::ONCE_MORE - 1) }
-    }
-
-    /// Whether this is the last time.
-    #[inline(always)]
-    pub(crate) fn is_last(self) -> bool {
-        self.0 < Again::ONCE_MORE
-    }
-
-    /// Whether the last result decides.
-    #[inline(always)]
-    pub(crate) fn is_while(self) -> bool {
-        self.0 >= Again::WHILE_TRUE.0
-    }
-
-    /// The next iteration.
-    #[inline(always)]
-    pub(crate) fn after(self) -> After {
-        if self.is_while() {
-            After::IfTrue(Again(self.0 + 1))
-        } else if self.is_last() {
-            After::Nothing
-        } else {
-            After::Iteration(Again(self.0 - Again::ONCE_MORE + 1))
-        }
-    }
 }
 
 /// A function and its arguments.
@@ -163,24 +101,25 @@ pub(crate) trait CallChain {
     fn path(&self) -> FramePath;
 }
 
-/// One kernel of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KernelRef {
-    pub(crate) function: u32,
-    pub(crate) kernel: u32,
-}
-
 /// Where the slots of a kernel's operands are named.
 #[derive(Clone, Copy)]
 enum Operands<'f> {
-    /// In the plan of a line.
+    /// In the table of the function.
     Planned,
     /// Here: they are copies for this kernel only.
     Copies(&'f [u32]),
     /// By a kernel of a straight line, in these lists.
-    Straight(&'f Member, &'f [u32]),
+    Straight(&'f StraightStep, &'f [u32]),
     /// There are none any more.
     Gone,
+}
+
+/// The surroundings of all kernels of an execution.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'f> {
+    pub(crate) file: &'f Arc<LoadedFile>,
+    pub(crate) functions: &'f dyn Functions,
+    pub(crate) context: &'f ExecContext,
 }
 
 /// What a kernel sees while it runs: its operands, attributes and functions, and where its results go.
@@ -188,12 +127,11 @@ pub struct KernelFrame<'f> {
     slots: NonNull<Value>,
     n_slots: usize,
     step: &'f Step,
-    plan: &'f FunctionPlan,
+    table: &'f KernelTable,
     operands: Operands<'f>,
     request: Request,
     owns: bool,
-    program: &'f Arc<Program>,
-    context: &'f ExecContext,
+    around: Surroundings<'f>,
     /// Its callers; in a line, only of a kernel that needs its path.
     callers: Option<&'f dyn CallChain>,
     _slots: PhantomData<&'f mut [Value]>,
@@ -203,27 +141,26 @@ impl<'f> KernelFrame<'f> {
     /// A frame whose registers were copied: `operands` are the slots of the operands, and the results' follow.
     ///
     /// # Panics
-    /// If these are not as many slots as `kernel` has.
+    /// If these are not as many slots as `step` has.
     #[inline]
     pub(crate) fn of_copies(
         slots: &'f mut [Value],
         operands: &'f [u32],
-        kernel: &'f GeneralKernel,
-        plan: &'f FunctionPlan,
-        (program, context): (&'f Arc<Program>, &'f ExecContext),
+        step: &'f CopyStep,
+        table: &'f KernelTable,
+        around: Surroundings<'f>,
         callers: &'f dyn CallChain,
     ) -> KernelFrame<'f> {
-        assert!(slots.len() == kernel.n_slots(), "a kernel of another frame");
+        assert!(slots.len() == step.n_slots(), "a kernel of another frame");
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
-            step: kernel.step(),
-            plan,
+            step: step.step(),
+            table,
             operands: Operands::Copies(operands),
             request: Request::NONE,
             owns: false,
-            program,
-            context,
+            around,
             callers: Some(callers),
             _slots: PhantomData,
         }
@@ -232,15 +169,15 @@ impl<'f> KernelFrame<'f> {
     /// A frame of a straight line's slots, without a kernel so far.
     pub(crate) fn of_straight(
         slots: &'f mut [Value],
-        plan: &'f FunctionPlan,
-        (program, context): (&'f Arc<Program>, &'f ExecContext),
+        table: &'f KernelTable,
+        around: Surroundings<'f>,
         callers: &'f dyn CallChain,
     ) -> KernelFrame<'f> {
         KernelFrame {
             n_slots: slots.len(),
             slots: NonNull::from(slots).cast(),
             callers: Some(callers),
-            ..KernelFrame::of_line(plan, program, context)
+            ..KernelFrame::of_line(table, around)
         }
     }
 
@@ -249,10 +186,10 @@ impl<'f> KernelFrame<'f> {
     /// # Panics
     /// If its slots are not those of the frame.
     #[inline]
-    pub(crate) fn select_member(&mut self, member: &'f Member, lists: &'f [u32]) {
-        assert!(self.n_slots == member.n_slots, "a kernel of another straight line");
-        self.step = &member.step;
-        self.operands = Operands::Straight(member, lists);
+    pub(crate) fn select_straight(&mut self, step: &'f StraightStep, lists: &'f [u32]) {
+        assert!(self.n_slots == step.n_slots(), "a kernel of another straight line");
+        self.step = step.step();
+        self.operands = Operands::Straight(step, lists);
     }
 
     /// Makes a slot empty.
@@ -281,21 +218,16 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// A frame of a line, without slots and steps so far.
-    pub(crate) fn of_line(
-        plan: &'f FunctionPlan,
-        program: &'f Arc<Program>,
-        context: &'f ExecContext,
-    ) -> KernelFrame<'f> {
+    pub(crate) fn of_line(table: &'f KernelTable, around: Surroundings<'f>) -> KernelFrame<'f> {
         KernelFrame {
             slots: NonNull::dangling(),
             n_slots: 0,
             step: &Step::NONE,
-            plan,
+            table,
             operands: Operands::Planned,
             request: Request::NONE,
             owns: false,
-            program,
-            context,
+            around,
             callers: None,
             _slots: PhantomData,
         }
@@ -304,13 +236,13 @@ impl<'f> KernelFrame<'f> {
     /// Moves to the frame of a function that has a line, whose values may own something or do not.
     ///
     /// # Safety
-    /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the plan's number of slots, and nobody else may
-    /// access them.
+    /// Whenever a kernel runs on this, `slots` must be valid for reading and writing the table's number of
+    /// slots, and nothing else may access them.
     #[inline(always)]
-    pub(crate) unsafe fn enter(&mut self, plan: &'f FunctionPlan, slots: NonNull<Value>, owns: bool) {
+    pub(crate) unsafe fn enter(&mut self, table: &'f KernelTable, slots: NonNull<Value>, owns: bool) {
         self.slots = slots;
-        self.n_slots = plan.n_slots;
-        self.plan = plan;
+        self.n_slots = table.n_slots;
+        self.table = table;
         self.owns = owns;
     }
 
@@ -332,7 +264,7 @@ impl<'f> KernelFrame<'f> {
     /// Runs a step.
     ///
     /// # Safety
-    /// It must be a step of the line of the plan that this is the frame of.
+    /// It must be a step of the line of the function that this is the frame of.
     #[inline(always)]
     pub(crate) unsafe fn run(&mut self, step: &'f Step) -> Outcome {
         self.step = step;
@@ -356,18 +288,18 @@ impl<'f> KernelFrame<'f> {
     }
 
     #[inline]
-    pub(crate) fn plan(&self) -> &'f FunctionPlan {
-        self.plan
+    pub(crate) fn table(&self) -> &'f KernelTable {
+        self.table
     }
 
     pub(crate) fn at(&self) -> KernelRef {
-        KernelRef { function: self.plan.index, kernel: self.step.kernel }
+        KernelRef { function: self.table.function, kernel: self.step.kernel }
     }
 
-    /// What the plan says about the kernel that runs.
+    /// The table's entry of the kernel that runs.
     #[inline]
-    pub(crate) fn kernel(&self) -> &'f KernelPlan {
-        &self.plan.kernels[self.step.kernel as usize]
+    pub(crate) fn kernel(&self) -> &'f KernelEntry {
+        &self.table.kernels[self.step.kernel as usize]
     }
 
     #[inline]
@@ -386,9 +318,9 @@ impl<'f> KernelFrame<'f> {
     #[inline]
     pub(crate) fn operand_slots(&self) -> &'f [u32] {
         match self.operands {
-            Operands::Planned => self.kernel().operands.of(&self.plan.lists),
+            Operands::Planned => self.kernel().operands.of(&self.table.lists),
             Operands::Copies(operands) => operands,
-            Operands::Straight(member, lists) => member.passed(lists),
+            Operands::Straight(step, lists) => step.passed(lists),
             Operands::Gone => &[],
         }
     }
@@ -398,8 +330,8 @@ impl<'f> KernelFrame<'f> {
     pub(crate) fn slot(&self, i: usize) -> &Value {
         static NOTHING: Value = Value::Empty;
         if i < INLINE_OPERANDS {
-            // SAFETY: `inline` names slots of the plan's frames only (`Step::new`), of which this is one: the contract of `run`, the assertion
-            // of `of_copies`.
+            // SAFETY: `inline` names slots of frames of the step's size only (`Step::new`), of which this is
+            // one: the contract of `run`, the assertions of `of_copies` and `select_straight`.
             let slot = unsafe { self.slots.byte_add(self.step.inline[i].bytes()) };
             // SAFETY: the slots are ours, as in `slots`.
             return unsafe { slot.as_ref() };
@@ -467,9 +399,9 @@ impl<'f> KernelFrame<'f> {
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
         let moves = match self.operands {
-            Operands::Planned => is_in(self.kernel().yields.of(&self.plan.lists), i),
+            Operands::Planned => is_in(self.kernel().yields.of(&self.table.lists), i),
             Operands::Copies(_) => true,
-            Operands::Straight(member, lists) => is_in(member.yields(lists), i),
+            Operands::Straight(step, lists) => is_in(step.yields(lists), i),
             Operands::Gone => false,
         };
         let value = self.slots_mut().get_mut(slot)?;
@@ -539,7 +471,7 @@ impl<'f> KernelFrame<'f> {
     /// last time are the kernel's.
     pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
         match times.checked_sub(1) {
-            Some(more @ ..=Again::MAX_MORE) => self.ask(call, Runs::More(more)),
+            Some(more @ ..=Runs::MAX_MORE) => self.ask(call, Runs::More(more)),
             Some(_) => Outcome::error(KernelError::invalid(format!("{times} iterations are too many"))),
             None => self.pass(call.first_operand),
         }
@@ -581,7 +513,7 @@ impl<'f> KernelFrame<'f> {
 
     /// The name of the kernel that runs.
     pub fn name(&self) -> &'f str {
-        self.program.kernel_view(self.at()).name()
+        self.around.file.kernel_view(self.at()).name()
     }
 
     /// An attribute, by its position in the op's definition.
@@ -591,13 +523,13 @@ impl<'f> KernelFrame<'f> {
 
     /// The attribute's id in the file.
     pub(super) fn attr_id(&self, i: usize) -> Option<AttrId> {
-        self.kernel().attrs.of(&self.plan.lists).get(i).copied().map(AttrId)
+        self.kernel().attrs.of(&self.table.lists).get(i).copied().map(AttrId)
     }
 
     /// An attribute as a value, if it is a scalar.
     #[inline]
     pub(crate) fn immediate(&self, i: usize) -> Option<&Value> {
-        self.kernel().immediates.of(&self.plan.immediates).get(i)
+        self.kernel().immediates.of(&self.table.immediates).get(i)
     }
 
     /// What the kernel has made of its use.
@@ -606,7 +538,7 @@ impl<'f> KernelFrame<'f> {
     /// The answer to give if its signature does not say that it makes such a `T`.
     #[inline]
     pub fn prepared<T: 'static>(&self) -> Result<Prepared<'f, T>, Outcome> {
-        let made = self.kernel().prepared.and_then(|i| self.program.prepared(i)?.downcast_ref());
+        let made = self.kernel().prepared.and_then(|i| self.around.file.prepared(i)?.downcast_ref());
         made.map(Prepared).ok_or_else(|| {
             Outcome::error(KernelError::new(ErrorCode::Internal, "the kernel was not prepared"))
         })
@@ -614,22 +546,32 @@ impl<'f> KernelFrame<'f> {
 
     /// A function that the kernel may call.
     pub fn function(&self, i: usize) -> Option<FunctionId> {
-        self.kernel().functions.of(&self.plan.lists).get(i).copied().map(FunctionId)
+        self.kernel().functions.of(&self.table.lists).get(i).copied().map(FunctionId)
     }
 
     /// How many functions the kernel may call.
     pub fn n_functions(&self) -> usize {
-        self.kernel().functions.of(&self.plan.lists).len()
+        self.kernel().functions.of(&self.table.lists).len()
     }
 
     /// The file that the kernel stands in.
     pub fn image(&self) -> &Image<'_> {
-        self.program.image()
+        self.around.file.image()
     }
 
-    /// The program that the kernel stands in.
-    pub(crate) fn program(&self) -> &'f Arc<Program> {
-        self.program
+    /// The file that the kernel stands in.
+    pub(crate) fn file(&self) -> &'f Arc<LoadedFile> {
+        self.around.file
+    }
+
+    /// The functions of the file.
+    pub(crate) fn functions(&self) -> &'f dyn Functions {
+        self.around.functions
+    }
+
+    /// What it shares with the other kernels of the execution.
+    pub(crate) fn around(&self) -> Surroundings<'f> {
+        self.around
     }
 
     /// A part of the file as a buffer that keeps the file alive. No copy.
@@ -637,31 +579,28 @@ impl<'f> KernelFrame<'f> {
     /// # Errors
     /// If `data` is not a part of the file.
     pub fn mapped(&self, data: &[u8]) -> Result<Buffer, ViewError> {
-        self.program.mapped(data)
+        self.around.file.mapped(data)
     }
 
     /// The execution.
     pub fn context(&self) -> &'f ExecContext {
-        self.context
+        self.around.context
     }
 
-    /// The frame that the kernel runs in.
+    /// The path of the frame that the kernel runs in.
     ///
     /// # Errors
     /// The answer to give if it is not known: the kernel's signature must say that it takes its frame.
-    pub fn frame_cx(&self) -> Result<FrameCx<'f>, Outcome> {
-        match self.callers {
-            Some(callers) => Ok(FrameCx::new(callers.path(), self.program)),
-            None => {
-                let message = "the kernel asks for its frame, which its signature does not say";
-                Err(Outcome::error(KernelError::new(ErrorCode::Internal, message)))
-            }
-        }
+    pub fn path(&self) -> Result<FramePath, Outcome> {
+        self.callers.map(CallChain::path).ok_or_else(|| {
+            let message = "the kernel asks for its frame, which its signature does not say";
+            Outcome::error(KernelError::new(ErrorCode::Internal, message))
+        })
     }
 
     /// The kernel as the one that begins executions of `function`; `None` if nothing there asks for its frame.
     pub(crate) fn origin_of(&self, function: FunctionId) -> Option<Arc<Origin>> {
-        let callers = self.callers.filter(|_| self.program.plan(function.0).needs_path)?;
+        let callers = self.callers.filter(|_| self.around.functions.needs_path(function))?;
         Some(Origin::new(callers.path(), self.at()))
     }
 
@@ -671,57 +610,36 @@ impl<'f> KernelFrame<'f> {
             return error.clone();
         }
         let trace = self.callers.map_or_else(Vec::new, CallChain::trace);
-        self.context.raise(&KernelError::of_call(error), trace)
+        self.around.context.raise(&KernelError::of_call(error), trace)
     }
 
     /// Where this kernel stands, to be kept beyond its run.
     pub fn site(&self) -> Site {
-        Site { program: self.program.clone(), at: self.at() }
+        Site { file: self.around.file.clone(), at: self.at() }
     }
 }
 
 /// A place in a program. Asynchronous kernels keep it to say where an error happened.
 #[derive(Clone)]
 pub struct Site {
-    program: Arc<Program>,
+    file: Arc<LoadedFile>,
     at: KernelRef,
 }
 
 impl Site {
     /// As `file:line:col`, if the file says so.
     pub fn location(&self) -> Option<String> {
-        self.program.location_string(self.at)
+        self.file.location_string(self.at)
     }
 
     /// The name that the source gives to the place, as `loc("name")`.
     pub fn name(&self) -> Option<&str> {
-        self.program.location_name(self.at)
+        self.file.location_name(self.at)
     }
 
     /// The error that happened here.
     pub fn error(&self, error: KernelError) -> Error {
-        let trace = self.program.location_string(self.at).into_iter().collect();
+        let trace = self.file.location_string(self.at).into_iter().collect();
         Error::new(error.code(), error.message(), trace)
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn iterations_are_counted_up_while_runs_are_counted_down() {
-        let (mut again, mut iterations) = (Again::times(2).at(5), vec![]);
-        while let After::Iteration(next) = again.after() {
-            again = next;
-            iterations.push(again.iteration());
-        }
-        assert_eq!((iterations, again.is_last()), (vec![6, 7], true));
-        assert_eq!(Again::times(Again::MAX_MORE).iteration(), 0);
-        assert!(!Again::times(Again::MAX_MORE).is_while() && !Again::times(1).is_last());
-        let late = Again::WHILE_TRUE.at(u64::from(u32::MAX));
-        let After::IfTrue(next) = late.after() else { panic!("the result decides") };
-        assert!(next.is_while() && !next.is_last());
-        assert_eq!(next.iteration(), 1 << 32);
     }
 }

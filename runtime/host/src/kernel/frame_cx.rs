@@ -11,9 +11,11 @@
 
 use std::fmt;
 
-use super::{Cursor, KernelFrame, KernelRef, Outcome, Param, Signature};
-use crate::context::{FramePath, FrameStep};
-use crate::program::Program;
+use super::file::LoadedFile;
+use super::frame::{KernelFrame, Outcome};
+use super::param::{Cursor, Param};
+use super::signature::Signature;
+use crate::context::{FramePath, FrameStep, KernelRef};
 
 /// The frame that a kernel runs in. Prints as the calls that lead to it, outermost first: `/while_1#3[7]/body#0[2]`. A call
 /// prints as its location's name, else its callee's, else its kernel's; then the number of the kernel in its function, and
@@ -21,14 +23,10 @@ use crate::program::Program;
 #[derive(Clone)]
 pub struct FrameCx<'f> {
     path: FramePath,
-    program: &'f Program,
+    file: &'f LoadedFile,
 }
 
 impl<'f> FrameCx<'f> {
-    pub(super) fn new(path: FramePath, program: &'f Program) -> FrameCx<'f> {
-        FrameCx { path, program }
-    }
-
     /// The calls that lead to it.
     pub fn path(&self) -> &FramePath {
         &self.path
@@ -51,7 +49,7 @@ impl Param for FrameCx<'_> {
         signature.takes_frame = true;
     }
     fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<FrameCx<'f>, Outcome> {
-        frame.frame_cx()
+        Ok(FrameCx { path: frame.path()?, file: frame.file() })
     }
 }
 
@@ -62,9 +60,9 @@ impl fmt::Display for FrameCx<'_> {
         }
         for &FrameStep { caller, kernel, callee, iteration } in self.path.steps() {
             let at = KernelRef { function: caller, kernel };
-            let name = self.program.location_name(at).unwrap_or_else(|| {
-                let callee = self.program.image().function(callee).name();
-                if callee.is_empty() { self.program.kernel_view(at).name() } else { callee }
+            let name = self.file.location_name(at).unwrap_or_else(|| {
+                let callee = self.file.image().function(callee).name();
+                if callee.is_empty() { self.file.kernel_view(at).name() } else { callee }
             });
             write!(f, "/{name}#{kernel}[{iteration}]")?;
         }

@@ -12,11 +12,9 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::KernelFrame;
-use super::Outcome;
-use super::later::Parking;
+use super::frame::{KernelFrame, Outcome};
 use crate::pool;
-use crate::queue::WhenFull;
+use crate::queue::{Parking, WhenFull};
 
 /// Where a job runs.
 #[derive(Clone, Debug)]

@@ -14,13 +14,15 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
+use super::frame::{KernelFrame, Outcome};
 use super::job::{Job, Place};
-use super::{Completion, KernelFrame, Outcome, Returns, Signature};
+use super::returns::Returns;
+use super::signature::{Completion, Signature};
 use crate::context::{ExecContext, OnCancel};
-use crate::queue::{Task, WhenFull, WorkQueue};
+use crate::queue::{Parking, WhenFull};
 
 /// Results that will be there later.
 pub struct Later<R> {
@@ -99,64 +101,5 @@ fn poll<R: Returns, F: Future<Output = R> + Send + 'static>(
             polled.waiting = Some((parking.clone(), on_cancel));
             Outcome::Later(Job::new(Place::Parked(parking), move |frame| poll(polled, frame)))
         }
-    }
-}
-
-/// Where a task, such as that of a future, waits to be woken.
-pub(crate) struct Parking {
-    queue: Arc<dyn WorkQueue>,
-    task: Mutex<Parked>,
-}
-
-#[derive(Default)]
-enum Parked {
-    #[default]
-    Nothing,
-    Task(Task),
-    /// It was woken before the task came.
-    Woken,
-}
-
-impl Parking {
-    /// A place for a task of this queue.
-    pub(crate) fn new(queue: Arc<dyn WorkQueue>) -> Arc<Parking> {
-        Arc::new(Parking { queue, task: Mutex::default() })
-    }
-
-    fn swap(&self, parked: impl FnOnce(Parked) -> (Parked, Option<Task>)) {
-        let mut slot = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        let (parked, task) = parked(std::mem::take(&mut slot));
-        *slot = parked;
-        drop(slot);
-        if let Some(task) = task {
-            self.queue.add_task(task);
-        }
-    }
-
-    /// Adds the task to the queue as soon as this is woken: perhaps at once.
-    pub(crate) fn park(&self, task: Task) {
-        self.swap(|parked| match parked {
-            Parked::Woken => (Parked::Nothing, Some(task)),
-            Parked::Nothing | Parked::Task(_) => (Parked::Task(task), None),
-        });
-    }
-}
-
-impl Wake for Parking {
-    fn wake(self: Arc<Parking>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Parking>) {
-        self.swap(|parked| match parked {
-            Parked::Task(task) => (Parked::Nothing, Some(task)),
-            Parked::Nothing | Parked::Woken => (Parked::Woken, None),
-        });
-    }
-}
-
-impl fmt::Debug for Parking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Parking")
     }
 }

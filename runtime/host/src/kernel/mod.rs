@@ -1,50 +1,63 @@
-//! Kernels: what a plain Rust function becomes so that the executor can run it.
+//! The interface of kernels: plain Rust functions that the executor can run.
 //!
 //! ```text
 //! fn add_i32(a: i32, b: i32) -> i32           the function, as one would write it anyway
 //! kernel!("tfrt.add.i32", add_i32)            its name, its [`Signature`], and the code between registers and arguments
 //! ```
 //!
-//! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`], [`Rest`] of the operands, [`Attr`]s, functions, the
-//! [`ExecContext`], the [`FrameCx`]; see [`Param`]. Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as its
-//! last operand, which orders it and is otherwise ignored, as in TFRT.
+//! Arguments are taken by type, in order: scalars, `&T` of objects, [`Chain`](crate::Chain), [`Rest`] of the
+//! operands, [`Attr`]s, functions, the [`ExecContext`](crate::ExecContext), the [`FrameCx`]; see [`Param`].
+//! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
+//! its last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
 //! The signature is compared with every use when a program is loaded, so that the code here only meets operands that
 //! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
 //! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
+//!
+//! Nothing here knows plans or the executor. [`program`](crate::program) lays out [`Step`]s and a
+//! [`KernelTable`] per function, the executor makes a [`KernelFrame`] of them, and implements [`Functions`]
+//! for kernels that call functions from a task.
 
+mod attr;
 mod callee;
+mod calling;
 pub mod control;
+mod file;
 mod frame;
 mod frame_cx;
+mod functions;
 mod job;
 mod later;
+mod one;
 mod param;
 mod prepare;
 mod returns;
 mod signature;
+mod step;
+mod table;
 
+pub use attr::RawAttr;
+pub(crate) use attr::immediate;
 pub use callee::Callee;
-pub(crate) use frame::{After, Again, CallChain, KernelRef, Request, Runs};
-pub use frame::{Call, KernelFrame, Outcome, Site};
+pub(crate) use file::{LoadedFile, PreparedUse, location_of};
+pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
+pub(crate) use frame::{CallChain, Request, Runs, Surroundings};
 pub use frame_cx::FrameCx;
+pub(crate) use functions::{FunctionCall, Functions};
 pub use job::Job;
 pub(crate) use job::Place;
 pub use later::Later;
-pub(crate) use later::Parking;
-pub(crate) use param::immediate;
-pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, RawAttr, Rest, StrAttr};
+pub use one::{Async, One};
+pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, Rest, StrAttr};
 pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
-pub use returns::{Async, Failure, One, Returns};
+pub use returns::{Failure, Returns};
+pub(crate) use signature::is_chain;
 pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
+pub(crate) use step::{CopyStep, Slot, Step, StepKind, StraightStep};
+pub(crate) use table::{KernelEntry, KernelTable, Span};
 
 use std::fmt;
 use std::sync::LazyLock;
-
-use crate::value::Chain;
-
-/// The code of a kernel.
-pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 
 /// A kernel: a name, what it takes and gives, and its code.
 pub struct Kernel {
@@ -173,8 +186,3 @@ into_kernel!(A, B, C, D, E);
 into_kernel!(A, B, C, D, E, G);
 into_kernel!(A, B, C, D, E, G, H);
 into_kernel!(A, B, C, D, E, G, H, I);
-
-/// Whether the types that an operand may have are the chain's.
-pub(crate) fn is_chain(types: Types) -> bool {
-    types == <Chain as crate::value::Scalar>::TYPES
-}

@@ -10,9 +10,8 @@ use std::sync::Arc;
 use bef_format::{Image, KernelView};
 use befrost_mem::{Buffer, ViewError};
 
-use super::param::{Cursor, RawAttr};
-use super::{KernelFrame, Outcome, Param, Signature};
-use crate::program::Program;
+use super::attr::RawAttr;
+use crate::mapping::Mapped;
 
 /// What was prepared, of any type.
 pub type AnyPrepared = Box<dyn Any + Send + Sync>;
@@ -54,7 +53,7 @@ pub trait Prepare: Send + Sync + Sized + 'static {
 /// A use of a kernel in a program that is being loaded.
 pub struct KernelUse<'p> {
     name: &'static str,
-    program: &'p Program,
+    file: &'p Mapped,
     function: u32,
     kernel: KernelView<'p, 'p>,
 }
@@ -62,11 +61,11 @@ pub struct KernelUse<'p> {
 impl<'p> KernelUse<'p> {
     pub(crate) fn new(
         name: &'static str,
-        program: &'p Program,
+        file: &'p Mapped,
         function: u32,
         kernel: KernelView<'p, 'p>,
     ) -> KernelUse<'p> {
-        KernelUse { name, program, function, kernel }
+        KernelUse { name, file, function, kernel }
     }
 
     /// The kernel's name.
@@ -125,7 +124,7 @@ impl<'p> KernelUse<'p> {
     }
 
     fn image(&self) -> &'p Image<'p> {
-        self.program.image()
+        self.file.image()
     }
 
     /// A part of the file, such as the elements of a tensor, as a buffer that keeps the file alive. No copy.
@@ -133,24 +132,13 @@ impl<'p> KernelUse<'p> {
     /// # Errors
     /// If `data` is not a part of the file.
     pub fn mapped(&self, data: &[u8]) -> Result<Buffer, ViewError> {
-        self.program.mapped(data)
+        self.file.view(data)
     }
 }
 
 /// What the kernel has made of its use: a parameter of kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'f, T>(pub &'f T);
-
-impl<T: Prepare> Param for Prepared<'_, T> {
-    type Item<'f> = Prepared<'f, T>;
-    fn declare(signature: &mut Signature) {
-        signature.prepare = Some(MakePrepared::new(T::prepare));
-    }
-    #[inline]
-    fn extract<'f>(frame: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Prepared<'f, T>, Outcome> {
-        frame.prepared()
-    }
-}
 
 impl fmt::Debug for KernelUse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,9 +5,9 @@
 
 use bef_format::AttrView;
 
-use super::is_chain;
-use super::param::{FromAttr, immediate};
+use super::attr::{FromAttr, immediate};
 use super::prepare::MakePrepared;
+use crate::value::{Chain, Scalar};
 
 /// IR types, as MLIR prints them, any of which will do; none means any type.
 pub type Types = &'static [&'static str];
@@ -135,4 +135,9 @@ impl Signature {
             && !self.rest.is_some_and(|types| types.is_empty() || is_chain(types))
             || self.calls.is_some()
     }
+}
+
+/// Whether the types that an operand may have are the chain's.
+pub(crate) fn is_chain(types: Types) -> bool {
+    types == Chain::TYPES
 }

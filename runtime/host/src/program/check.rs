@@ -8,8 +8,8 @@ use bef_format::{
     AttrId, FunctionId, FunctionKind, FunctionView, Image, KernelView, OperandMode, RegisterRec, StringId,
 };
 
-use super::{KernelUseError, location_of};
-use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_chain};
+use super::error::KernelUseError;
+use crate::kernel::{CallResults, CallShape, Form, Kernel, Signature, Types, is_chain, location_of};
 use crate::registry::Registry;
 use crate::value::is_of;
 

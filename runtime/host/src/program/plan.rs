@@ -22,60 +22,19 @@ use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use self::line::{Line, line, line_order, with_lines, with_paths};
 use super::check::n_passed;
-use super::{Kernels, PreparedUse};
-use crate::kernel::{Again, Completion, Form, KernelFn, KernelRef, immediate};
+use super::kernels::Kernels;
+use crate::context::KernelRef;
+use crate::kernel::{Completion, Form, KernelEntry, KernelTable, LoadedFile, Span, immediate};
 use crate::value::{Value, scalar_tag};
 
 pub(crate) use self::general::{General, GeneralKernel, Operand, User};
-pub(crate) use self::line::{Carry, INLINE_OPERANDS, Move, Step, StepKind, Target};
+pub(crate) use self::line::{Carry, Move, Target};
 pub(crate) use self::straight::{Member, Out, Straight};
 
-/// A range of one of a plan's lists.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Span {
-    first: u32,
-    n: u32,
-}
-
-impl Span {
-    /// Where it begins, and how long it is.
-    #[inline(always)]
-    pub(crate) fn bounds(self) -> (usize, usize) {
-        (self.first as usize, self.n as usize)
-    }
-
-    #[inline]
-    pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
-        list.get(self.first as usize..).and_then(|rest| rest.get(..self.n as usize)).unwrap_or_default()
-    }
-
-    fn is_empty(self) -> bool {
-        self.n == 0
-    }
-
-    fn push<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) -> Span {
-        let first = list.len() as u32;
-        list.extend(items);
-        Span { first, n: list.len() as u32 - first }
-    }
-}
-
-/// What is known of a kernel, apart from what its [`Step`] has at hand.
+/// What the executor knows of a kernel, apart from its [`KernelEntry`] and what its
+/// [`Step`](crate::kernel::Step) has at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelPlan {
-    pub(crate) run: KernelFn,
-    /// The slots of what is passed to the kernel; in `FunctionPlan::lists`.
-    pub(crate) operands: Span,
-    /// In the line: the operands that the kernel may keep, as a set of 32 bits a word; in `lists`.
-    pub(crate) yields: Span,
-    /// The registers that must not be an error or dead, unless the kernel finds out about all by reading them; in `lists`.
-    pub(crate) checked: Span,
-    /// Attribute ids; in `lists`.
-    pub(crate) attrs: Span,
-    /// The attributes that are scalars as values, the others as nothing; in `FunctionPlan::immediates`.
-    pub(crate) immediates: Span,
-    /// Function ids; in `lists`.
-    pub(crate) functions: Span,
     /// In the line: what it may call, function by function; in `Line::targets`.
     pub(crate) targets: Span,
     /// If it calls functions: the operand that is their first argument.
@@ -86,39 +45,24 @@ pub(crate) struct KernelPlan {
     pub(crate) is_any: bool,
     /// How many events it waits for.
     pub(crate) ready_count: u32,
-    /// Whether it stores all of its results or, when it is not done, none.
-    pub(crate) stores_all: bool,
     /// Whether its results are final when it has run, and it calls nothing.
     pub(crate) is_sync: bool,
     /// Whether what takes time in it is done later, by a task.
     pub(crate) defers: bool,
-    /// What it has made of its use, by number in the program.
-    pub(crate) prepared: Option<u32>,
-}
-
-/// Whether a number is in a set with 32 bits a word.
-#[inline]
-pub(crate) fn is_in(set: &[u32], i: usize) -> bool {
-    set.get(i / 32).is_some_and(|word| word >> (i % 32) & 1 != 0)
 }
 
 /// How a function is executed.
 pub(crate) struct FunctionPlan {
-    /// Which function.
-    pub(crate) index: u32,
+    /// What its kernels read of it.
+    pub(crate) table: KernelTable,
     pub(crate) n_args: u32,
     pub(crate) n_registers: u32,
-    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges that a kernel has declared
-    /// as a chain.
-    pub(crate) n_slots: usize,
     pub(crate) results: Box<[u32]>,
     /// Whether it is native code.
     pub(crate) is_native: bool,
     /// Whether its kernels run in the order of the program, up to the first that fails.
     pub(crate) is_sync: bool,
     pub(crate) arg_types: Box<[ArgType]>,
-    pub(crate) lists: Box<[u32]>,
-    pub(crate) immediates: Box<[Value]>,
     /// By kernel index.
     pub(crate) kernels: Box<[KernelPlan]>,
     /// Whether a kernel asks for its frame, here or in a function that is called from here.
@@ -146,17 +90,31 @@ impl FunctionPlan {
         self.has_line && (!is_seeded || self.is_sync)
     }
 
-    /// How many results a kernel gets that has the function run.
+    /// How many results a kernel gets that has the function run; `is_while`: as long as the last result is
+    /// true.
     #[inline]
-    pub(crate) fn n_results(&self, again: Again) -> usize {
-        self.results.len().saturating_sub(usize::from(again.is_while()))
+    pub(crate) fn n_results(&self, is_while: bool) -> usize {
+        self.results.len().saturating_sub(usize::from(is_while))
+    }
+
+    /// Number of the function.
+    #[inline]
+    pub(crate) fn index(&self) -> u32 {
+        self.table.function
+    }
+
+    /// How many slots a frame has: one for each register, and behind them one that holds a chain, for edges
+    /// that a kernel has declared as a chain.
+    #[inline]
+    pub(crate) fn n_slots(&self) -> usize {
+        self.table.n_slots
     }
 
     /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so there are no straight lines then.
     #[inline]
     pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &General {
         let plan = if is_seeded { &self.seeded } else { &self.general };
-        plan.get_or_init(|| General::new(&image.function(self.index), image, self, !is_seeded))
+        plan.get_or_init(|| General::new(&image.function(self.index()), image, self, !is_seeded))
     }
 }
 
@@ -222,9 +180,9 @@ impl Lists {
 }
 
 /// Plans all functions of a checked image.
-pub(super) fn plan(image: &Image<'_>, kernels: &Kernels, prepared: &[PreparedUse]) -> Box<[FunctionPlan]> {
-    let mut plans: Vec<FunctionPlan> =
-        image.functions().map(|f| plan_function(image, &f, kernels, prepared)).collect();
+pub(super) fn plan(file: &LoadedFile, kernels: &Kernels) -> Box<[FunctionPlan]> {
+    let image = file.image();
+    let mut plans: Vec<FunctionPlan> = image.functions().map(|f| plan_function(file, &f, kernels)).collect();
     let n_args: Vec<u32> = plans.iter().map(|plan| plan.n_args).collect();
     let planned = plans.iter().zip(image.functions());
     let orders: Vec<Option<Vec<u32>>> = planned.map(|(plan, f)| line_order(&f, plan, kernels)).collect();
@@ -243,12 +201,9 @@ pub(super) fn plan(image: &Image<'_>, kernels: &Kernels, prepared: &[PreparedUse
     plans.into()
 }
 
-fn plan_function(
-    image: &Image<'_>,
-    function: &FunctionView<'_, '_>,
-    resolved: &Kernels,
-    prepared: &[PreparedUse],
-) -> FunctionPlan {
+fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &Kernels) -> FunctionPlan {
+    let image = file.image();
+    let mut entries = Vec::with_capacity(function.n_kernels() as usize);
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
     let mut kernels = Vec::with_capacity(function.n_kernels() as usize);
     for (i, kernel) in function.kernels().enumerate() {
@@ -283,9 +238,7 @@ fn plan_function(
             true => (0..operands.len()).filter(is_counted).count() as u32,
             false => kernel.ready_count(),
         };
-        kernels.push(KernelPlan {
-            is_any,
-            ready_count,
+        entries.push(KernelEntry {
             run: known.run,
             operands: Span::push(&mut lists, passed),
             yields: Span::default(),
@@ -296,28 +249,37 @@ fn plan_function(
                 kernel.attrs().iter().map(|&id| immediate(&image.attr(id))),
             ),
             functions: Span::push(&mut lists, kernel.functions().iter().map(|id| id.0)),
+            prepared: file.prepared_at(at),
+            stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
+        });
+        kernels.push(KernelPlan {
             targets: Span::default(),
+            first_passed: signature.calls.map(|shape| shape.first_operand),
             first_result: kernel.first_result(),
             // As wide as in the file.
             n_results: kernel.n_results() as u16,
-            first_passed: signature.calls.map(|shape| shape.first_operand),
-            stores_all: signature.stores_all || signature.calls.is_some_and(|shape| shape.form != Form::Own),
+            is_any,
+            ready_count,
             is_sync: signature.completion == Completion::Sync && signature.calls.is_none(),
             defers: signature.completion == Completion::Async,
-            prepared: PreparedUse::find(prepared, at),
         });
     }
+    let table = KernelTable {
+        function: function.index(),
+        n_slots: function.n_registers() as usize + 1,
+        lists: lists.into(),
+        immediates: immediates.into(),
+        kernels: entries.into(),
+        retired: Box::default(),
+    };
     FunctionPlan {
-        index: function.index(),
+        table,
         n_args: function.n_args(),
         n_registers: function.n_registers(),
-        n_slots: function.n_registers() as usize + 1,
         results: function.results().into(),
         is_native: function.kind() == FunctionKind::Native,
         is_sync: function.kind() == FunctionKind::Sync,
         arg_types: (0..function.n_args()).map(|i| ArgType::new(function.arg_type(i))).collect(),
-        lists: lists.into(),
-        immediates: immediates.into(),
         kernels: kernels.into(),
         needs_path: false,
         has_line: false,

@@ -8,15 +8,16 @@
 //! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block, at most B threads for those that may (tokio)
 //! ```
 //!
-//! The executor never blocks. Callers from outside do, by [`WorkQueue::wait`], and so may a kernel that calls a function from inside: its
-//! thread runs other tasks meanwhile. [`parallel_for`](parallel::parallel_for) spreads one kernel's work over the same workers; tasks for a later
-//! time wait in [`timers`].
+//! The executor never blocks. Callers from outside do, by [`WorkQueue::wait`], and so may a kernel that calls
+//! a function from inside: its thread runs other tasks meanwhile.
+//! [`parallel_for`](crate::parallel::parallel_for) spreads one kernel's work over the same workers; tasks for
+//! a later time wait in [`timers`].
 
 mod donors;
 mod here;
 mod multi;
 mod open;
-pub mod parallel;
+mod parking;
 mod places;
 mod single;
 mod task;
@@ -31,6 +32,7 @@ use crate::error::{ErrorCode, KernelError};
 
 pub use here::Keeper;
 pub use multi::MultiThreaded;
+pub(crate) use parking::Parking;
 pub use single::SingleThreaded;
 pub use task::Task;
 pub(crate) use task::Work;

@@ -7,8 +7,8 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::PANEL;
 use super::functions::{Function, fma};
+use super::layout::PANEL;
 use super::planes::ACROSS;
 
 /// What happens to a product on its way to memory: `f(product * scale + bias + residual)`.

@@ -13,8 +13,8 @@
 
 use std::ops::Range;
 
+use super::layout::{PANEL, Step};
 use super::vector::Vector;
-use super::{PANEL, Step};
 
 /// Windows at a time.
 pub(crate) const ACROSS: usize = 32;

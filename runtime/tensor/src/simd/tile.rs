@@ -20,9 +20,8 @@ use std::arch::x86_64::*;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 #[cfg(target_arch = "x86_64")]
-use super::MAX_ROWS;
 use super::functions::fma;
-use super::{LINE, PANEL, Place, ROW, Row, Segment, Step};
+use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, Place, ROW, Row, Segment, Step};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -76,7 +75,7 @@ fn portable_of<const R: usize, const LANES: usize>(
             let b = &b[p].as_chunks::<LANES>().0[part];
             for i in 0..R {
                 for j in 0..LANES {
-                    sums[i][j] = fma::<{ super::FUSED }>(a[i][p], b[j], sums[i][j]);
+                    sums[i][j] = fma::<{ FUSED }>(a[i][p], b[j], sums[i][j]);
                 }
             }
         }
@@ -96,7 +95,7 @@ pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
     for _ in 0..steps {
         for sum in sums.iter_mut() {
             for sum in &mut sum[..8] {
-                *sum = fma::<{ super::FUSED }>(*sum, x, x);
+                *sum = fma::<{ FUSED }>(*sum, x, x);
             }
         }
     }

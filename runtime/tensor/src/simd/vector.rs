@@ -10,6 +10,7 @@
 use std::arch::x86_64::*;
 
 use super::functions::fma;
+use super::layout::FUSED;
 
 /// Some numbers at once.
 ///
@@ -88,7 +89,7 @@ impl Vector for [f32; 8] {
 
     #[inline(always)]
     unsafe fn times_plus(self, y: Self, z: Self) -> Self {
-        std::array::from_fn(|i| fma::<{ super::FUSED }>(self[i], y[i], z[i]))
+        std::array::from_fn(|i| fma::<{ FUSED }>(self[i], y[i], z[i]))
     }
 
     #[inline(always)]

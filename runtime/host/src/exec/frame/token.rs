@@ -25,11 +25,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::super::again::Again;
 use super::{Frame, Sink, Turn};
 use crate::async_value::AsyncRef;
-use crate::context::FramePath;
+use crate::context::{FramePath, KernelRef};
 use crate::error::{Error, KernelError};
-use crate::kernel::{Again, CallChain, KernelRef};
+use crate::kernel::CallChain;
 use crate::pool;
 use crate::program::{GeneralKernel, Member, Straight, User};
 use crate::queue::Latch;
@@ -244,7 +245,7 @@ impl Running {
     /// The path of a frame of `function` that the kernel calls.
     pub(in crate::exec) fn path_of_callee(&self, function: u32, iteration: u64) -> FramePath {
         let mut path = self.path();
-        let at = KernelRef { function: self.frame().plan().index, kernel: self.kernel() };
+        let at = KernelRef { function: self.frame().plan().index(), kernel: self.kernel() };
         path.push(at, function, iteration);
         path
     }
@@ -323,7 +324,7 @@ impl StraightRun {
 
     /// Its number.
     pub(in crate::exec) fn kernel(&self) -> u32 {
-        self.member().map_or(self.at.user.kernel(), |member| member.step.kernel)
+        self.member().map_or(self.at.user.kernel(), |member| member.step.step().kernel)
     }
 
     /// An error of the next kernel.
@@ -341,7 +342,7 @@ impl StraightRun {
         late: &mut Vec<(Later, AsyncRef)>,
     ) {
         let Some(member) = self.member() else { return };
-        let kernel = &self.frame().general().kernels[member.step.kernel as usize];
+        let kernel = &self.frame().general().kernels[member.step.step().kernel as usize];
         self.skip();
         // SAFETY: the kernel is in this line only, and the line is past it now.
         unsafe { self.frame().publish(kernel, results, sink, late) };

@@ -11,7 +11,7 @@ fn lines(program: &Program, is_seeded: bool) -> Vec<Vec<u32>> {
     let general = plan.general(program.image(), is_seeded);
     let mut lines = vec![Vec::new()];
     for member in &general.members {
-        lines.last_mut().unwrap().push(member.step.kernel);
+        lines.last_mut().unwrap().push(member.step.step().kernel);
         if member.is_last {
             lines.push(Vec::new());
         }

@@ -9,7 +9,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, Running};
-use super::super::{cancelled, operand_error};
+use super::super::operands::operand_error;
 use super::{Agenda, MAX_AT_ONCE, MAX_OWED, Worker};
 use crate::context::ExecContext;
 use crate::error::{ErrorCode, KernelError};
@@ -36,7 +36,7 @@ impl Worker {
         if instead.is_some() || self.owes > most || cancellation.attention().load(Ordering::Relaxed) {
             return self.kernel_with_care(running, instead);
         }
-        let run = running.info().step().run;
+        let run = running.info().step().step().run;
         self.invoke(running, run);
     }
 
@@ -48,7 +48,7 @@ impl Worker {
         cancellation.before_kernel();
         let instead = match instead {
             Some(Value::Dead) => Some(Value::Dead),
-            _ if cancellation.is_cancelled() => Some(cancelled(context)),
+            _ if cancellation.is_cancelled() => Some(context.cancelled()),
             instead => instead,
         };
         if let Some(value) = instead {
@@ -57,7 +57,7 @@ impl Worker {
         if std::mem::take(&mut self.owes) > 0 {
             context.queue().hand_over();
         }
-        let run = running.info().step().run;
+        let run = running.info().step().step().run;
         self.invoke(running, run);
     }
 
@@ -85,7 +85,7 @@ impl Worker {
         let context = &running.frame().execution.context;
         if context.request.cancellation.is_cancelled() {
             drop(job);
-            let value = cancelled(context);
+            let value = context.cancelled();
             return self.settle_all(running, &value);
         }
         let n_slots = running.info().n_slots();
@@ -115,13 +115,15 @@ impl Worker {
         if let [chain] = chain {
             chain.overwrite(Value::Chain);
         }
-        let (program, context) = (&frame.execution.program, &frame.execution.context);
+        let around = frame.execution.around();
         let operands = &self.identity[..n_operands];
         let mut kernel_frame =
-            KernelFrame::of_copies(slots, operands, info, frame.plan(), (program, context), running);
+            KernelFrame::of_copies(slots, operands, info.step(), &frame.plan().table, around, running);
         let mut outcome = run(&mut kernel_frame);
         while let Outcome::Later(job) = outcome {
-            if !matches!(job.place(), Place::Queue) || !may_go_on(&self.agenda, &mut self.at_once, context) {
+            if !matches!(job.place(), Place::Queue)
+                || !may_go_on(&self.agenda, &mut self.at_once, around.context)
+            {
                 outcome = Outcome::Later(job);
                 break;
             }

@@ -1,11 +1,12 @@
 //! Kernels that have functions run: once, or again and again.
 
+use super::super::again::{After, Again};
 use super::super::frame::{Frame, Head, Looping, Running, Then};
 use super::super::line::LineExecutor;
-use super::super::{callee, cancelled, operand_error, resolved};
+use super::super::operands::{callee, operand_error};
 use super::{For, Worker};
 use crate::error::KernelError;
-use crate::kernel::{After, Again, Request, Runs};
+use crate::kernel::{Request, Runs};
 use crate::value::Value;
 
 /// An iteration that has ended.
@@ -23,8 +24,7 @@ impl Worker {
         Request { call, runs }: Request,
     ) -> Result<(), (Running, KernelError)> {
         let frame = running.frame();
-        let plan = &frame.plan().kernels[running.kernel() as usize];
-        let function = match callee(call, plan, &frame.plan().lists) {
+        let function = match callee(call, frame.plan(), running.kernel()) {
             Ok(function) => function,
             Err(error) => return Err((running, error)),
         };
@@ -123,7 +123,7 @@ impl Worker {
             let condition = condition.clone();
             return condition.and_then(move |_| Worker::on_thread(|worker| worker.iterate(ended)));
         }
-        let condition = if is_while { ended.results.pop().map(resolved) } else { None };
+        let condition = if is_while { ended.results.pop().map(Value::resolved) } else { None };
         let Iteration { looping: Looping { running, again }, function, results } = ended;
         self.come_back(&running);
         let next = match (again.after(), condition) {
@@ -165,5 +165,5 @@ pub(super) fn may_start(running: &Running) -> Result<(), Value> {
     let context = &running.frame().execution.context;
     let cancellation = &context.request.cancellation;
     cancellation.before_kernel();
-    if cancellation.is_cancelled() { Err(cancelled(context)) } else { Ok(()) }
+    if cancellation.is_cancelled() { Err(context.cancelled()) } else { Ok(()) }
 }

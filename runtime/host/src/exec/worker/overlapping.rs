@@ -8,11 +8,10 @@
 //! On one thread, an iteration does what it can before the next one starts, as if it were the only one. The loop's results are those of the last
 //! iteration, in whatever state; the kernel is complete when all iterations have ended.
 
+use super::super::again::Again;
 use super::super::frame::{Frame, Head, Then, Turn, TurnEnd};
-use super::super::resolved;
 use super::looping::{is_true, may_start};
 use super::{For, Worker};
-use crate::kernel::Again;
 use crate::value::Value;
 
 impl Worker {
@@ -71,7 +70,7 @@ impl Worker {
             let condition = condition.clone();
             return condition.and_then(move |_| Worker::on_thread(|worker| worker.advance(head)));
         }
-        let condition = head.values.pop().map(resolved);
+        let condition = head.values.pop().map(Value::resolved);
         match is_true(&head.running, condition) {
             Ok(true) => {
                 if let Some(head) = head.enter() {

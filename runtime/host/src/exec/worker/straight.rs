@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;
 
 use super::super::frame::{Ready, StraightRun};
-use super::super::{blocking, cancelled, operand_error, resolved};
+use super::super::operands::{blocking, operand_error};
 use super::{Agenda, Sink, Worker};
 use crate::error::KernelError;
 use crate::kernel::{KernelFrame, Outcome};
@@ -41,20 +41,19 @@ impl Worker {
         let Some(run) = &*straight else { return };
         let n_slots = run.n_slots();
         let frame = run.frame();
-        let (program, context) = (&frame.execution.program, &frame.execution.context);
+        let around = frame.execution.around();
         let lists = &*frame.general().member_lists;
-        let attention = context.request.cancellation.attention();
-        let mut slots =
-            KernelFrame::of_straight(&mut scratch[..n_slots], frame.plan(), (program, context), run);
+        let attention = around.context.request.cancellation.attention();
+        let mut slots = KernelFrame::of_straight(&mut scratch[..n_slots], &frame.plan().table, around, run);
         let mut panicked = panicked.take();
         while let Some(member) = run.member() {
-            slots.select_member(member, lists);
+            slots.select_straight(&member.step, lists);
             // Relaxed: a hint to look.
             let outcome = if panicked.is_some() || attention.load(Ordering::Relaxed) || member.is_checked {
                 let outcome = before(run, &mut slots, member.operands(lists), panicked.take());
-                outcome.unwrap_or_else(|| (member.step.run)(&mut slots))
+                outcome.unwrap_or_else(|| (member.step.step().run)(&mut slots))
             } else {
-                (member.step.run)(&mut slots)
+                (member.step.step().run)(&mut slots)
             };
             // What owns nothing is not dropped: the compiler is not asked to see that it need not be.
             let outcome = ManuallyDrop::new(outcome);
@@ -75,7 +74,7 @@ impl Worker {
                 run.skip();
             }
             if !member.is_last {
-                agenda.hand_out(context.queue());
+                agenda.hand_out(around.context.queue());
             }
         }
         let Some(run) = self.straight.take() else { return };
@@ -110,7 +109,7 @@ fn before(
     let blocked = blocked(slots, operands);
     if context.request.cancellation.is_cancelled() {
         slots.fill_results(
-            &blocked.filter(|value| matches!(value, Value::Dead)).unwrap_or_else(|| cancelled(context)),
+            &blocked.filter(|value| matches!(value, Value::Dead)).unwrap_or_else(|| context.cancelled()),
         );
         return Some(Outcome::Done);
     }
@@ -146,7 +145,7 @@ fn given<'s>(
             Out::Copy => slots.result(i).cloned(),
             Out::Move => slots.take_result(i),
         };
-        match value.map(resolved) {
+        match value.map(Value::resolved) {
             None | Some(Value::Async(_)) => Value::Error(operand_error().into()),
             Some(value) => value,
         }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use bef_format::{FunctionView, Image, OperandMode};
 
-use super::line::{INLINE_OPERANDS, Step};
 use super::straight::{self, Found, Lines, Member, Site, Straight};
-use super::{FunctionPlan, Lists, Span};
+use super::{FunctionPlan, Lists};
+use crate::kernel::{CopyStep, Span};
 use crate::value::scalar_tag;
 
 /// Whom to tell of what.
@@ -82,8 +82,7 @@ pub(super) const NO_LINE: u32 = u32::MAX;
 
 /// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a chain.
 pub(crate) struct GeneralKernel {
-    step: Step,
-    n_operands: u32,
+    step: CopyStep,
     /// Where the results go.
     first_register: u32,
     /// In `General::operands`.
@@ -106,24 +105,24 @@ const _: () = assert!(size_of::<GeneralKernel>() <= 64);
 
 impl GeneralKernel {
     #[inline]
-    pub(crate) fn step(&self) -> &Step {
+    pub(crate) fn step(&self) -> &CopyStep {
         &self.step
     }
 
     /// How many operands it gets.
     #[inline]
     pub(crate) fn n_operands(&self) -> usize {
-        self.n_operands as usize
+        self.step.n_operands()
     }
 
     #[inline]
     pub(crate) fn n_results(&self) -> usize {
-        usize::from(self.step.n_results)
+        self.step.n_results()
     }
 
     #[inline]
     pub(crate) fn n_slots(&self) -> usize {
-        self.n_operands() + self.n_results() + 1
+        self.step.n_slots()
     }
 
     /// Whether it begins a straight line.
@@ -135,7 +134,7 @@ impl GeneralKernel {
     /// The registers of the results.
     #[inline]
     pub(crate) fn registers(&self) -> Range<u32> {
-        self.first_register..self.first_register + u32::from(self.step.n_results)
+        self.first_register..self.first_register + self.n_results() as u32
     }
 }
 
@@ -204,7 +203,7 @@ impl General {
             entering.push(lines.push(&site, line));
         }
         for (k, (kernel, known)) in function.kernels().zip(&plan.kernels).enumerate() {
-            let k = k as u32;
+            let (entry, k) = (&plan.table.kernels[k], k as u32);
             let is_data = |mode: OperandMode| matches!(mode, OperandMode::Required | OperandMode::Lenient);
             let mode = |i: usize| match kernel.operand_mode(i as u32) {
                 mode if known.is_any && is_data(mode) => OperandMode::Lenient,
@@ -221,7 +220,7 @@ impl General {
                 }
                 None if found.follows(k) => Vec::new(),
                 None => {
-                    let is_passed = |i| i < known.operands.n as usize;
+                    let is_passed = |i| i < entry.operands.n as usize;
                     let all = kernel.operands().iter().enumerate();
                     all.map(|(i, &register)| Operand { register, mode: mode(i), is_passed: is_passed(i) })
                         .collect()
@@ -241,14 +240,11 @@ impl General {
                 n_any.push(if known.is_any { n_data } else { 0 });
             }
             let n_passed = all.iter().filter(|operand| operand.is_passed).count() as u32;
-            let inline: Vec<u32> = (0..n_passed.min(INLINE_OPERANDS as u32)).collect();
-            let n_slots = n_passed as usize + usize::from(known.n_results) + 1;
             let is_plain = |operand: &Operand| {
                 operand.is_passed && operand.mode == OperandMode::Required && !is_counted(operand.register)
             };
             kernels.push(GeneralKernel {
-                step: Step::new(known, k, &inline, n_passed, n_slots),
-                n_operands: n_passed,
+                step: CopyStep::new(entry.run, k, n_passed, known.n_results),
                 first_register: known.first_result,
                 gathers_plainly: all.iter().all(is_plain),
                 operands: Span::push(&mut operands, all.into_iter()),

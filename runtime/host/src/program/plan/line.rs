@@ -15,188 +15,49 @@ use std::collections::BTreeMap;
 use bef_format::{FunctionKind, FunctionView, Image, OperandMode};
 
 use super::general::Listeners;
-use super::{FunctionPlan, KernelPlan, Kernels, Lists, Span};
-use crate::kernel::{Completion, Form, KernelFn, Outcome};
+use super::{FunctionPlan, Kernels, Lists};
+use crate::kernel::{Completion, Form, KernelFn, Outcome, Slot, Span, Step, StepKind};
 use crate::value::Value;
 
-/// How many operands a [`Step`] has at hand.
-pub(crate) const INLINE_OPERANDS: usize = 3;
-
-/// A slot of a frame, as the distance in bytes from the first: what an address is made of with one addition.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot(u32);
-
-/// More slots than this no frame has.
-pub(crate) const MAX_SLOTS: usize = 1 << 28;
-
-impl Slot {
-    /// Slot number `index`, which is less than [`MAX_SLOTS`].
-    fn new(index: usize) -> Slot {
-        assert!(index < MAX_SLOTS, "a slot that no frame has");
-        Slot((index * size_of::<Value>()) as u32)
-    }
-
-    /// The distance in bytes.
-    #[inline(always)]
-    pub(crate) fn bytes(self) -> usize {
-        self.0 as usize
-    }
-
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.bytes() / size_of::<Value>()
-    }
-}
-
-/// What a [`Step`] is. The steps of forms have as many targets as they choose from; but a [`StepKind::Case`] may be asked for one that it has
-/// not. Only of kernels and what prepares or frees registers, the code does something: that of the others answers with a request, and whoever
-/// executes the line does what they stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StepKind {
-    /// A kernel whose code is run.
-    Kernel,
-    /// No kernel: it prepares or frees registers.
-    Registers,
-    /// A kernel of [`Form::Call`].
-    Call,
-    /// A kernel of [`Form::Branch`].
-    Branch,
-    /// A kernel of [`Form::Case`].
-    Case,
-    /// A kernel of [`Form::Repeat`].
-    Repeat,
-    /// A kernel of [`Form::While`].
-    While,
-    /// A kernel of its own form that needs the path of its frame.
-    Placed,
-    /// The last of a line.
-    End,
-}
-
-/// One step of a line, with all that a small kernel needs in half a cache line.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) run: KernelFn,
-    /// The slots of the first operands; where there is none, the last slot.
-    pub(crate) inline: [Slot; INLINE_OPERANDS],
-    /// The slot of the first result; if there is none, the last slot.
-    pub(crate) first_result: Slot,
-    /// The kernel, or the number of the list of registers to free.
-    pub(crate) kernel: u32,
-    pub(crate) n_results: u16,
-    pub(crate) kind: StepKind,
-}
-
-const _: () = assert!(size_of::<Step>() == 32);
-
-impl Step {
-    /// The end of an empty line.
-    pub(crate) const NONE: Step = Step {
-        run: |_| Outcome::Request,
-        inline: [Slot(0); INLINE_OPERANDS],
-        first_result: Slot(0),
-        kernel: 0,
-        n_results: 0,
-        kind: StepKind::End,
-    };
-
-    /// A kernel with these operands and results in a frame with `n_slots` slots.
-    pub(super) fn new(
-        plan: &KernelPlan,
-        kernel: u32,
-        operands: &[u32],
-        first_result: u32,
-        n_slots: usize,
-    ) -> Step {
-        let last = Slot::new(n_slots - 1);
-        let mut inline = [last; INLINE_OPERANDS];
-        for (slot, &operand) in inline.iter_mut().zip(operands) {
-            *slot = Slot::new(operand as usize);
+/// A step for a kernel that does not find out by itself whether all its operands are concrete, or that may
+/// store some results and then fail: before it runs, it has none.
+fn guarded(step: Step) -> Step {
+    let run: KernelFn = |frame| {
+        let (kernel, lists) = (frame.kernel(), &frame.table().lists);
+        if !kernel.stores_all {
+            frame.clear_results();
         }
-        let first_result = if plan.n_results == 0 { last } else { Slot::new(first_result as usize) };
-        let step = Step {
-            run: plan.run,
-            inline,
-            first_result,
-            kernel,
-            n_results: plan.n_results,
-            kind: StepKind::Kernel,
-        };
-        assert!(step.fits(n_slots), "a register that the frame does not have");
-        step
-    }
+        let slots = frame.slots();
+        if kernel.checked.of(lists).iter().all(|&register| slots[register as usize].is_concrete()) {
+            (kernel.run)(frame)
+        } else {
+            Outcome::Operand
+        }
+    };
+    Step { run, ..step }
+}
 
-    /// The same for a kernel that does not find out by itself whether all its operands are concrete, or that may store some results and then
-    /// fail: before it runs, it has none.
-    fn guarded(self) -> Step {
-        let run: KernelFn = |frame| {
-            let (kernel, lists) = (frame.kernel(), &frame.plan().lists);
-            if !kernel.stores_all {
-                frame.clear_results();
-            }
-            let slots = frame.slots();
-            if kernel.checked.of(lists).iter().all(|&register| slots[register as usize].is_concrete()) {
-                (kernel.run)(frame)
-            } else {
-                Outcome::Operand
-            }
-        };
-        Step { run, ..self }
-    }
+/// A step that frees the registers of list `list`.
+fn retire(list: u32, n_slots: usize) -> Step {
+    let run: KernelFn = |frame| {
+        let table = frame.table();
+        for &register in table.retired[frame.step().kernel as usize].of(&table.lists) {
+            frame.slots_mut()[register as usize] = Value::Empty;
+        }
+        Outcome::Done
+    };
+    Step { kernel: list, ..Step::registers(run, n_slots) }
+}
 
-    /// The same for a kernel whose form is followed without running it, which may call `targets`.
-    fn of_form(self, kind: StepKind, targets: Span) -> Step {
-        let [decides, _, unused] = self.inline;
-        Step { run: Step::NONE.run, inline: [decides, Slot(targets.first), unused], kind, ..self }
-    }
-
-    /// The same for a kernel that needs its path: whoever executes the line runs its code.
-    fn placed(self) -> Step {
-        Step { run: Step::NONE.run, kind: StepKind::Placed, ..self }
-    }
-
-    /// Of a step whose form is followed: the first of those that it may call. It stands where others have their second operand.
-    #[inline(always)]
-    pub(crate) fn first_target(&self) -> usize {
-        self.inline[1].0 as usize
-    }
-
-    /// Prepares or frees registers.
-    fn registers(run: KernelFn, n_slots: usize) -> Step {
-        let last = Slot::new(n_slots - 1);
-        let inline = [last; INLINE_OPERANDS];
-        Step { run, inline, first_result: last, kind: StepKind::Registers, ..Step::NONE }
-    }
-
-    /// Frees the registers of list `list`.
-    fn retire(list: u32, n_slots: usize) -> Step {
-        let run: KernelFn = |frame| {
-            let plan = frame.plan();
-            let registers = plan.line.retired[frame.step().kernel as usize].of(&plan.lists);
-            for &register in registers {
-                frame.slots_mut()[register as usize] = Value::Empty;
-            }
-            Outcome::Done
-        };
-        Step { kernel: list, ..Step::registers(run, n_slots) }
-    }
-
-    /// Puts a chain into the last slot.
-    fn chain(n_slots: usize) -> Step {
-        let run: KernelFn = |frame| {
-            if let Some(last) = frame.slots_mut().last_mut() {
-                *last = Value::Chain;
-            }
-            Outcome::Done
-        };
-        Step::registers(run, n_slots)
-    }
-
-    /// Whether a frame with so many slots has all those that the step names.
-    pub(crate) fn fits(&self, n_slots: usize) -> bool {
-        self.first_result.index() + usize::from(self.n_results.max(1)) <= n_slots
-            && self.inline.iter().all(|slot| slot.index() < n_slots)
-    }
+/// A step that puts a chain into the last slot.
+fn chain(n_slots: usize) -> Step {
+    let run: KernelFn = |frame| {
+        if let Some(last) = frame.slots_mut().last_mut() {
+            *last = Value::Chain;
+        }
+        Outcome::Done
+    };
+    Step::registers(run, n_slots)
 }
 
 /// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
@@ -328,7 +189,7 @@ pub(crate) struct Target {
     pub(crate) function: u32,
     /// In `Line::moves`.
     pub(crate) args: Span,
-    /// Registers that the kernel is the last to read and does not pass; in `FunctionPlan::lists`.
+    /// Registers that the kernel is the last to read and does not pass; in `KernelTable::lists`.
     pub(crate) drops: Span,
     /// Whether it is enough to look at what is passed: nothing else is to be dropped or must be concrete, and no argument is missing.
     pub(crate) is_simple: bool,
@@ -338,8 +199,6 @@ pub(crate) struct Target {
 pub(crate) struct Line {
     /// At least one, the last of which is an end.
     pub(crate) steps: Box<[Step]>,
-    /// What steps free; in `FunctionPlan::lists`.
-    retired: Box<[Span]>,
     /// Of all kernels.
     pub(crate) targets: Box<[Target]>,
     pub(crate) moves: Box<[Move]>,
@@ -357,12 +216,11 @@ impl Line {
     pub(super) fn none() -> Line {
         Line {
             steps: Box::new([Step::NONE]),
-            retired: Box::default(),
             targets: Box::default(),
             moves: Box::default(),
             returns: Box::default(),
             carries: Box::default(),
-            condition: Slot(0),
+            condition: Slot::new(0),
             carries_all: false,
         }
     }
@@ -377,8 +235,8 @@ pub(super) fn line(
     order: &[u32],
     resolved: &Kernels,
 ) -> Line {
-    let n_slots = plan.n_slots;
-    let mut lists = std::mem::take(&mut plan.lists).into_vec();
+    let n_slots = plan.n_slots();
+    let mut lists = std::mem::take(&mut plan.table.lists).into_vec();
     let mut is_needed = vec![false; plan.n_registers as usize];
     for &register in &plan.results {
         is_needed[register as usize] = true;
@@ -401,14 +259,14 @@ pub(super) fn line(
         let calls = resolved.of(&kernel).signature.calls;
         // If a kernel that calls has called, what it was the last to read has gone to its callee; else it is freed like all else.
         freed.extend(&read);
-        let known = &mut plan.kernels[k as usize];
-        let operands = known.operands.of(&lists).to_vec();
-        known.yields = yields(&mut lists, &operands, &read);
+        let (entry, known) = (&mut plan.table.kernels[k as usize], &mut plan.kernels[k as usize]);
+        let operands = entry.operands.of(&lists).to_vec();
+        entry.yields = yields(&mut lists, &operands, &read);
         reads_chain |= operands.contains(&plan.n_registers);
         // A kernel that calls gives to its callee what it need not keep.
         if let Some(shape) = calls {
             let passed = operands.get(shape.first_operand as usize..).unwrap_or_default();
-            let callees: Vec<u32> = known.functions.of(&lists).to_vec();
+            let callees: Vec<u32> = entry.functions.of(&lists).to_vec();
             known.targets = Span::push(
                 &mut targets,
                 callees.into_iter().map(|callee| {
@@ -421,7 +279,7 @@ pub(super) fn line(
                         takes: read.contains(register) && !passed[i + 1..].contains(register),
                     });
                     let args = Span::push(&mut moves, args);
-                    let mut checked = known.checked.of(&lists).iter();
+                    let mut checked = entry.checked.of(&lists).iter();
                     let is_simple = drops.is_empty()
                         && passed.len() == n_args
                         && checked.all(|register| {
@@ -432,33 +290,34 @@ pub(super) fn line(
             );
         }
         if !freed.is_empty() {
-            steps.push(Step::retire(retired.len() as u32, n_slots));
+            steps.push(retire(retired.len() as u32, n_slots));
             retired.push(Span::push(&mut lists, freed.into_iter()));
         }
-        let step = Step::new(known, k, &operands, known.first_result, n_slots);
-        let is_guarded = known.checked.n > 0 || !known.stores_all && known.n_results > 0;
-        let form = calls.and_then(|shape| shape.form.step_kind(known.targets));
+        let step = Step::new(entry.run, k, &operands, (known.first_result, known.n_results), n_slots);
+        let is_guarded = entry.checked.n > 0 || !entry.stores_all && known.n_results > 0;
+        let form = calls.and_then(|shape| step_kind(shape.form, known.targets));
         // It may begin executions of its functions.
         let is_placed = resolved.of(&kernel).signature.takes_frame
-            || known.functions.of(&lists).iter().any(|&callee| needs_path[callee as usize]);
+            || entry.functions.of(&lists).iter().any(|&callee| needs_path[callee as usize]);
         steps.push(match form {
-            Some(kind) => step.of_form(kind, known.targets),
+            Some(kind) => step.of_form(kind, known.targets.first),
             None if is_placed => step.placed(),
-            None if is_guarded => step.guarded(),
+            None if is_guarded => guarded(step),
             None => step,
         });
     }
     if reads_chain {
-        steps.push(Step::chain(n_slots));
+        steps.push(chain(n_slots));
     }
     let is_inline = |register: u32| inline[function.register_type(register).index()];
     let unread: Vec<u32> = (0..plan.n_args).filter(|&r| !is_needed[r as usize] && !is_inline(r)).collect();
     if !unread.is_empty() {
-        steps.push(Step::retire(retired.len() as u32, n_slots));
+        steps.push(retire(retired.len() as u32, n_slots));
         retired.push(Span::push(&mut lists, unread.into_iter()));
     }
     steps.reverse();
-    plan.lists = lists.into();
+    plan.table.lists = lists.into();
+    plan.table.retired = retired.into();
     let results = &plan.results;
     let returns = results.iter().enumerate().map(|(i, register)| Move {
         from: Slot::new(*register as usize),
@@ -467,7 +326,6 @@ pub(super) fn line(
     let n_carried = results.len().min(plan.n_args as usize);
     Line {
         steps: steps.into(),
-        retired: retired.into(),
         targets: targets.into(),
         moves: moves.into(),
         returns: returns.collect(),
@@ -493,19 +351,17 @@ pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) 
     Span::push(lists, words)
 }
 
-impl Form {
-    /// The step of a kernel of this form that may call `targets`, unless its code is run.
-    fn step_kind(self, targets: Span) -> Option<StepKind> {
-        let (kind, at_least) = match self {
-            Form::Own => return None,
-            Form::Call => (StepKind::Call, 1),
-            Form::Branch => (StepKind::Branch, 2),
-            Form::Case => (StepKind::Case, 0),
-            Form::Repeat => (StepKind::Repeat, 1),
-            Form::While => (StepKind::While, 1),
-        };
-        (targets.n >= at_least).then_some(kind)
-    }
+/// The step of a kernel of this form that may call `targets`, unless its code is run.
+fn step_kind(form: Form, targets: Span) -> Option<StepKind> {
+    let (kind, at_least) = match form {
+        Form::Own => return None,
+        Form::Call => (StepKind::Call, 1),
+        Form::Branch => (StepKind::Branch, 2),
+        Form::Case => (StepKind::Case, 0),
+        Form::Repeat => (StepKind::Repeat, 1),
+        Form::While => (StepKind::While, 1),
+    };
+    (targets.n >= at_least).then_some(kind)
 }
 
 /// Whether a register is the operand of a kernel that decides what is called, and so is looked at anyway.

@@ -19,9 +19,10 @@ use std::ops::Range;
 
 use bef_format::{FunctionView, KernelView, OperandMode};
 
+use super::FunctionPlan;
 use super::general::Listeners;
-use super::line::{Step, yields};
-use super::{FunctionPlan, Span};
+use super::line::yields;
+use crate::kernel::{Span, Step, StraightStep};
 
 /// Of a kernel or register without number.
 const NONE: u32 = u32::MAX;
@@ -175,15 +176,9 @@ pub(crate) struct Straight {
 
 /// A kernel of a straight line.
 pub(crate) struct Member {
-    pub(crate) step: Step,
-    /// Of the line.
-    pub(crate) n_slots: usize,
+    pub(crate) step: StraightStep,
     /// The slots of all operands, in `General::member_lists`.
     operands: Span,
-    /// Of those of them that are passed.
-    passed: Span,
-    /// Those of them that the kernel may keep, as `KernelPlan::yields`.
-    yields: Span,
     /// The slots that are to be freed when it has run.
     frees: Span,
     /// For each result how it is given to users outside: see [`Out`]; empty if there are none.
@@ -209,14 +204,6 @@ pub(crate) enum Out {
 impl Member {
     pub(crate) fn operands<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
         self.operands.of(lists)
-    }
-
-    pub(crate) fn passed<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
-        self.passed.of(lists)
-    }
-
-    pub(crate) fn yields<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
-        self.yields.of(lists)
     }
 
     pub(crate) fn frees<'l>(&self, lists: &'l [u32]) -> &'l [u32] {
@@ -283,7 +270,7 @@ impl Lines {
         let mut is_needed = BTreeSet::new();
         let mut members = Vec::new();
         for (view, &k) in views.iter().zip(kernels).rev() {
-            let known = &site.plan.kernels[k as usize];
+            let (entry, known) = (&site.plan.table.kernels[k as usize], &site.plan.kernels[k as usize]);
             let slots: Vec<u32> = view.operands().iter().map(|register| slot_of[register]).collect();
             let made = results(view);
             let outs: Vec<u32> = made
@@ -309,22 +296,22 @@ impl Lines {
             frees.extend(&last_read);
             let [frees, last_read] = [frees, last_read]
                 .map(|list| list.iter().map(|register| slot_of[register]).collect::<Vec<u32>>());
-            let n_passed = known.operands.bounds().1;
+            let n_passed = entry.operands.bounds().1;
             let first_result = slot_of.get(&view.first_result()).copied().unwrap_or(n_slots - 1);
-            let step = Step::new(known, k, &slots[..n_passed], first_result, n_slots as usize);
+            let (passed, results) = (&slots[..n_passed], (first_result, known.n_results));
+            let step = Step::new(entry.run, k, passed, results, n_slots as usize);
             let lists = &mut self.lists;
+            let yields = yields(lists, passed, &last_read);
+            let passed = Span::push(lists, passed.iter().copied());
             let is_seen = outs.iter().any(|&out| out != 0);
             members.push(Member {
-                step,
-                n_slots: n_slots as usize,
-                yields: yields(lists, &slots[..n_passed], &last_read),
-                passed: Span::push(lists, slots[..n_passed].iter().copied()),
+                step: StraightStep::new(step, n_slots as usize, passed, yields),
                 operands: Span::push(lists, slots.into_iter()),
-                is_simple: frees.is_empty() && !is_seen && known.stores_all,
+                is_simple: frees.is_empty() && !is_seen && entry.stores_all,
                 frees: Span::push(lists, frees.into_iter()),
                 outs: if is_seen { Span::push(lists, outs.into_iter()) } else { Span::default() },
-                is_checked: !known.checked.is_empty(),
-                stores_all: known.stores_all,
+                is_checked: !entry.checked.is_empty(),
+                stores_all: entry.stores_all,
                 is_last: members.is_empty(),
             });
         }

@@ -11,16 +11,18 @@ use std::task::Waker;
 
 use crossbeam_queue::SegQueue;
 
-use super::{PreparedCall, cancelled, resolved};
+use super::Kernel;
+use super::file::LoadedFile;
+use super::frame::{KernelFrame, Outcome};
+use super::job::{Job, Place};
+use super::param::Param;
+use super::prepare::{KernelUse, Prepare, Prepared};
+use super::signature::{CallResults, CallShape, Completion, Form, Signature};
 use crate::async_value::{AsyncRef, Promise};
-use crate::context::FrameStep;
+use crate::context::{FrameStep, KernelRef};
 use crate::error::{ErrorCode, KernelError};
-use crate::kernel::{
-    CallResults, CallShape, Completion, Form, Job, Kernel, KernelFrame, KernelUse, Outcome, Param, Parking,
-    Place, Prepare, Prepared, Signature,
-};
-use crate::program::Program;
-use crate::queue::parallel::{before_block, share_out};
+use crate::parallel::{before_block, share_out};
+use crate::queue::Parking;
 use crate::resources::{Resource, ResourceName};
 use crate::value::{Chain, Scalar, Value};
 
@@ -54,7 +56,7 @@ pub fn parallel(name: &'static str) -> Kernel {
 /// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once for all of them.
 fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
-    let (program, context) = (frame.program(), frame.context().inside(frame.origin_of(function)));
+    let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
     let cancellation = &context.request.cancellation;
     let (failed, is_dead) = (SegQueue::new(), AtomicBool::new(false));
     // An empty range has no blocks; no range has 2^32 indices.
@@ -63,7 +65,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
     let index = |i: usize| Value::I32((i64::from(range.start) + i as i64) as i32);
     let share = |taken: Range<usize>| {
         let (first, mut own, mut results) = (taken.start, Vec::new(), Vec::new());
-        let mut prepared = PreparedCall::new(program, function, &context).map_err(|error| (first, error))?;
+        let mut prepared = functions.prepare(function, &context).map_err(|error| (first, error))?;
         for block in taken {
             before_block(cancellation).map_err(|error| (block, error))?;
             // There are fewer than 2^32.
@@ -95,7 +97,7 @@ fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments
     let result = match (ended, first) {
         _ if is_dead.into_inner() => Value::Dead,
         // Not all blocks ran.
-        (Err(_), _) if cancellation.is_cancelled() => cancelled(&context),
+        (Err(_), _) if cancellation.is_cancelled() => context.cancelled(),
         (_, Some((_, error))) | (Err(error), None) => return Outcome::Error(error),
         (Ok(()), None) => Value::Chain,
     };
@@ -199,9 +201,10 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
 /// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it waits for.
 fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
-    let (program, context) = (frame.program(), frame.context().inside(frame.origin_of(function)));
+    let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
     let (parking, mut results) = (Parking::new(context.queue().clone()), Vec::new());
-    let begun = PreparedCall::new(program, function, &context)
+    let begun = functions
+        .prepare(function, &context)
         .and_then(|mut call| call.begin(&mut arguments, &mut results, Waker::from(parking.clone())));
     match begun {
         Ok(false) => give(frame, results, promises),
@@ -215,7 +218,7 @@ fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: V
 /// Gives results that are final to who has called and to who waits for them.
 fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
-        let value = match resolved(value) {
+        let value = match value.resolved() {
             Value::Error(error) => Value::Error(frame.error_of_call(&error)),
             value => value,
         };
@@ -226,17 +229,17 @@ fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>
 }
 
 /// The key of a kernel that calls its function once.
-fn key_of<'p>(program: &'p Program, step: &FrameStep) -> Option<&'p str> {
-    let prepared = program.plan(step.caller).kernels[step.kernel as usize].prepared?;
-    program.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name.as_str())
+fn key_of<'p>(file: &'p LoadedFile, step: &FrameStep) -> Option<&'p str> {
+    let prepared = file.prepared_at(KernelRef { function: step.caller, kernel: step.kernel })?;
+    file.prepared(prepared)?.downcast_ref().map(|Key(key)| key.name.as_str())
 }
 
 /// Complains if what a kernel asks for would wait for the kernel itself.
 #[cold]
 fn may_wait_for(key: &str, frame: &KernelFrame<'_>) -> Result<(), Outcome> {
-    let path = frame.frame_cx()?.into_path();
+    let path = frame.path()?;
     let waiting: Vec<&str> =
-        path.steps().iter().rev().filter_map(|step| key_of(frame.program(), step)).collect();
+        path.steps().iter().rev().filter_map(|step| key_of(frame.file(), step)).collect();
     if waiting.is_empty() {
         return Ok(());
     }

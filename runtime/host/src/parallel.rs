@@ -19,9 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Thread;
 
-use super::{Task, WorkQueue};
-use crate::context::Cancellation;
+use crate::cancellation::Cancellation;
 use crate::error::KernelError;
+use crate::queue::{Task, WorkQueue};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// What is done with consecutive blocks, one after the other, which one thread has taken: if one fails, its number and error; then the others are
