@@ -9,7 +9,7 @@ use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::tf::reference::{add_n, concat, pack, split_v, unpack};
 use befrost_tensor::{DType, HostTensor, Shape};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::frames::Stop;
 

@@ -3,7 +3,7 @@
 use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::{I1, print};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::frames::Stop;
 

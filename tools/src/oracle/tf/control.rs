@@ -7,8 +7,8 @@ use befrost_compiler::dialects::tf;
 use befrost_compiler::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use befrost_tensor::{DType, bf16, f16};
 
-use super::Strictness;
 use super::interpreter::{Env, Interpreter, first_error, is_chain};
+use super::state::Strictness;
 use super::value::{Value, invalid};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};

@@ -9,11 +9,10 @@ use befrost_compiler::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, Va
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::{Attributes, OpRow, row};
 
+use super::state::{Cx, Execution, Strictness};
 use super::value::Value;
 use super::variables::Variables;
-use super::{
-    Execution, Strictness, arrays, checks, control, functions, lists, optionals, stacks, updates, variables,
-};
+use super::{arrays, checks, control, functions, lists, optionals, stacks, updates, variables};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
 use crate::oracle::value::Failure;
@@ -26,14 +25,6 @@ const MAX_DEPTH: usize = 100;
 
 /// The values of one invocation of a function, those of its regions included.
 pub(super) type Env = HashMap<ValueId, Value>;
-
-/// The state that evaluation of a single op reads and writes.
-pub(super) struct Cx<'a> {
-    pub(super) op: OpId,
-    pub(super) variables: &'a mut Variables,
-    pub(super) printed: &'a mut Vec<String>,
-    pub(super) allocator: &'a Arc<dyn Allocator>,
-}
 
 pub(super) struct Interpreter<'m, 'v> {
     pub(super) module: &'m Module,

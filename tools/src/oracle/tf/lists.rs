@@ -9,7 +9,7 @@ use befrost_tensor::tf::op::{Attributes, Type};
 use befrost_tensor::tf::reference::{cast, concat, pack, slice, unpack};
 use befrost_tensor::{HostTensor, Shape};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::frames::Stop;
 

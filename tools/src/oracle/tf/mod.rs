@@ -32,6 +32,7 @@ mod interpreter;
 mod lists;
 mod optionals;
 mod stacks;
+mod state;
 mod updates;
 mod value;
 mod variables;
@@ -40,28 +41,9 @@ use befrost_compiler::ir::Module;
 
 use super::Refusal;
 
+pub use state::{Execution, Strictness};
 pub use value::Value;
 pub use variables::Variables;
-
-/// Whether calls wait for all of their arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strictness {
-    /// A call with an error among its arguments gives that error.
-    Strict,
-    /// A call runs with errors among its arguments, as if it were inlined.
-    Inlined,
-}
-
-/// The outcome of a call.
-#[derive(Clone, Debug)]
-pub struct Execution {
-    /// The function's results.
-    pub results: Vec<Value>,
-    /// The texts that were printed to standard output, in order.
-    pub printed: Vec<String>,
-    /// Whether an effect failed. Which effects behind it in the text have happened is then open.
-    pub is_cut_short: bool,
-}
 
 /// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
 /// this module.

@@ -6,7 +6,7 @@ use befrost_tensor::tf::op::Attributes;
 use befrost_tensor::tf::reference;
 use befrost_tensor::{HostTensor, I1, Shape};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::frames::Stop;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use befrost_tensor::tf::op::{Attributes, Type};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::frames::Stop;
 

@@ -7,7 +7,7 @@ use befrost_tensor::tf::reference::{
     apply_gradient_descent, apply_keras_momentum, apply_momentum, apply_rms_prop,
 };
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::Value;
 use super::variables::{passed_on, update};
 use crate::oracle::frames::Stop;

@@ -12,7 +12,7 @@ use befrost_tensor::tf::reference::{
 };
 use befrost_tensor::{DType, HostTensor, I1, Shape, TensorError};
 
-use super::interpreter::Cx;
+use super::state::Cx;
 use super::value::{Value, invalid};
 use crate::oracle::Code;
 use crate::oracle::frames::{Stop, fails};

@@ -1,0 +1,37 @@
+//! How a program is called, what comes of it, and the state that its ops share.
+
+use std::sync::Arc;
+
+use befrost_compiler::ir::OpId;
+use befrost_tensor::mem::Allocator;
+
+use super::value::Value;
+use super::variables::Variables;
+
+/// Whether calls wait for all of their arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// A call with an error among its arguments gives that error.
+    Strict,
+    /// A call runs with errors among its arguments, as if it were inlined.
+    Inlined,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// The function's results.
+    pub results: Vec<Value>,
+    /// The texts that were printed to standard output, in order.
+    pub printed: Vec<String>,
+    /// Whether an effect failed. Which effects behind it in the text have happened is then open.
+    pub is_cut_short: bool,
+}
+
+/// The state that evaluation of a single op reads and writes.
+pub(super) struct Cx<'a> {
+    pub(super) op: OpId,
+    pub(super) variables: &'a mut Variables,
+    pub(super) printed: &'a mut Vec<String>,
+    pub(super) allocator: &'a Arc<dyn Allocator>,
+}
