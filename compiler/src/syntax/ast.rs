@@ -1,18 +1,18 @@
-//! The tree that the grammar builds: what was written, with spans, nothing resolved.
+//! The syntax tree that the grammar builds: the text with spans, unresolved.
 //!
-//! Names stay text, numbers stay tokens, aliases stay names, custom forms stay [`Piece`]s; `lower` gives them meaning.
-//! Regions are numbers: the items of region `n` are read when they are needed. A tree is that of one item and is dropped
-//! once the item is IR.
+//! Names stay text, numbers stay tokens, aliases stay names, custom forms stay [`Piece`]s; `lower` gives them
+//! meaning. Regions are numbers: the items of region `n` are read when they are needed. A tree represents one
+//! item and is dropped once the item is IR.
 
 use super::token::{Kind, Tok};
 use crate::diag::Span;
 use smallvec::SmallVec;
 
-/// What stands in a region.
+/// An item of a region.
 #[derive(Debug)]
 pub(super) enum Item {
     Op(Op),
-    /// An item that could not be read: what it would have defined, and the regions inside of it.
+    /// An item with a syntax error: the names that it defines, and the regions inside of it.
     Broken {
         results: Vec<Tok>,
         regions: Vec<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Op {
     pub(super) loc: Option<Box<Loc>>,
 }
 
-/// What follows the name.
+/// The part of an operation after its name.
 #[derive(Debug)]
 pub(super) enum Body {
     Generic(Box<Generic>),
@@ -99,7 +99,7 @@ pub(super) struct Type {
     pub(super) kind: TypeKind,
 }
 
-/// What a type is written as.
+/// Syntax of a type.
 #[derive(Debug)]
 pub(super) enum TypeKind {
     /// `i32`.
@@ -108,7 +108,7 @@ pub(super) enum TypeKind {
     Bang(Tok),
     Complex(Box<Type>),
     Tuple(Vec<Type>),
-    /// tensor, vector or memref (by the token): dimensions, element type, what follows the commas.
+    /// tensor, vector or memref (by the token): dimensions, element type, parameters after commas.
     Shaped(Box<Shaped>),
     Function(Box<(Vec<Type>, Vec<Type>)>),
 }
@@ -136,7 +136,7 @@ pub(super) struct Number {
     pub(super) negative: bool,
 }
 
-/// What an attribute is written as.
+/// Syntax of an attribute.
 #[derive(Debug)]
 pub(super) enum AttrKind {
     Number(Number, Option<Box<Type>>),
@@ -189,7 +189,7 @@ pub(super) struct Loc {
     pub(super) kind: LocKind,
 }
 
-/// What a location is written as.
+/// Syntax of a location.
 #[derive(Debug)]
 pub(super) enum LocKind {
     /// `unknown`.
@@ -215,10 +215,10 @@ pub(super) struct Piece {
     pub(super) kind: PieceKind,
 }
 
-/// What a piece is.
+/// Syntax of a piece.
 #[derive(Debug)]
 pub(super) enum PieceKind {
-    /// A token that says all: value, word, number, string, punctuation, alias, `^bb`.
+    /// A piece that is a single token: value, word, number, string, punctuation, alias, `^bb`.
     Tok(Tok),
     /// `@a::@b`.
     Symbol(Vec<Tok>),

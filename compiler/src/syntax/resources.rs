@@ -1,10 +1,11 @@
-//! Reads a resource section, which the lexer hands over as one token.
+//! The parser of resource sections, each of which is one token of the lexer.
 //!
 //! ```text
-//! {-# dialect_resources: { builtin: { key: "0x08000000..." } }, external_resources: { tool: { key: true } } #-}
+//! {-# dialect_resources: { builtin: { key: "0x08000000..." } },
+//!     external_resources: { tool: { key: true } } #-}
 //! ```
 //!
-//! Nothing in it nests deeper than that. The first mistake ends the reading.
+//! There is no deeper nesting. The first error ends the parsing.
 
 use super::errors;
 use super::lower::{decode_hex, unescape};
@@ -12,7 +13,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::ir::resources::{Group, Resource, Resources};
 use rustc_hash::FxHashMap;
 
-/// Where groups and the keys of dialects are, over all sections of a text.
+/// Positions of groups and keys of dialects, over all sections of a text.
 #[derive(Default)]
 pub(crate) struct Places {
     dialects: FxHashMap<String, usize>,
@@ -20,7 +21,8 @@ pub(crate) struct Places {
     keys: FxHashMap<(usize, String), usize>,
 }
 
-/// Adds what `text`, which stands at `start`, holds to `into`, whose earlier sections are in `places`.
+/// Adds the contents of `text`, at position `start` of the source, to `into`, whose earlier sections are in
+/// `places`.
 pub(crate) fn read(
     text: &str,
     start: u32,
@@ -85,7 +87,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next word, string or sign; nothing at the end.
+    /// The next word, string or sign; empty at the end.
     fn peek(&mut self) -> &'a str {
         let bytes = self.text.as_bytes();
         loop {

@@ -1,21 +1,22 @@
-//! Finds the shape of a program in its tokens: where operations, block labels and alias definitions begin, and which
-//! braces hold regions.
+//! The structure of a program in its tokens: beginnings of operations, block labels and alias definitions,
+//! and braces of regions.
 //!
-//! MLIR has no statement terminator and writes regions and dictionaries in the same braces, so no LR(1) grammar can
-//! read it without this. The rules:
+//! MLIR has no statement terminator and writes regions and dictionaries in the same braces, so no LR(1)
+//! grammar can read it without this. The rules:
 //!
-//! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or right
-//!   after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a word with a dot
-//!   or the name of a known op, not followed by `=`. Elsewhere on a line only where `%x = name` or the dotted name of
-//!   a known op stands. Never after `=` or `,`.
+//! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or
+//!   right after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a
+//!   word with a dot or the name of a known op, not followed by `=`. Elsewhere on a line only where
+//!   `%x = name` or the dotted name of a known op stands. Never after `=` or `,`.
 //! * A label is `^name:` or `^name(...):` at such a place.
-//! * `{` never opens a region after `attributes` or `=`. In generic form it does after `(`, and after `,` if the list
-//!   began with a region. In the custom form of a known op it does not if the op has no regions, and it does if the op
-//!   is a function or a symbol table, which write their dictionary after `attributes`. Else it does if an operation or
-//!   a label follows; where both are possible (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
+//! * `{` never opens a region after `attributes` or `=`. In generic form it does after `(`, and after `,` if
+//!   the list began with a region. In the custom form of a known op it does not if the op has no regions, and
+//!   it does if the op is a function or a symbol table, which write their dictionary after `attributes`. Else
+//!   it does if an operation or a label follows; where both are possible (`{ a.b }`) it is a region exactly
+//!   if `a.b` is the name of a known op.
 //!
-//! Brackets are matched here once and for all, so the parser proper sees only balanced text: what does not balance
-//! is reported, and a line that surely begins an operation closes whatever brackets are still open.
+//! Brackets are matched here once and for all, so the parser proper sees only balanced text. Unbalanced
+//! brackets are reported, and a line that surely begins an operation closes all open brackets.
 
 use super::errors;
 use super::lex::MAX_DEPTH;
@@ -35,7 +36,7 @@ pub(super) struct Region {
     pub(super) span: Span,
 }
 
-/// How much of a generic form has been seen.
+/// Progress within an operation in generic form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     /// A block label.
@@ -54,9 +55,9 @@ enum Seen {
     Inputs,
     /// The `->`.
     Arrow,
-    /// A type that may go on with `<`.
+    /// A type that `<` may continue.
     Result,
-    /// Everything: only a location may follow.
+    /// Complete: only a location may follow.
     All,
 }
 
@@ -66,15 +67,15 @@ struct Frame {
     kind: Kind,
     region: u32,
     seen: Seen,
-    /// The name of the operation at hand.
+    /// The name of the current operation.
     name: u32,
 }
 
-/// What the tokens of a text make up.
+/// The structure of the tokens of a text.
 pub(super) struct Shape {
     /// Number 0 is the whole text.
     pub(super) regions: Vec<Region>,
-    /// About how much there is to read.
+    /// Estimated size of the module.
     pub(super) size: Capacity,
 }
 
@@ -100,7 +101,7 @@ pub(super) fn shape(
         size: Capacity::default(),
     };
     s.run();
-    // Counted were all values; those that are defined are not used.
+    // All values were counted, so the uses are those that are not definitions.
     let defined = s.size.values;
     let size = Capacity { uses: s.size.uses.saturating_sub(defined), named: defined, ..s.size };
     Shape { regions: s.regions, size }
@@ -111,12 +112,12 @@ struct Shaper<'a> {
     toks: &'a mut Vec<Tok>,
     registry: &'a Registry,
     diags: &'a mut Vec<Diagnostic>,
-    /// Where there are characters that make no token, in source order.
+    /// Positions of bad characters, in source order.
     bad: Vec<u32>,
     regions: Vec<Region>,
-    /// What is open; the whole text is the first.
+    /// Open brackets; the whole text is the first.
     stack: Vec<Frame>,
-    /// Where the last item began.
+    /// The beginning of the last item.
     item: u32,
     n_errors: usize,
     size: Capacity,
@@ -149,7 +150,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// Is there a bad character from `start` to `end`, for which a bracket may have been lost?
+    /// True if there is a bad character from `start` to `end`, which may have been a bracket.
     fn is_bad(&self, start: u32, end: u32) -> bool {
         self.bad.get(self.bad.partition_point(|at| *at < start)).is_some_and(|at| *at <= end)
     }
@@ -193,7 +194,7 @@ impl Shaper<'_> {
             i += 1;
             if self.stack.len() > MAX_DEPTH + 1 {
                 self.report(errors::too_deep(tok.span(), MAX_DEPTH));
-                // Nothing behind this place can be read: end the text here.
+                // Nothing behind this place can be parsed: end the text here.
                 self.toks.truncate(i);
                 self.n_errors = usize::MAX / 2;
                 break;
@@ -212,7 +213,7 @@ impl Shaper<'_> {
         self.regions[0].close = end;
     }
 
-    /// Is what is open last a region?
+    /// True if the innermost open bracket is a region.
     fn in_region(&self) -> bool {
         self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen)
     }
@@ -243,7 +244,7 @@ impl Shaper<'_> {
     fn at_region_level(&mut self, i: usize, tok: Tok) {
         let seen = self.region_frame().seen;
         if matches!(tok.kind, Kind::Comma | Kind::Colon | Kind::Eq | Kind::Arrow) {
-            // Nothing begins with these.
+            // No item begins with these.
             return self.advance(tok, seen);
         }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
@@ -251,13 +252,14 @@ impl Shaper<'_> {
             && tok.mark == Mark::Nothing
             && matches!(prev, Some(Kind::Comma | Kind::Eq | Kind::Arrow | Kind::ColonColon))
         {
-            // Nor does anything begin in the middle of a line after these.
+            // Nor does an item begin in the middle of a line after these.
             return;
         }
         let first = matches!(prev, None | Some(Kind::RegionOpen));
         let labelled = seen == Seen::LabelEnd;
         let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
-        // `%a, %b = ...` may go on on the next line, but after the name of an op a value before `=` begins another.
+        // `%a, %b = ...` may continue on the next line, but after the name of an op a value before `=` begins
+        // another.
         let begun = matches!(seen, Seen::Start | Seen::Label);
         let held = match prev {
             Some(Kind::Comma) => begun || !(tok.mark == Mark::Line && self.surely_begins_op(i, false)),
@@ -279,7 +281,7 @@ impl Shaper<'_> {
                 _ => {}
             }
         }
-        // In the middle of a line, only what cannot be part of a custom form.
+        // In the middle of a line, only tokens that cannot be part of a custom form.
         if !held && self.surely_begins_op(i, false) {
             return self.mark(i, Mark::Op);
         }
@@ -289,7 +291,7 @@ impl Shaper<'_> {
         self.advance(tok, seen);
     }
 
-    /// Follows the pieces of a generic form, to know where it ends.
+    /// Follows the pieces of a generic form up to its end.
     fn advance(&mut self, tok: Tok, seen: Seen) {
         if seen == Seen::Custom {
             return;
@@ -334,7 +336,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// The position after `%x, %y:2 =`, if that is what begins at `i`.
+    /// The position after `%x, %y:2 =`, if these tokens begin at `i`.
     fn results_end(&self, mut i: usize) -> Option<usize> {
         loop {
             if self.kind(i)? != Kind::Value {
@@ -346,7 +348,7 @@ impl Shaper<'_> {
             }
             match self.kind(i)? {
                 Kind::Eq => return Some(i + 1),
-                // `%x, =` can be meant for nothing else.
+                // `%x, =` can only be a misspelled list of results.
                 Kind::Comma if self.kind(i + 1)? == Kind::Eq => return Some(i + 2),
                 Kind::Comma => i += 1,
                 _ => return None,
@@ -361,14 +363,15 @@ impl Shaper<'_> {
             Some(Kind::Word) => {
                 let next = self.kind(i + 1);
                 let name = self.text(i);
-                // Where nothing else can stand, any word must be meant as an op.
+                // Where only an op may begin, any word is an op name.
                 next != Some(Kind::Eq) && (first || name.contains('.') || self.registry.is_op_name(name))
             }
             _ => first && matches!(self.kind(i), Some(Kind::At | Kind::Int)),
         }
     }
 
-    /// `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no brackets hold.
+    /// True for `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no
+    /// brackets contain.
     fn surely_begins_op(&self, i: usize, in_brackets: bool) -> bool {
         let listed = i > 0 && self.kind(i - 1) == Some(Kind::Comma);
         match self.kind(i) {
@@ -404,7 +407,7 @@ impl Shaper<'_> {
         }
         let inside = (self.kind(i + 1), self.kind(i + 2));
         if inside.0 == Some(Kind::RBrace) {
-            // Nothing: the grammar takes it for either.
+            // Empty: the grammar accepts it as either.
             return false;
         }
         let Some(region) = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen) else { return false };

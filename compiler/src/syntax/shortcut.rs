@@ -1,9 +1,9 @@
-//! Operations that need no grammar.
+//! The shortcut: a parser of plain operations without the grammar.
 //!
-//! Most operations of most programs are names, words and punctuation: a custom form all of whose pieces are single tokens, or a generic
-//! form with nothing but operands and types that are single tokens. These are read here, at a fraction of the cost. What
-//! is anything else, or wrong, is left to the grammar, so no error is reported here. A property test
-//! (`properties.rs`) holds the two against each other.
+//! Most operations of most programs are names, words and punctuation: a custom form all of whose pieces are
+//! single tokens, or a generic form with only operands and types that are single tokens. These are parsed
+//! here, at a fraction of the cost. Other operations, and those with errors, are left to the grammar, so no
+//! error is reported here. A property test (`tests/properties`) compares the two.
 
 use super::ast::{Body, Generic, Op, Results, Type, TypeKind};
 use super::parse::{is_item, span};
@@ -96,7 +96,8 @@ impl Walk<'_> {
     }
 }
 
-/// The operation at the beginning of `toks`, whose first is number `at` of the text, and how many tokens it is.
+/// The operation at the beginning of `toks`, and its number of tokens. The first token is number `at` of the
+/// text.
 pub(super) fn op(toks: &[Tok], at: u32) -> Option<(Op, u32)> {
     if toks.first()?.mark != Mark::Op {
         return None;
@@ -119,7 +120,7 @@ pub(super) fn op(toks: &[Tok], at: u32) -> Option<(Op, u32)> {
     Some((Op { results, name, body, loc: None }, walk.at as u32))
 }
 
-/// Can a token of this kind be a piece of a custom form by itself, whatever stands around it?
+/// True if a token of this kind can be a piece of a custom form by itself, in any context.
 fn is_piece(kind: Kind) -> bool {
     matches!(
         kind,

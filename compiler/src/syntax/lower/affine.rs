@@ -1,8 +1,8 @@
 //! The little languages inside one token: `affine_map<...>`, `affine_set<...>`, `strided<...>`.
 //!
-//! The lexer has found where the token ends and that its brackets balance (at most 256 deep); a small recursive
-//! descent reads what is inside, one function for each level of precedence. An expression has at most [`MAX_OPS`]
-//! operations, which bounds every later recursion over it.
+//! The lexer has found the end of the token and checked that its brackets balance (at most 256 deep). A small
+//! recursive descent parser reads the contents, one function for each level of precedence. An expression has
+//! at most [`MAX_OPS`] operations, which bounds every later recursion over it.
 
 use super::{Lower, errors};
 use crate::diag::Span;
@@ -10,7 +10,7 @@ use crate::ir::{AffineExpr, AffineId, AffineMap, AffineOp, AttrId, AttrKind, DYN
 use crate::syntax::token::Tok;
 use rustc_hash::FxHashMap;
 
-/// Most operations in one affine expression.
+/// The most operations in one affine expression.
 const MAX_OPS: usize = 500;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,25 +19,25 @@ enum Lexeme<'a> {
     Number(&'a str),
     /// One of `( ) [ ] < > , : + - * ? -> >= <= ==`.
     Sign(&'a str),
-    /// Something that has no place here.
+    /// An invalid character.
     Other(&'a str),
     End,
 }
 
-/// Reads one token's text from the inside.
+/// Parser of the contents of one token.
 struct Body<'a> {
     text: &'a str,
-    /// Where `text` stands in the source.
+    /// The position of `text` in the source.
     start: u32,
     at: usize,
     next: Lexeme<'a>,
-    /// Where `next` stands in `text`.
+    /// The position of `next` in `text`.
     next_at: usize,
     /// Names of dimensions and symbols.
     names: FxHashMap<&'a str, AffineExpr>,
     dims: u32,
     symbols: u32,
-    /// Operations of the expression at hand.
+    /// Number of operations of the current expression.
     n_ops: usize,
 }
 
@@ -143,7 +143,7 @@ impl Lower<'_> {
         if body.take(sign) { Some(()) } else { self.wanted(body, &format!("`{sign}`")) }
     }
 
-    /// `a, b, c` up to `close`, which is taken too.
+    /// `a, b, c` up to and including `close`.
     fn affine_list<T>(
         &mut self,
         body: &mut Body<'_>,
@@ -227,7 +227,7 @@ impl Lower<'_> {
         self.sign(body, "(")?;
         let mut constraints = self.affine_list(body, ")", Self::constraint)?;
         if constraints.is_empty() {
-            // Everything: as upstream says it.
+            // The set of all points, in upstream's form.
             constraints.push((self.m.cx.affine_leaf(AffineExpr::Constant(0)), true));
         }
         Some(AttrKind::IntegerSet(Box::new(IntegerSet {

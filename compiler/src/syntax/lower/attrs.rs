@@ -6,7 +6,7 @@ use crate::syntax::ast;
 use crate::syntax::token::{Kind, Tok};
 
 impl Lower<'_> {
-    /// An attribute; `hint` is the type of a number that is written without one.
+    /// An attribute; `hint` is the type of a number without one.
     pub(super) fn attr(&mut self, attr: &ast::Attr, hint: Option<TypeId>) -> Option<AttrId> {
         self.nested(attr.span, |lower| lower.attr_inside(attr, hint))
     }
@@ -217,7 +217,7 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(AttrKind::DenseArray { elem, data: Blob::from(data) }))
     }
 
-    /// `distinct[0]<...>`: a number stands for one attribute throughout the text.
+    /// `distinct[0]<...>`: equal numbers refer to one attribute throughout the text.
     fn distinct(&mut self, id: Tok, of: Option<&ast::Attr>) -> Option<AttrId> {
         let text = self.text(id);
         let Ok(number) = text.parse() else {

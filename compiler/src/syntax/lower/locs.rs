@@ -7,7 +7,7 @@ use crate::syntax::ast;
 use crate::syntax::token::Tok;
 
 impl Lower<'_> {
-    /// The location of a place in the text.
+    /// The location of a byte of the text.
     pub(super) fn place(&mut self, at: u32) -> LocId {
         if let Some(place) = self.m.cx.places().at(at) {
             return place;
@@ -16,7 +16,7 @@ impl Lower<'_> {
         self.m.cx.loc_id(LocKind::File { file: self.file, line, col })
     }
 
-    /// The location written after an op or argument, or else the place itself.
+    /// The explicit location of an op or argument, or else its place in the text.
     pub(super) fn loc_or_place(&mut self, loc: Option<&ast::Loc>, at: Span) -> LocId {
         match loc {
             Some(loc) => self.loc(loc).unwrap_or(LocId::UNKNOWN),

@@ -1,9 +1,9 @@
-//! Numbers: a literal and a type make a value.
+//! Numbers: values from literals and types.
 //!
-//! Integers wrap as upstream's do: a positive literal may use all bits of a signless type, so that `255 : i8` is -1; a
-//! negative one may not, nor a positive one of a signed type or `index`. No integer is `-0`, as upstream. A literal with a point, or an exponent, is read as
-//! `f64` and rounded to its type; one too great becomes what the type has for infinity. A float in hexadecimal is its
-//! bits.
+//! Integers wrap as upstream's do: a positive literal may use all bits of a signless type, so that `255 : i8`
+//! is -1; a negative one may not, nor a positive one of a signed type or `index`. No integer is `-0`, as
+//! upstream. A literal with a point, or an exponent, is read as `f64` and rounded to its type; one out of
+//! range becomes the type's infinity or NaN. A float in hexadecimal is its bits.
 
 use super::{Lower, errors};
 use crate::diag::Span;
@@ -21,7 +21,7 @@ enum Value {
     Float(FloatKind, u128),
 }
 
-/// Most bytes of elements whose type has more than 64 bits, where little text means much data.
+/// The most bytes of elements with more than 64 bits, where little text stands for much data.
 const MAX_WIDE: u64 = 1 << 28;
 
 impl Lower<'_> {
@@ -39,7 +39,7 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(kind))
     }
 
-    /// Appends a number as an element of a tensor or array: little-endian, bits above the width are 0.
+    /// Appends a number as an element of a tensor or array: little-endian, with zeros above the width.
     pub(super) fn number_bytes(&mut self, number: Number, ty: TypeId, out: &mut Vec<u8>) -> Option<()> {
         let width = match *self.m.cx.ty(ty) {
             TypeKind::Integer { width, .. } => width as usize,
@@ -64,7 +64,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Refuses contents that are out of proportion.
+    /// Refuses contents out of proportion to the text.
     pub(super) fn check_size(&mut self, span: Span, count: u64, bytes: usize) -> Option<()> {
         if bytes > 16 && count.saturating_mul(bytes as u64) > MAX_WIDE {
             self.report(errors::dense(span, "these elements take too much memory"));
@@ -79,7 +79,7 @@ impl Lower<'_> {
         Span { start: span.start.saturating_sub(u32::from(number.negative)), ..span }
     }
 
-    /// Reads a number as a value of `ty`.
+    /// Parses a number as a value of `ty`.
     fn number(&mut self, number: Number, ty: TypeId) -> Option<Value> {
         let digits = self.text(number.tok);
         let span = Self::number_span(number);
@@ -157,7 +157,7 @@ impl Lower<'_> {
     }
 }
 
-/// At most 64 bits; sign-extended by whoever stores it.
+/// At most 64 bits; the caller sign-extends it.
 fn narrow(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<i64> {
     let magnitude = match digits.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
@@ -175,9 +175,9 @@ fn narrow(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<
     (u128::from(magnitude) <= limit).then_some(value)
 }
 
-/// More than 64 bits: what the type says the bits mean.
+/// An integer of more than 64 bits, with the signedness of the type.
 fn wide(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<BigInt> {
-    // Wider than a digit for each three or four bits cannot fit.
+    // A literal with more bits than the type cannot fit, at three or four bits per digit.
     let magnitude = match digits.strip_prefix("0x") {
         Some(hex) => {
             let hex = hex.trim_start_matches('0');
@@ -207,7 +207,7 @@ fn wide(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<Bi
     }
 }
 
-/// Halves long numbers, so that millions of digits take seconds, not hours.
+/// Divide-and-conquer conversion, so that millions of digits take seconds, not hours.
 fn from_decimal(digits: &str) -> BigUint {
     if digits.len() <= 4096 {
         return BigUint::parse_bytes(digits.as_bytes(), 10).unwrap_or_default();
@@ -216,7 +216,7 @@ fn from_decimal(digits: &str) -> BigUint {
     from_decimal(high) * BigUint::from(10u32).pow(low.len() as u32) + from_decimal(low)
 }
 
-/// How numbers of a type are read.
+/// Kind of the numbers of a type.
 #[derive(Clone, Copy)]
 enum NumberKind {
     Int { width: u32, sign: Signedness },

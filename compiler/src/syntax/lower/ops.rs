@@ -16,11 +16,11 @@ use smallvec::SmallVec;
 pub(super) struct EntryArg {
     pub(super) name: Tok,
     pub(super) ty: TypeId,
-    /// None: the op's, since its form has no place for another.
+    /// `None`: the op's location, since its form cannot express another.
     pub(super) loc: Option<LocId>,
 }
 
-/// The blocks of a region while it is read.
+/// The blocks of a region while it is parsed.
 #[derive(Default)]
 pub(super) struct Blocks {
     known: IndexMap<StrId, BlockRef>,
@@ -32,7 +32,7 @@ struct BlockRef {
     used: Span,
 }
 
-/// What an op is made of, before it is made.
+/// The parts of an op before its creation.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) operands: SmallVec<[ValueId; 4]>,
@@ -45,13 +45,13 @@ pub(super) struct Parts {
     pub(super) regions: SmallVec<[RegionPart; 1]>,
 }
 
-/// A region of an op, before it is read.
+/// A region of an op before it is parsed.
 #[derive(Default)]
 pub(super) struct RegionPart {
     pub(super) from: RegionRef,
     /// Arguments of the entry block that the op declares.
     pub(super) args: Vec<EntryArg>,
-    /// The op that ends a block without a terminator.
+    /// The terminator that is added to a block without one.
     pub(super) implicit: Option<&'static str>,
 }
 
@@ -89,7 +89,7 @@ impl Lower<'_> {
         self.report_forwards();
     }
 
-    /// Something that could not be read: its names are taken, its regions are read for their own errors.
+    /// Handles an item with a syntax error: defines its names, and parses its regions for their own errors.
     pub(super) fn broken(&mut self, results: &[Tok], regions: &[u32]) {
         self.quiet += 1;
         if !regions.is_empty() {
@@ -176,7 +176,7 @@ impl Lower<'_> {
         self.m.cx.str_id(text.strip_prefix('^').unwrap_or(text))
     }
 
-    /// The block that `^name` means, which may be defined later.
+    /// The block of `^name`, which may be defined later.
     pub(super) fn block(&mut self, tok: Tok, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(tok);
         match blocks.known.get(&name) {
@@ -284,7 +284,7 @@ impl Lower<'_> {
         self.default_dialect = outer;
     }
 
-    /// Attributes that were not given get their default values.
+    /// Adds the default values of absent attributes.
     fn add_defaults(&mut self, name: OpNameId, parts: &mut Parts) {
         let data = self.m.cx.op_name_data(name);
         let Some(def) = data.def() else { return };

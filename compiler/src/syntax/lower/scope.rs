@@ -1,7 +1,8 @@
-//! Which value a name means.
+//! Scopes: resolution of value names.
 //!
-//! Entries are found through [`Names`]. Leaving a region restores what its definitions hid. An entry
-//! is visible if it belongs to the current isolated scope; entering one therefore hides everything at once.
+//! Entries are found through [`NameTable`]. Leaving a region restores the entries that its definitions hid.
+//! An entry is visible if it belongs to the current isolated scope; entering a scope therefore hides all
+//! others at once.
 
 use super::name_table::{NameId, Names};
 use super::{Lower, errors};
@@ -15,7 +16,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy)]
 struct Entry {
     first: ValueId,
-    /// How many values; [`BROKEN`] if the definition could not be read.
+    /// Number of values; [`BROKEN`] if the definition had an error.
     n: u32,
     /// The isolated scope that it belongs to; 0: undefined.
     scope: u32,
@@ -29,7 +30,7 @@ impl Default for Entry {
 
 const BROKEN: u32 = u32::MAX;
 
-/// Uses that wait for their definition, by name: number, stand-in, first use.
+/// Uses before their definition, by name: number, placeholder, first use.
 type Forwards = FxHashMap<NameId, SmallVec<[(u32, ValueId, Span); 1]>>;
 
 pub(super) struct Scope {
@@ -38,11 +39,11 @@ pub(super) struct Scope {
     forwards: Forwards,
     current: u32,
     last: u32,
-    /// The region at hand is not isolated: what it defines must be forgotten when it ends.
+    /// The current region is not isolated: its definitions must be removed when it ends.
     shared: bool,
 }
 
-/// What to restore when a region ends.
+/// The state to restore when a region ends.
 pub(super) struct Mark {
     undo: usize,
     shared: bool,
@@ -50,7 +51,7 @@ pub(super) struct Mark {
 }
 
 impl Scope {
-    /// No names, and room for about `n`.
+    /// A scope without names, with space for about `n`.
     pub(super) fn with_capacity(n: usize) -> Self {
         Scope {
             names: Names::with_capacity(n),
@@ -95,7 +96,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Everything that was used in the current isolated scope and never defined.
+    /// Reports all names that were used in the current isolated scope and never defined.
     pub(super) fn report_forwards(&mut self) {
         let mut left: Vec<(NameId, Span)> = self
             .scope
@@ -122,7 +123,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives the name `%x` to `n` values from `first` on.
+    /// Binds the name `%x` to `n` values from `first` on.
     pub(super) fn define(&mut self, tok: Tok, first: ValueId, n: u32) {
         let span = tok.span();
         let all = Tok { start: tok.start + 1, ..tok };
@@ -149,7 +150,8 @@ impl Lower<'_> {
         }
         *entry = Entry { first, n, scope: self.scope.current };
         let entry = *entry;
-        // What an isolated region has defined is out of sight once that has ended: only what it hid comes back.
+        // Definitions of an isolated region are invisible once it has ended: only the entries that it hid are
+        // restored.
         if self.scope.shared || hidden.scope != 0 {
             self.scope.undo.push((name, hidden));
         }
@@ -159,12 +161,12 @@ impl Lower<'_> {
         }
     }
 
-    /// The name `%x` is taken, but what it means could not be read.
+    /// Defines the name `%x` of an item with an error.
     pub(super) fn define_broken(&mut self, tok: Tok) {
         self.define(tok, ValueId(0), BROKEN);
     }
 
-    /// Replaces the stand-ins for a name by what it means.
+    /// Replaces the placeholders for a name by its values.
     fn settle(&mut self, name: NameId, entry: Entry, text: &str) {
         let Some(waiting) = self.scope.forwards.remove(&name) else { return };
         for (i, stand_in, span) in waiting {
@@ -197,7 +199,7 @@ impl Lower<'_> {
         self.value_type_error(tok.span(), name, want, value);
     }
 
-    /// The value that `%x` or `%x#1` means where a value of type `ty` is needed.
+    /// The value of `%x` or `%x#1` at a use with type `ty`.
     pub(super) fn value(&mut self, tok: Tok, ty: TypeId) -> ValueId {
         match self.known_value(tok) {
             Known::Value(value) => {
@@ -223,7 +225,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value that a name means, if it is defined already.
+    /// The value of a name, if it is defined already.
     pub(super) fn known_value(&mut self, tok: Tok) -> Known {
         let source = self.source.text.as_ref();
         let all = Tok { start: tok.start + 1, ..tok };
@@ -264,16 +266,16 @@ impl Lower<'_> {
     }
 }
 
-/// What is known about a name.
+/// Result of the lookup of a name.
 pub(super) enum Known {
     Value(ValueId),
-    /// Its definition is wrong; that has been reported.
+    /// Its definition has an error, which was reported.
     Broken,
     /// Not defined yet: name and number.
     Not(NameId, u32),
 }
 
-/// `x#1` is `x` and `1`.
+/// `x#1` is split into `x` and `1`.
 fn split(all: Tok, source: &str) -> (Tok, Option<Tok>) {
     let bytes = source.as_bytes().get(all.start as usize..all.end as usize).unwrap_or_default();
     let digits = bytes.iter().rev().take_while(|b| b.is_ascii_digit()).count();

@@ -10,7 +10,8 @@ use crate::syntax::token::Kind;
 use smallvec::SmallVec;
 
 impl Lower<'_> {
-    /// Successors `$0` (the default) and `$1...` with their operands, the values of the cases and their counts.
+    /// Successors `$0` (the default) and `$1...` with their operands, the values of the cases and their
+    /// counts.
     pub(super) fn switch_cases(
         &mut self,
         def: &OpDef,

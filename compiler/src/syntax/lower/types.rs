@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
         let text = self.text(name);
         if name.kind == Kind::BangBody || text.contains('.') {
             let text = Self::pretty_body(text.strip_prefix('!').unwrap_or(text));
-            // The types of 2020 programs, as their ops.
+            // Types in programs of 2020, like their ops.
             let text = match text.strip_prefix("hex.") {
                 Some(rest) => format!("tfrt.{rest}").into(),
                 None => text,
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `d<name<...>>` is `d.name<...>`, as upstream has it; anything else is as it is.
+    /// `d<name<...>>` becomes `d.name<...>`, as upstream; other text is unchanged.
     pub(super) fn pretty_body(text: &str) -> Cow<'_, str> {
         let Some((dialect, body)) = text.split_once('<') else { return text.into() };
         let Some(body) = body.strip_suffix('>').filter(|_| !dialect.contains('.')) else {
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
         Some(id)
     }
 
-    /// The type that a word names; nothing if it names none.
+    /// The type of a keyword; `None` if it names no type.
     pub(super) fn type_of_word(&mut self, text: &'a str) -> Option<Result<TypeId, String>> {
         let kind = match text {
             "index" => TypeKind::Index,
@@ -212,7 +212,7 @@ impl<'a> Lower<'a> {
         Some(self.m.cx.type_id(kind))
     }
 
-    /// What follows the element type of a memref. The identity is no layout, and 0 no memory space.
+    /// The parameters after the element type of a memref. The identity map and memory space 0 are omitted.
     #[allow(clippy::type_complexity, reason = "the two fields of the type")]
     fn layout_and_space(
         &mut self,
@@ -267,7 +267,7 @@ impl<'a> Lower<'a> {
         Some((layout, space))
     }
 
-    /// May `elem` be the element type of a tensor, vector or memref? As in MLIR.
+    /// True if `elem` may be the element type of a tensor, vector or memref, as in MLIR.
     fn may_be_element(&self, shaped: Kind, elem: TypeId) -> bool {
         match self.m.cx.ty(elem) {
             TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Index => true,

@@ -1,4 +1,4 @@
-//! From a form to the parts of an op: the types that were not written, and the arguments of regions.
+//! From a form to the parts of an op: inference of omitted types, and the arguments of regions.
 
 use super::custom::Form;
 use super::ops::{Blocks, EntryArg, Parts, RegionPart};
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 type Types = SmallVec<[TypeId; 2]>;
 
-/// The types found so far.
+/// The types known so far.
 type Found = SmallVec<[(Of, Types); 6]>;
 
 impl Lower<'_> {
