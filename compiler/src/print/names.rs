@@ -1,14 +1,14 @@
-//! What values and blocks are called in the text.
+//! Names of values and blocks in the text.
 //!
-//! As upstream: the values of a region are numbered in order, one number per op however many results it has; arguments
-//! of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its results (`%c1_i32`); a
-//! name that is taken gets a number that is counted over all names: `%cst`, `%cst_0`, `%c1_i32_1`. A region inside
-//! starts with the numbers and names that its parent's region ended with, and so does its sibling. In generic form no
-//! op names its results, and no number is used twice in the whole text.
+//! As upstream: the values of a region are numbered in order, one number per op with any number of results;
+//! arguments of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its
+//! results (`%c1_i32`); a name that is taken gets a number that is counted over all names: `%cst`, `%cst_0`,
+//! `%c1_i32_1`. A region inside starts with the numbers and names that its parent's region ended with, and so
+//! does its sibling. In generic form no op names its results, and no number is used twice in the whole text.
 //!
 //! With `keep_names` a value keeps its source name, made unique by a number if need be.
 //!
-//! The one visit of all ops that this takes also notes which blocks branch to which.
+//! The same visit of all ops records the predecessors of blocks.
 
 use super::PrintOptions;
 use crate::ir::entity::{Absent, SideTable};
@@ -23,7 +23,7 @@ impl Absent for Name {
     const ABSENT: Self = Name(u32::MAX);
 }
 
-/// What a name says.
+/// The kind of a name.
 pub(super) enum Called<'n> {
     /// `%7`
     Number(u32),
@@ -56,21 +56,21 @@ impl Name {
 pub(super) struct Names {
     values: SideTable<ValueId, Name>,
     pub(super) blocks: SideTable<BlockId, u32>,
-    /// Blocks that branch to a block, in order.
+    /// Predecessors of blocks, in order.
     pub(super) preds: FxHashMap<BlockId, Vec<BlockId>>,
     texts: Vec<Box<str>>,
-    /// What the values are called that share their names with the results after them.
+    /// Names of values that are shared with the results after them.
     groups: Vec<Name>,
 }
 
 impl Names {
-    /// The name of a value that has one to itself.
+    /// The name of a value that shares it with no other.
     #[inline]
     pub(super) fn own(&self, value: ValueId) -> Option<Called<'_>> {
         self.called(*self.values.at(value)?)
     }
 
-    /// The name of a value, maybe shared with the results after it.
+    /// The name of a value, possibly shared with the results after it.
     pub(super) fn value(&self, value: ValueId) -> Option<Called<'_>> {
         let name = *self.values.at(value)?;
         let shared = if name.0 & 3 == 3 { self.groups.get((name.0 >> 2) as usize) } else { None };
@@ -91,7 +91,7 @@ impl Names {
         self.values.at(value).is_some()
     }
 
-    /// Calls a value otherwise.
+    /// Renames a value.
     pub(super) fn set_text(&mut self, value: ValueId, text: &str) {
         let name = self.text(text);
         self.values.set(value, name);
@@ -115,9 +115,9 @@ struct Namer<'m> {
     options: PrintOptions,
     names: Names,
     next: Counters,
-    /// Texts taken in this region and those around it.
+    /// Names used in this region and those around it.
     used: FxHashSet<Box<str>>,
-    /// The same in order, to forget those of a region that is done.
+    /// The same in order, to drop the names of a finished region.
     order: Vec<Box<str>>,
 }
 
@@ -150,7 +150,7 @@ pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Nam
 }
 
 impl Namer<'_> {
-    /// Names everything in a region but what is in regions inside, which `inner` gets.
+    /// Names everything in a region except for nested regions, which are passed to `inner`.
     fn region(&mut self, region: RegionId, mut inner: impl FnMut(RegionId)) {
         let m = self.m;
         for (i, &block) in m.blocks_of(region).iter().enumerate() {
@@ -165,7 +165,7 @@ impl Namer<'_> {
             }
             for op in m.ops_in(block) {
                 self.results(op);
-                // Only the last op may branch, but what is not verified must print as well.
+                // Only the last op may branch, but unverified IR must print as well.
                 for &successor in m.successors(op) {
                     self.names.preds.entry(successor).or_default().push(block);
                 }
@@ -207,7 +207,7 @@ impl Namer<'_> {
         }
     }
 
-    /// The next number; with kept names one that nobody has.
+    /// The next number; with `keep_names` the next unused one.
     fn number(&mut self, counter: fn(&mut Counters) -> &mut u32, name: fn(u32) -> Name) -> Name {
         loop {
             let counter = counter(&mut self.next);
@@ -230,7 +230,7 @@ impl Namer<'_> {
         self.order.push(text.into());
     }
 
-    /// A name that nobody has, made of `text`.
+    /// An unused name derived from `text`.
     fn unique(&mut self, text: &str) -> Name {
         if !self.used.contains(text) {
             self.take(text);
@@ -256,11 +256,11 @@ impl Namer<'_> {
             return None;
         }
         if base.contains('#') {
-            // An argument that has the name of one of several results.
+            // An argument with the name of one of several results.
             return Some(self.unique(&base.replace('#', "_")));
         }
         if base.starts_with(|c: char| c.is_ascii_digit()) && self.used.contains(base) {
-            // `%7` must not become `%7_0`, which is no number and no name.
+            // `%7` must not become `%7_0`, which is neither a number nor a name.
             return Some(self.unique(&format!("_{base}")));
         }
         Some(self.unique(base))

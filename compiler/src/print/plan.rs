@@ -1,9 +1,9 @@
-//! Forms worked out once per op name.
+//! Precomputed custom forms, one per op name.
 //!
-//! Most ops of a program have one operand, attribute and result for each that is declared, so that only names differ
-//! from one to the next: `tfrt.add.i32 %3, %4`. For them the format becomes a [`Plan`]: text with holes, and the few
-//! questions that must be asked of an op before. An op that a plan does not fit (it has another attribute, say) goes the long
-//! way, through `fits` and `custom`, which gives the same text; what the plan of a definition says is derived from what they do.
+//! Most ops of a program have one operand, attribute and result for each declared one, so that only names
+//! differ from one to the next: `tfrt.add.i32 %3, %4`. For them the format is compiled to a [`PrintPlan`]:
+//! text with holes, and a few checks. An op that fails a check (with an additional attribute, for example)
+//! takes the general path through `fits` and `custom`, which prints the same text.
 
 use super::Printer;
 use super::custom::{AFTER_WORD, Space, before_value, literal};
@@ -53,7 +53,7 @@ impl Slot {
     }
 }
 
-/// What must be true of types that are not written.
+/// A check of omitted types.
 enum Check {
     Is(Slot, TypeId),
     Same(Slot, Slot),
@@ -79,15 +79,15 @@ enum Piece {
     Attr(usize, AttrConstraint),
 }
 
-/// A form of which only operands, types and attributes are open.
+/// A precomputed form with holes for operands, types and attributes only.
 struct Plan<'m> {
     name: &'m str,
-    /// The same without its dialect, and that dialect: where it need not be named.
+    /// The text without the prefix of its dialect, and that dialect, for places where the prefix is omitted.
     short: Option<(&'m str, &'m str)>,
     n_operands: usize,
     n_results: usize,
     checks: Vec<Check>,
-    /// The declared attributes that the form writes; the op has no others.
+    /// The declared attributes in the form; the op has no others.
     attrs: Vec<(usize, AttrConstraint)>,
     pieces: Vec<Piece>,
 }
@@ -145,12 +145,12 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// A plan in the making.
+/// The state of the compilation of a plan.
 struct Maker<'d> {
     def: &'d OpDef,
     pieces: Vec<Piece>,
     attrs: Vec<(usize, AttrConstraint)>,
-    /// Not yet in `pieces`.
+    /// Text not yet in `pieces`.
     text: String,
     space: Space,
 }
@@ -183,7 +183,7 @@ impl Maker<'_> {
         }
     }
 
-    /// None if it depends on the op what is written.
+    /// `None` if the text depends on more than the holes.
     fn elements(&mut self, elements: &[Element]) -> Option<()> {
         elements.iter().try_for_each(|element| self.element(element))
     }
@@ -234,7 +234,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// Does some attribute of a group have to be there?
+    /// True if some attribute of a group is required.
     fn needs_attr(&self, elements: &[Element]) -> bool {
         let mut needed = false;
         each(elements, &mut |element| {
@@ -250,7 +250,7 @@ impl Maker<'_> {
 }
 
 impl Printer<'_, '_> {
-    /// Prints an op by its plan; false (and nothing printed) if that does not fit it.
+    /// Prints an op by its plan. Returns false (with nothing printed) if the op does not fit it.
     pub(super) fn planned(&mut self, op: OpId) -> bool {
         let plans = self.plans;
         let Some(plan) = plans.fit(self, op) else { return false };

@@ -14,8 +14,8 @@ pub(crate) fn resources_text(m: &Module) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// Writes the section behind a blank line, if there is anything to write. Of dialect `builtin` only what the program
-/// refers to, in that order, as upstream.
+/// Writes the section behind a blank line, if it is not empty. Of dialect `builtin` only the used resources
+/// are written, in the order of use, as upstream.
 pub(super) fn write(m: &Module, referred: &IndexSet<StrId, FxBuildHasher>, out: &mut String) {
     let Some(resources) = &m.resources else { return };
     let entries = |group| of_dialect(m, group, referred);
@@ -41,7 +41,7 @@ fn of_dialect<'r>(
     referred.iter().filter_map(|key| by_key.get(m.cx.str(*key)).copied()).collect()
 }
 
-/// `{-# ... #-}`, or nothing if no group has entries; `of_dialect` chooses those of a dialect.
+/// `{-# ... #-}`, or nothing if no group has entries; `of_dialect` filters the entries of a dialect.
 fn write_groups<'r>(
     resources: &'r Resources,
     of_dialect: impl Fn(&'r Group) -> Vec<&'r (String, Resource)>,

@@ -1,10 +1,10 @@
 //! Types, attributes, locations and numbers as text, as upstream MLIR prints them.
 //!
-//! A number prints its type except where the reader will assume it: `i64` and `f64` inside arrays, and values of
-//! custom forms whose type is declared.
+//! A number prints with its type except where the parser infers it: `i64` and `f64` inside arrays, and values
+//! of custom forms whose type is declared.
 //!
-//! Whatever prints takes a [`Style`]: the context, and the aliases that stand for attributes and types, if there are
-//! any. A context alone is a style without aliases.
+//! The functions take a [`TextCx`]: the context, and the aliases of attributes and types, if there are any. A
+//! context alone converts to one without aliases.
 
 use super::affine::{write_map, write_set};
 use super::aliases::{Aliases, Node};
@@ -17,7 +17,7 @@ use crate::ir::{
 };
 use std::ops::Deref;
 
-/// How to write attributes and types.
+/// The context and the aliases for printing.
 #[derive(Clone, Copy)]
 pub(crate) struct Style<'a> {
     cx: &'a Context,
@@ -48,7 +48,7 @@ impl Deref for Style<'_> {
     }
 }
 
-/// Is the type of a number written?
+/// Condition for writing the type of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// Always.
@@ -180,7 +180,7 @@ pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
     }
 }
 
-/// `(T, U) -> V`, with parentheses around the results unless there is one that is no function.
+/// `(T, U) -> V`, with parentheses around the results unless there is a single one that is no function type.
 pub(super) fn write_function<'a>(
     cx: impl Into<Style<'a>>,
     inputs: &[TypeId],
@@ -201,14 +201,14 @@ pub(super) fn write_function<'a>(
     }
 }
 
-/// Can a name stand without quotes?
+/// True if a name needs no quotes.
 fn is_bare(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
 }
 
-/// A string in quotes; what is not printable ASCII becomes `\XX`.
+/// A string in quotes; characters other than printable ASCII become `\XX`.
 pub(crate) fn write_quoted(bytes: &[u8], out: &mut String) {
     out.push('"');
     for &b in bytes {
@@ -382,13 +382,13 @@ fn write_float(
 ) {
     let TypeKind::Float(kind) = cx.ty(ty) else { return };
     let text = kind.text(bits);
-    // In hexadecimal it would read as an integer.
+    // In hexadecimal it would read back as an integer.
     let default = if text.starts_with("0x") { None } else { Some(KnownType::F64) };
     out.push_str(&text);
     suffix(ty, default, out);
 }
 
-/// What stands between the angle brackets of a dense attribute.
+/// The text between the angle brackets of a dense attribute.
 fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
     match cx.attr(attr) {
         AttrKind::Dense { ty, splat, data } => write_dense(&cx, *ty, *splat, data, out),
@@ -406,7 +406,7 @@ fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
     }
 }
 
-/// What stands between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
+/// The text between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
 pub(super) fn write_loc(cx: Style<'_>, loc: LocId, out: &mut String) {
     let child = |loc: LocId, out: &mut String| {
         if !cx.alias(loc, out) {
