@@ -1,7 +1,7 @@
 //! Changing the IR: creation, insertion, moves, replacement, erasure.
 //!
-//! Each method leaves use lists, block lists and parents right; none needs repair afterwards. Erasing what is still
-//! used is our bug and panics. Work lists replace recursion, so depth of nesting costs no stack.
+//! Each method keeps use lists, block lists and parents consistent. Erasing an op with uses is a bug of the
+//! compiler and panics. Worklists replace recursion, so depth of nesting costs no stack.
 
 use super::entity::{EntityId, Packed};
 use super::{
@@ -31,14 +31,14 @@ pub struct NewOp<'a> {
 }
 
 impl<'a> NewOp<'a> {
-    /// An op without anything, at an unknown location.
+    /// An op with a name only, at an unknown location.
     pub fn new(name: OpNameId) -> Self {
         NewOp { name, loc: LocId::UNKNOWN, operands: &[], results: &[], attrs: &[], successors: &[] }
     }
 }
 
 impl Module {
-    /// Makes an op that is in no block yet.
+    /// Creates a detached op.
     pub fn create(&mut self, new: NewOp<'_>) -> OpId {
         let NewOp { name, loc, operands, results, attrs, successors } = new;
         let op = self.ops.next_id();
@@ -81,7 +81,7 @@ impl Module {
         })
     }
 
-    /// Makes an op from texts: the convenient, slower form of [`Module::create`].
+    /// Creates an op from strings: a convenient but slower form of [`Module::create`].
     pub fn create_named(
         &mut self,
         name: &str,
@@ -114,7 +114,7 @@ impl Module {
         }
     }
 
-    /// Makes a block that is in no region yet.
+    /// Creates a detached block.
     pub fn create_block(&mut self) -> BlockId {
         self.blocks.push(BlockData {
             parent: Packed::NONE,
@@ -131,14 +131,14 @@ impl Module {
         block
     }
 
-    /// Puts a block that is in no region at the end of one.
+    /// Appends a detached block to a region.
     pub fn append_block(&mut self, region: RegionId, block: BlockId) {
         assert!(self.blocks[block].parent == Packed::NONE, "block already has a region");
         self.blocks[block].parent = region.into();
         self.regions[region].blocks.push(block);
     }
 
-    /// Puts a block that is in no region right after another.
+    /// Inserts a detached block right after another.
     pub fn insert_block_after(&mut self, block: BlockId, after: BlockId) {
         let Some(region) = self.blocks[after].parent.get() else { panic!("{after:?} is in no region") };
         self.append_block(region, block);
@@ -148,7 +148,7 @@ impl Module {
         }
     }
 
-    /// Takes a block out of its region, keeping what it holds.
+    /// Detaches a block from its region, with its contents.
     pub fn detach_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block].parent.get() {
             self.regions[region].blocks.retain(|b| *b != block);
@@ -175,14 +175,14 @@ impl Module {
         }
     }
 
-    /// A value to stand in for one whose definition has not been read yet; replace and forget it.
+    /// A placeholder for a value whose definition has not been read yet; to be replaced and dropped.
     pub fn create_forward(&mut self, ty: TypeId) -> ValueId {
         self.values.push(ValueData { ty, def: ValueDef::Forward, first_use: Packed::NONE })
     }
 
-    // ---- place in a block ----
+    // ---- position in a block ----
 
-    /// Puts a detached op at the end of a block.
+    /// Inserts a detached op at the end of a block.
     #[inline]
     pub fn append(&mut self, block: BlockId, op: OpId) {
         let last = self.blocks[block].last;
@@ -206,7 +206,7 @@ impl Module {
         }
     }
 
-    /// Puts a detached op right before another.
+    /// Inserts a detached op right before another.
     pub fn insert_before(&mut self, op: OpId, before: OpId) {
         let Some(block) = self.ops[before].parent.get() else { panic!("{before:?} is in no block") };
         assert!(
@@ -236,7 +236,7 @@ impl Module {
         }
     }
 
-    /// Puts a detached op right after another.
+    /// Inserts a detached op right after another.
     pub fn insert_after(&mut self, op: OpId, after: OpId) {
         match (self.ops[after].next.get(), self.ops[after].parent.get()) {
             (Some(next), _) => self.insert_before(op, next),
@@ -245,7 +245,7 @@ impl Module {
         }
     }
 
-    /// Takes an op out of its block, keeping its operands and uses.
+    /// Detaches an op from its block. It keeps its operands and uses.
     pub fn detach(&mut self, op: OpId) {
         let Some(block) = self.ops[op].parent.get() else { return };
         let (prev, next) = (self.ops[op].prev, self.ops[op].next);
@@ -271,9 +271,9 @@ impl Module {
         }
     }
 
-    /// Spreads the order numbers around `op`, which has none of its own. The range that is spread is the smallest power
-    /// of two around its neighbour that is sparse enough, the larger the sparser: so a run of insertions at one place
-    /// costs the logarithm of its length each.
+    /// Renumbers the neighbourhood of `op`, which has no order number of its own. The renumbered range is the
+    /// smallest power of two around its neighbour that is sparse enough, where larger ranges must be sparser.
+    /// So a run of insertions at one place costs the logarithm of its length per insertion.
     fn make_room(&mut self, op: OpId, block: BlockId) {
         let neighbour = self.ops[op].prev.get().or(self.ops[op].next.get());
         let base = neighbour.map_or(0, |n| self.ops[n].order);
@@ -307,7 +307,7 @@ impl Module {
 
     fn renumber(&mut self, block: BlockId) {
         let n = self.ops_in(block).count() as u64;
-        // Spread over the whole range when the usual gap no longer fits.
+        // Renumber the whole range when the usual gap no longer fits.
         let gap = (u64::from(u32::MAX) / (n + 2)).clamp(1, u64::from(ORDER_GAP)) as u32;
         let mut order = 0;
         let mut at = self.blocks[block].first;
@@ -378,7 +378,7 @@ impl Module {
         }
     }
 
-    /// Makes every user of `old` use `new`; the order of `old`'s uses is kept, in front of those of `new`.
+    /// Replaces all uses of `old` by `new`. The order of `old`'s uses is kept, in front of those of `new`.
     pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
         if old == new {
             return;
@@ -424,7 +424,7 @@ impl Module {
         }
     }
 
-    /// Removes an attribute; says whether there was one.
+    /// Removes an attribute; returns whether there was one.
     pub fn remove_attr(&mut self, op: OpId, name: StrId) -> bool {
         let attrs = &mut self.ops[op].attrs;
         match attrs.iter().position(|(n, _)| *n == name) {
@@ -448,10 +448,11 @@ impl Module {
 
     // ---- erasure ----
 
-    /// Erases an op with all that it holds. No result of it may be used outside of it.
+    /// Erases an op with its regions. Its results must have no uses outside.
     pub fn erase(&mut self, op: OpId) {
         self.detach(op);
-        // First drop all operands, so that uses among the erased ops do not count; then check the results.
+        // All operands are dropped first, so that uses among the erased ops do not count; then results are
+        // checked.
         let mut doomed = vec![op];
         let mut at = 0;
         while at < doomed.len() {
@@ -481,9 +482,9 @@ impl Module {
         }
     }
 
-    /// Takes a block out of its region and erases all that it holds.
+    /// Detaches a block and erases it with its contents.
     pub fn erase_block(&mut self, block: BlockId) {
-        // From the end, since users come after definitions in any order that is not a loop.
+        // From the end, since users follow definitions except around loops.
         while let Some(op) = self.last_op(block) {
             self.erase(op);
         }
@@ -492,7 +493,7 @@ impl Module {
 }
 
 impl Module {
-    /// The operand that a use is: owner and index.
+    /// Owner and index of the operand of a use.
     pub(super) fn use_place(&self, id: UseId) -> (OpId, usize) {
         let owner = self.uses[id].owner;
         (owner, id.index() - self.ops[owner].first_use as usize)
