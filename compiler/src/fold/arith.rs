@@ -1,6 +1,7 @@
 //! Folders of the integer ops of `arith`.
 //!
-//! Each first looks for identities (`x + 0`), which need one constant or none, then computes.
+//! Each first tries identities (`x + 0`), which need one constant or none, then computes. The docs list the
+//! identities.
 
 use super::constant::{Constant, Scalar};
 use super::int::Int;
@@ -45,7 +46,7 @@ fn is(m: &Module, c: Constants<'_>, i: usize, what: fn(Int) -> bool) -> bool {
     int(m, c, i).is_some_and(what)
 }
 
-/// May the op's flags be relied on? `bit` is a flag of `overflowFlags`.
+/// True if `bit` of `overflowFlags` is set on the op that defines the value.
 fn has_flag(m: &Module, value: ValueId, bit: u32) -> bool {
     let flags = m.defining_op(value).and_then(|op| m.attr_named(op, "overflowFlags"));
     flags.and_then(|a| crate::dialects::arith::OVERFLOW.bits(&m.cx, a)).is_some_and(|set| set >> bit & 1 == 1)
@@ -176,7 +177,7 @@ pub fn remui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     compute(m, op, c, Int::rem_unsigned)
 }
 
-/// Is one operand `not` of the other?
+/// True if one operand is `not` of the other.
 fn complements(m: &Module, a: ValueId, b: ValueId) -> bool {
     [(a, b), (b, a)].into_iter().any(|(not, x)| {
         operands_of(m, not, "arith.xori")
@@ -248,22 +249,22 @@ fn shift(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Int, Int) -> Option<I
     compute(m, op, c, f)
 }
 
-/// By 0.
+/// Shift by 0.
 pub fn shli(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     shift(m, op, c, Int::shl)
 }
 
-/// By 0.
+/// Shift by 0.
 pub fn shrsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     shift(m, op, c, Int::shr_signed)
 }
 
-/// By 0.
+/// Shift by 0.
 pub fn shrui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     shift(m, op, c, Int::shr_unsigned)
 }
 
-/// Computes one of two numbers; an `absorbing` one always wins, a `neutral` one never does.
+/// Folds a minimum or maximum: `absorbing` is the result whatever the other operand is, `neutral` never is.
 fn extreme(
     m: &mut Module,
     op: OpId,

@@ -1,7 +1,7 @@
 //! Folders of the casts of `arith`.
 //!
-//! A float that the narrower format does not have exactly is not cut off at compile time, and one that no integer of
-//! the result's width stands for is undefined: both stay.
+//! A float without an exact value in the narrower format is not truncated at compile time. A float outside of
+//! the range of the result's integer type is undefined. Both casts stay.
 
 use super::constant::{Elem, Scalar};
 use super::float::Float;
@@ -38,17 +38,17 @@ fn skip(m: &mut Module, op: OpId, names: &[&str]) -> Answer {
     Some(Vec::new())
 }
 
-/// Of `extsi`.
+/// Folds `extsi` of `extsi`.
 pub fn extsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     skip(m, op, &["arith.extsi"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
-/// Of `extui`.
+/// Folds `extui` of `extui`.
 pub fn extui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     skip(m, op, &["arith.extui"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
-/// Of an extension from the type of the result or a wider one, of `trunci`.
+/// Folds `trunci` of an extension from the result's type or a wider one, and `trunci` of `trunci`.
 pub fn trunci(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     let to = result_type(m, op)?;
     for name in ["arith.extsi", "arith.extui"] {
@@ -74,17 +74,17 @@ fn exactly(x: Scalar, to: Elem) -> Option<Scalar> {
     }
 }
 
-/// Constants only.
+/// Folds constants.
 pub fn extf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, exactly)
 }
 
-/// Constants that the format has.
+/// Folds constants that are exact in the narrower format.
 pub fn truncf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, exactly)
 }
 
-/// Constants only.
+/// Folds constants.
 pub fn sitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_signed(kind, x.signed()).map(Scalar::Float),
@@ -92,7 +92,7 @@ pub fn sitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// Constants only.
+/// Folds constants.
 pub fn uitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_unsigned(kind, x.unsigned()).map(Scalar::Float),
@@ -100,7 +100,7 @@ pub fn uitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// Constants that the integers of this width have.
+/// Folds constants in the range of the integers of this width.
 pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
@@ -112,7 +112,7 @@ pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// Constants that the unsigned integers of this width have.
+/// Folds constants in the range of the unsigned integers of this width.
 pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
@@ -124,19 +124,20 @@ pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// There and back, constants.
+/// Folds round trips and constants.
 pub fn index_cast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     there_and_back(m, op, "arith.index_cast")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
-/// There and back, constants.
+/// Folds round trips and constants.
 pub fn index_castui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     there_and_back(m, op, "arith.index_castui")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
-/// Through a type that has all numbers of the first one. (Upstream does not ask: `index` through `i8` is the same to it.)
+/// Folds a round trip through a type that contains all numbers of the first one. (Upstream does not check
+/// that: `index` through `i8` is the identity there.)
 fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
     let (cast, x) = inner(m, op, name)?;
     let (from, through) = (m.value_type(x), result_type(m, cast)?);
@@ -150,7 +151,7 @@ fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
     }
 }
 
-/// To its own type, of `bitcast`, constants.
+/// Folds casts to the same type, `bitcast` of `bitcast`, and constants.
 pub fn bitcast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     let (from, to) = (m.operands(op).next()?, result_type(m, op)?);
     if m.value_type(from) == to {

@@ -1,4 +1,5 @@
-//! Folders of the float ops of `arith`. Identities are exact for every operand, -0.0, infinities and NaNs included.
+//! Folders of the float ops of `arith`. Identities are exact for every operand, -0.0, infinities and NaNs
+//! included.
 
 use super::constant::Scalar;
 use super::float::Float;
@@ -17,7 +18,7 @@ fn compute(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Float, Float) -> Fl
     attr(result.write(&mut m.cx, ty))
 }
 
-/// The float that operand `i` is, or that stands for all its elements.
+/// The float of constant operand `i`, a scalar or splat.
 fn float(m: &Module, c: Constants<'_>, i: usize) -> Option<Float> {
     match read(m, c, i)?.single()? {
         Scalar::Float(float) => Some(float),
@@ -25,7 +26,7 @@ fn float(m: &Module, c: Constants<'_>, i: usize) -> Option<Float> {
     }
 }
 
-/// The first operand if the second one is a number that changes nothing.
+/// Folds to the first operand if the second one is the neutral element.
 fn neutral(m: &mut Module, op: OpId, c: Constants<'_>, is: fn(Float) -> bool) -> Answer {
     let (a, _) = pair(m, op)?;
     if float(m, c, 1).is_some_and(is) { value(a) } else { None }
@@ -55,27 +56,27 @@ pub fn divf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     neutral(m, op, c, is_one).or_else(|| compute(m, op, c, Float::div))
 }
 
-/// Constants only.
+/// Folds constants.
 pub fn remf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     compute(m, op, c, Float::rem)
 }
 
-/// With -infinity.
+/// `max(x, -infinity)`.
 pub fn maximumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     neutral(m, op, c, |b| b.is_infinity(true)).or_else(|| compute(m, op, c, Float::maximum))
 }
 
-/// With infinity.
+/// `min(x, infinity)`.
 pub fn minimumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     neutral(m, op, c, |b| b.is_infinity(false)).or_else(|| compute(m, op, c, Float::minimum))
 }
 
-/// With NaN. (With -infinity the result is not the other operand if that is NaN.)
+/// `max(x, NaN)`. (`max(x, -infinity)` is not `x` if `x` is NaN.)
 pub fn maxnumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     neutral(m, op, c, Float::is_nan).or_else(|| compute(m, op, c, Float::max_num))
 }
 
-/// With NaN.
+/// `min(x, NaN)`.
 pub fn minnumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     neutral(m, op, c, Float::is_nan).or_else(|| compute(m, op, c, Float::min_num))
 }

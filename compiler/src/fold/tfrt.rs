@@ -1,8 +1,8 @@
 //! Folders of `tfrt`: the functions that the kernels call, on constants.
 //!
-//! A value may be an error or dead at run time, and an op passes that on. So `x * 0` stays, and so does an op with a
-//! chain as its last operand: only what still depends on `x` may replace it. A division by zero is an error at run time
-//! and stays, too.
+//! A value may be an error or dead at run time, which an op propagates. So `x * 0` stays, and so does an op
+//! with a chain as its last operand: the replacement must still depend on `x`. A division by zero is an error
+//! at run time and stays as well.
 
 use super::{Answer, attr, value};
 use crate::dialects::{Folded, OpDef, OperandMode, Traits};
@@ -73,7 +73,7 @@ impl Number for bool {
     }
 }
 
-/// The operands of an op that has no chain besides.
+/// The operands of an op without a trailing chain.
 fn plain(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     super::pair(m, op)
 }
@@ -89,7 +89,7 @@ fn compute<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: 
     attr(Some(result.write(&mut m.cx)))
 }
 
-/// The first operand if the second one is a number that changes nothing.
+/// Folds to the first operand if the second one is the neutral element.
 fn neutral<T: Number>(m: &Module, op: OpId, c: Constants<'_>, is: fn(T) -> bool) -> Answer {
     let (a, _) = plain(m, op)?;
     if number(m, c, 1).is_some_and(is) { value(a) } else { None }
@@ -168,7 +168,7 @@ fn float_div<T: Number + Float>(m: &mut Module, op: OpId, c: Constants<'_>) -> A
     attr(Some(quotient.write(&mut m.cx)))
 }
 
-/// From which type to which, and the folder of `tfrt.cast.<from>_to_<to>`.
+/// Source type, result type and folder of `tfrt.cast.<from>_to_<to>`.
 pub const CASTS: [(KnownType, KnownType, crate::dialects::def::Folder); 4] = [
     (KnownType::F32, KnownType::I64, |m, op, c| cast(m, op, c, |x: f32| x as i64)),
     (KnownType::F64, KnownType::I64, |m, op, c| cast(m, op, c, |x: f64| x as i64)),
@@ -184,8 +184,9 @@ fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(
     attr(Some(result.write(&mut m.cx)))
 }
 
-/// One chain is what it merges to. Chains that are ready anyway, repeated ones, those that another operand has waited for, and merges of
-/// merges are not waited for one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
+/// A merge of one chain is that chain. Other merges drop ready chains, repeated ones, chains that another
+/// operand has waited for, and inner merges: the operands become the remaining chains, in the same order, so
+/// that the same error comes first.
 pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     let chain = KnownType::Chain.id();
     let operands: Vec<ValueId> = m.operands(op).collect();
@@ -198,7 +199,7 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     for &operand in &operands {
         let inner = m.defining_op(operand);
         let parts: Vec<ValueId> = match inner.map(|op| m.op_name_str(op)) {
-            // Only a merge that has no other user: else it would be waited for twice.
+            // Only an inner merge without other users: else it would be waited for twice.
             Some("tfrt.merge.chains") if m.users(operand).take(2).count() == 1 => match inner {
                 Some(inner) if m.n_operands(inner) > 0 => m.operands(inner).collect(),
                 _ => vec![operand],
@@ -213,7 +214,7 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     let first = kept.first().copied();
     kept.retain(|v| !is_ready(v));
     if kept.is_empty() {
-        // All are ready: one of them will do.
+        // All are ready: one of them is enough.
         return first.and_then(value);
     }
     let kept = without_implied(m, kept.into_iter().collect());
@@ -224,11 +225,12 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     Some(Vec::new())
 }
 
-/// How many operands are looked at to find out what one has waited for, and how many may ask.
+/// Most operands that are inspected for chains they have waited for, and most operands of a merge for which
+/// that is done.
 const MAX_LOOKED_AT: usize = 32;
 
-/// The operands of a merge without those that are final, and no other error, when another one is final that counts as much: one before them, or,
-/// if it has their error whenever they have one, the next one.
+/// The operands of a merge without the implied chains. A chain is implied if an earlier operand has waited
+/// for it, or if the next operand has waited for it and propagates its error before all others.
 fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
     if kept.len() > MAX_LOOKED_AT {
         return kept;
@@ -238,7 +240,7 @@ fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
         let (waited_for, firsts) = waited_for(m, value);
         let behind = kept.split_off(i + 1);
         kept.extend(behind.into_iter().filter(|v| !waited_for.contains(v)));
-        // Once the next one is gone, what was before it is next to this.
+        // After the removal, the operand before the next one is adjacent to this one.
         while i > 0 && firsts.contains(&kept[i - 1]) {
             kept.remove(i - 1);
             i -= 1;
@@ -248,7 +250,7 @@ fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
     kept
 }
 
-/// What is final when a value is; and of that, what has its errors passed on before all others.
+/// The values that are final when a value is, and those of them whose errors it propagates before all others.
 fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
     let (mut all, mut firsts) = (Vec::new(), Vec::new());
     let mut work = vec![(value, true)];
@@ -273,7 +275,7 @@ fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
     (all, firsts)
 }
 
-/// Whether the kernel of an op waits for all of its operands, and passes on their errors.
+/// True if the kernel of an op waits for all of its operands and propagates their errors.
 fn is_strict(m: &Module, op: OpId) -> bool {
     let n = m.n_operands(op);
     let is_required = |def: &OpDef| (0..n).all(|i| def.operand_mode(i, n) == OperandMode::Required);
