@@ -1,4 +1,4 @@
-//! One body: values for registers, ops for kernels, a return for the results.
+//! Raising of one function body: values for registers, ops for kernels, a return for the results.
 
 use bef_format::layout::TypeId as BefTypeId;
 use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
@@ -10,7 +10,7 @@ use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
 };
 
-/// What is known about the kernels of one name.
+/// Cached facts about the kernels of one name.
 pub(super) struct Code {
     op: OpNameId,
     def: Option<&'static OpDef>,
@@ -20,14 +20,14 @@ pub(super) struct Code {
     functions: Vec<StrId>,
     /// A declared list of functions.
     list: Option<List>,
-    /// What a kernel costs that says nothing else.
+    /// The cost of a kernel without an explicit one.
     cost: Option<u32>,
     /// All operands are required and in the host's memory, by the definition.
     has_usual_operands: bool,
 }
 
-/// A declared list of functions: it is where it stands among the references if they are functions of the file, and among the
-/// attributes if not.
+/// A declared list of functions. It is stored among the references if its elements are functions of the file,
+/// else among the attributes.
 #[derive(Clone, Copy)]
 struct List {
     name: StrId,
@@ -37,7 +37,7 @@ struct List {
     function: usize,
 }
 
-/// Lists that every kernel needs, kept to be filled again.
+/// Buffers reused for every kernel.
 #[derive(Default)]
 pub(super) struct Scratch {
     operands: Vec<ValueId>,
@@ -78,7 +78,7 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let Scratch { operands, results, attrs } = &mut scratch;
-        // Values are made in the order of registers, with nothing between them: bodies of regions come later.
+        // Values are created in the order of registers without gaps: bodies of regions come later.
         let first_value = self.m.n_value_ids() as u32;
         let value_of = |&register: &u32| ValueId(first_value + register);
         for (i, &ty) in f.arg_types().iter().enumerate() {
@@ -192,7 +192,8 @@ impl<'a> Raiser<'_, 'a> {
         Ok(op)
     }
 
-    /// The list of functions of a kernel whose references have no names, and its length: what the declared references leave over.
+    /// The list of functions of a kernel with unnamed references, and its length: the references beyond the
+    /// declared ones.
     fn listed(&self, k: KernelView<'_, 'a>) -> Option<(List, usize)> {
         let Code { list, functions, .. } = &self.codes[k.code().index()];
         let list = (*list)?;
@@ -203,7 +204,7 @@ impl<'a> Raiser<'_, 'a> {
         n.checked_sub(functions.len()).filter(|&n| n > 0).map(|n| (list, n))
     }
 
-    /// Adds an attribute under its name in the file, which says whether it was a property.
+    /// Adds an attribute by its name in the file, which marks properties.
     fn place(
         &mut self,
         name: &str,
@@ -225,7 +226,7 @@ impl<'a> Raiser<'_, 'a> {
         }
     }
 
-    /// Adds references to functions as attributes; what remains are the bodies of regions.
+    /// Adds references to functions as attributes; the remaining ones are bodies of regions.
     fn functions(
         &mut self,
         k: KernelView<'_, 'a>,
@@ -320,7 +321,7 @@ impl<'a> Raiser<'_, 'a> {
     }
 }
 
-/// A made-up name; names of one kernel sort as their numbers do.
+/// A generated name. Names of one kernel sort by their numbers.
 fn numbered(what: &str, i: usize, n: usize) -> String {
     let width = n.saturating_sub(1).to_string().len();
     format!("{what}{i:0width$}")
