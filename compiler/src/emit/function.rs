@@ -1,4 +1,4 @@
-//! One body: registers for values, kernels for ops, results for the return.
+//! Emission of one function body: registers for values, kernels for ops, results for the return.
 
 use bef_format::write::{FunctionBuilder, KernelSpec};
 use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode, StringId};
@@ -35,13 +35,13 @@ impl Emitter<'_> {
                 self.ops(&mut f, body, block);
             }
         }
-        // Whatever body comes next begins behind this one.
+        // The next body begins behind this one.
         self.first_place = self.first_place.saturating_add(f.n_registers());
         self.w.define(id, f);
         self.check_limits(owner);
     }
 
-    /// Reports the first limit of the format that was met, at the op that met it.
+    /// Reports the first exceeded limit of the format, at the op that exceeded it.
     fn check_limits(&mut self, op: OpId) {
         if let (Some(error), true) = (self.w.error(), self.diags.is_empty()) {
             self.diags.push(errors::limit(self.span(op), &error.to_string()));
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes that a value lives in a register.
+    /// Assigns a register to a value.
     fn define_value(&mut self, f: &mut FunctionBuilder, value: ValueId, register: u32) {
         self.places[value.0 as usize] = self.first_place.saturating_add(register);
         if self.strip == Strip::Nothing
@@ -239,8 +239,8 @@ impl Emitter<'_> {
             operand_info(def, operands.len(), control_edges(m, op, def), info);
         }
 
-        // Declared attributes first, in their order, then the others; both sorted by name. Those that are found by name
-        // are all among the others.
+        // Declared attributes come first, in their order, then the others; both sorted by name. Attributes
+        // looked up by name are all among the others.
         let declared = &m.cx.op_name_data(m.op_name(op)).attr_names;
         let placed = if named_attrs { &[][..] } else { &**declared };
         for (i, &name) in placed.iter().enumerate() {
@@ -311,7 +311,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The kernel of an op that is nothing but operands and results.
+    /// The kernel of an op that has only operands and results.
     fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: Code) {
         let m = self.m;
         let operands: SmallVec<[u32; 8]> =
@@ -328,12 +328,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
+    /// The name of an attribute or function reference. A stripped file has no such names, so all map to one.
     fn aux_name(&mut self, text: &str) -> StringId {
         if self.strip != Strip::Nothing { StringId(0) } else { self.w.string(text) }
     }
 
-    /// The same for an attribute that is called as in the module.
+    /// The name of an attribute as in the module.
     fn attr_name(&mut self, name: StrId) -> StringId {
         if self.strip != Strip::Nothing {
             StringId(0)
@@ -342,14 +342,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// After an error there will be no file; registers must still be known, so that only what is wrong is reported.
+    /// Assigns registers after an error. No file is written then, but later ops must not report undefined
+    /// registers.
     fn assume_results(&mut self, op: OpId) {
         for value in self.m.results(op) {
             self.places[value.0 as usize] = self.first_place;
         }
     }
 
-    /// What is known of the ops that are called as this one; none if they have no kernel.
+    /// Cached facts about the ops of this name; `None` if they have no kernel.
     fn code(&mut self, op: OpId) -> Option<Code> {
         let m = self.m;
         let name = m.op_name(op).0 as usize;
@@ -371,7 +372,8 @@ impl Emitter<'_> {
         Some(code)
     }
 
-    /// Takes in an attribute that has a field of its own in the kernel's record; false if it is an ordinary one.
+    /// Encodes an attribute that has a field of its own in the kernel's record; returns false for an ordinary
+    /// attribute.
     fn special(
         &mut self,
         op: OpId,
@@ -392,7 +394,7 @@ impl Emitter<'_> {
             let fixed = spec.cost;
             let cost = m.cx.as_int(value).and_then(|cost| u32::try_from(cost).ok()).filter(|&cost| cost > 0);
             spec.cost = cost.unwrap_or(spec.cost);
-            // Without the attribute the cost must be the definition's, else `raise` writes the attribute.
+            // Without the attribute the cost must equal the definition's, else `raise` writes the attribute.
             return m.cx.attr_type(value) == Some(KnownType::I64.id())
                 && cost.is_some_and(|cost| cost != fixed);
         }
@@ -421,7 +423,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Takes in an attribute that refers to functions; false if it does not.
+    /// Encodes an attribute that refers to functions; returns false for other attributes.
     #[allow(clippy::too_many_arguments, reason = "the last two are one list in two columns")]
     fn function_refs(
         &mut self,
@@ -467,7 +469,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value of a declared attribute; an empty array gets the element type that the definition gives it.
+    /// The value of a declared attribute. An empty array has the element type of the definition.
     fn declared_attr(&mut self, value: AttrId, def: Option<&dialects::AttrDef>) -> bef_format::AttrId {
         let m = self.m;
         if let (AttrKind::Array(elements), Some(def)) = (m.cx.attr(value), def)
@@ -510,19 +512,19 @@ impl Emitter<'_> {
     }
 }
 
-/// What is known of the ops of one name.
+/// Cached facts about the ops of one name.
 #[derive(Clone, Copy)]
 pub(super) struct Code {
     code: KernelCode,
     cost: u32,
     has_usual_operands: bool,
-    /// The kernel finds its attributes by name.
+    /// The kernel looks its attributes up by name.
     named_attrs: bool,
-    /// An op without attributes becomes a kernel without anything of its own.
+    /// True if an op of this name without attributes becomes a plain kernel.
     is_plain: bool,
 }
 
-/// Lists that every kernel needs, kept to be filled again.
+/// Buffers reused for every kernel.
 #[derive(Default)]
 struct Scratch {
     operands: Vec<u32>,
@@ -538,17 +540,18 @@ fn is_symbol(kind: AttrConstraint) -> bool {
     matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol)
 }
 
-/// Whether all operands are required, by the op's definition.
+/// True if the op's definition requires all operands.
 pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
     !def.control_edges && def.is_strict()
 }
 
-/// How many of an op's operands, the last ones, are control edges.
+/// Number of control edges of an op, which are its last operands.
 fn control_edges(m: &Module, op: OpId, def: &OpDef) -> usize {
     if def.control_edges { tf::n_control_edges(m, op) } else { 0 }
 }
 
-/// The mode of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.
+/// The mode of each operand by the op's definition, where the last ones are control edges. Empty if all have
+/// the usual mode.
 pub(crate) fn operand_info(def: &OpDef, n: usize, n_edges: usize, info: &mut Vec<OperandInfo>) {
     if has_usual_operands(def) {
         return;
@@ -569,7 +572,7 @@ fn mode(mode: dialects::OperandMode) -> OperandMode {
     }
 }
 
-/// How a mode is written in `bef.operand_modes`.
+/// Text of a mode in `bef.operand_modes`.
 pub(crate) fn mode_name(mode: OperandMode) -> &'static str {
     match mode {
         OperandMode::Required => "required",
