@@ -1,4 +1,4 @@
-//! From nodes to ops.
+//! Translation of nodes to ops.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,39 +13,39 @@ use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
 use crate::import::{Feed, ImportOptions};
 use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 
-/// More outputs than this no node has.
+/// The most outputs of a node.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 /// An element type, and whether it is a reference to a variable.
 type Element = (Type, bool);
 
-/// What became of a node.
+/// The ops and values of a translated node.
 #[derive(Default)]
 struct Made {
     outputs: Vec<ValueId>,
-    /// The names of the outputs: the first, and how many.
+    /// The outputs by name: the first value and the count.
     ranges: Vec<(String, usize, usize)>,
     control: Option<ValueId>,
 }
 
-/// What is known of a node before it is an op.
+/// The plan for the op of a node.
 struct Plan {
     /// `tf.Conv2D`.
     name: String,
     attrs: Vec<(StrId, AttrId)>,
-    /// For each input whether a reference is passed.
+    /// For each input, whether a reference is passed.
     takes: Vec<bool>,
     outputs: Vec<TypeId>,
     ranges: Vec<(String, usize, usize)>,
 }
 
-/// A body that is becoming a block.
+/// A body during its translation to a block.
 struct Block<'b, 'g> {
     body: &'b Body<'g>,
     block: BlockId,
     args: Vec<ValueId>,
     made: HashMap<usize, Made>,
-    /// The nodes whose completion somebody waits for.
+    /// The nodes whose completion is waited for.
     watched: BTreeSet<usize>,
 }
 
@@ -85,7 +85,7 @@ impl<'g> Importer<'g> {
             let outputs = block.made.get(&node).map_or(0, |made| made.outputs.len());
             let name = options.fetches.get(i).map_or(body.nodes[node].name.as_str(), |name| canonical(name));
             if outputs == 0 && port == 0 && !body.feeds.contains_key(&(node, 0)) {
-                // It has effects only, and they are there.
+                // The node has effects only, and they are translated.
                 continue;
             }
             let found = block.get(Reference::Output(node, port));
@@ -114,7 +114,7 @@ impl<'g> Importer<'g> {
             }
             arg_types.extend(elements);
         }
-        // All of them: a function's effects do not depend on what it returns.
+        // All nodes: a function's effects do not depend on its results.
         let needed = body.needed(0..body.nodes.len())?;
         if !self.supports(&body, &needed) {
             return Ok(());
@@ -192,7 +192,7 @@ impl<'g> Importer<'g> {
             .collect()
     }
 
-    /// Whether all of these can be run; notes those that cannot.
+    /// True if all nodes are supported; records those that are not.
     fn supports(&mut self, body: &Body<'_>, needed: &Needed) -> bool {
         let mut all = true;
         for &node in needed.keys() {
@@ -208,7 +208,7 @@ impl<'g> Importer<'g> {
         all
     }
 
-    /// The type of a tensor that is given from outside.
+    /// The type of a fed tensor.
     fn fed_type(
         &mut self,
         body: &Body<'g>,
@@ -235,7 +235,7 @@ impl<'g> Importer<'g> {
         })
     }
 
-    /// A function without ops.
+    /// Starts a function without ops.
     fn open(&mut self, name: &str, args: &[TypeId], arg_names: &[&str]) -> (OpId, BlockId) {
         let sym_name = self.m.cx.str_attr(name);
         let func = self.m.cx.op_name(names::FUNC_FUNC);
@@ -254,7 +254,7 @@ impl<'g> Importer<'g> {
         (op, block)
     }
 
-    /// Names of arguments or results.
+    /// Names of arguments or results, as an attribute.
     fn names(&mut self, names: &[&str]) -> AttrId {
         let cx = &mut self.m.cx;
         let dicts: Vec<AttrId> = names
@@ -267,7 +267,7 @@ impl<'g> Importer<'g> {
         cx.array_attr(&dicts)
     }
 
-    /// Ends a function.
+    /// Finishes a function.
     fn close(&mut self, op: OpId, block: BlockId, results: &[ValueId], result_names: &[&str]) {
         let m = &mut self.m;
         let end = m.create_named("func.return", results, &[], &[]);
@@ -283,7 +283,7 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// Makes ops of nodes.
+    /// Translates nodes to ops.
     fn nodes(&mut self, block: &mut Block<'_, 'g>, order: &[usize]) -> Result<(), Refusal> {
         for &node in order {
             for reference in block.body.inputs(node)? {
@@ -300,12 +300,12 @@ impl<'g> Importer<'g> {
         Ok(())
     }
 
-    /// Makes an op of a node.
+    /// Translates a node to an op.
     fn node(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<Made, String> {
         let body = block.body;
         let NodeDef { name, op, .. } = &body.nodes[node];
         if is_placeholder(op) {
-            // One that is fed is an argument.
+            // A fed node is an argument.
             if body.feeds.contains_key(&(node, 0)) {
                 return Ok(Made::default());
             }
@@ -320,7 +320,7 @@ impl<'g> Importer<'g> {
             match reference {
                 Reference::Control(from) => {
                     ended = true;
-                    // A constant is there from the beginning.
+                    // A constant is available from the beginning.
                     if op == "Const" {
                         continue;
                     }
@@ -368,7 +368,7 @@ impl<'g> Importer<'g> {
         Ok(Made { outputs, ranges, control })
     }
 
-    /// Complains about an operand whose element type is not the one that the node says.
+    /// Reports operands whose element type differs from that of the node's attributes.
     fn check_elements(&mut self, node: usize, body: &Body<'g>, operands: &[ValueId]) -> Result<(), String> {
         let Some(signature) = row(&body.nodes[node].op).map(OpRow::signature) else { return Ok(()) };
         let wanted = elements(&signature.inputs, signature, &body.nodes[node], body)?;
@@ -383,7 +383,7 @@ impl<'g> Importer<'g> {
         Ok(())
     }
 
-    /// A value that is no reference: what the variable holds here.
+    /// The value of a tensor, after a read of the variable if it is a reference.
     fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
         let ty = self.m.value_type(value);
         let element = self.m.cx.element(ty);
@@ -398,7 +398,7 @@ impl<'g> Importer<'g> {
         self.m.result(op, 0)
     }
 
-    /// What is known of a node.
+    /// The plan of a node.
     fn plan(&mut self, body: &Body<'g>, node: usize) -> Result<Plan, String> {
         let def = &body.nodes[node];
         match row(&def.op) {
@@ -480,7 +480,7 @@ impl<'g> Importer<'g> {
     }
 
     fn attr(&mut self, body: &Body<'g>, value: &AttrValue) -> Result<AttrId, String> {
-        // Functions first: the context is lent while attributes are made.
+        // Functions first: the context is borrowed while attributes are translated.
         let mut called = Vec::new();
         match &value.value {
             Some(Value::Func(function)) => called.push(function),
@@ -532,7 +532,7 @@ impl<'g> Block<'_, 'g> {
     }
 }
 
-/// What the operands or results are: the type, whether it is a reference, the name in the signature.
+/// Operands or results: the type, whether it is a reference, and the name in the signature.
 fn elements<'s>(
     args: &'s [befrost_tensor::tf::op::Arg],
     signature: &Signature,
@@ -598,7 +598,7 @@ fn attr_of<'v>(body: &'v Body<'_>, def: &'v NodeDef, name: &str) -> Option<&'v V
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
 }
 
-/// Whether nodes of this operation are given from outside.
+/// True for operations whose value is given from outside.
 fn is_placeholder(op: &str) -> bool {
     matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
@@ -611,7 +611,7 @@ fn canonical(name: &str) -> &str {
     }
 }
 
-/// The results that are wanted: node and output.
+/// The fetched results: node and output.
 fn fetches(body: &Body<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize)>, Refusal> {
     if !options.fetches.is_empty() {
         return options.fetches.iter().map(|name| body.tensor("fetch", name)).collect();
