@@ -1,25 +1,25 @@
-//! Copies of code.
+//! Cloning of code.
 
 use super::{Change, Rewriter};
 use crate::ir::{BlockId, LocId, NewOp, OpId, TypeId, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What stands for what in a copy.
+/// Mapping from originals to clones.
 #[derive(Default)]
 pub struct Copies {
-    /// Values; those that are not here stand for themselves.
+    /// Values. Values without an entry map to themselves.
     pub values: FxHashMap<ValueId, ValueId>,
-    /// Blocks; those that are not here stand for themselves.
+    /// Blocks. Blocks without an entry map to themselves.
     pub blocks: FxHashMap<BlockId, BlockId>,
-    /// How many ops were made.
+    /// Number of created ops.
     pub n_ops: usize,
-    /// Operands whose values had not been copied yet.
+    /// Operands whose values were not cloned at their use.
     late: Vec<(OpId, usize, ValueId)>,
 }
 
 impl Rewriter<'_> {
-    /// Copies blocks with all that they hold, behind the block `after`. Locations go through `loc`.
+    /// Clones blocks with their contents behind the block `after`. Locations are mapped by `loc`.
     pub fn copy_blocks(
         &mut self,
         blocks: &[BlockId],
@@ -40,7 +40,7 @@ impl Rewriter<'_> {
         self.fill_copies(blocks, &made, copies, loc);
     }
 
-    /// Copies the ops of a block but the last one in front of an op.
+    /// Clones the ops of a block except for the last one, in front of an op.
     pub fn copy_body(
         &mut self,
         block: BlockId,
@@ -70,7 +70,7 @@ impl Rewriter<'_> {
         self.fill_nested(nested, copies, loc);
     }
 
-    /// Notes which block stands for which, and makes the arguments.
+    /// Maps blocks to their clones, and creates the arguments.
     fn declare(&mut self, blocks: &[BlockId], made: &[BlockId], copies: &mut Copies) {
         for (&block, &new) in blocks.iter().zip(made) {
             copies.blocks.insert(block, new);
@@ -84,7 +84,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Fills declared blocks, and those inside of them.
+    /// Fills declared blocks and those nested in them.
     fn fill_nested(
         &mut self,
         mut todo: Vec<(BlockId, BlockId)>,
@@ -107,7 +107,7 @@ impl Rewriter<'_> {
         self.change = Change::Changed;
     }
 
-    /// Copies one op, in no block yet; its blocks are declared and to be filled.
+    /// Clones one op, detached. Its blocks are declared, to be filled later.
     fn copy_op(
         &mut self,
         op: OpId,
