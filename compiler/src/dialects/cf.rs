@@ -83,7 +83,7 @@ pub(super) fn ops(r: &mut Registry) {
     );
 }
 
-/// What a branch hands over has the number and types of the block's arguments.
+/// Checks that the operands passed by a branch match the block's arguments in number and types.
 pub(super) fn verify_branch(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     for (i, &block) in m.successors(op).iter().enumerate() {
         let Some(range) = m.successor_operands(op, i) else { continue };

@@ -1,4 +1,4 @@
-//! `coo`: tensors of which only the elements are kept that are not zero, each with its place.
+//! `coo`: sparse tensors in coordinate format, which hold the nonzero elements and their indices.
 
 use super::short::*;
 use super::{Access, OpDef, Registry, Resource, TypeConstraint as T};

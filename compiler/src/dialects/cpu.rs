@@ -1,7 +1,7 @@
-//! `cpu`: tensor computations into buffers that are there already (destination passing).
+//! `cpu`: tensor computations into existing buffers (destination passing).
 //!
-//! Every computation writes the tensor `out` and gives a chain; operands come first, then `out`, then the chain that
-//! orders it. An input may be the same tensor as `out`.
+//! Every computation writes the tensor `out` and returns a chain. Operands are the inputs, then `out`, then
+//! the chain that orders the computation. An input may be the same tensor as `out`.
 
 use super::short::*;
 use super::{Access, AttrConstraint as A, OpDef, Registry, Resource};

@@ -1,12 +1,13 @@
-//! `eigen` and `tf_sync`: TFRT's kernels on images and matrices, into tensors that are there already: ordered by chains, or in synchronous functions.
+//! `eigen` and `tf_sync`: TFRT's kernels on images and matrices, which write into existing tensors. Chains
+//! order them, except in synchronous functions.
 //!
-//! Nobody declares their forms or the names of their attributes.
+//! TFRT declares neither forms nor attribute names for them.
 
 use super::short::*;
 use super::{Access, Arity, OpDef, OperandMode, Registry, Resource, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
-/// Reads these tensors and writes the last one.
+/// An op that reads these tensors and writes the last one.
 fn into(name: String, summary: &'static str, tensors: &[&'static str]) -> OpDef {
     let n_inputs = tensors.len() as u8 - 1;
     let def = tensors.iter().fold(OpDef::new(name, summary), |def, name| def.operand(name, TENSOR));

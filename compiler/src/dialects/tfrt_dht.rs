@@ -1,5 +1,5 @@
-//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains in synchronous functions.
-//! With them `tfrt_sht`, tensors of strings, and `btf`, tensors in files.
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place. Chains order the ops; synchronous
+//! functions need none. Also `tfrt_sht`, tensors of strings, and `btf`, tensors in files.
 
 use super::short::*;
 use super::{
@@ -13,7 +13,7 @@ const STRING: T = T::Is(K::String);
 /// Ranks for which creation kernels exist.
 const RANKS: std::ops::RangeInclusive<usize> = 0..=5;
 
-/// Element types: the suffix, and the type of a number.
+/// Element types: the suffix and the type of a number.
 const TYPES: [(&str, K); 11] = [
     ("ui8", K::UI8),
     ("ui32", K::UI32),
@@ -28,10 +28,10 @@ const TYPES: [(&str, K); 11] = [
     ("complex128", K::Complex128),
 ];
 
-/// Those that are not compared.
+/// The element types without comparison.
 const HALVES: [(&str, K); 2] = [("f16", K::F16), ("bf16", K::BF16)];
 
-/// What the numbers in lists are. Those that are complex stand there as real and imaginary part, one after the other.
+/// The type of the numbers in a list. A complex number is written as two, real and imaginary part.
 fn part(k: K) -> K {
     match k {
         K::Complex64 => K::F32,

@@ -1,7 +1,8 @@
-//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels that exist to be tested with. As in TFRT, few have a custom form.
+//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels that exist to be tested with. As in TFRT, few have a custom
+//! form.
 //!
-//! TFRT declares ops for some of these kernels only. For the others nobody says what their attributes are called: they are
-//! [unnamed](OpDef::unnamed), and TFRT's own programs may call them as they like.
+//! TFRT declares ops for some of these kernels only. The attributes of the others have no declared names:
+//! they are [unnamed](OpDef::unnamed), and programs may use any names.
 
 use super::short::*;
 use super::tfrt_control::{many, regions};
@@ -20,7 +21,7 @@ const COORDINATE: T = T::Opaque("!my.coordinate");
 const TENSOR_TYPE: T = T::Opaque("!tfrt.tensor_type");
 const TEST_RESOURCE: T = T::Opaque("!tfrt.test.resource");
 
-/// Operands, results: types in order.
+/// An op with operands and results of these types.
 fn test(name: &str, summary: &'static str, operands: &[T], results: &[T]) -> OpDef {
     const OPERANDS: [&str; 3] = ["a", "b", "c"];
     const RESULTS: [&str; 4] = ["x", "y", "z", "w"];
@@ -29,7 +30,7 @@ fn test(name: &str, summary: &'static str, operands: &[T], results: &[T]) -> OpD
     RESULTS.iter().zip(results).fold(def, |def, (name, ty)| def.result(name, *ty))
 }
 
-/// Any operands, and as many results of the same types.
+/// An op with any operands and as many results of the same types.
 fn passing(name: &str, summary: &'static str) -> OpDef {
     many(OpDef::new(name, summary), "operands")
         .result_with("results", T::Any, Arity::Variadic)
@@ -55,7 +56,7 @@ pub(super) fn ops(r: &mut Registry) {
     tfrt_test_tensors::ops(r);
 }
 
-/// Training data: records, and pictures in them.
+/// Ops that read training data: records and the images in them.
 fn records(r: &mut Registry) {
     const I64: T = T::Is(K::I64);
     const EXAMPLE: T = T::Is(K::ProtoExample);
@@ -307,7 +308,7 @@ fn functions(r: &mut Registry) {
     );
 }
 
-/// What finds out about values, attributes and the request.
+/// Ops that inspect values, attributes and the request.
 fn inspections(r: &mut Registry) {
     r.add(
         many(

@@ -1,4 +1,5 @@
-//! The tensor ops of `tfrt_test` that TFRT's training examples use. Nobody declares their forms or the names of their attributes.
+//! The tensor ops of `tfrt_test` in TFRT's training examples. TFRT declares neither their forms nor their
+//! attribute names.
 
 use super::short::*;
 use super::{Access, OpDef, Registry, Resource, TypeConstraint as T};
@@ -6,7 +7,7 @@ use crate::ir::KnownType as K;
 
 const OPERANDS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Reads its operands; gives a chain, or something new.
+/// An op that reads its operands and returns a chain or a new value.
 fn op(name: &str, summary: &'static str, operands: &[T], result: Option<T>) -> OpDef {
     let def = OpDef::new(name, summary).kernel();
     let def = OPERANDS.iter().zip(operands).fold(def, |def, (name, ty)| def.operand(name, *ty));
@@ -16,7 +17,7 @@ fn op(name: &str, summary: &'static str, operands: &[T], result: Option<T>) -> O
     }
 }
 
-/// Writes the tensor that is operand number `out`.
+/// An op that writes the tensor that is operand number `out`.
 fn into(name: &str, summary: &'static str, operands: &[T], out: u8) -> OpDef {
     op(name, summary, operands, Some(CHAIN)).effect(Access::Write, Resource::Operand(out))
 }

@@ -1,6 +1,6 @@
-//! `ts` and `ts_sync`: shapes as values, so that their computation is apart from that of the tensors.
+//! `ts` and `ts_sync`: shapes as values, which separates their computation from that of the tensors.
 //!
-//! `matmul_shape` and `reduce_shape` are ours; the others are TFRT's.
+//! `matmul_shape` and `reduce_shape` are our own; the others are TFRT's.
 
 use super::short::*;
 use super::{Access, AttrConstraint as A, OpDef, Registry, Resource, TypeConstraint as T};
@@ -8,7 +8,7 @@ use crate::ir::KnownType as K;
 
 const PARTIAL: T = T::Is(K::PartialShape);
 
-/// Shapes whose rank is part of the type.
+/// Shape types of fixed rank.
 const FIXED_RANK: [(usize, K); 3] =
     [(1, K::FixedRankShape1), (2, K::FixedRankShape2), (3, K::FixedRankShape3)];
 

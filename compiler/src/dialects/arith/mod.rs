@@ -1,11 +1,13 @@
-//! `arith`: upstream's arithmetic on integers, `index` and floats, and element by element on vectors and tensors of them.
+//! `arith`: upstream's arithmetic on integers, `index` and floats, and element by element on vectors and
+//! tensors of them.
 //!
-//! Names, forms and checks are upstream's. Integers wrap around; a signed and an unsigned op are two ops. What upstream
-//! calls undefined (division by zero, shifts by too much) or poison (`overflow<nsw>` that overflows) is never computed
-//! at compile time. An op without `fastmath` or `overflowFlags` has none of these flags; the attribute with the empty
-//! set is dropped when it is read.
+//! Names, forms and checks are upstream's. Integers wrap around; a signed and an unsigned op are two ops.
+//! What upstream calls undefined (division by zero, shifts by too much) or poison (`overflow<nsw>` that
+//! overflows) is never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
+//! these flags; the attribute with the empty set is dropped when it is read.
 //!
-//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the folders.
+//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the
+//! folders.
 
 mod parts;
 mod verify;
@@ -92,7 +94,7 @@ fn constant_name(m: &Module, op: OpId) -> Vec<String> {
     vec![name]
 }
 
-/// How an integer op writes its flags.
+/// Printed form of an integer op's flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flags {
     None,

@@ -5,7 +5,8 @@ use crate::dialects::def::OpDef;
 use crate::ir::KnownType;
 
 impl Format {
-    /// Parses a format for an op whose operands, results, attributes, successors and regions are declared already.
+    /// Parses a format for an op whose operands, results, attributes, successors and regions are declared
+    /// already.
     pub fn parse(text: &'static str, def: &OpDef) -> Result<Format, String> {
         let mut parser = Parser { rest: text.trim_start(), def };
         let elements = parser.elements()?;

@@ -1,4 +1,4 @@
-//! From what a form writes to the types of all operands and results.
+//! Type inference plans: from the written types to the types of all operands and results.
 
 use super::{Element, Of, each};
 use crate::dialects::def::{Arity, OpDef};
@@ -6,29 +6,29 @@ use crate::dialects::types::{TypeFn, TypeSource};
 use crate::ir::Traits;
 use crate::ir::{KnownType, TypeId};
 
-/// Where the types of one operand or result come from.
+/// Source of the types of one operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The form writes them, by themselves or in a list of all.
+    /// Written by the form, alone or in a list of all.
     Written,
-    /// The form may write them; else they are this one.
+    /// Written by the form, or else this default.
     WrittenOr(TypeId),
-    /// There is only one that the definition allows.
+    /// The only type that the definition allows.
     Only(TypeId),
-    /// They follow from others.
+    /// Inferred from another part.
     Rule(TypeFn, TypeSource),
 }
 
-/// All sources, in an order in which each one's own source has come before.
+/// The sources of all types, in an order in which each comes after its own source.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The declared operands and results.
     pub steps: Vec<(Of, Source)>,
-    /// Every type is the only one: the common case.
+    /// True if every type is the only allowed one: the common case.
     pub all_only: bool,
-    /// And the form is the operands, with or without a dictionary.
+    /// True if, in addition, the form is the operands, with or without a dictionary.
     pub operands_only: bool,
-    /// `results` are written as one list.
+    /// True if `results` are written as one list.
     pub all_results: bool,
 }
 
@@ -65,7 +65,7 @@ impl Plan {
                 None if all(list) => Source::Written,
                 None => match def.only_type(slot) {
                     Some(ty) if one => Source::Only(ty),
-                    // What only a piece of code knows.
+                    // The code of a custom element sets these types.
                     _ if in_code && def.type_rule(slot).is_none() => Source::Written,
                     _ => {
                         left.push(slot);
@@ -100,7 +100,7 @@ impl Plan {
     }
 }
 
-/// A rule by which the types of `slot` follow from something known.
+/// A rule that infers the types of `slot` from a known part.
 fn rule_for(slot: Of, known: &[(Of, Source)], def: &OpDef) -> Option<Source> {
     let is_known = |from: &TypeSource| match from {
         TypeSource::Value(slot) => known.iter().any(|(k, _)| k == slot),
@@ -112,7 +112,7 @@ fn rule_for(slot: Of, known: &[(Of, Source)], def: &OpDef) -> Option<Source> {
     }
     let everything = def.traits.has(Traits::SAME_TYPE);
     let operands = def.traits.has(Traits::SAME_OPERANDS) && matches!(slot, Of::Operand(_));
-    // The first one that surely has a type.
+    // The first part that surely has a type.
     let same = known.iter().map(|(k, _)| *k).find(|k| {
         def.arity(*k) == Some(Arity::One) && (everything || operands && matches!(k, Of::Operand(_)))
     })?;
