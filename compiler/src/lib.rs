@@ -5,7 +5,7 @@
 //!        ◀──print───────┘
 //! ```
 //!
-//! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`syntax`] and [`print`] (text),
+//! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`syntax`] and [`mod@print`] (text),
 //! [`verify`], [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. This crate
 //! neither runs programs nor reads or writes files.
 

@@ -5,7 +5,7 @@
 //! here accept unverified ops: a count that does not fit results in an empty range, never in a panic.
 
 use super::def::{Arity, OpDef};
-use super::format::Of;
+use super::format::PartRef;
 use super::types::Types;
 use crate::ir::Traits;
 use crate::ir::{AttrKind, Module, OpId, StrId, names};
@@ -41,14 +41,14 @@ impl Module {
     }
 
     /// The types of declared operands or results.
-    pub fn types_of(&self, op: OpId, of: Of) -> Types {
+    pub fn types_of(&self, op: OpId, of: PartRef) -> Types {
         let operands = |range: Range<usize>| range.map(|i| self.value_type(self.operand(op, i))).collect();
         let results = |range: Range<usize>| range.map(|i| self.value_type(self.result(op, i))).collect();
         match of {
-            Of::Operands => operands(0..self.n_operands(op)),
-            Of::Results => results(0..self.n_results(op)),
-            Of::Operand(i) => operands(self.operand_range(op, i)),
-            Of::Result(i) => results(self.result_range(op, i)),
+            PartRef::Operands => operands(0..self.n_operands(op)),
+            PartRef::Results => results(0..self.n_results(op)),
+            PartRef::Operand(i) => operands(self.operand_range(op, i)),
+            PartRef::Result(i) => results(self.result_range(op, i)),
         }
     }
 

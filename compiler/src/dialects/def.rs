@@ -4,7 +4,7 @@ use befrost_tensor::tf::op::OpRow;
 
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
-use super::format::{Format, Of};
+use super::format::{Format, PartRef};
 use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
 use crate::ir::Traits;
@@ -108,7 +108,7 @@ pub struct SuccessorDef {
 
 /// The resource that an effect applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum EffectResource {
     /// The buffer behind operand number `0`.
     Operand(u8),
     /// The buffer behind result number `0`.
@@ -136,7 +136,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The resource.
-    pub on: Resource,
+    pub on: EffectResource,
     /// The kind.
     pub access: Access,
 }
@@ -513,7 +513,7 @@ impl OpDef {
 
     /// One more effect.
     #[must_use]
-    pub fn effect(mut self, access: Access, on: Resource) -> Self {
+    pub fn effect(mut self, access: Access, on: EffectResource) -> Self {
         let effect = Effect { on, access };
         match &mut self.effects {
             Effects::List(list) => list.push(effect),
@@ -661,35 +661,35 @@ impl OpDef {
     }
 
     /// The operand or result called `name`.
-    pub fn value_named(&self, name: &str) -> Option<Of> {
-        let operand = self.operands.iter().position(|o| o.name == name).map(Of::Operand);
-        operand.or_else(|| self.results.iter().position(|r| r.name == name).map(Of::Result))
+    pub fn value_named(&self, name: &str) -> Option<PartRef> {
+        let operand = self.operands.iter().position(|o| o.name == name).map(PartRef::Operand);
+        operand.or_else(|| self.results.iter().position(|r| r.name == name).map(PartRef::Result))
     }
 
     /// The name of a declared operand or result.
-    pub fn value_name(&self, of: Of) -> Option<&'static str> {
+    pub fn value_name(&self, of: PartRef) -> Option<&'static str> {
         match of {
-            Of::Operand(i) => self.operands.get(i).map(|o| o.name),
-            Of::Result(i) => self.results.get(i).map(|r| r.name),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).map(|o| o.name),
+            PartRef::Result(i) => self.results.get(i).map(|r| r.name),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
     /// The only type that an operand or result may have, if there is one.
-    pub fn only_type(&self, of: Of) -> Option<TypeId> {
+    pub fn only_type(&self, of: PartRef) -> Option<TypeId> {
         match of {
-            Of::Operand(i) => self.operands.get(i).and_then(|o| o.ty.only()),
-            Of::Result(i) => self.results.get(i).and_then(|r| r.ty.only()),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).and_then(|o| o.ty.only()),
+            PartRef::Result(i) => self.results.get(i).and_then(|r| r.ty.only()),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
     /// Arity of a declared operand or result.
-    pub fn arity(&self, of: Of) -> Option<Arity> {
+    pub fn arity(&self, of: PartRef) -> Option<Arity> {
         match of {
-            Of::Operand(i) => self.operands.get(i).map(|o| o.arity),
-            Of::Result(i) => self.results.get(i).map(|r| r.arity),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).map(|o| o.arity),
+            PartRef::Result(i) => self.results.get(i).map(|r| r.arity),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
@@ -702,7 +702,7 @@ impl OpDef {
     }
 
     /// The inference rule for the type of an operand or result.
-    pub fn type_rule(&self, of: Of) -> Option<&TypeRule> {
+    pub fn type_rule(&self, of: PartRef) -> Option<&TypeRule> {
         self.type_rules.iter().find(|r| r.of == of)
     }
 

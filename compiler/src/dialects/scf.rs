@@ -126,17 +126,18 @@ fn check_args(m: &Module, op: OpId, index: usize, want: &[TypeId], diags: &mut V
 }
 
 /// Types that a terminator passes to the parent op; `None` for another op.
-type Gives = fn(&Module, OpId) -> Option<Vec<TypeId>>;
+type YieldedTypes = fn(&Module, OpId) -> Option<Vec<TypeId>>;
 
-const YIELDS: (&str, Gives) = ("scf.yield", |m, op| Some(types(m, Yield::of(m, op)?.results(m))));
-const CONDITION: (&str, Gives) = ("scf.condition", |m, op| Some(types(m, Condition::of(m, op)?.args(m))));
+const YIELDS: (&str, YieldedTypes) = ("scf.yield", |m, op| Some(types(m, Yield::of(m, op)?.results(m))));
+const CONDITION: (&str, YieldedTypes) =
+    ("scf.condition", |m, op| Some(types(m, Condition::of(m, op)?.args(m))));
 
 /// Checks that the blocks of a region of `op` end with `name` and that it passes values of these types.
 fn check_end(
     m: &Module,
     op: OpId,
     region: RegionId,
-    (name, gives): (&str, Gives),
+    (name, gives): (&str, YieldedTypes),
     want: &[TypeId],
     diags: &mut Vec<Diagnostic>,
 ) {

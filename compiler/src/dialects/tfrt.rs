@@ -3,7 +3,8 @@
 use super::short::*;
 use super::view::{Attr, Operands, Results, views};
 use super::{
-    Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
+    Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry, Traits,
+    TypeConstraint as T,
 };
 use crate::fold::{patterns, tfrt as fold};
 use crate::ir::KnownType as K;
@@ -126,7 +127,7 @@ fn prints(r: &mut Registry) {
             .operand("value", T::Is(k))
             .operand("chain", CHAIN)
             .result("done", CHAIN)
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Write, EffectResource::Output)
             .kernel();
         r.add(if form { def.format("operands attr-dict") } else { def });
     };

@@ -9,7 +9,7 @@ use super::tfrt_control::{many, regions};
 use super::tfrt_test_tensors;
 use super::tfrt_verify::{verify_all, verify_benchmark};
 use super::{
-    Access, Arity, AttrConstraint as A, DefaultValue, OpDef, OperandMode, Registry, Resource,
+    Access, Arity, AttrConstraint as A, DefaultValue, EffectResource, OpDef, OperandMode, Registry,
     TypeConstraint as T,
 };
 use crate::ir::KnownType as K;
@@ -40,7 +40,7 @@ fn passing(name: &str, summary: &'static str) -> OpDef {
 }
 
 fn prints(def: OpDef) -> OpDef {
-    def.effect(Access::Write, Resource::Output)
+    def.effect(Access::Write, EffectResource::Output)
 }
 
 pub(super) fn ops(r: &mut Registry) {
@@ -199,7 +199,7 @@ fn failures(r: &mut Registry) {
     }
     r.add(
         test("tfrt_test.cancel", "cancels the execution; gives 0 and the chain", &[CHAIN], &[I32, CHAIN])
-            .effect(Access::Write, Resource::ExecutionContext),
+            .effect(Access::Write, EffectResource::ExecutionContext),
     );
 }
 
@@ -287,7 +287,7 @@ fn functions(r: &mut Registry) {
             .attr("duration_secs", A::Int(K::I32))
             .attr("max_count", A::Int(K::I32))
             .default_attr("num_warmup_runs", A::Int(K::I32), DefaultValue::Int(1))
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Write, EffectResource::Output)
             .kernel()
             .asynchronous()
     };

@@ -2,7 +2,7 @@
 //! attribute names.
 
 use super::short::*;
-use super::{Access, OpDef, Registry, Resource, TypeConstraint as T};
+use super::{Access, EffectResource, OpDef, Registry, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
 const OPERANDS: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -19,7 +19,7 @@ fn op(name: &str, summary: &'static str, operands: &[T], result: Option<T>) -> O
 
 /// An op that writes the tensor that is operand number `out`.
 fn into(name: &str, summary: &'static str, operands: &[T], out: u8) -> OpDef {
-    op(name, summary, operands, Some(CHAIN)).effect(Access::Write, Resource::Operand(out))
+    op(name, summary, operands, Some(CHAIN)).effect(Access::Write, EffectResource::Operand(out))
 }
 
 pub(super) fn ops(r: &mut Registry) {
@@ -44,11 +44,11 @@ pub(super) fn ops(r: &mut Registry) {
         r.add(into(&format!("tfrt_test.matmul.{t}.2"), "e = a * b * c + d * e", &scaled, 4));
         r.add(
             op(&format!("tfrt_test_sync.matmul.{t}.2"), "e = a * b * c + d * e", &scaled, None)
-                .effect(Access::Write, Resource::Operand(4)),
+                .effect(Access::Write, EffectResource::Operand(4)),
         );
         r.add(
             op(&format!("tfrt_test_sync.relu.{t}"), "b = the greater of a and 0", &[TENSOR; 2], None)
-                .effect(Access::Write, Resource::Operand(1)),
+                .effect(Access::Write, EffectResource::Operand(1)),
         );
         for (name, summary) in [("argmax", "the column of each row's greatest"), ("reduce_mean", "the mean")]
         {

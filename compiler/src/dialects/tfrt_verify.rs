@@ -5,14 +5,11 @@ use super::{Traits, errors};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, TypeKind};
 
-/// Types in order.
-pub(super) type Types = Vec<TypeId>;
-
 fn operands(m: &Module, op: OpId, first: usize) -> impl Iterator<Item = TypeId> + '_ {
     m.operands(op).skip(first).map(|v| m.value_type(v))
 }
 
-fn results(m: &Module, op: OpId) -> Types {
+fn results(m: &Module, op: OpId) -> Vec<TypeId> {
     m.results(op).map(|v| m.value_type(v)).collect()
 }
 
@@ -39,13 +36,13 @@ pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kerne
 }
 
 /// Expected types of the callees of `tfrt.cond`: the operands after the condition.
-pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Types, Types) {
+pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     (operands(m, op, 1).collect(), results(m, op))
 }
 
 /// Expected types of the body of `tfrt.while`: arguments are the operands after the condition; results are
 /// those of the loop and the condition of the next iteration.
-pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let (passed, mut taken) = after_condition(m, op, given);
     taken.push(KnownType::I1.id());
     (passed, taken)
@@ -53,14 +50,14 @@ pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types
 
 /// Expected types of the callee of `tfrt.parallel_call.i32`: arguments are the bounds of a block and the
 /// operands after the block size; results are none or a chain.
-pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let passed = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
     (passed, if given.is_empty() { Vec::new() } else { vec![KnownType::Chain.id()] })
 }
 
 /// The role of a callee, in TFRT's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum CalleeRole {
     Callee,
     /// The `true` or `false` branch of a condition.
     Branch(bool),
@@ -69,15 +66,15 @@ pub(crate) enum Role {
 }
 
 /// The role of the function that an attribute names.
-pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> Role {
+pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> CalleeRole {
     match m.op_name_str(op) {
-        "tfrt.cond" => Role::Branch(attr == "a_true_fn"),
-        "tfrt.parallel_call.i32" => Role::Block,
-        _ => Role::Callee,
+        "tfrt.cond" => CalleeRole::Branch(attr == "a_true_fn"),
+        "tfrt.parallel_call.i32" => CalleeRole::Block,
+        _ => CalleeRole::Callee,
     }
 }
 
-impl Role {
+impl CalleeRole {
     /// TFRT's message for a callee with wrong types. Types of arguments: passed and taken; of results: wanted
     /// and given.
     pub(crate) fn mismatch(
@@ -86,13 +83,13 @@ impl Role {
         (wanted, given): (&[TypeId], &[TypeId]),
     ) -> String {
         let of = match self {
-            Role::Callee => "callee",
-            Role::Branch(true) => "true function",
-            Role::Branch(false) => "false function",
-            Role::Block => return block_mismatch((passed, taken), given),
+            CalleeRole::Callee => "callee",
+            CalleeRole::Branch(true) => "true function",
+            CalleeRole::Branch(false) => "false function",
+            CalleeRole::Block => return block_mismatch((passed, taken), given),
         };
         let what = |what: &str| match self {
-            Role::Callee => format!("{what} type mismatch"),
+            CalleeRole::Callee => format!("{what} type mismatch"),
             _ => format!("{what} type mismatch for {of}"),
         };
         if passed.len() != taken.len() {
@@ -125,16 +122,16 @@ fn block_mismatch((passed, taken): (&[TypeId], &[TypeId]), given: &[TypeId]) -> 
 }
 
 /// Expected results of a region: known types, or one value of any type.
-enum Gives {
-    These(Types),
+enum RegionResults {
+    These(Vec<TypeId>),
     One,
 }
 
 /// Checks that regions take the given arguments and return the expected results.
-fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<Diagnostic>) {
+fn check(m: &Module, op: OpId, args: &[TypeId], gives: &RegionResults, diags: &mut Vec<Diagnostic>) {
     for (index, &region) in m.regions_of(op).iter().enumerate() {
         let Some(entry) = m.entry(region) else { continue };
-        let found: Types = m.args(entry).iter().map(|a| m.value_type(*a)).collect();
+        let found: Vec<TypeId> = m.args(entry).iter().map(|a| m.value_type(*a)).collect();
         if !are_passed(m, args, &found, true) {
             diags.push(errors::region_args(m, op, index, args, &found));
         }
@@ -142,26 +139,26 @@ fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<D
     }
 }
 
-fn check_end(m: &Module, op: OpId, region: RegionId, gives: &Gives, diags: &mut Vec<Diagnostic>) {
+fn check_end(m: &Module, op: OpId, region: RegionId, gives: &RegionResults, diags: &mut Vec<Diagnostic>) {
     let Some(last) = m.entry(region).and_then(|entry| m.last_op(entry)) else { return };
     // The verifier reports any other terminator.
     if !m.traits(last).has(Traits::RETURN) {
         return;
     }
-    let found: Types = operands(m, last, 0).collect();
+    let found: Vec<TypeId> = operands(m, last, 0).collect();
     match gives {
-        Gives::These(want) if !are_passed(m, &found, want, true) => {
+        RegionResults::These(want) if !are_passed(m, &found, want, true) => {
             diags.push(errors::yielded(m, last, want, &found, op));
         }
-        Gives::One if found.len() != 1 => diags.push(errors::not_one_value(m, op, last, found.len())),
+        RegionResults::One if found.len() != 1 => diags.push(errors::not_one_value(m, op, last, found.len())),
         _ => {}
     }
 }
 
 /// Verifies the regions of `tfrt.if` and `tfrt.repeat.i32`.
 pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 1).collect();
-    check(m, op, &args, &Gives::These(results(m, op)), diags);
+    let args: Vec<TypeId> = operands(m, op, 1).collect();
+    check(m, op, &args, &RegionResults::These(results(m, op)), diags);
     let has_no_else = m.regions_of(op).get(1).is_some_and(|&region| m.blocks_of(region).is_empty());
     let lacks_else = has_no_else && m.n_results(op) > 0;
     if lacks_else {
@@ -171,21 +168,21 @@ pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnosti
 
 /// Verifies the region of `tfrt_test.do.async`.
 pub(super) fn verify_all(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 0).collect();
-    check(m, op, &args, &Gives::These(results(m, op)), diags);
+    let args: Vec<TypeId> = operands(m, op, 0).collect();
+    check(m, op, &args, &RegionResults::These(results(m, op)), diags);
 }
 
 /// Verifies the region of `tfrt_test.benchmark`.
 pub(super) fn verify_benchmark(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 0).collect();
-    check(m, op, &args, &Gives::One, diags);
+    let args: Vec<TypeId> = operands(m, op, 0).collect();
+    check(m, op, &args, &RegionResults::One, diags);
 }
 
 /// Verifies the region of `tfrt.parallel_for.i32`, which returns nothing or a chain.
 pub(super) fn verify_blocks(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
+    let args: Vec<TypeId> = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
     let last = m.regions_of(op).first().and_then(|&region| m.last_op(m.entry(region)?));
     let gives_nothing = last.is_some_and(|last| m.n_operands(last) == 0);
     let gives = if gives_nothing { Vec::new() } else { vec![KnownType::Chain.id()] };
-    check(m, op, &args, &Gives::These(gives), diags);
+    check(m, op, &args, &RegionResults::These(gives), diags);
 }

@@ -3,7 +3,7 @@
 //! `matmul_shape` and `reduce_shape` are our own; the others are TFRT's.
 
 use super::short::*;
-use super::{Access, AttrConstraint as A, OpDef, Registry, Resource, TypeConstraint as T};
+use super::{Access, AttrConstraint as A, EffectResource, OpDef, Registry, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
 const PARTIAL: T = T::Is(K::PartialShape);
@@ -103,7 +103,7 @@ fn print(name: String, ty: T) -> OpDef {
         .operand("shape", ty)
         .operand("chain", CHAIN)
         .result("done", CHAIN)
-        .effect(Access::Write, Resource::Output)
+        .effect(Access::Write, EffectResource::Output)
         .format("operands attr-dict")
         .kernel()
 }

@@ -3,7 +3,7 @@
 //! A [`TypeRule`] lets a form omit a type: in `arith.cmpi eq, %a, %b : i32` the type of `%a` is written, and
 //! the types of `%b` and of the result are inferred. The parser applies the rule, the verifier checks it.
 
-use super::format::Of;
+use super::format::PartRef;
 use crate::ir::{Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
 use smallvec::{SmallVec, smallvec};
 
@@ -101,7 +101,7 @@ impl TypeFn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeRule {
     /// The operand or result.
-    pub of: Of,
+    pub of: PartRef,
     /// The source of the inference.
     pub from: TypeSource,
     /// The function of the source.
@@ -112,7 +112,7 @@ pub struct TypeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeSource {
     /// The type of an operand or result.
-    Value(Of),
+    Value(PartRef),
     /// The type of a declared attribute.
     Attr(usize),
     /// This type, which the form may override.
@@ -150,11 +150,11 @@ impl TypeRule {
 }
 
 /// The type of a declared operand or result, for an op whose parts are all of arity one.
-pub fn declared_type(m: &Module, op: OpId, of: Of) -> Option<TypeId> {
+pub fn declared_type(m: &Module, op: OpId, of: PartRef) -> Option<TypeId> {
     let value = match of {
-        Of::Operand(i) => m.operands(op).nth(i),
-        Of::Result(i) => m.results(op).nth(i),
-        Of::Operands | Of::Results => None,
+        PartRef::Operand(i) => m.operands(op).nth(i),
+        PartRef::Result(i) => m.results(op).nth(i),
+        PartRef::Operands | PartRef::Results => None,
     };
     value.map(|v| m.value_type(v))
 }

@@ -22,12 +22,12 @@ use crate::ir::{AttrId, BlockId, Module, OpId, RegionId, ValueId};
 use std::ops::Range;
 
 /// A part of an op, by position and type.
-pub trait Part {
+pub trait ViewPart {
     /// The value of the part.
-    type Of<'m>;
+    type Output<'m>;
 
     /// Reads the part from an op that [`fits`].
-    fn read(m: &Module, op: OpId) -> Self::Of<'_>;
+    fn read(m: &Module, op: OpId) -> Self::Output<'_>;
 
     /// The declared name of the part, if the definition has such a part.
     fn declared(def: &OpDef) -> Option<&'static str>;
@@ -46,8 +46,8 @@ pub struct Region<const I: usize>;
 /// The successor declared as number `I`. It and all successors before it have arity one.
 pub struct Successor<const I: usize>;
 
-impl<const I: usize> Part for Operand<I> {
-    type Of<'m> = ValueId;
+impl<const I: usize> ViewPart for Operand<I> {
+    type Output<'m> = ValueId;
 
     fn read(m: &Module, op: OpId) -> ValueId {
         m.operand(op, I)
@@ -59,8 +59,8 @@ impl<const I: usize> Part for Operand<I> {
     }
 }
 
-impl<const I: usize> Part for Operands<I> {
-    type Of<'m> = Values<'m>;
+impl<const I: usize> ViewPart for Operands<I> {
+    type Output<'m> = Values<'m>;
 
     fn read(m: &Module, op: OpId) -> Values<'_> {
         Values { m, op, at: m.operand_range(op, I), read: Module::operand }
@@ -71,8 +71,8 @@ impl<const I: usize> Part for Operands<I> {
     }
 }
 
-impl<const I: usize> Part for Results<I> {
-    type Of<'m> = Values<'m>;
+impl<const I: usize> ViewPart for Results<I> {
+    type Output<'m> = Values<'m>;
 
     fn read(m: &Module, op: OpId) -> Values<'_> {
         Values { m, op, at: m.result_range(op, I), read: Module::result }
@@ -83,8 +83,8 @@ impl<const I: usize> Part for Results<I> {
     }
 }
 
-impl<const I: usize> Part for Attr<I> {
-    type Of<'m> = Option<AttrId>;
+impl<const I: usize> ViewPart for Attr<I> {
+    type Output<'m> = Option<AttrId>;
 
     fn read(m: &Module, op: OpId) -> Option<AttrId> {
         let name = m.cx.op_name_data(m.op_name(op)).attr_names.get(I)?;
@@ -96,8 +96,8 @@ impl<const I: usize> Part for Attr<I> {
     }
 }
 
-impl<const I: usize> Part for Region<I> {
-    type Of<'m> = RegionId;
+impl<const I: usize> ViewPart for Region<I> {
+    type Output<'m> = RegionId;
 
     fn read(m: &Module, op: OpId) -> RegionId {
         m.regions_of(op)[I]
@@ -108,8 +108,8 @@ impl<const I: usize> Part for Region<I> {
     }
 }
 
-impl<const I: usize> Part for Successor<I> {
-    type Of<'m> = BlockId;
+impl<const I: usize> ViewPart for Successor<I> {
+    type Output<'m> = BlockId;
 
     fn read(m: &Module, op: OpId) -> BlockId {
         m.successors(op)[I]
@@ -165,11 +165,11 @@ pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
 pub struct Declared {
     /// The op's name.
     pub op: &'static str,
-    /// The names of the parts, and [`Part::declared`] of each.
+    /// The names of the parts, and [`ViewPart::declared`] of each.
     pub parts: &'static [(&'static str, DeclaredName)],
 }
 
-/// [`Part::declared`] of a part.
+/// [`ViewPart::declared`] of a part.
 pub type DeclaredName = fn(&OpDef) -> Option<&'static str>;
 
 /// Differences between views and the table.
@@ -208,8 +208,8 @@ macro_rules! views {
                     pub fn $part(
                         self,
                         m: &$crate::ir::Module,
-                    ) -> <$kind as $crate::dialects::view::Part>::Of<'_> {
-                        <$kind as $crate::dialects::view::Part>::read(m, self.0)
+                    ) -> <$kind as $crate::dialects::view::ViewPart>::Output<'_> {
+                        <$kind as $crate::dialects::view::ViewPart>::read(m, self.0)
                     }
                 )*
             }
@@ -218,7 +218,7 @@ macro_rules! views {
         /// The views declared here, for comparison with the table.
         pub const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
             op: $name,
-            parts: &[$((stringify!($part), <$kind as $crate::dialects::view::Part>::declared)),*],
+            parts: &[$((stringify!($part), <$kind as $crate::dialects::view::ViewPart>::declared)),*],
         }),*];
     };
 }

@@ -15,14 +15,14 @@ use crate::ir::{
 use crate::print;
 
 /// A step of the iterative traversal of an attribute or location, children first.
-enum Visit<T> {
+enum ConstantVisit<T> {
     Enter(T),
     Leave(T),
 }
 
 /// Converted types, attributes and locations, by id.
 #[derive(Default)]
-pub(super) struct Constants {
+pub(super) struct ConstantEncoder {
     types: Vec<Option<bef_format::TypeId>>,
     attrs: Vec<Option<bef_format::AttrId>>,
     locations: Vec<Option<bef_format::LocationId>>,
@@ -34,7 +34,7 @@ pub(super) struct Constants {
     line: u32,
 }
 
-impl Constants {
+impl ConstantEncoder {
     /// A name as a string of the file.
     pub(super) fn name(&mut self, m: &Module, w: &mut Writer, name: StrId) -> StringId {
         *slot(&mut self.names, name.0).get_or_insert_with(|| w.string(m.cx.str(name)))
@@ -58,24 +58,25 @@ impl Constants {
         if let Some(id) = *slot(&mut self.attrs, attr.0) {
             return id;
         }
-        let mut pending = vec![Visit::Enter(attr)];
+        let mut pending = vec![ConstantVisit::Enter(attr)];
         while let Some(visit) = pending.pop() {
             match visit {
-                Visit::Leave(id) => {
+                ConstantVisit::Leave(id) => {
                     let converted = self.convert(m, w, id);
                     *slot(&mut self.attrs, id.0) = Some(converted);
                 }
                 // A child shared by several parents is converted at its first visit.
-                Visit::Enter(id) if self.has_attr(id) => {}
-                Visit::Enter(id) => {
-                    pending.push(Visit::Leave(id));
+                ConstantVisit::Enter(id) if self.has_attr(id) => {}
+                ConstantVisit::Enter(id) => {
+                    pending.push(ConstantVisit::Leave(id));
                     match m.cx.attr(id) {
                         // Numbers of one type are stored as a typed array, not as children.
                         AttrKind::Array(elements) if scalar_type(m, elements).is_none() => {
-                            pending.extend(elements.iter().rev().copied().map(Visit::Enter));
+                            pending.extend(elements.iter().rev().copied().map(ConstantVisit::Enter));
                         }
                         AttrKind::Dict(entries) => {
-                            pending.extend(entries.iter().rev().map(|&(_, value)| Visit::Enter(value)));
+                            pending
+                                .extend(entries.iter().rev().map(|&(_, value)| ConstantVisit::Enter(value)));
                         }
                         _ => {}
                     }
@@ -203,35 +204,35 @@ impl Constants {
         if let Some(id) = *slot(&mut self.locations, loc.0) {
             return Some(id);
         }
-        let mut pending = vec![Visit::Enter(loc)];
+        let mut pending = vec![ConstantVisit::Enter(loc)];
         while let Some(visit) = pending.pop() {
             let id = match visit {
-                Visit::Leave(id) => {
+                ConstantVisit::Leave(id) => {
                     let converted = self.convert_location(m, w, id);
                     *slot(&mut self.locations, id.0) = Some(converted);
                     continue;
                 }
                 // The writer has it from now on.
-                Visit::Enter(id) if id.is_place() => {
+                ConstantVisit::Enter(id) if id.is_place() => {
                     self.convert_location(m, w, id);
                     continue;
                 }
-                Visit::Enter(id) => id,
+                ConstantVisit::Enter(id) => id,
             };
             if slot(&mut self.locations, id.0).is_some() {
                 continue;
             }
-            pending.push(Visit::Leave(id));
+            pending.push(ConstantVisit::Leave(id));
             match &*m.cx.loc(id) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } => {}
                 LocKind::Name { name: _, child } => {
-                    pending.extend((*child != LocId::UNKNOWN).then_some(Visit::Enter(*child)));
+                    pending.extend((*child != LocId::UNKNOWN).then_some(ConstantVisit::Enter(*child)));
                 }
                 LocKind::CallSite { callee, caller } => {
-                    pending.extend([Visit::Enter(*caller), Visit::Enter(*callee)]);
+                    pending.extend([ConstantVisit::Enter(*caller), ConstantVisit::Enter(*callee)]);
                 }
                 LocKind::Fused { locs, metadata: _ } => {
-                    pending.extend(locs.iter().rev().copied().map(Visit::Enter));
+                    pending.extend(locs.iter().rev().copied().map(ConstantVisit::Enter));
                 }
             }
         }

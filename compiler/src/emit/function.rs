@@ -5,7 +5,7 @@ use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode,
 
 use smallvec::SmallVec;
 
-use super::{ARRAY_SUFFIX, Body, EMPTY_REGION, Emitter, PROPERTY_PREFIX, Strip, errors};
+use super::{ARRAY_SUFFIX, EMPTY_REGION, Emitter, PROPERTY_PREFIX, PendingBody, Strip, errors};
 use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
@@ -13,7 +13,7 @@ impl Emitter<'_> {
     /// Emits body number `at` of the list.
     pub(super) fn body(&mut self, at: usize) {
         let body = self.bodies[at];
-        let Body { id, owner, block, kind, streams: _, is_region } = body;
+        let PendingBody { id, owner, block, kind, streams: _, is_region } = body;
         let mut f = if is_region {
             FunctionBuilder::new(StringId(0), kind)
         } else {
@@ -100,9 +100,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn args(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+    fn args(&mut self, f: &mut FunctionBuilder, body: PendingBody, block: BlockId) {
         let m = self.m;
-        let Body { owner, is_region, .. } = body;
+        let PendingBody { owner, is_region, .. } = body;
         if !is_region {
             let found = m.args(block).iter().map(|&arg| m.value_type(arg));
             if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
@@ -131,9 +131,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn ops(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+    fn ops(&mut self, f: &mut FunctionBuilder, body: PendingBody, block: BlockId) {
         let m = self.m;
-        let mut scratch = Scratch::default();
+        let mut scratch = KernelBuffers::default();
         let mut has_returned = false;
         let (mut n_kernels, mut n_operands, mut n_registers) = (0, 0, m.args(block).len());
         for op in m.ops_in(block) {
@@ -169,9 +169,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn returns(&mut self, f: &mut FunctionBuilder, body: Body, op: OpId) {
+    fn returns(&mut self, f: &mut FunctionBuilder, body: PendingBody, op: OpId) {
         let m = self.m;
-        let Body { owner, is_region, .. } = body;
+        let PendingBody { owner, is_region, .. } = body;
         if !m.attrs(op).is_empty() {
             self.diags.push(errors::no_place(self.span(op), "an attribute of a return"));
         }
@@ -199,8 +199,8 @@ impl Emitter<'_> {
         &mut self,
         f: &mut FunctionBuilder,
         op: OpId,
-        (body, stream): (Body, u32),
-        scratch: &mut Scratch,
+        (body, stream): (PendingBody, u32),
+        scratch: &mut KernelBuffers,
     ) {
         let m = self.m;
         if let Some(code) = self.code(op).filter(|code| code.is_plain && self.diags.is_empty())
@@ -212,7 +212,7 @@ impl Emitter<'_> {
         {
             return self.plain_kernel(f, op, code);
         }
-        let Scratch { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
+        let KernelBuffers { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
         for list in [&mut *attr_names, &mut *function_names] {
             list.clear();
         }
@@ -222,7 +222,8 @@ impl Emitter<'_> {
         attrs.clear();
         functions.clear();
 
-        let Some(Code { code, cost, has_usual_operands, named_attrs, is_plain: _ }) = self.code(op) else {
+        let Some(OpEncoding { code, cost, has_usual_operands, named_attrs, is_plain: _ }) = self.code(op)
+        else {
             self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
             return self.assume_results(op);
         };
@@ -287,7 +288,13 @@ impl Emitter<'_> {
             let id = self.w.declare();
             functions.push(id);
             function_names.push(StringId(0));
-            self.bodies.push(Body { id, owner: op, block: blocks.first().copied(), is_region: true, ..body });
+            self.bodies.push(PendingBody {
+                id,
+                owner: op,
+                block: blocks.first().copied(),
+                is_region: true,
+                ..body
+            });
         }
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
@@ -312,7 +319,7 @@ impl Emitter<'_> {
     }
 
     /// The kernel of an op that has only operands and results.
-    fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: Code) {
+    fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: OpEncoding) {
         let m = self.m;
         let operands: SmallVec<[u32; 8]> =
             m.operands(op).enumerate().map(|(i, value)| self.register(op, i, value)).collect();
@@ -351,7 +358,7 @@ impl Emitter<'_> {
     }
 
     /// Cached facts about the ops of this name; `None` if they have no kernel.
-    fn code(&mut self, op: OpId) -> Option<Code> {
+    fn code(&mut self, op: OpId) -> Option<OpEncoding> {
         let m = self.m;
         let name = m.op_name(op).0 as usize;
         if let Some(&Some(code)) = self.codes.get(name) {
@@ -366,7 +373,7 @@ impl Emitter<'_> {
         let named_attrs = def.is_some_and(|def| def.named_attrs);
         let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
         let code = self.w.kernel_name(m.op_name_str(op));
-        let code = Code { code, cost, has_usual_operands, named_attrs, is_plain };
+        let code = OpEncoding { code, cost, has_usual_operands, named_attrs, is_plain };
         self.codes.resize(self.codes.len().max(name + 1), None);
         self.codes[name] = Some(code);
         Some(code)
@@ -514,7 +521,7 @@ impl Emitter<'_> {
 
 /// Cached facts about the ops of one name.
 #[derive(Clone, Copy)]
-pub(super) struct Code {
+pub(super) struct OpEncoding {
     code: KernelCode,
     cost: u32,
     has_usual_operands: bool,
@@ -526,7 +533,7 @@ pub(super) struct Code {
 
 /// Buffers reused for every kernel.
 #[derive(Default)]
-struct Scratch {
+struct KernelBuffers {
     operands: Vec<u32>,
     info: Vec<OperandInfo>,
     results: Vec<bef_format::TypeId>,

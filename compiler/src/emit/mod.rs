@@ -49,7 +49,7 @@ use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, OpId, StrId, ValueId, 
 use crate::print::{PrintOptions, print_op};
 use crate::streams::{Analysis, Loops, StreamOptions};
 use crate::verify::Verified;
-use constants::Constants;
+use constants::ConstantEncoder;
 
 pub use limits::tfrt_limits;
 
@@ -101,7 +101,7 @@ pub fn emit_parts(module: &Verified, options: &EmitOptions) -> Result<Parts, Vec
         strip: options.strip,
         stores_all_streams: options.stores_all_streams,
         w: Writer::new(),
-        constants: Constants::default(),
+        constants: ConstantEncoder::default(),
         functions: FxHashMap::default(),
         places: vec![NOWHERE; module.n_value_ids()],
         first_place: 0,
@@ -129,7 +129,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// A body in the worklist.
 #[derive(Clone, Copy)]
-struct Body {
+struct PendingBody {
     id: FunctionId,
     /// The `func.func` or the op that owns the region.
     owner: OpId,
@@ -147,7 +147,7 @@ struct Emitter<'m> {
     strip: Strip,
     stores_all_streams: bool,
     w: Writer,
-    constants: Constants,
+    constants: ConstantEncoder,
     /// The functions that symbols can refer to.
     functions: FxHashMap<StrId, FunctionId>,
     /// The place of each value: its register number, counted through all bodies so far.
@@ -155,10 +155,10 @@ struct Emitter<'m> {
     /// The place of the first register of the body that is being emitted.
     first_place: u32,
     /// Cached facts about the ops of each name.
-    codes: Vec<Option<function::Code>>,
+    codes: Vec<Option<function::OpEncoding>>,
     analysis: Analysis<'m>,
     loops: Loops,
-    bodies: Vec<Body>,
+    bodies: Vec<PendingBody>,
     diags: Vec<Diagnostic>,
 }
 
@@ -258,7 +258,7 @@ impl<'m> Emitter<'m> {
         }
         let mut streams = StreamOptions::of_function(m, op);
         streams.stores_all |= self.stores_all_streams;
-        self.bodies.push(Body { id, owner: op, block, kind, streams, is_region: false });
+        self.bodies.push(PendingBody { id, owner: op, block, kind, streams, is_region: false });
     }
 
     /// A location, unless locations are stripped.

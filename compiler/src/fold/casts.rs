@@ -6,12 +6,15 @@
 use super::constant::{Elem, Scalar};
 use super::float::Float;
 use super::int::Int;
-use super::{Answer, attr, defined_by, read, result_type, value};
-use crate::ir::{AttrId, Module, OpId, ValueId};
+use super::{ConstantOperands, FoldResult, attr, defined_by, read, result_type, value};
+use crate::ir::{Module, OpId, ValueId};
 
-type Constants<'a> = &'a [Option<AttrId>];
-
-fn convert(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Scalar, Elem) -> Option<Scalar>) -> Answer {
+fn convert(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(Scalar, Elem) -> Option<Scalar>,
+) -> FoldResult {
     let ty = result_type(m, op)?;
     let to = Elem::of(&m.cx, ty)?;
     let result = read(m, c, 0)?.map(|x| f(x, to))?;
@@ -32,24 +35,24 @@ fn inner(m: &Module, op: OpId, name: &str) -> Option<(OpId, ValueId)> {
 }
 
 /// Skips an inner cast, in place.
-fn skip(m: &mut Module, op: OpId, names: &[&str]) -> Answer {
+fn skip(m: &mut Module, op: OpId, names: &[&str]) -> FoldResult {
     let (_, x) = names.iter().find_map(|name| inner(m, op, name))?;
     m.set_operand(op, 0, x);
     Some(Vec::new())
 }
 
 /// Folds `extsi` of `extsi`.
-pub fn extsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn extsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     skip(m, op, &["arith.extsi"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
 /// Folds `extui` of `extui`.
-pub fn extui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn extui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     skip(m, op, &["arith.extui"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
 /// Folds `trunci` of an extension from the result's type or a wider one, and `trunci` of `trunci`.
-pub fn trunci(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn trunci(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let to = result_type(m, op)?;
     for name in ["arith.extsi", "arith.extui"] {
         let Some((_, x)) = inner(m, op, name) else { continue };
@@ -75,17 +78,17 @@ fn exactly(x: Scalar, to: Elem) -> Option<Scalar> {
 }
 
 /// Folds constants.
-pub fn extf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn extf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, exactly)
 }
 
 /// Folds constants that are exact in the narrower format.
-pub fn truncf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn truncf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, exactly)
 }
 
 /// Folds constants.
-pub fn sitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn sitofp(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_signed(kind, x.signed()).map(Scalar::Float),
         (Scalar::Float(_), _) | (_, Elem::Int(_)) => None,
@@ -93,7 +96,7 @@ pub fn sitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// Folds constants.
-pub fn uitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn uitofp(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_unsigned(kind, x.unsigned()).map(Scalar::Float),
         (Scalar::Float(_), _) | (_, Elem::Int(_)) => None,
@@ -101,7 +104,7 @@ pub fn uitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// Folds constants in the range of the integers of this width.
-pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn fptosi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
             let value = x.truncated()?;
@@ -113,7 +116,7 @@ pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// Folds constants in the range of the unsigned integers of this width.
-pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn fptoui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
             let value = u128::try_from(x.truncated()?).ok()?;
@@ -125,20 +128,20 @@ pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// Folds round trips and constants.
-pub fn index_cast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn index_cast(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     there_and_back(m, op, "arith.index_cast")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
 /// Folds round trips and constants.
-pub fn index_castui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn index_castui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     there_and_back(m, op, "arith.index_castui")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
 /// Folds a round trip through a type that contains all numbers of the first one. (Upstream does not check
 /// that: `index` through `i8` is the identity there.)
-fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
+fn there_and_back(m: &mut Module, op: OpId, name: &str) -> FoldResult {
     let (cast, x) = inner(m, op, name)?;
     let (from, through) = (m.value_type(x), result_type(m, cast)?);
     match (Elem::of(&m.cx, from), Elem::of(&m.cx, through)) {
@@ -152,7 +155,7 @@ fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
 }
 
 /// Folds casts to the same type, `bitcast` of `bitcast`, and constants.
-pub fn bitcast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn bitcast(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (from, to) = (m.operands(op).next()?, result_type(m, op)?);
     if m.value_type(from) == to {
         return value(from);

@@ -2,12 +2,12 @@
 
 use super::constant::{Constant, Scalar};
 use super::int::Int;
-use super::{Answer, attr, defined_by, int, int_attr, int_value, pair, read, result_type, value};
+use super::{
+    ConstantOperands, FoldResult, attr, defined_by, int, int_attr, int_value, pair, read, result_type, value,
+};
 use crate::dialects::arith::{CMPI, Select};
 use crate::ir::{AttrId, KnownType, Module, OpId};
 use std::cmp::Ordering;
-
-type Constants<'a> = &'a [Option<AttrId>];
 
 /// A predicate of `arith.cmpi`, by its number in [`CMPI`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ fn truth(bit: bool) -> Option<Scalar> {
 
 /// Folds comparisons of a value with itself, of `i1` values with constants, of extended `i1` values with 0,
 /// and of constants; moves constants to the right.
-pub fn cmpi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn cmpi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let predicate = CmpI::of(m, op)?;
     let (a, b) = pair(m, op)?;
     let ty = result_type(m, op)?;
@@ -162,7 +162,7 @@ pub fn cmpi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// Folds comparisons of constants, and of anything with NaN.
-pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn cmpf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let number = m.attr_named(op, "predicate").and_then(|a| m.cx.as_int(a))?;
     // The bits of the number are equal, greater, less, unordered, as upstream numbers the predicates.
     let number = u32::try_from(number).ok().filter(|n| *n < 16)?;
@@ -198,7 +198,7 @@ pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 
 /// Folds a constant condition, equal values, `select(c, true, false)`, and a condition that compares the two
 /// values.
-pub fn select(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn select(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let select = Select::of(m, op)?;
     let (condition, a, b) = (select.condition(m), select.true_value(m), select.false_value(m));
     if a == b {

@@ -17,7 +17,7 @@ pub struct Float {
 }
 
 /// Positions of the parts of a format.
-struct Layout {
+struct FloatLayout {
     sign: u64,
     infinity: u64,
     quiet: u64,
@@ -63,7 +63,7 @@ impl Float {
         }
     }
 
-    fn layout(self) -> Layout {
+    fn layout(self) -> FloatLayout {
         let (width, mantissa) = match self.kind {
             FloatKind::F64 => (64, 52),
             FloatKind::F32 => (32, 23),
@@ -71,12 +71,12 @@ impl Float {
             _ => (16, 7),
         };
         let sign = 1u64 << (width - 1);
-        Layout { sign, infinity: (sign - 1) >> mantissa << mantissa, quiet: 1 << (mantissa - 1) }
+        FloatLayout { sign, infinity: (sign - 1) >> mantissa << mantissa, quiet: 1 << (mantissa - 1) }
     }
 
     /// The NaN for an undefined result.
     fn nan(self) -> Float {
-        let Layout { infinity, quiet, .. } = self.layout();
+        let FloatLayout { infinity, quiet, .. } = self.layout();
         Float { bits: infinity | quiet, ..self }
     }
 
@@ -86,7 +86,7 @@ impl Float {
 
     /// True for NaN.
     pub fn is_nan(self) -> bool {
-        let Layout { sign, infinity, .. } = self.layout();
+        let FloatLayout { sign, infinity, .. } = self.layout();
         self.bits & (sign - 1) > infinity
     }
 

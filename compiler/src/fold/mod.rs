@@ -17,12 +17,12 @@
 //! the table. Rewrites that create ops are patterns ([`patterns`]). Not here: the driver that applies all
 //! this (`rewrite`).
 
-pub mod arith;
+pub mod arith_floats;
+pub mod arith_ints;
 pub mod casts;
 pub mod compare;
 pub mod constant;
 pub mod float;
-pub mod floats;
 pub mod int;
 pub mod patterns;
 #[cfg(test)]
@@ -35,8 +35,11 @@ use crate::rewrite::{At, Rewriter, fold_with_table};
 use constant::{Constant, Scalar};
 use int::Int;
 
+/// The constants among the operands of an op.
+type ConstantOperands<'a> = &'a [Option<AttrId>];
+
 /// Result of a folder.
-type Answer = Option<Vec<Folded>>;
+type FoldResult = Option<Vec<Folded>>;
 
 /// Folds `op`: returns its results, or an empty list after a change in place. `None` if it does not fold.
 pub fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
@@ -95,12 +98,12 @@ pub fn materialize(
 // ---- for folders and patterns ----
 
 /// A single result: a value.
-fn value(value: ValueId) -> Answer {
+fn value(value: ValueId) -> FoldResult {
     Some(vec![Folded::Value(value)])
 }
 
 /// A single result: a constant.
-fn attr(attr: Option<AttrId>) -> Answer {
+fn attr(attr: Option<AttrId>) -> FoldResult {
     attr.map(|attr| vec![Folded::Attr(attr)])
 }
 

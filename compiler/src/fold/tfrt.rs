@@ -4,24 +4,22 @@
 //! with a chain as its last operand: the replacement must still depend on `x`. A division by zero is an error
 //! at run time and stays as well.
 
-use super::{Answer, attr, value};
+use super::{ConstantOperands, FoldResult, attr, value};
 use crate::dialects::{Folded, OpDef, OperandMode, Traits};
 use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId, names};
 use befrost_tensor::scalar::{Float, Integer};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-type Constants<'a> = &'a [Option<AttrId>];
-
 /// A type of the scalar ops.
-trait Number: Copy {
+trait ScalarNumber: Copy {
     fn read(cx: &Context, attr: AttrId) -> Option<Self>;
     fn write(self, cx: &mut Context) -> AttrId;
 }
 
 macro_rules! integer {
     ($ty:ident $known:ident) => {
-        impl Number for $ty {
+        impl ScalarNumber for $ty {
             fn read(cx: &Context, attr: AttrId) -> Option<Self> {
                 match *cx.attr(attr) {
                     AttrKind::Int { ty, value } if ty == KnownType::$known.id() => $ty::try_from(value).ok(),
@@ -37,7 +35,7 @@ macro_rules! integer {
 integer!(i32 I32);
 integer!(i64 I64);
 
-impl Number for f32 {
+impl ScalarNumber for f32 {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Float { ty, bits } if ty == KnownType::F32.id() => Some(f32::from_bits(bits as u32)),
@@ -49,7 +47,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl ScalarNumber for f64 {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Float { ty, bits } if ty == KnownType::F64.id() => Some(f64::from_bits(bits)),
@@ -61,7 +59,7 @@ impl Number for f64 {
     }
 }
 
-impl Number for bool {
+impl ScalarNumber for bool {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Bool(b) => Some(b),
@@ -78,19 +76,24 @@ fn plain(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     super::pair(m, op)
 }
 
-fn number<T: Number>(m: &Module, c: Constants<'_>, i: usize) -> Option<T> {
+fn number<T: ScalarNumber>(m: &Module, c: ConstantOperands<'_>, i: usize) -> Option<T> {
     T::read(&m.cx, c.get(i).copied().flatten()?)
 }
 
 /// Computes with two constants.
-fn compute<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T, T) -> U) -> Answer {
+fn compute<T: ScalarNumber, U: ScalarNumber>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(T, T) -> U,
+) -> FoldResult {
     plain(m, op)?;
     let result = f(number(m, c, 0)?, number(m, c, 1)?);
     attr(Some(result.write(&mut m.cx)))
 }
 
 /// Folds to the first operand if the second one is the neutral element.
-fn neutral<T: Number>(m: &Module, op: OpId, c: Constants<'_>, is: fn(T) -> bool) -> Answer {
+fn neutral<T: ScalarNumber>(m: &Module, op: OpId, c: ConstantOperands<'_>, is: fn(T) -> bool) -> FoldResult {
     let (a, _) = plain(m, op)?;
     if number(m, c, 1).is_some_and(is) { value(a) } else { None }
 }
@@ -142,27 +145,39 @@ pub fn folder(op: &str, ty: KnownType) -> Option<crate::dialects::def::Folder> {
 }
 
 /// `x + 0`.
-fn add<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn add<T: ScalarNumber + Integer + Default + PartialEq>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::add))
 }
 
 /// `x - 0`.
-fn minus<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn minus<T: ScalarNumber + Integer + Default + PartialEq>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::minus))
 }
 
 /// `x * 1`.
-fn mul<T: Number + Integer + From<bool>>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn mul<T: ScalarNumber + Integer + From<bool>>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::from(true)).or_else(|| compute(m, op, c, T::mul))
 }
 
-fn div<T: Number + Integer>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn div<T: ScalarNumber + Integer>(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     plain(m, op)?;
     let (q, r) = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
     Some(vec![Folded::Attr(q.write(&mut m.cx)), Folded::Attr(r.write(&mut m.cx))])
 }
 
-fn float_div<T: Number + Float>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn float_div<T: ScalarNumber + Float>(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     plain(m, op)?;
     let quotient = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
     attr(Some(quotient.write(&mut m.cx)))
@@ -176,7 +191,12 @@ pub const CASTS: [(KnownType, KnownType, crate::dialects::def::Folder); 4] = [
     (KnownType::I64, KnownType::F64, |m, op, c| cast(m, op, c, |x: i64| x as f64)),
 ];
 
-fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T) -> U) -> Answer {
+fn cast<T: ScalarNumber, U: ScalarNumber>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(T) -> U,
+) -> FoldResult {
     if m.n_operands(op) != 1 {
         return None;
     }
@@ -187,7 +207,7 @@ fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(
 /// A merge of one chain is that chain. Other merges drop ready chains, repeated ones, chains that another
 /// operand has waited for, and inner merges: the operands become the remaining chains, in the same order, so
 /// that the same error comes first.
-pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
+pub fn merge_chains(m: &mut Module, op: OpId, _: ConstantOperands<'_>) -> FoldResult {
     let chain = KnownType::Chain.id();
     let operands: Vec<ValueId> = m.operands(op).collect();
     if let [one] = operands.as_slice()

@@ -9,7 +9,7 @@ use super::affine::AffineTable;
 use super::constants::Large;
 use super::entity::{Arena, EntityId};
 use super::info::{Definition, OpTable};
-use super::locs::Places;
+use super::locs::SourceText;
 use super::{
     AttrId, AttrKind, Blob, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, Traits, TypeId, TypeKind,
     names,
@@ -105,7 +105,7 @@ pub struct Context {
     /// Bytes of large constants among the attributes.
     pub(super) large: Large,
     locs: IndexSet<LocKind, FxBuildHasher>,
-    places: Places,
+    places: SourceText,
     affine: AffineTable,
     op_names: Arena<OpNameId, OpNameData>,
     op_name_of: FxHashMap<StrId, OpNameId>,
@@ -121,7 +121,7 @@ impl Context {
             attrs: IndexSet::default(),
             large: Large::default(),
             locs: IndexSet::default(),
-            places: Places::default(),
+            places: SourceText::default(),
             affine: AffineTable::default(),
             op_names: Arena::default(),
             op_name_of: FxHashMap::default(),
@@ -249,14 +249,14 @@ impl Context {
     }
 
     /// Sets the text being parsed: the places of its bytes are locations without being interned.
-    pub fn set_places(&mut self, places: Places) {
+    pub fn set_places(&mut self, places: SourceText) {
         debug_assert!(self.locs.len() == 1, "no location may have been made yet");
         self.places = places;
     }
 
     /// The places of the text being parsed.
     #[inline]
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &SourceText {
         &self.places
     }
 

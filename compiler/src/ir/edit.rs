@@ -3,7 +3,7 @@
 //! Each method keeps use lists, block lists and parents consistent. Erasing an op with uses is a bug of the
 //! compiler and panics. Worklists replace recursion, so depth of nesting costs no stack.
 
-use super::entity::{EntityId, Packed};
+use super::entity::{EntityId, PackedOption};
 use super::{
     AttrId, BlockData, BlockId, LocId, Module, OpData, OpId, OpNameId, RegionData, RegionId, StrId, TypeId,
     UseData, UseId, ValueData, ValueDef, ValueId,
@@ -48,7 +48,11 @@ impl Module {
         }
         let first_result = self.values.len() as u32;
         for (i, &ty) in results.iter().enumerate() {
-            self.values.push(ValueData { ty, def: ValueDef::Result(op, i as u32), first_use: Packed::NONE });
+            self.values.push(ValueData {
+                ty,
+                def: ValueDef::Result(op, i as u32),
+                first_use: PackedOption::NONE,
+            });
         }
         let mut attrs: SmallVec<[(StrId, AttrId); 2]> = SmallVec::from_slice(attrs);
         if attrs.len() > 1 {
@@ -66,15 +70,15 @@ impl Module {
         self.ops.push(OpData {
             name,
             loc,
-            parent: Packed::NONE,
-            prev: Packed::NONE,
-            next: Packed::NONE,
+            parent: PackedOption::NONE,
+            prev: PackedOption::NONE,
+            next: PackedOption::NONE,
             order: 0,
             first_use,
             n_operands: operands.len() as u32,
             first_result,
             n_results: results.len() as u32,
-            properties: Packed::NONE,
+            properties: PackedOption::NONE,
             erased: false,
             attrs,
             extra,
@@ -117,9 +121,9 @@ impl Module {
     /// Creates a detached block.
     pub fn create_block(&mut self) -> BlockId {
         self.blocks.push(BlockData {
-            parent: Packed::NONE,
-            first: Packed::NONE,
-            last: Packed::NONE,
+            parent: PackedOption::NONE,
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
             args: SmallVec::new(),
         })
     }
@@ -133,7 +137,7 @@ impl Module {
 
     /// Appends a detached block to a region.
     pub fn append_block(&mut self, region: RegionId, block: BlockId) {
-        assert!(self.blocks[block].parent == Packed::NONE, "block already has a region");
+        assert!(self.blocks[block].parent == PackedOption::NONE, "block already has a region");
         self.blocks[block].parent = region.into();
         self.regions[region].blocks.push(block);
     }
@@ -152,15 +156,18 @@ impl Module {
     pub fn detach_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block].parent.get() {
             self.regions[region].blocks.retain(|b| *b != block);
-            self.blocks[block].parent = Packed::NONE;
+            self.blocks[block].parent = PackedOption::NONE;
         }
     }
 
     /// Adds an argument at the end of a block's arguments.
     pub fn add_arg(&mut self, block: BlockId, ty: TypeId) -> ValueId {
         let index = self.blocks[block].args.len() as u32;
-        let value =
-            self.values.push(ValueData { ty, def: ValueDef::Arg(block, index), first_use: Packed::NONE });
+        let value = self.values.push(ValueData {
+            ty,
+            def: ValueDef::Arg(block, index),
+            first_use: PackedOption::NONE,
+        });
         self.blocks[block].args.push(value);
         value
     }
@@ -177,7 +184,7 @@ impl Module {
 
     /// A placeholder for a value whose definition has not been read yet; to be replaced and dropped.
     pub fn create_forward(&mut self, ty: TypeId) -> ValueId {
-        self.values.push(ValueData { ty, def: ValueDef::Forward, first_use: Packed::NONE })
+        self.values.push(ValueData { ty, def: ValueDef::Forward, first_use: PackedOption::NONE })
     }
 
     // ---- position in a block ----
@@ -196,10 +203,10 @@ impl Module {
         }
         self.blocks[block].last = op.into();
         let data = &mut self.ops[op];
-        assert!(data.parent == Packed::NONE && !data.erased, "{op:?} is already in a block or erased");
+        assert!(data.parent == PackedOption::NONE && !data.erased, "{op:?} is already in a block or erased");
         data.parent = block.into();
         data.prev = last;
-        data.next = Packed::NONE;
+        data.next = PackedOption::NONE;
         match order.checked_add(ORDER_GAP) {
             Some(order) => data.order = order,
             None => self.renumber(block),
@@ -210,7 +217,7 @@ impl Module {
     pub fn insert_before(&mut self, op: OpId, before: OpId) {
         let Some(block) = self.ops[before].parent.get() else { panic!("{before:?} is in no block") };
         assert!(
-            self.ops[op].parent == Packed::NONE && !self.ops[op].erased,
+            self.ops[op].parent == PackedOption::NONE && !self.ops[op].erased,
             "{op:?} is already in a block or erased"
         );
         let prev = self.ops[before].prev;
@@ -258,9 +265,9 @@ impl Module {
             None => self.blocks[block].last = prev,
         }
         let data = &mut self.ops[op];
-        data.parent = Packed::NONE;
-        data.prev = Packed::NONE;
-        data.next = Packed::NONE;
+        data.parent = PackedOption::NONE;
+        data.prev = PackedOption::NONE;
+        data.next = PackedOption::NONE;
     }
 
     /// Moves an op right before another.
@@ -322,7 +329,7 @@ impl Module {
 
     fn push_use(&mut self, owner: OpId, value: ValueId) {
         let head = self.values[value].first_use;
-        let id = self.uses.push(UseData { value, owner, next: head, prev: Packed::NONE });
+        let id = self.uses.push(UseData { value, owner, next: head, prev: PackedOption::NONE });
         if let Some(head) = head.get() {
             self.uses[head].prev = id.into();
         }
@@ -339,8 +346,8 @@ impl Module {
         if let Some(next) = next.get() {
             self.uses[next].prev = prev;
         }
-        self.uses[id].next = Packed::NONE;
-        self.uses[id].prev = Packed::NONE;
+        self.uses[id].next = PackedOption::NONE;
+        self.uses[id].prev = PackedOption::NONE;
     }
 
     /// Replaces operand `i` of an op.
@@ -398,7 +405,7 @@ impl Module {
             self.uses[head].prev = last.into();
         }
         self.values[new].first_use = first;
-        self.values[old].first_use = Packed::NONE;
+        self.values[old].first_use = PackedOption::NONE;
     }
 
     /// Changes the type of a value.

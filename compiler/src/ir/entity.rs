@@ -50,11 +50,11 @@ pub(crate) use entity;
 
 /// `Option<Id>` in four bytes, for storage; signatures use plain `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Packed<K>(u32, PhantomData<K>);
+pub struct PackedOption<K>(u32, PhantomData<K>);
 
-impl<K: EntityId> Packed<K> {
+impl<K: EntityId> PackedOption<K> {
     /// No id.
-    pub const NONE: Self = Packed(u32::MAX, PhantomData);
+    pub const NONE: Self = PackedOption(u32::MAX, PhantomData);
 
     /// The plain option.
     #[inline]
@@ -63,21 +63,21 @@ impl<K: EntityId> Packed<K> {
     }
 }
 
-impl<K: EntityId> From<Option<K>> for Packed<K> {
+impl<K: EntityId> From<Option<K>> for PackedOption<K> {
     #[inline]
     fn from(id: Option<K>) -> Self {
-        id.map_or(Self::NONE, |id| Packed(id.index() as u32, PhantomData))
+        id.map_or(Self::NONE, |id| PackedOption(id.index() as u32, PhantomData))
     }
 }
 
-impl<K: EntityId> From<K> for Packed<K> {
+impl<K: EntityId> From<K> for PackedOption<K> {
     #[inline]
     fn from(id: K) -> Self {
-        Packed(id.index() as u32, PhantomData)
+        PackedOption(id.index() as u32, PhantomData)
     }
 }
 
-impl<K: EntityId + std::fmt::Debug> std::fmt::Debug for Packed<K> {
+impl<K: EntityId + std::fmt::Debug> std::fmt::Debug for PackedOption<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.get().fmt(f)
     }

@@ -49,9 +49,9 @@ macro_rules! float_kinds {
                 match name { $($name => Some(FloatKind::$kind),)* _ => None }
             }
 
-            const fn format(self) -> Format {
+            const fn format(self) -> FloatSemantics {
                 match self {
-                    $(FloatKind::$kind => Format {
+                    $(FloatKind::$kind => FloatSemantics {
                         exponent: $exponent, fraction: $fraction, bias: $bias, special: Special::$special,
                     },)*
                 }
@@ -81,7 +81,7 @@ float_kinds! {
 }
 
 #[derive(Clone, Copy)]
-struct Format {
+struct FloatSemantics {
     exponent: u32,
     fraction: u32,
     bias: i32,
@@ -104,7 +104,7 @@ impl Finite {
 
 /// The style of [`FloatKind::digits`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum DigitStyle {
     /// Six digits, always with an exponent: `1.500000e+00`.
     Short,
     /// Enough digits to distinguish all numbers of the format, with an exponent only if needed.
@@ -114,7 +114,7 @@ enum Style {
 impl FloatKind {
     /// Width in bits.
     pub const fn bits(self) -> u32 {
-        let Format { exponent, fraction, special, .. } = self.format();
+        let FloatSemantics { exponent, fraction, special, .. } = self.format();
         match special {
             Special::Power => exponent,
             Special::X87 => 1 + exponent + 1 + fraction,
@@ -136,7 +136,7 @@ impl FloatKind {
     }
 
     fn decode(self, bits: u128) -> Option<Finite> {
-        let Format { exponent, fraction, bias, special } = self.format();
+        let FloatSemantics { exponent, fraction, bias, special } = self.format();
         let stored = fraction + u32::from(special == Special::X87);
         let mantissa = bits & ones(stored);
         let field = (bits >> stored) & ones(exponent);
@@ -167,7 +167,7 @@ impl FloatKind {
     /// `value` rounded to this format, ties to even. Numbers out of range become the format's infinity or
     /// NaN; `None` if the format has neither.
     pub fn round(self, value: f64) -> Option<u128> {
-        let Format { exponent, fraction, bias, special } = self.format();
+        let FloatSemantics { exponent, fraction, bias, special } = self.format();
         let stored = fraction + u32::from(special == Special::X87);
         let negative = value.is_sign_negative();
         if special == Special::Power && (value.is_nan() || value <= 0.0) {
@@ -228,12 +228,12 @@ impl FloatKind {
     /// hexadecimal.
     pub fn text(self, bits: u128) -> String {
         if let Some(number) = self.decode(bits) {
-            for style in [Style::Short, Style::Exact] {
+            for style in [DigitStyle::Short, DigitStyle::Exact] {
                 let text = self.digits(&number, style);
                 // Without a point it would read as an integer. A number that `f64` cannot hold exactly is not
                 // short in a wider format, even though it reads back: upstream compares with the exact value
                 // of the text.
-                if style == Style::Short && self.bits() > 64 && number.n_digits() > 6 {
+                if style == DigitStyle::Short && self.bits() > 64 && number.n_digits() > 6 {
                     continue;
                 }
                 if text.contains('.') && text.parse().is_ok_and(|value| self.round(value) == Some(bits)) {
@@ -245,30 +245,30 @@ impl FloatKind {
     }
 
     /// Digits of a number, identical to upstream's.
-    fn digits(self, number: &Finite, style: Style) -> String {
+    fn digits(self, number: &Finite, style: DigitStyle) -> String {
         let &Finite { negative, mantissa, exponent } = number;
         let sign = if negative { "-" } else { "" };
         if mantissa == 0 {
             return format!("{sign}0.000000e+00");
         }
         let precision = match style {
-            Style::Short => 6,
-            Style::Exact => 2 + (self.format().fraction as usize + 1) * 59 / 196,
+            DigitStyle::Short => 6,
+            DigitStyle::Exact => 2 + (self.format().fraction as usize + 1) * 59 / 196,
         };
         let (digits, exp) = decimal(mantissa, exponent, precision);
         let n = digits.len() as i32;
         let first = exp + n - 1;
         let scientific = match style {
-            Style::Short => true,
-            Style::Exact if exp >= 0 => exp > 3 || n + exp > precision as i32,
-            Style::Exact => first < -3,
+            DigitStyle::Short => true,
+            DigitStyle::Exact if exp >= 0 => exp > 3 || n + exp > precision as i32,
+            DigitStyle::Exact => first < -3,
         };
         if scientific {
             let (head, tail) = digits.split_at(1);
             let sign_of_exp = if first < 0 { '-' } else { '+' };
             return match style {
-                Style::Short => format!("{sign}{head}.{tail:0<6}e{sign_of_exp}{:02}", first.abs()),
-                Style::Exact => {
+                DigitStyle::Short => format!("{sign}{head}.{tail:0<6}e{sign_of_exp}{:02}", first.abs()),
+                DigitStyle::Exact => {
                     let tail = if tail.is_empty() { "0" } else { tail };
                     format!("{sign}{head}.{tail}E{sign_of_exp}{}", first.abs())
                 }

@@ -59,7 +59,7 @@ pub enum LocKind {
 
 /// The text that a module was parsed from, for locations of its bytes.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct SourceText {
     /// The file's name.
     pub file: StrId,
     /// The whole text.
@@ -68,10 +68,10 @@ pub struct Places {
     pub line_starts: Arc<[u32]>,
 }
 
-impl Default for Places {
+impl Default for SourceText {
     /// An empty text.
     fn default() -> Self {
-        Places { file: names::EMPTY, text: Arc::default(), line_starts: Arc::default() }
+        SourceText { file: names::EMPTY, text: Arc::default(), line_starts: Arc::default() }
     }
 }
 
@@ -84,7 +84,7 @@ impl LocId {
     }
 }
 
-impl Places {
+impl SourceText {
     /// The location of a byte of the text.
     #[inline]
     pub fn at(&self, offset: u32) -> Option<LocId> {

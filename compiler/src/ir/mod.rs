@@ -53,7 +53,7 @@ pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
 use crate::diag::Span;
-use entity::{Arena, Packed, SideTable};
+use entity::{Arena, PackedOption, SideTable};
 use smallvec::SmallVec;
 
 /// Definition of a value.
@@ -72,7 +72,7 @@ pub enum ValueDef {
 pub struct ValueData {
     ty: TypeId,
     def: ValueDef,
-    first_use: Packed<UseId>,
+    first_use: PackedOption<UseId>,
 }
 
 /// One operand.
@@ -80,8 +80,8 @@ pub struct ValueData {
 struct UseData {
     value: ValueId,
     owner: OpId,
-    next: Packed<UseId>,
-    prev: Packed<UseId>,
+    next: PackedOption<UseId>,
+    prev: PackedOption<UseId>,
 }
 
 /// An operation.
@@ -89,9 +89,9 @@ struct UseData {
 pub struct OpData {
     name: OpNameId,
     loc: LocId,
-    parent: Packed<BlockId>,
-    prev: Packed<OpId>,
-    next: Packed<OpId>,
+    parent: PackedOption<BlockId>,
+    prev: PackedOption<OpId>,
+    next: PackedOption<OpId>,
     /// Position in the block: ascending, with gaps.
     order: u32,
     first_use: u32,
@@ -99,7 +99,7 @@ pub struct OpData {
     first_result: u32,
     n_results: u32,
     /// Properties of an unregistered op, as MLIR keeps them: one attribute, in `<...>`.
-    properties: Packed<AttrId>,
+    properties: PackedOption<AttrId>,
     erased: bool,
     /// Sorted by the text of the names.
     attrs: SmallVec<[(StrId, AttrId); 2]>,
@@ -116,9 +116,9 @@ struct OpExtra {
 /// A block.
 #[derive(Clone, Debug)]
 pub struct BlockData {
-    parent: Packed<RegionId>,
-    first: Packed<OpId>,
-    last: Packed<OpId>,
+    parent: PackedOption<RegionId>,
+    first: PackedOption<OpId>,
+    last: PackedOption<OpId>,
     args: SmallVec<[ValueId; 4]>,
 }
 
@@ -501,6 +501,6 @@ impl Module {
     /// True if the value has no uses.
     #[inline]
     pub fn is_unused(&self, value: ValueId) -> bool {
-        self.values[value].first_use == Packed::NONE
+        self.values[value].first_use == PackedOption::NONE
     }
 }

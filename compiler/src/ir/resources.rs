@@ -18,12 +18,12 @@ pub struct Group {
     /// The dialect or tool.
     pub name: String,
     /// Keys and values.
-    pub entries: Vec<(String, Resource)>,
+    pub entries: Vec<(String, ResourceValue)>,
 }
 
 /// A value in a resource section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum ResourceValue {
     /// `true`, `false`.
     Bool(bool),
     /// `"text"`: the bytes.

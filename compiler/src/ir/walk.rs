@@ -1,7 +1,7 @@
 //! Traversals of the IR. No traversal recurses: nesting costs heap, not stack.
 
 use super::{BlockId, Module, OpId, UseId, ValueId, names};
-use crate::ir::entity::Packed;
+use crate::ir::entity::PackedOption;
 
 impl Module {
     /// The ops of a block, in order.
@@ -105,7 +105,7 @@ impl Iterator for PreOrder<'_> {
 #[derive(Clone)]
 pub struct Users<'m> {
     module: &'m Module,
-    next: Packed<UseId>,
+    next: PackedOption<UseId>,
 }
 
 impl Iterator for Users<'_> {

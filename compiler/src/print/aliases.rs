@@ -10,7 +10,7 @@
 //! numbered as they are printed.
 
 use super::PrintOptions;
-use super::text::{Style, Typed, put, write_attr_in_full, write_loc, write_type_in_full};
+use super::text::{TextCx, Typed, put, write_attr_in_full, write_loc, write_type_in_full};
 use crate::ir::entity::EntityId;
 use crate::ir::{AttrId, AttrKind, Context, LocId, LocKind, Module, OpId, RegionId, StrId, TypeId, TypeKind};
 use indexmap::IndexSet;
@@ -45,7 +45,7 @@ impl From<LocId> for Node {
 
 /// An alias name with its number; 0 is omitted.
 #[derive(Clone, Copy)]
-struct Name {
+struct NumberedAlias {
     text: &'static str,
     number: u32,
     ty: bool,
@@ -54,7 +54,7 @@ struct Name {
 /// The aliases of a printed op.
 #[derive(Default)]
 pub(super) struct Aliases {
-    names: FxHashMap<Node, Name>,
+    names: FxHashMap<Node, NumberedAlias>,
     /// Defined before the module.
     first: Vec<Node>,
     /// Defined behind the module.
@@ -101,7 +101,7 @@ impl Aliases {
     }
 
     fn write_definition(&self, cx: &Context, node: Node, out: &mut String) {
-        let style = Style::new(cx, self);
+        let style = TextCx::new(cx, self);
         self.write(node, out);
         out.push_str(" = ");
         match node {
@@ -396,7 +396,7 @@ impl<'m> Visitor<'m> {
         for visited in order {
             let Some(text) = visited.alias else { continue };
             let count = counts.entry(text).or_insert(0);
-            let name = Name { text, number: *count, ty: matches!(visited.node, Node::Type(_)) };
+            let name = NumberedAlias { text, number: *count, ty: matches!(visited.node, Node::Type(_)) };
             *count += 1;
             aliases.names.insert(visited.node, name);
             if visited.deferred { &mut aliases.last } else { &mut aliases.first }.push(visited.node);

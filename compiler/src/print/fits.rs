@@ -3,7 +3,7 @@
 use super::Printer;
 use super::custom::declares_args;
 use crate::dialects::constraint::is_elements;
-use crate::dialects::format::{Custom, Element, Source, each};
+use crate::dialects::format::{Custom, Element, TypeOrigin, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeRule};
 use crate::ir::{AttrId, AttrKind, LocId, OpId, RegionId, ValueId, names};
 
@@ -51,9 +51,9 @@ impl Printer<'_, '_> {
     fn types_fit(&self, op: OpId, def: &OpDef) -> bool {
         let Some(format) = &def.format else { return false };
         format.plan.steps.iter().all(|(slot, source)| match *source {
-            Source::Written | Source::WrittenOr(_) => true,
-            Source::Only(ty) => self.m.types_of(op, *slot).iter().all(|t| *t == ty),
-            Source::Rule(by, from) => TypeRule { of: *slot, from, by }.holds(self.m, op),
+            TypeOrigin::Written | TypeOrigin::WrittenOr(_) => true,
+            TypeOrigin::Only(ty) => self.m.types_of(op, *slot).iter().all(|t| *t == ty),
+            TypeOrigin::Rule(by, from) => TypeRule { of: *slot, from, by }.holds(self.m, op),
         })
     }
 

@@ -32,9 +32,9 @@ use crate::dialects::Traits;
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
 use aliases::Aliases;
 use digits::push_number;
-use names::{Called, Names};
+use names::{NameKind, ValueNames};
 use plan::Plans;
-use text::{Style, put, write_list, write_loc};
+use text::{TextCx, put, write_list, write_loc};
 
 /// The whole module, ending in a line break.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
@@ -82,7 +82,7 @@ fn print_with<'s>(
         cx: &module.cx,
         options: *options,
         names: names::assign(module, op, options),
-        style: Style::new(&module.cx, aliases),
+        style: TextCx::new(&module.cx, aliases),
         aliases,
         plans: &plans,
         out: String::with_capacity(capacity),
@@ -100,9 +100,9 @@ struct Printer<'m, 's> {
     m: &'m Module,
     cx: &'m Context,
     options: PrintOptions,
-    names: Names,
+    names: ValueNames,
     /// The context, with the aliases.
-    style: Style<'m>,
+    style: TextCx<'m>,
     aliases: &'m Aliases,
     plans: &'m Plans<'m>,
     out: String,
@@ -382,17 +382,17 @@ impl Printer<'_, '_> {
     }
 }
 
-fn write_value_name(name: &Called<'_>, out: &mut String) {
+fn write_value_name(name: &NameKind<'_>, out: &mut String) {
     match name {
-        Called::Number(n) => {
+        NameKind::Number(n) => {
             out.push('%');
             push_number(*n, out);
         }
-        Called::Arg(n) => {
+        NameKind::Arg(n) => {
             out.push_str("%arg");
             push_number(*n, out);
         }
-        Called::Text(text) => {
+        NameKind::Text(text) => {
             out.push('%');
             out.push_str(text);
         }

@@ -8,21 +8,21 @@
 use super::Printer;
 use super::custom::{AFTER_WORD, Space, before_value, literal};
 use super::text::write_type;
-use crate::dialects::format::{Element, Of, Source, each};
+use crate::dialects::format::{Element, PartRef, TypeOrigin, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeFn, TypeRule, TypeSource};
 use crate::ir::{Context, Module, OpId, OpNameId, TypeId};
 
 /// The forms of all ops of a module, by name.
-pub(super) struct Plans<'m>(Vec<Option<Plan<'m>>>);
+pub(super) struct Plans<'m>(Vec<Option<PrintPlan<'m>>>);
 
 impl<'m> Plans<'m> {
     pub(super) fn of(cx: &'m Context) -> Plans<'m> {
-        Plans(cx.op_names().map(|name| Plan::of(cx.str(name.name), name.def()?)).collect())
+        Plans(cx.op_names().map(|name| PrintPlan::of(cx.str(name.name), name.def()?)).collect())
     }
 
     /// The plan of an op, if it has one and fits it.
     #[inline]
-    fn fit(&self, printer: &Printer<'_, '_>, op: OpId) -> Option<&Plan<'m>> {
+    fn fit(&self, printer: &Printer<'_, '_>, op: OpId) -> Option<&PrintPlan<'m>> {
         let OpNameId(at) = printer.m.op_name(op);
         self.0.get(at as usize)?.as_ref().filter(|plan| plan.fits(printer, op))
     }
@@ -36,11 +36,11 @@ enum Slot {
 }
 
 impl Slot {
-    fn of(of: Of) -> Option<Slot> {
+    fn of(of: PartRef) -> Option<Slot> {
         match of {
-            Of::Operand(i) => Some(Slot::Operand(i)),
-            Of::Result(i) => Some(Slot::Result(i)),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => Some(Slot::Operand(i)),
+            PartRef::Result(i) => Some(Slot::Result(i)),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
@@ -72,7 +72,7 @@ impl Check {
 }
 
 /// A piece of the form.
-enum Piece {
+enum PlanPiece {
     Text(String),
     Operand(usize),
     Type(Slot),
@@ -80,7 +80,7 @@ enum Piece {
 }
 
 /// A precomputed form with holes for operands, types and attributes only.
-struct Plan<'m> {
+struct PrintPlan<'m> {
     name: &'m str,
     /// The text without the prefix of its dialect, and that dialect, for places where the prefix is omitted.
     short: Option<(&'m str, &'m str)>,
@@ -89,11 +89,11 @@ struct Plan<'m> {
     checks: Vec<Check>,
     /// The declared attributes in the form; the op has no others.
     attrs: Vec<(usize, AttrConstraint)>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PlanPiece>,
 }
 
-impl<'m> Plan<'m> {
-    fn of(name: &'m str, def: &OpDef) -> Option<Plan<'m>> {
+impl<'m> PrintPlan<'m> {
+    fn of(name: &'m str, def: &OpDef) -> Option<PrintPlan<'m>> {
         let format = def.format.as_ref()?;
         let arities = def.operands.iter().map(|o| o.arity).chain(def.results.iter().map(|r| r.arity));
         let is_plain = arities.into_iter().all(|arity| arity == Arity::One)
@@ -107,18 +107,23 @@ impl<'m> Plan<'m> {
         for &(of, source) in &format.plan.steps {
             let slot = Slot::of(of)?;
             checks.push(match source {
-                Source::Written | Source::WrittenOr(_) => continue,
-                Source::Only(ty) => Check::Is(slot, ty),
-                Source::Rule(TypeFn::Same, TypeSource::Value(from)) => Check::Same(slot, Slot::of(from)?),
-                Source::Rule(by, from) => Check::Rule(TypeRule { of, from, by }),
+                TypeOrigin::Written | TypeOrigin::WrittenOr(_) => continue,
+                TypeOrigin::Only(ty) => Check::Is(slot, ty),
+                TypeOrigin::Rule(TypeFn::Same, TypeSource::Value(from)) => Check::Same(slot, Slot::of(from)?),
+                TypeOrigin::Rule(by, from) => Check::Rule(TypeRule { of, from, by }),
             });
         }
-        let mut maker =
-            Maker { def, pieces: Vec::new(), attrs: Vec::new(), text: String::new(), space: AFTER_WORD };
+        let mut maker = PlanCompiler {
+            def,
+            pieces: Vec::new(),
+            attrs: Vec::new(),
+            text: String::new(),
+            space: AFTER_WORD,
+        };
         maker.elements(&format.elements)?;
         maker.end_text();
         let short = name.split_once('.').filter(|(_, rest)| !rest.contains('.'));
-        Some(Plan {
+        Some(PrintPlan {
             name,
             short: short.map(|(dialect, rest)| (rest, dialect)),
             n_operands: def.operands.len(),
@@ -146,33 +151,33 @@ impl<'m> Plan<'m> {
 }
 
 /// The state of the compilation of a plan.
-struct Maker<'d> {
+struct PlanCompiler<'d> {
     def: &'d OpDef,
-    pieces: Vec<Piece>,
+    pieces: Vec<PlanPiece>,
     attrs: Vec<(usize, AttrConstraint)>,
     /// Text not yet in `pieces`.
     text: String,
     space: Space,
 }
 
-impl Maker<'_> {
+impl PlanCompiler<'_> {
     fn end_text(&mut self) {
         if !self.text.is_empty() {
-            self.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+            self.pieces.push(PlanPiece::Text(std::mem::take(&mut self.text)));
         }
     }
 
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: PlanPiece) {
         self.end_text();
         self.pieces.push(piece);
     }
 
-    fn value(&mut self, piece: Piece) {
+    fn value(&mut self, piece: PlanPiece) {
         before_value(&mut self.text, &mut self.space);
         self.push(piece);
     }
 
-    fn list(&mut self, n: usize, piece: impl Fn(usize) -> Piece) {
+    fn list(&mut self, n: usize, piece: impl Fn(usize) -> PlanPiece) {
         for i in 0..n {
             if i == 0 {
                 self.value(piece(i));
@@ -192,12 +197,12 @@ impl Maker<'_> {
         match element {
             Element::Literal(text) => literal(text, &mut self.text, &mut self.space),
             Element::Blank => self.text.push(' '),
-            Element::Operands => self.list(self.def.operands.len(), Piece::Operand),
-            Element::Operand(i) => self.value(Piece::Operand(*i)),
+            Element::Operands => self.list(self.def.operands.len(), PlanPiece::Operand),
+            Element::Operand(i) => self.value(PlanPiece::Operand(*i)),
             Element::Typed(i) => {
-                self.push(Piece::Operand(*i));
+                self.push(PlanPiece::Operand(*i));
                 self.text.push_str(" : ");
-                self.push(Piece::Type(Slot::Operand(*i)));
+                self.push(PlanPiece::Type(Slot::Operand(*i)));
                 self.space = AFTER_WORD;
             }
             Element::Attr(i) => {
@@ -206,17 +211,17 @@ impl Maker<'_> {
                     return None;
                 }
                 self.attrs.push((*i, kind));
-                self.value(Piece::Attr(*i, kind));
+                self.value(PlanPiece::Attr(*i, kind));
             }
             // There are no others.
             Element::AttrDict { .. } => {}
-            Element::Types(Of::Operands, _) => {
-                self.list(self.def.operands.len(), |i| Piece::Type(Slot::Operand(i)));
+            Element::Types(PartRef::Operands, _) => {
+                self.list(self.def.operands.len(), |i| PlanPiece::Type(Slot::Operand(i)));
             }
-            Element::Types(Of::Results, _) => {
-                self.list(self.def.results.len(), |i| Piece::Type(Slot::Result(i)));
+            Element::Types(PartRef::Results, _) => {
+                self.list(self.def.results.len(), |i| PlanPiece::Type(Slot::Result(i)));
             }
-            Element::Types(of, _) => self.value(Piece::Type(Slot::of(*of)?)),
+            Element::Types(of, _) => self.value(PlanPiece::Type(Slot::of(*of)?)),
             Element::Optional { elements, anchor } => match elements.get(*anchor)? {
                 Element::Operand(_) | Element::Typed(_) => self.elements(elements)?,
                 Element::Attr(_) | Element::AttrDict { .. } if !self.needs_attr(elements) => {}
@@ -260,10 +265,10 @@ impl Printer<'_, '_> {
         }
         for piece in &plan.pieces {
             match piece {
-                Piece::Text(text) => self.out.push_str(text),
-                Piece::Operand(i) => self.value(self.m.operand(op, *i)),
-                Piece::Type(slot) => write_type(self.style, slot.ty(self.m, op), &mut self.out),
-                Piece::Attr(i, kind) => {
+                PlanPiece::Text(text) => self.out.push_str(text),
+                PlanPiece::Operand(i) => self.value(self.m.operand(op, *i)),
+                PlanPiece::Type(slot) => write_type(self.style, slot.ty(self.m, op), &mut self.out),
+                PlanPiece::Attr(i, kind) => {
                     if let Some(attr) = self.declared_attr(op, *i) {
                         self.attr_value(attr, *kind);
                     }

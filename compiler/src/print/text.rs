@@ -19,14 +19,14 @@ use std::ops::Deref;
 
 /// The context and the aliases for printing.
 #[derive(Clone, Copy)]
-pub(crate) struct Style<'a> {
+pub(crate) struct TextCx<'a> {
     cx: &'a Context,
     aliases: Option<&'a Aliases>,
 }
 
-impl<'a> Style<'a> {
+impl<'a> TextCx<'a> {
     pub(super) fn new(cx: &'a Context, aliases: &'a Aliases) -> Self {
-        Style { cx, aliases: Some(aliases) }
+        TextCx { cx, aliases: Some(aliases) }
     }
 
     fn alias(self, node: impl Into<Node>, out: &mut String) -> bool {
@@ -34,13 +34,13 @@ impl<'a> Style<'a> {
     }
 }
 
-impl<'a> From<&'a Context> for Style<'a> {
+impl<'a> From<&'a Context> for TextCx<'a> {
     fn from(cx: &'a Context) -> Self {
-        Style { cx, aliases: None }
+        TextCx { cx, aliases: None }
     }
 }
 
-impl Deref for Style<'_> {
+impl Deref for TextCx<'_> {
     type Target = Context;
 
     fn deref(&self) -> &Context {
@@ -109,7 +109,7 @@ fn write_dims(shape: &[i64], scalable: &[bool], out: &mut String) {
     }
 }
 
-pub(crate) fn write_type<'a>(style: impl Into<Style<'a>>, ty: TypeId, out: &mut String) {
+pub(crate) fn write_type<'a>(style: impl Into<TextCx<'a>>, ty: TypeId, out: &mut String) {
     let style = style.into();
     if !style.alias(ty, out) {
         write_type_in_full(style, ty, out);
@@ -117,7 +117,7 @@ pub(crate) fn write_type<'a>(style: impl Into<Style<'a>>, ty: TypeId, out: &mut 
 }
 
 /// The type itself, even if it has an alias.
-pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
+pub(super) fn write_type_in_full(cx: TextCx<'_>, ty: TypeId, out: &mut String) {
     match cx.cx.ty(ty) {
         TypeKind::Integer { width, sign } => {
             out.push_str(match sign {
@@ -182,7 +182,7 @@ pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
 
 /// `(T, U) -> V`, with parentheses around the results unless there is a single one that is no function type.
 pub(super) fn write_function<'a>(
-    cx: impl Into<Style<'a>>,
+    cx: impl Into<TextCx<'a>>,
     inputs: &[TypeId],
     results: &[TypeId],
     out: &mut String,
@@ -232,7 +232,7 @@ pub(super) fn write_symbol(name: &str, out: &mut String) {
 }
 
 /// `{a = 1, b}` with the braces.
-pub(super) fn write_dict<'a>(cx: impl Into<Style<'a>>, entries: &[(StrId, AttrId)], out: &mut String) {
+pub(super) fn write_dict<'a>(cx: impl Into<TextCx<'a>>, entries: &[(StrId, AttrId)], out: &mut String) {
     let cx = cx.into();
     out.push('{');
     write_list(entries, out, |(name, value), out| {
@@ -245,7 +245,7 @@ pub(super) fn write_dict<'a>(cx: impl Into<Style<'a>>, entries: &[(StrId, AttrId
     out.push('}');
 }
 
-pub(crate) fn write_attr<'a>(style: impl Into<Style<'a>>, attr: AttrId, typed: Typed, out: &mut String) {
+pub(crate) fn write_attr<'a>(style: impl Into<TextCx<'a>>, attr: AttrId, typed: Typed, out: &mut String) {
     let style = style.into();
     if !style.alias(attr, out) {
         write_attr_in_full(style, attr, typed, out);
@@ -253,7 +253,7 @@ pub(crate) fn write_attr<'a>(style: impl Into<Style<'a>>, attr: AttrId, typed: T
 }
 
 /// The attribute itself, even if it has an alias.
-pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out: &mut String) {
+pub(super) fn write_attr_in_full(cx: TextCx<'_>, attr: AttrId, typed: Typed, out: &mut String) {
     let suffix = |ty: TypeId, default: Option<KnownType>, out: &mut String| {
         if typed == Typed::Always || typed == Typed::UnlessDefault && default.map(KnownType::id) != Some(ty) {
             out.push_str(" : ");
@@ -374,7 +374,7 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
 }
 
 fn write_float(
-    cx: Style<'_>,
+    cx: TextCx<'_>,
     ty: TypeId,
     bits: u128,
     suffix: impl Fn(TypeId, Option<KnownType>, &mut String),
@@ -389,7 +389,7 @@ fn write_float(
 }
 
 /// The text between the angle brackets of a dense attribute.
-fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
+fn write_contents(cx: TextCx<'_>, attr: AttrId, out: &mut String) {
     match cx.attr(attr) {
         AttrKind::Dense { ty, splat, data } => write_dense(&cx, *ty, *splat, data, out),
         AttrKind::DenseStrings { ty, splat, strings } => {
@@ -407,7 +407,7 @@ fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
 }
 
 /// The text between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
-pub(super) fn write_loc(cx: Style<'_>, loc: LocId, out: &mut String) {
+pub(super) fn write_loc(cx: TextCx<'_>, loc: LocId, out: &mut String) {
     let child = |loc: LocId, out: &mut String| {
         if !cx.alias(loc, out) {
             write_loc(cx, loc, out);

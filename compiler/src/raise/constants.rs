@@ -18,7 +18,7 @@ use crate::print::{self, PrintOptions, print_op};
 use crate::syntax::{self, ParseOptions};
 
 /// The IR entities for the ids of the file.
-pub(super) struct Constants {
+pub(super) struct DecodedConstants {
     types: Vec<TypeId>,
     /// `None` where an optional attribute is absent.
     attrs: Vec<Option<AttrId>>,
@@ -29,7 +29,7 @@ pub(super) struct Constants {
     pub(super) compiled: Vec<(u32, OpId)>,
 }
 
-impl Constants {
+impl DecodedConstants {
     pub(super) fn ty(&self, id: BefTypeId) -> TypeId {
         self.types[id.index()]
     }
@@ -50,7 +50,10 @@ impl Constants {
 
     /// Converts all types, attributes and locations of a file into a module that contains nothing but the
     /// modules that kernels compile.
-    pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
+    pub(super) fn read(
+        image: &Image<'_>,
+        options: &RaiseOptions,
+    ) -> Result<(Module, DecodedConstants), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
         let n_locations = if options.locations { image.n_locations() } else { 0 };
         let loc_ids = || (0..n_locations).map(bef_format::LocationId);
@@ -78,7 +81,7 @@ impl Constants {
 
         let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
         let unit = m.cx.attr_id(AttrKind::Unit);
-        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new(), unit, compiled };
+        let mut c = DecodedConstants { types, attrs: Vec::new(), locs: Vec::new(), unit, compiled };
         let mut texts = texts.into_iter();
         for id in attr_ids() {
             let attr = match image.attr(id) {

@@ -11,7 +11,7 @@ use crate::ir::{
 };
 
 /// Cached facts about the kernels of one name.
-pub(super) struct Code {
+pub(super) struct KernelDecoding {
     op: OpNameId,
     def: Option<&'static OpDef>,
     /// Names of the declared attributes that are not references to functions.
@@ -39,7 +39,7 @@ struct List {
 
 /// Buffers reused for every kernel.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct OpBuffers {
     operands: Vec<ValueId>,
     results: Vec<TypeId>,
     attrs: Vec<(StrId, AttrId)>,
@@ -47,7 +47,7 @@ pub(super) struct Scratch {
 
 impl<'a> Raiser<'_, 'a> {
     /// The op of the kernels called `name`.
-    pub(super) fn code(&mut self, name: &str) -> Result<Code, Failure> {
+    pub(super) fn code(&mut self, name: &str) -> Result<KernelDecoding, Failure> {
         let cx = &mut self.m.cx;
         let registry = cx.registry();
         let def = registry.find(name);
@@ -71,13 +71,13 @@ impl<'a> Raiser<'_, 'a> {
         }
         let cost = def.map(|def| def.cost.stored()).filter(|&cost| cost != 0);
         let has_usual_operands = def.is_none_or(emit::has_usual_operands);
-        Ok(Code { op, def, attrs, functions, list, cost, has_usual_operands })
+        Ok(KernelDecoding { op, def, attrs, functions, list, cost, has_usual_operands })
     }
 
     /// Fills a block with the arguments, ops and return of a function.
     pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let Scratch { operands, results, attrs } = &mut scratch;
+        let OpBuffers { operands, results, attrs } = &mut scratch;
         // Values are created in the order of registers without gaps: bodies of regions come later.
         let first_value = self.m.n_value_ids() as u32;
         let value_of = |&register: &u32| ValueId(first_value + register);
@@ -195,7 +195,7 @@ impl<'a> Raiser<'_, 'a> {
     /// The list of functions of a kernel with unnamed references, and its length: the references beyond the
     /// declared ones.
     fn listed(&self, k: KernelView<'_, 'a>) -> Option<(List, usize)> {
-        let Code { list, functions, .. } = &self.codes[k.code().index()];
+        let KernelDecoding { list, functions, .. } = &self.codes[k.code().index()];
         let list = (*list)?;
         if k.function_name(0).is_some() {
             return None;
@@ -288,7 +288,7 @@ impl<'a> Raiser<'_, 'a> {
         let is_chain = |value: &&ValueId| self.m.value_type(**value) == KnownType::Chain.id();
         let n_chains = operands.iter().rev().take_while(is_chain).count();
         let cx = &mut self.m.cx;
-        let Code { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
+        let KernelDecoding { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
             &self.codes[k.code().index()];
         if k.is_any() {
             attrs.push((names::BEF_NONSTRICT, cx.attr_id(AttrKind::Unit)));

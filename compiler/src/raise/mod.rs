@@ -26,7 +26,7 @@ use crate::dialects::Registry;
 use crate::emit::{EMPTY_REGION, RESOURCES};
 use crate::ir::resources::Resources;
 use crate::ir::{AttrId, BlockId, Capacity, LocId, Module, OpId, StrId, TypeId, names};
-use constants::Constants;
+use constants::DecodedConstants;
 
 /// The error of a refused file; boxed, since it is rare and large.
 type Failure = Box<Diagnostic>;
@@ -60,7 +60,7 @@ pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, V
 }
 
 fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
-    let (mut module, constants) = Constants::read(image, options)?;
+    let (mut module, constants) = DecodedConstants::read(image, options)?;
     let n_functions = image.n_functions() as usize;
     module.reserve(Capacity {
         // A `func.func` and a return for each function.
@@ -81,7 +81,7 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
         codes: Vec::new(),
         regions: Vec::new(),
         is_used: vec![false; n_functions],
-        scratch: function::Scratch::default(),
+        scratch: function::OpBuffers::default(),
     };
     cx.module()?;
     Ok(cx.m)
@@ -92,14 +92,14 @@ struct Raiser<'i, 'a> {
     image: &'i Image<'a>,
     options: RaiseOptions,
     m: Module,
-    constants: Constants,
+    constants: DecodedConstants,
     /// Cached facts about kernel names, by kernel code.
-    codes: Vec<function::Code>,
+    codes: Vec<function::KernelDecoding>,
     /// Regions whose bodies are not raised yet: function and block.
     regions: Vec<(u32, BlockId)>,
     /// True for functions that are already the body of a region.
     is_used: Vec<bool>,
-    scratch: function::Scratch,
+    scratch: function::OpBuffers,
 }
 
 impl<'a> Raiser<'_, 'a> {

@@ -15,12 +15,12 @@ pub(super) fn constant_value(m: &Module, op: OpId) -> Option<AttrId> {
 
 /// The constants already placed.
 #[derive(Default)]
-pub(super) struct Constants {
+pub(super) struct ConstantUniquer {
     known: FxHashMap<(RegionId, &'static str, AttrId, TypeId), OpId>,
     placed: FxHashSet<OpId>,
 }
 
-impl Constants {
+impl ConstantUniquer {
     /// Moves `op` to its place if it is a constant, or replaces it by an equal one. Returns false if the op
     /// was erased.
     pub(super) fn note(&mut self, r: &mut Rewriter<'_>, op: OpId) -> bool {

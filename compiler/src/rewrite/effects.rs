@@ -1,6 +1,6 @@
 //! Side effects of ops.
 
-use crate::dialects::{Access, Effects, Resource, Traits};
+use crate::dialects::{Access, EffectResource, Effects, Traits};
 use crate::ir::{Module, OpId};
 
 /// True if the results of `op` are unused and it has no relevant side effects.
@@ -29,7 +29,7 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
             }
             Effects::List(effects) => {
                 let harmless = effects.iter().all(|e| match (e.access, e.on) {
-                    (Access::Read, _) | (Access::Alloc, Resource::Result(_)) => true,
+                    (Access::Read, _) | (Access::Alloc, EffectResource::Result(_)) => true,
                     (Access::Write | Access::Alloc | Access::Free, _) => false,
                 });
                 if !harmless {

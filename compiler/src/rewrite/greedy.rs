@@ -6,7 +6,7 @@
 //! (`simplify.rs`). Iterations end when one changes nothing, or when the budget is used up, as reported by
 //! [`Outcome::converged`]. The order is that of the program, so results are deterministic.
 
-use super::constants::{Constants, constant_value};
+use super::constants::{ConstantUniquer, constant_value};
 use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
 use crate::dialects::{Folded, OpDef, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
@@ -178,7 +178,7 @@ impl Driver<'_, '_> {
     fn fill(&mut self) {
         let root = self.root;
         let ops: Vec<OpId> = self.r.module.walk(root).filter(|op| *op != root).collect();
-        let mut constants = Constants::default();
+        let mut constants = ConstantUniquer::default();
         let mut kept: Vec<OpId> = Vec::with_capacity(ops.len());
         for op in ops {
             if constants.note(self.r, op) {

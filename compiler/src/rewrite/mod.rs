@@ -16,15 +16,15 @@
 
 mod blocks;
 pub(crate) mod branches;
+mod clone;
 mod constants;
-mod copy;
 mod effects;
 mod greedy;
 mod simplify;
 #[cfg(test)]
 mod tests;
 
-pub use copy::Copies;
+pub use clone::IrMapping;
 pub use effects::{is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;

@@ -170,7 +170,7 @@ fn copies_refer_to_copies() {
     let region = m.regions_of(f)[0];
     let blocks = m.blocks_of(region).to_vec();
     let mut r = Rewriter::new(&mut m, top);
-    let mut copies = Copies::default();
+    let mut copies = IrMapping::default();
     r.copy_blocks(&blocks, blocks[2], &mut copies, &mut |_, loc| loc);
     assert_eq!(copies.n_ops, 5);
     let copied = m.blocks_of(region)[3..].to_vec();

@@ -85,7 +85,7 @@ impl<'m> Analysis<'m> {
 }
 
 /// A stream during the analysis.
-struct Set {
+struct StreamSet {
     cost: i64,
     /// The stream that it was merged into, else itself.
     merged: u32,
@@ -95,7 +95,7 @@ struct Set {
     depends: Vec<(u32, u32)>,
 }
 
-impl Set {
+impl StreamSet {
     fn add(&mut self, mut depends: Vec<(u32, u32)>) {
         if depends.len() > self.depends.len() {
             std::mem::swap(&mut depends, &mut self.depends);
@@ -117,21 +117,21 @@ struct Build<'o> {
     next_sibling: Vec<u32>,
     depends: Vec<Vec<u32>>,
     set: Vec<u32>,
-    sets: Vec<Set>,
+    sets: Vec<StreamSet>,
     /// By stream: the node whose streams are being examined and contain it, and its index among them.
     asked: Vec<(u32, u32)>,
 }
 
 /// The criterion for small streams, at the op where streams meet.
 #[derive(Clone, Copy)]
-struct Small {
+struct SmallCriterion {
     /// The cost of the path to the op, if it is part of the criterion.
     path: i64,
     limit: i64,
 }
 
-impl Small {
-    fn is(self, set: &Set) -> bool {
+impl SmallCriterion {
+    fn is(self, set: &StreamSet) -> bool {
         self.path.saturating_add(set.cost) < self.limit
     }
 }
@@ -208,8 +208,8 @@ impl<'o> Build<'o> {
             child = self.next_sibling[child as usize];
         }
         let small = match self.options.threshold {
-            Some(threshold) => Small { path: 0, limit: threshold },
-            None => Small { path: self.path[at], limit: longest },
+            Some(threshold) => SmallCriterion { path: 0, limit: threshold },
+            None => SmallCriterion { path: self.path[at], limit: longest },
         };
         if self.options.merge_inter_dependent && children.len() > 1 {
             self.merge_dependent(node, &mut children, small);
@@ -258,7 +258,7 @@ impl<'o> Build<'o> {
     /// The preferred stream for an op to join: that of the return, then the most expensive one, then the
     /// first one; none above the upper threshold. Costs are those at the time of the choice.
     fn better(&self, best: Option<(u32, bool, i64)>, candidate: u32) -> Option<(u32, bool, i64)> {
-        let Set { cost, has_return, .. } = self.sets[candidate as usize];
+        let StreamSet { cost, has_return, .. } = self.sets[candidate as usize];
         if self.options.upper_threshold.is_some_and(|upper| cost >= upper) {
             return best;
         }
@@ -270,14 +270,20 @@ impl<'o> Build<'o> {
 
     fn begin(&mut self) -> u32 {
         let new = self.sets.len() as u32;
-        self.sets.push(Set { cost: 0, merged: new, parent: None, has_return: false, depends: Vec::new() });
+        self.sets.push(StreamSet {
+            cost: 0,
+            merged: new,
+            parent: None,
+            has_return: false,
+            depends: Vec::new(),
+        });
         self.asked.push((NONE, 0));
         new
     }
 
     /// Merges small streams of a node into others that depend on them or that they depend on, until those are
     /// no longer small.
-    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: Small) {
+    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: SmallCriterion) {
         let mut depends = self.dependent(node, children);
         for (i, &child) in children.iter().enumerate() {
             if self.find(child) != child {

@@ -1,8 +1,8 @@
 //! The parser: text to IR.
 //!
 //! ```text
-//! text ──lex──▶ tokens ──shape──▶ marked tokens, regions ──parse──▶ Item ──lower──▶ ir::Module
-//!       logos          brackets matched           lalrpop  (one at a time)  names, types, custom forms
+//! text ──lex──▶ tokens ──structure──▶ marked tokens, regions ──parse──▶ Item ──lower──▶ ir::Module
+//!       logos          brackets matched               lalrpop  (one at a time)  names, types, custom forms
 //! ```
 //!
 //! Most operations have no nested structure and need no grammar: `shortcut` parses them from their tokens.
@@ -15,18 +15,12 @@
 
 mod ast;
 mod errors;
-#[cfg(test)]
-mod hostile;
 mod lex;
 mod lower;
-#[cfg(test)]
-mod mistakes;
 mod parse;
-#[cfg(test)]
-mod properties;
 pub(crate) mod resources;
-mod shape;
 mod shortcut;
+mod structure;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -79,8 +73,8 @@ fn parse_with(source: Source, options: &ParseOptions, shortcut: bool) -> ParseRe
         return ParseResult { module: None, diagnostics, source };
     }
     let mut toks = lex::lex(text, &mut diagnostics);
-    let shape = shape::shape(text, &mut toks, options.registry, &mut diagnostics);
-    let items = parse::Items::new(text, &toks, &shape, &diagnostics, shortcut);
+    let structure = structure::structure(text, &mut toks, options.registry, &mut diagnostics);
+    let items = parse::Items::new(text, &toks, &structure, &diagnostics, shortcut);
     let module = lower::lower(&items, &source, options, &mut diagnostics);
     diag::sort(&mut diagnostics);
     if diagnostics.len() >= MAX_ERRORS {

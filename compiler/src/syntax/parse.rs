@@ -1,6 +1,6 @@
 //! The driver of the grammar, with recovery from errors.
 //!
-//! Each region is one flat list of items, and `shape` has marked where they begin. Items are parsed on
+//! Each region is one flat list of items, and `structure` has marked where they begin. Items are parsed on
 //! demand, so no tree of the whole text ever exists: a region inside of an item is one token, whose items are
 //! parsed when `lower` visits it. An error invalidates the current item; parsing continues at the mark of the
 //! next. So every operation with a syntax error causes one error, and the regions inside of it are parsed
@@ -8,8 +8,8 @@
 
 use super::ast::Item;
 use super::errors;
-use super::shape::Shape;
 use super::shortcut;
+use super::structure::Structure;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
@@ -39,9 +39,9 @@ pub(super) fn span(start: u32, end: u32) -> Span {
 pub(super) struct Items<'a> {
     source: &'a str,
     toks: &'a [Tok],
-    shape: &'a Shape,
+    structure: &'a Structure,
     parser: generated::ItemParser,
-    /// Places of earlier errors: bad characters and brackets, in source order.
+    /// SourceText of earlier errors: bad characters and brackets, in source order.
     earlier: Vec<u32>,
     /// Plain operations are parsed without the grammar.
     shortcut: bool,
@@ -61,23 +61,23 @@ impl<'a> Items<'a> {
     pub(super) fn new(
         source: &'a str,
         toks: &'a [Tok],
-        shape: &'a Shape,
+        structure: &'a Structure,
         diags: &[Diagnostic],
         shortcut: bool,
     ) -> Self {
         let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
         earlier.sort_unstable();
-        Items { source, toks, shape, parser: generated::ItemParser::new(), earlier, shortcut }
+        Items { source, toks, structure, parser: generated::ItemParser::new(), earlier, shortcut }
     }
 
     /// Estimated size of the module.
     pub(super) fn capacity(&self) -> Capacity {
-        self.shape.size
+        self.structure.size
     }
 
     /// Before the first item of a region.
     pub(super) fn start(&self, region: u32) -> Place {
-        let r = self.shape.regions.get(region as usize);
+        let r = self.structure.regions.get(region as usize);
         let (at, close) = r.map_or((0, 0), |r| (r.first, r.close));
         Place { at, close, region }
     }
@@ -120,7 +120,7 @@ impl<'a> Items<'a> {
             place.at += n;
             return Some(Item::Op(op));
         }
-        let stream = Stream { items: self, place, started: false, marked: false };
+        let stream = ItemTokens { items: self, place, started: false, marked: false };
         match self.parser.parse(stream) {
             Ok(item) => Some(item),
             Err(error) => {
@@ -131,7 +131,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The tokens of [`super::ast::Body::Tokens`].
+    /// The tokens of [`super::ast::OpBody::Tokens`].
     pub(super) fn tokens(&self, first: u32, n: u32) -> &'a [Tok] {
         self.toks.get(first as usize..(first + n) as usize).unwrap_or_default()
     }
@@ -145,7 +145,7 @@ impl<'a> Items<'a> {
     fn after(&self, at: u32, tok: Tok, close: u32) -> u32 {
         match tok.kind {
             Kind::RegionOpen => {
-                self.shape.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
+                self.structure.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
             }
             _ => at + 1,
         }
@@ -191,7 +191,7 @@ pub(super) fn is_item(mark: Mark) -> bool {
 }
 
 /// The token stream of one item, with regions as single tokens and its mark as a token of its own.
-struct Stream<'a, 'p> {
+struct ItemTokens<'a, 'p> {
     items: &'a Items<'a>,
     place: &'p mut Place,
     /// A token was consumed.
@@ -200,7 +200,7 @@ struct Stream<'a, 'p> {
     marked: bool,
 }
 
-impl Iterator for Stream<'_, '_> {
+impl Iterator for ItemTokens<'_, '_> {
     type Item = Result<(u32, Tok, u32), Diagnostic>;
 
     #[inline]

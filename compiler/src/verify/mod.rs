@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 
 /// All errors in a module, in source order.
 pub fn faults(module: &Module) -> Vec<Diagnostic> {
-    let mut v = Verifier {
+    let mut v = ModuleVerifier {
         m: module,
         diags: Vec::new(),
         symbols: SymbolTables::default(),
@@ -52,14 +52,14 @@ pub fn faults(module: &Module) -> Vec<Diagnostic> {
     v.diags
 }
 
-struct Verifier<'m> {
+struct ModuleVerifier<'m> {
     m: &'m Module,
     diags: Vec<Diagnostic>,
     symbols: SymbolTables,
     dominance: Dominance,
 }
 
-impl Verifier<'_> {
+impl ModuleVerifier<'_> {
     fn op(&mut self, op: OpId) {
         let def = self.m.def(op);
         self.operands(op);

@@ -1,11 +1,11 @@
 //! Checks of an op against the op table: counts and types of operands and results, attributes, the parent op.
 
-use super::{Verifier, errors};
+use super::{ModuleVerifier, errors};
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandDef, ResultDef, Traits};
 use crate::ir::{AttrKind, KnownType, OpId, TypeId, ValueId, names};
 use crate::print::attr_text;
 
-impl Verifier<'_> {
+impl ModuleVerifier<'_> {
     pub(super) fn table(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         let before = self.diags.len();

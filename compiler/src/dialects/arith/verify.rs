@@ -5,7 +5,7 @@
 
 use crate::diag::Diagnostic;
 use crate::dialects::ElementKind;
-use crate::dialects::format::Of;
+use crate::dialects::format::PartRef;
 use crate::dialects::types::declared_type;
 use crate::ir::{AttrKind, Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
 use crate::print::type_text;
@@ -17,7 +17,7 @@ fn report(m: &Module, op: OpId, code: &'static str, what: impl std::fmt::Display
 
 /// Checks that the value of a constant is in the range of its type.
 pub(super) fn constant(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
-    let Some(ty) = declared_type(m, op, Of::Result(0)) else { return };
+    let Some(ty) = declared_type(m, op, PartRef::Result(0)) else { return };
     if let TypeKind::Integer { sign: Signedness::Signed | Signedness::Unsigned, .. } = m.cx.ty(ty) {
         return report(m, op, "E0436", "an integer constant must be signless", out);
     }
@@ -31,7 +31,7 @@ pub(super) fn constant(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
 
 /// Checks that the condition is a single `i1` or has one `i1` per element.
 pub(super) fn select(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
-    let types = declared_type(m, op, Of::Operand(0)).zip(declared_type(m, op, Of::Result(0)));
+    let types = declared_type(m, op, PartRef::Operand(0)).zip(declared_type(m, op, PartRef::Result(0)));
     let Some((condition, result)) = types else { return };
     if condition != KnownType::I1.id()
         && !(m.cx.is_container(result) && m.cx.same_container(condition, result))
@@ -78,7 +78,7 @@ fn bits(cx: &Context, ty: TypeId) -> u32 {
 
 /// Checks that both types have the same shape and compatible elements.
 fn cast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>, fits: fn(&Context, TypeId, TypeId) -> bool) {
-    let types = declared_type(m, op, Of::Operand(0)).zip(declared_type(m, op, Of::Result(0)));
+    let types = declared_type(m, op, PartRef::Operand(0)).zip(declared_type(m, op, PartRef::Result(0)));
     let Some((from, to)) = types else { return };
     let cx = &m.cx;
     let elements = match (cx.ty(from), cx.ty(to)) {

@@ -24,19 +24,19 @@
 //! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree.
 //! An attribute of a declared numeric type is written without its type, an enumeration as its word, a set of
 //! flags as `<a, b>`. A group whose anchor is a type with a default is written if the type is not the
-//! default. Unwritten types must be inferable from written ones: [`Plan`] is computed once per format, and
+//! default. Unwritten types must be inferable from written ones: [`TypePlan`] is computed once per format, and
 //! [`Format::parse`] refuses a format without a plan, as well as undeclared names.
 
 mod parse;
 mod plan;
 
-pub use plan::{Plan, Source};
+pub use plan::{TypeOrigin, TypePlan};
 
 use crate::ir::KnownType;
 
 /// A reference to types or values of an op's operands or results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum PartRef {
     /// All operands.
     Operands,
     /// All results.
@@ -81,11 +81,11 @@ pub enum Element {
     /// One declared successor.
     Successor(usize),
     /// Types, with the default for omitted ones.
-    Types(Of, Option<KnownType>),
+    Types(PartRef, Option<KnownType>),
     /// `(types) -> types`.
-    FunctionalType(Of, Of),
+    FunctionalType(PartRef, PartRef),
     /// `-> types`; in parentheses if the flag is set or several types need them.
-    ArrowTypes(Of, bool),
+    ArrowTypes(PartRef, bool),
     /// `%a : T, %b : U`.
     Typed(usize),
     /// One declared region. Its entry arguments have the names of these operands.
@@ -113,7 +113,7 @@ pub struct Format {
     /// Its pieces.
     pub elements: Vec<Element>,
     /// Sources of the types.
-    pub plan: Plan,
+    pub plan: TypePlan,
     /// Indices of the declared attributes that are written outside the dictionary.
     pub written_attrs: Vec<usize>,
 }

@@ -12,7 +12,7 @@ use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
 
 /// The nodes of a graph or a function.
-pub(super) struct Body<'g> {
+pub(super) struct GraphBody<'g> {
     pub(super) nodes: &'g [NodeDef],
     index: HashMap<&'g str, usize>,
     /// The name of the function; `None` for the graph.
@@ -67,8 +67,8 @@ pub(super) fn split_port(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-impl<'g> Body<'g> {
-    fn new(nodes: &'g [NodeDef], function: Option<&'g str>) -> Result<Body<'g>, Refusal> {
+impl<'g> GraphBody<'g> {
+    fn new(nodes: &'g [NodeDef], function: Option<&'g str>) -> Result<GraphBody<'g>, Refusal> {
         let mut index = HashMap::with_capacity(nodes.len());
         for (i, node) in nodes.iter().enumerate() {
             if index.insert(node.name.as_str(), i).is_some() {
@@ -76,12 +76,12 @@ impl<'g> Body<'g> {
             }
         }
         let (args, feeds, attrs) = (HashMap::new(), HashMap::new(), BTreeMap::new());
-        Ok(Body { nodes, index, function, args, feeds, attrs })
+        Ok(GraphBody { nodes, index, function, args, feeds, attrs })
     }
 
     /// The nodes of a graph, which must contain the feeds.
-    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<Body<'g>, Refusal> {
-        let mut body = Body::new(nodes, None)?;
+    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<GraphBody<'g>, Refusal> {
+        let mut body = GraphBody::new(nodes, None)?;
         for (i, Feed { name, .. }) in options.feeds.iter().enumerate() {
             let key = body.tensor("feed", name)?;
             if body.feeds.insert(key, i).is_some() {
@@ -96,8 +96,8 @@ impl<'g> Body<'g> {
         name: &'g str,
         function: &'g FunctionDef,
         attrs: BTreeMap<String, AttrValue>,
-    ) -> Result<Body<'g>, Refusal> {
-        Ok(Body { attrs, ..Body::new(&function.node_def, Some(name))? })
+    ) -> Result<GraphBody<'g>, Refusal> {
+        Ok(GraphBody { attrs, ..GraphBody::new(&function.node_def, Some(name))? })
     }
 
     /// A tensor of the graph by its name in the options.

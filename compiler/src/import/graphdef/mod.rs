@@ -8,7 +8,7 @@
 //!
 //! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from
 //! gets one more result. Where a reference variable is used as a tensor, a `tf._ReadRef` reads it at that
-//! place. Element types are derived from TensorFlow's signatures; shapes are inferred later
+//! place. ElementType types are derived from TensorFlow's signatures; shapes are inferred later
 //! (`tf-shape-inference`).
 //!
 //! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops.
@@ -23,7 +23,7 @@ use std::io::Read;
 
 use prost::Message;
 
-use self::body::Body;
+use self::body::GraphBody;
 use super::errors::{self, Refusal};
 use super::input::Input;
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
@@ -52,7 +52,7 @@ fn import(graph: &GraphDef, options: &ImportOptions) -> Result<Module, Refusal> 
         return Err(errors::empty());
     }
     let mut importer = Importer::new(graph, options)?;
-    let main = Body::of_graph(&graph.node, options)?;
+    let main = GraphBody::of_graph(&graph.node, options)?;
     importer.main(main, options)?;
     while let Some(instance) = importer.queue.pop() {
         importer.function(&instance)?;
@@ -75,13 +75,13 @@ struct Importer<'g> {
     symbols: BTreeMap<String, String>,
     taken: BTreeSet<String>,
     /// Functions still to be imported.
-    queue: Vec<Instance<'g>>,
+    queue: Vec<FunctionInstance<'g>>,
     /// Nodes of unsupported operations, by operation.
     unsupported: BTreeMap<String, Vec<String>>,
 }
 
 /// A function with the attributes of its calls.
-struct Instance<'g> {
+struct FunctionInstance<'g> {
     symbol: String,
     function: &'g FunctionDef,
     attrs: BTreeMap<String, AttrValue>,
@@ -132,7 +132,7 @@ impl<'g> Importer<'g> {
             symbol = format!("{}_{n}", called.name);
         }
         self.symbols.insert(key, symbol.clone());
-        self.queue.push(Instance { symbol: symbol.clone(), function, attrs });
+        self.queue.push(FunctionInstance { symbol: symbol.clone(), function, attrs });
         Ok(symbol)
     }
 

@@ -25,7 +25,7 @@ enum Lexeme<'a> {
 }
 
 /// Parser of the contents of one token.
-struct Body<'a> {
+struct TokenParser<'a> {
     text: &'a str,
     /// The position of `text` in the source.
     start: u32,
@@ -41,9 +41,9 @@ struct Body<'a> {
     n_ops: usize,
 }
 
-impl<'a> Body<'a> {
+impl<'a> TokenParser<'a> {
     fn new(text: &'a str, start: u32) -> Self {
-        let mut body = Body {
+        let mut body = TokenParser {
             text,
             start,
             at: 0,
@@ -116,7 +116,7 @@ impl<'a> Body<'a> {
 impl Lower<'_> {
     /// `affine_map<...>`, `affine_set<...>` or `strided<...>`.
     pub(super) fn little_language(&mut self, tok: Tok) -> Option<AttrId> {
-        let mut body = Body::new(self.text(tok), tok.start);
+        let mut body = TokenParser::new(self.text(tok), tok.start);
         let word = body.advance();
         self.sign(&mut body, "<")?;
         let kind = match word {
@@ -128,7 +128,7 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(kind))
     }
 
-    fn wanted<T>(&mut self, body: &Body<'_>, what: &str) -> Option<T> {
+    fn wanted<T>(&mut self, body: &TokenParser<'_>, what: &str) -> Option<T> {
         let found = match body.next {
             Lexeme::Word(t) | Lexeme::Number(t) | Lexeme::Sign(t) | Lexeme::Other(t) => {
                 format!("`{}`", errors::shorten(t))
@@ -139,16 +139,16 @@ impl Lower<'_> {
         None
     }
 
-    fn sign(&mut self, body: &mut Body<'_>, sign: &str) -> Option<()> {
+    fn sign(&mut self, body: &mut TokenParser<'_>, sign: &str) -> Option<()> {
         if body.take(sign) { Some(()) } else { self.wanted(body, &format!("`{sign}`")) }
     }
 
     /// `a, b, c` up to and including `close`.
     fn affine_list<T>(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut TokenParser<'_>,
         close: &str,
-        mut element: impl FnMut(&mut Self, &mut Body<'_>) -> Option<T>,
+        mut element: impl FnMut(&mut Self, &mut TokenParser<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
         let mut list = Vec::new();
         if body.take(close) {
@@ -164,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// `(d0, d1)[s0]`.
-    fn variables(&mut self, body: &mut Body<'_>) -> Option<()> {
+    fn variables(&mut self, body: &mut TokenParser<'_>) -> Option<()> {
         self.sign(body, "(")?;
         self.affine_list(body, ")", |lower, body| {
             body.dims += 1;
@@ -181,7 +181,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn variable(&mut self, body: &mut Body<'_>, variable: AffineExpr) -> Option<()> {
+    fn variable(&mut self, body: &mut TokenParser<'_>, variable: AffineExpr) -> Option<()> {
         let Lexeme::Word(name) = body.next else {
             return self.wanted(body, "the name of a dimension or symbol");
         };
@@ -196,7 +196,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn affine_map(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn affine_map(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.variables(body)?;
         if body.is(":") {
             self.report(
@@ -215,7 +215,7 @@ impl Lower<'_> {
         })))
     }
 
-    fn affine_set(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn affine_set(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.variables(body)?;
         if body.is("->") {
             self.report(
@@ -238,7 +238,7 @@ impl Lower<'_> {
     }
 
     /// `a >= b`, `a <= b`, `a == b`.
-    fn constraint(&mut self, body: &mut Body<'_>) -> Option<(AffineId, bool)> {
+    fn constraint(&mut self, body: &mut TokenParser<'_>) -> Option<(AffineId, bool)> {
         let left = self.affine_expr(body)?;
         let sign = body.next;
         if !matches!(sign, Lexeme::Sign(">=" | "<=" | "==")) {
@@ -256,12 +256,12 @@ impl Lower<'_> {
         self.m.cx.affine(AffineOp::Add, a, b)
     }
 
-    fn affine_expr(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_expr(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         body.n_ops = 0;
         self.affine_sum(body)
     }
 
-    fn count_op(&mut self, body: &mut Body<'_>) -> Option<()> {
+    fn count_op(&mut self, body: &mut TokenParser<'_>) -> Option<()> {
         body.n_ops += 1;
         if body.n_ops > MAX_OPS {
             self.report(errors::affine(
@@ -273,7 +273,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn affine_sum(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_sum(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut sum = self.affine_product(body)?;
         loop {
             let minus = match body.next {
@@ -289,7 +289,7 @@ impl Lower<'_> {
         }
     }
 
-    fn affine_product(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_product(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut product = self.affine_operand(body)?;
         loop {
             let (op, name) = match body.next {
@@ -317,7 +317,7 @@ impl Lower<'_> {
         }
     }
 
-    fn affine_operand(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_operand(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut negative = false;
         while body.is("-") {
             self.count_op(body)?;
@@ -370,7 +370,7 @@ impl Lower<'_> {
     }
 
     /// `[1, ?], offset: 2`.
-    fn strided(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn strided(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.sign(body, "[")?;
         let strides = self.affine_list(body, "]", |lower, body| {
             let span = body.span();
@@ -394,7 +394,7 @@ impl Lower<'_> {
     }
 
     /// A number, or `?`.
-    fn stride(&mut self, body: &mut Body<'_>) -> Option<i64> {
+    fn stride(&mut self, body: &mut TokenParser<'_>) -> Option<i64> {
         if body.take("?") {
             return Some(DYNAMIC);
         }

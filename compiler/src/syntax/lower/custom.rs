@@ -7,7 +7,7 @@ use super::ops::{Blocks, Parts};
 use super::pieces::{Cursor, Pieces};
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::dialects::format::{Custom, Element, Of};
+use crate::dialects::format::{Custom, Element, PartRef};
 use crate::dialects::{Arity, AttrConstraint, AttrDef, EnumDef, FlagsDef, OpDef};
 use crate::ir::{AttrId, KnownType, OpNameId, StrId, TypeId};
 use crate::syntax::ast::{Op, PieceKind, RegionRef};
@@ -20,7 +20,7 @@ pub(super) struct Form {
     /// Operands with the index of the declared one.
     pub(super) operands: SmallVec<[(usize, Tok); 4]>,
     /// Types as written.
-    pub(super) types: SmallVec<[(Of, SmallVec<[TypeId; 4]>); 2]>,
+    pub(super) types: SmallVec<[(PartRef, SmallVec<[TypeId; 4]>); 2]>,
     pub(super) attrs: SmallVec<[(StrId, AttrId); 2]>,
     pub(super) successors: Vec<Tok>,
     pub(super) regions: SmallVec<[(usize, RegionRef); 2]>,
@@ -206,7 +206,7 @@ impl Lower<'_> {
                         break;
                     }
                 }
-                form.types.push((Of::Operand(*index), types));
+                form.types.push((PartRef::Operand(*index), types));
             }
             Element::Attr(index) => self.declared_attr(def.attrs.get(*index)?, def, cursor, form)?,
             Element::NamedAttrs(attrs) => loop {

@@ -14,7 +14,7 @@ use crate::syntax::token::Tok;
 
 /// The format of one element.
 #[derive(Clone, Copy)]
-struct Elem {
+struct ElementFormat {
     ty: TypeId,
     /// Bytes of one number; a complex element has two.
     bytes: usize,
@@ -24,7 +24,12 @@ struct Elem {
 }
 
 impl Lower<'_> {
-    pub(super) fn dense(&mut self, span: Span, body: Option<&DenseBody>, ty: &ast::Type) -> Option<AttrId> {
+    pub(super) fn dense(
+        &mut self,
+        span: Span,
+        body: Option<&DenseBody>,
+        ty: &ast::TypeSyntax,
+    ) -> Option<AttrId> {
         let ty_span = ty.span;
         let ty = self.ty(ty)?;
         self.static_shape(ty, ty_span, "dense<...>")?;
@@ -93,7 +98,7 @@ impl Lower<'_> {
         &mut self,
         span: Span,
         bodies: Option<&(DenseBody, DenseBody)>,
-        ty: &ast::Type,
+        ty: &ast::TypeSyntax,
     ) -> Option<AttrId> {
         let ty_span = ty.span;
         let ty = self.ty(ty)?;
@@ -153,7 +158,7 @@ impl Lower<'_> {
         None
     }
 
-    fn elem(&self, ty: TypeId) -> Option<Elem> {
+    fn elem(&self, ty: TypeId) -> Option<ElementFormat> {
         let (number, complex) = match self.m.cx.ty(ty) {
             TypeKind::Complex(part) => (*part, true),
             _ => (ty, false),
@@ -165,7 +170,7 @@ impl Lower<'_> {
             _ => return None,
         };
         let bool = !complex && matches!(self.m.cx.ty(ty), TypeKind::Integer { width: 1, .. });
-        Some(Elem { ty: number, bytes, complex, bool })
+        Some(ElementFormat { ty: number, bytes, complex, bool })
     }
 
     /// Checks a nested list against the outermost dimension, and returns the other dimensions.
@@ -187,7 +192,7 @@ impl Lower<'_> {
         list: &[DenseBody],
         span: Span,
         shape: &[i64],
-        elem: Elem,
+        elem: ElementFormat,
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let inner = self.dimension(list, span, shape)?;
@@ -201,7 +206,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn element(&mut self, item: &DenseBody, elem: Elem, out: &mut Vec<u8>) -> Option<()> {
+    fn element(&mut self, item: &DenseBody, elem: ElementFormat, out: &mut Vec<u8>) -> Option<()> {
         match item {
             DenseBody::Number(number) if !elem.complex => self.number_bytes(*number, elem.ty, out)?,
             DenseBody::Complex(re, im) if elem.complex => {
@@ -231,7 +236,7 @@ impl Lower<'_> {
     }
 
     /// `"0x..."`: the bytes, or those of one element for a splat. Booleans are bits, eight to a byte.
-    fn hex(&mut self, tok: Tok, count: u64, size: usize, elem: Elem) -> Option<(Vec<u8>, bool)> {
+    fn hex(&mut self, tok: Tok, count: u64, size: usize, elem: ElementFormat) -> Option<(Vec<u8>, bool)> {
         let text = self.text(tok);
         let Some(digits) = text.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"')) else {
             return self
@@ -270,7 +275,7 @@ impl Lower<'_> {
     }
 
     /// Clears the bits beyond the element's width; normalizes x87 numbers as the parser does.
-    fn normalize(&self, data: &mut [u8], elem: Elem) {
+    fn normalize(&self, data: &mut [u8], elem: ElementFormat) {
         match *self.m.cx.ty(elem.ty) {
             TypeKind::Integer { width, .. } if width % 8 != 0 || width == 0 => {
                 let mask = if width == 0 { 0 } else { 0xFF >> (8 - width % 8) };

@@ -1,7 +1,7 @@
 //! Lowering of syntax trees to IR: resolves names, interns types and attributes, interprets custom forms.
 //!
 //! One pass in source order, an item at a time. A use before the definition refers to a placeholder until the
-//! definition is parsed. Names are visible in the region that defines them and those inside; an op that is
+//! definition is parsed. NameTable are visible in the region that defines them and those inside; an op that is
 //! isolated from above starts an empty scope. An item with an error is reported and skipped: the names of its
 //! results stay defined, so that one mistake causes one error.
 //!
@@ -31,7 +31,7 @@ use super::parse::{Items, Place};
 use super::token::Tok;
 use crate::diag::{Diagnostic, MAX_ERRORS, Source, Span};
 use crate::dialects::OpDef;
-use crate::ir::locs::Places;
+use crate::ir::locs::SourceText;
 use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
 pub(super) use dense::decode_hex;
 use rustc_hash::FxHashMap;
@@ -100,7 +100,7 @@ pub(super) fn lower(
     let mut m = Module::with_capacity(options.registry, size);
     let file = m.cx.str_id(&source.name);
     let (text, line_starts) = (source.text.clone(), source.line_starts.clone());
-    m.cx.set_places(Places { file, text, line_starts });
+    m.cx.set_places(SourceText { file, text, line_starts });
     let lower = Lower {
         m,
         source,

@@ -12,14 +12,14 @@ use crate::syntax::token::Tok;
 pub(super) struct NameId(u32);
 
 /// A hash table of names, each with a `T`.
-pub(super) struct Names<T> {
+pub(super) struct NameTable<T> {
     /// Numbers of names from 1 on; 0 is free. The length is a power of two, and at least half of the slots
     /// are free.
     slots: Vec<u32>,
-    rows: Vec<Row<T>>,
+    rows: Vec<NameRow<T>>,
 }
 
-struct Row<T> {
+struct NameRow<T> {
     start: u32,
     end: u32,
     value: T,
@@ -33,11 +33,11 @@ struct Hash {
 
 const MIN_SLOTS: usize = 64;
 
-impl<T: Default> Names<T> {
+impl<T: Default> NameTable<T> {
     /// A table without names, with space for `n`.
     pub(super) fn with_capacity(n: usize) -> Self {
         let slots = vec![0; (2 * n).next_power_of_two().max(MIN_SLOTS)];
-        Names { slots, rows: Vec::with_capacity(n) }
+        NameTable { slots, rows: Vec::with_capacity(n) }
     }
 
     /// The id of the name at `tok`, which is added if new.
@@ -62,14 +62,14 @@ impl<T: Default> Names<T> {
         let mask = self.slots.len() - 1;
         let mut at = first & mask;
         while let Some(row) = self.slots[at].checked_sub(1) {
-            let Row { start, end, value: _ } = self.rows[row as usize];
+            let NameRow { start, end, value: _ } = self.rows[row as usize];
             if bytes(source, start, end) == name {
                 return NameId(row);
             }
             at = (at + step) & mask;
         }
         let id = NameId(self.rows.len() as u32);
-        self.rows.push(Row { start: tok.start, end: tok.end, value: T::default() });
+        self.rows.push(NameRow { start: tok.start, end: tok.end, value: T::default() });
         self.slots[at] = id.0 + 1;
         if self.rows.len() * 2 > self.slots.len() {
             self.grow(source);
@@ -162,7 +162,7 @@ mod tests {
             })
             .collect();
         let source = names.concat();
-        let mut table: Names<usize> = Names::with_capacity(0);
+        let mut table: NameTable<usize> = NameTable::with_capacity(0);
         for round in 0..2 {
             let mut start = 0;
             for (i, name) in names.iter().enumerate() {

@@ -9,12 +9,12 @@ use super::{Lower, errors};
 use crate::diag::Span;
 use crate::ir::{AttrId, AttrKind, FloatKind, KnownType, Signedness, TypeId, TypeKind};
 use crate::print::type_text;
-use crate::syntax::ast::Number;
+use crate::syntax::ast::NumberLiteral;
 use crate::syntax::token::Kind;
 use num_bigint::{BigInt, BigUint, Sign};
 
 /// A number in the format of its type.
-enum Value {
+enum NumberValue {
     Int(i64),
     Wide(BigInt),
     /// The bits in the float's own format.
@@ -25,33 +25,40 @@ enum Value {
 const MAX_WIDE: u64 = 1 << 28;
 
 impl Lower<'_> {
-    pub(super) fn number_attr(&mut self, number: Number, ty: Option<TypeId>) -> Option<AttrId> {
+    pub(super) fn number_attr(&mut self, number: NumberLiteral, ty: Option<TypeId>) -> Option<AttrId> {
         let ty = ty.unwrap_or(match number.tok.kind {
             Kind::Float => KnownType::F64.id(),
             _ => KnownType::I64.id(),
         });
         let kind = match self.number(number, ty)? {
-            Value::Int(value) => return Some(self.m.cx.int_attr(ty, value)),
-            Value::Wide(value) => AttrKind::WideInt { ty, bytes: value.to_signed_bytes_le().into() },
-            Value::Float(kind, bits) if kind.bits() <= 64 => AttrKind::Float { ty, bits: bits as u64 },
-            Value::Float(_, bits) => AttrKind::WideFloat { ty, bits: [bits as u64, (bits >> 64) as u64] },
+            NumberValue::Int(value) => return Some(self.m.cx.int_attr(ty, value)),
+            NumberValue::Wide(value) => AttrKind::WideInt { ty, bytes: value.to_signed_bytes_le().into() },
+            NumberValue::Float(kind, bits) if kind.bits() <= 64 => AttrKind::Float { ty, bits: bits as u64 },
+            NumberValue::Float(_, bits) => {
+                AttrKind::WideFloat { ty, bits: [bits as u64, (bits >> 64) as u64] }
+            }
         };
         Some(self.m.cx.attr_id(kind))
     }
 
     /// Appends a number as an element of a tensor or array: little-endian, with zeros above the width.
-    pub(super) fn number_bytes(&mut self, number: Number, ty: TypeId, out: &mut Vec<u8>) -> Option<()> {
+    pub(super) fn number_bytes(
+        &mut self,
+        number: NumberLiteral,
+        ty: TypeId,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let width = match *self.m.cx.ty(ty) {
             TypeKind::Integer { width, .. } => width as usize,
             _ => 64,
         };
         match self.number(number, ty)? {
-            Value::Int(value) => {
+            NumberValue::Int(value) => {
                 let bits = if width == 0 { 0 } else { (value as u64) << (64 - width) >> (64 - width) };
                 out.extend_from_slice(&bits.to_le_bytes()[..width.div_ceil(8).max(1)]);
             }
-            Value::Float(kind, bits) => out.extend_from_slice(&bits.to_le_bytes()[..kind.bytes()]),
-            Value::Wide(value) => {
+            NumberValue::Float(kind, bits) => out.extend_from_slice(&bits.to_le_bytes()[..kind.bytes()]),
+            NumberValue::Wide(value) => {
                 let from = out.len();
                 out.extend_from_slice(&value.to_signed_bytes_le());
                 let fill = if value.sign() == Sign::Minus { 0xFF } else { 0 };
@@ -74,13 +81,13 @@ impl Lower<'_> {
     }
 
     /// The span of a number with its sign.
-    pub(super) fn number_span(number: Number) -> Span {
+    pub(super) fn number_span(number: NumberLiteral) -> Span {
         let span = number.tok.span();
         Span { start: span.start.saturating_sub(u32::from(number.negative)), ..span }
     }
 
     /// Parses a number as a value of `ty`.
-    fn number(&mut self, number: Number, ty: TypeId) -> Option<Value> {
+    fn number(&mut self, number: NumberLiteral, ty: TypeId) -> Option<NumberValue> {
         let digits = self.text(number.tok);
         let span = Self::number_span(number);
         match (self.kind_of_number(ty), number.tok.kind) {
@@ -91,9 +98,9 @@ impl Lower<'_> {
             }
             (NumberKind::Int { width, sign }, _) => {
                 let value = if width > 64 {
-                    wide(digits, number.negative, width, sign).map(Value::Wide)
+                    wide(digits, number.negative, width, sign).map(NumberValue::Wide)
                 } else {
-                    narrow(digits, number.negative, width, sign).map(Value::Int)
+                    narrow(digits, number.negative, width, sign).map(NumberValue::Int)
                 };
                 value.or_else(|| match digits.trim_start_matches("0x").trim_start_matches('0') {
                     "" if number.negative => {
@@ -123,11 +130,11 @@ impl Lower<'_> {
     fn float(
         &mut self,
         digits: &str,
-        number: Number,
+        number: NumberLiteral,
         kind: FloatKind,
         span: Span,
         ty: TypeId,
-    ) -> Option<Value> {
+    ) -> Option<NumberValue> {
         let sign = if number.negative { "-" } else { "" };
         if let Some(hex) = digits.strip_prefix("0x") {
             let hex = match hex.trim_start_matches('0') {
@@ -136,7 +143,7 @@ impl Lower<'_> {
             };
             return match u128::from_str_radix(hex, 16) {
                 Ok(bits) if !number.negative && (kind.bits() == 128 || bits >> kind.bits() == 0) => {
-                    Some(Value::Float(kind, kind.normal_bits(bits)))
+                    Some(NumberValue::Float(kind, kind.normal_bits(bits)))
                 }
                 _ => self.range_error(span, ty),
             };
@@ -151,7 +158,7 @@ impl Lower<'_> {
         let value: Option<f64> = digits.parse().ok();
         let value = value.map(|v| if number.negative { -v } else { v });
         match value.and_then(|v| kind.round(v)) {
-            Some(bits) => Some(Value::Float(kind, bits)),
+            Some(bits) => Some(NumberValue::Float(kind, bits)),
             None => self.range_error(span, ty),
         }
     }

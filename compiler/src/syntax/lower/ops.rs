@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::diag::factory::{nearest, unknown_op};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionId, StrId, TypeId, ValueId};
-use crate::syntax::ast::{Body, Generic, Item, Label, Op, Piece, PieceKind, RegionRef};
+use crate::syntax::ast::{BlockLabel, Generic, Item, Op, OpBody, Piece, PieceKind, RegionRef};
 use crate::syntax::resources;
 use crate::syntax::token::Tok;
 use indexmap::IndexMap;
@@ -58,7 +58,7 @@ pub(super) struct RegionPart {
 impl Lower<'_> {
     pub(super) fn top_level(&mut self, body: BlockId) {
         let mut place = self.items.start(0);
-        let mut places = resources::Places::default();
+        let mut places = resources::SectionIndex::default();
         loop {
             if self.items.skip_alias(&mut place) {
                 continue;
@@ -189,7 +189,7 @@ impl Lower<'_> {
         }
     }
 
-    fn label(&mut self, label: &Label, region: RegionId, blocks: &mut Blocks) -> BlockId {
+    fn label(&mut self, label: &BlockLabel, region: RegionId, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(label.name);
         let span = label.name.span();
         let known = blocks.known.get(&name).map(|b| (b.block, b.defined));
@@ -225,9 +225,9 @@ impl Lower<'_> {
     fn op(&mut self, op: &Op, block: BlockId, blocks: &mut Blocks) {
         let mut parts = Parts::default();
         let name = match &op.body {
-            Body::Generic(generic) => self.generic(op, generic, blocks, &mut parts),
-            Body::Custom(pieces) => self.custom_op(op, Pieces::Tree(pieces), blocks, &mut parts),
-            Body::Tokens(first, n) => {
+            OpBody::Generic(generic) => self.generic(op, generic, blocks, &mut parts),
+            OpBody::Custom(pieces) => self.custom_op(op, Pieces::Tree(pieces), blocks, &mut parts),
+            OpBody::Tokens(first, n) => {
                 let pieces = Pieces::Toks(self.items.tokens(*first, *n));
                 self.custom_op(op, pieces, blocks, &mut parts)
             }
@@ -235,9 +235,9 @@ impl Lower<'_> {
         let Some(name) = name else {
             let mut inner = Vec::new();
             match &op.body {
-                Body::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
-                Body::Custom(pieces) => regions_in(pieces, &mut inner),
-                Body::Tokens(..) => {}
+                OpBody::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
+                OpBody::Custom(pieces) => regions_in(pieces, &mut inner),
+                OpBody::Tokens(..) => {}
             }
             self.broken(&[], &inner);
             for (name, _) in &op.results {
@@ -269,7 +269,7 @@ impl Lower<'_> {
         let isolated = def.is_some_and(|d| d.traits.has(Traits::ISOLATED));
         let single = def.is_some_and(|d| d.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)));
         let outer = self.default_dialect;
-        if !matches!(op.body, Body::Generic(_)) {
+        if !matches!(op.body, OpBody::Generic(_)) {
             self.default_dialect = def.map_or("", |d| d.default_dialect);
         }
         for part in regions {

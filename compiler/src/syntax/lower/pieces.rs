@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::diag::Span;
 use crate::ir::{AttrId, StrId, TypeId};
-use crate::syntax::ast::{self, Number, Piece, PieceKind};
+use crate::syntax::ast::{self, NumberLiteral, Piece, PieceKind};
 use crate::syntax::token::{Kind, Tok};
 
 /// The pieces of a form, from the parser.
@@ -125,7 +125,7 @@ impl Lower<'_> {
     pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<(StrId, AttrId)>> {
         match cursor.tree() {
             Some(PieceKind::Attr(attr)) => {
-                let ast::AttrKind::Dict(entries) = &attr.kind else { return Some(Vec::new()) };
+                let ast::AttrSyntaxKind::Dict(entries) = &attr.kind else { return Some(Vec::new()) };
                 cursor.skip();
                 self.entries(entries)
             }
@@ -137,12 +137,12 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<Number> {
+    pub(super) fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<NumberLiteral> {
         let number = |cursor: &Cursor<'_>, i| cursor.pieces.tok(cursor.at + i).filter(|t| is_number(t.kind));
         let negative = cursor.tok(Kind::Minus).is_some();
         let tok = number(cursor, usize::from(negative))?;
         cursor.at += 1 + usize::from(negative);
-        Some(Number { tok, negative })
+        Some(NumberLiteral { tok, negative })
     }
 
     /// `: T` after an attribute, if it begins here.
@@ -189,7 +189,8 @@ impl Lower<'_> {
                 }
                 Kind::Hash | Kind::HashBody => {
                     cursor.skip();
-                    let attr = ast::Attr { span: tok.span(), kind: ast::AttrKind::Hash(tok, None) };
+                    let attr =
+                        ast::AttrSyntax { span: tok.span(), kind: ast::AttrSyntaxKind::Hash(tok, None) };
                     self.attr(&attr, None)
                 }
                 Kind::Bang | Kind::BangBody => {

@@ -4,7 +4,7 @@
 //! An entry is visible if it belongs to the current isolated scope; entering a scope therefore hides all
 //! others at once.
 
-use super::name_table::{NameId, Names};
+use super::name_table::{NameId, NameTable};
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::diag::factory::nearest;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct Binding {
     first: ValueId,
     /// Number of values; [`BROKEN`] if the definition had an error.
     n: u32,
@@ -22,9 +22,9 @@ struct Entry {
     scope: u32,
 }
 
-impl Default for Entry {
+impl Default for Binding {
     fn default() -> Self {
-        Entry { first: ValueId(0), n: 0, scope: 0 }
+        Binding { first: ValueId(0), n: 0, scope: 0 }
     }
 }
 
@@ -34,8 +34,8 @@ const BROKEN: u32 = u32::MAX;
 type Forwards = FxHashMap<NameId, SmallVec<[(u32, ValueId, Span); 1]>>;
 
 pub(super) struct Scope {
-    names: Names<Entry>,
-    undo: Vec<(NameId, Entry)>,
+    names: NameTable<Binding>,
+    undo: Vec<(NameId, Binding)>,
     forwards: Forwards,
     current: u32,
     last: u32,
@@ -44,7 +44,7 @@ pub(super) struct Scope {
 }
 
 /// The state to restore when a region ends.
-pub(super) struct Mark {
+pub(super) struct ScopeState {
     undo: usize,
     shared: bool,
     outer: Option<(u32, Forwards)>,
@@ -54,7 +54,7 @@ impl Scope {
     /// A scope without names, with space for about `n`.
     pub(super) fn with_capacity(n: usize) -> Self {
         Scope {
-            names: Names::with_capacity(n),
+            names: NameTable::with_capacity(n),
             undo: Vec::new(),
             forwards: Forwards::default(),
             current: 1,
@@ -63,14 +63,14 @@ impl Scope {
         }
     }
 
-    fn entry(&self, name: NameId) -> Entry {
+    fn entry(&self, name: NameId) -> Binding {
         let entry = *self.names.at(name);
-        if entry.scope == self.current { entry } else { Entry::default() }
+        if entry.scope == self.current { entry } else { Binding::default() }
     }
 }
 
 impl Lower<'_> {
-    pub(super) fn enter(&mut self, isolated: bool) -> Mark {
+    pub(super) fn enter(&mut self, isolated: bool) -> ScopeState {
         let undo = self.scope.undo.len();
         let shared = std::mem::replace(&mut self.scope.shared, !isolated);
         let outer = isolated.then(|| {
@@ -79,10 +79,10 @@ impl Lower<'_> {
             self.scope.current = self.scope.last;
             outer
         });
-        Mark { undo, shared, outer }
+        ScopeState { undo, shared, outer }
     }
 
-    pub(super) fn leave(&mut self, mark: Mark) {
+    pub(super) fn leave(&mut self, mark: ScopeState) {
         if let Some((outer, forwards)) = mark.outer {
             self.report_forwards();
             self.scope.current = outer;
@@ -148,7 +148,7 @@ impl Lower<'_> {
         if n != BROKEN {
             self.m.value_spans.set(first, span);
         }
-        *entry = Entry { first, n, scope: self.scope.current };
+        *entry = Binding { first, n, scope: self.scope.current };
         let entry = *entry;
         // Definitions of an isolated region are invisible once it has ended: only the entries that it hid are
         // restored.
@@ -167,7 +167,7 @@ impl Lower<'_> {
     }
 
     /// Replaces the placeholders for a name by its values.
-    fn settle(&mut self, name: NameId, entry: Entry, text: &str) {
+    fn settle(&mut self, name: NameId, entry: Binding, text: &str) {
         let Some(waiting) = self.scope.forwards.remove(&name) else { return };
         for (i, stand_in, span) in waiting {
             if entry.n == BROKEN {
@@ -202,14 +202,14 @@ impl Lower<'_> {
     /// The value of `%x` or `%x#1` at a use with type `ty`.
     pub(super) fn value(&mut self, tok: Tok, ty: TypeId) -> ValueId {
         match self.known_value(tok) {
-            Known::Value(value) => {
+            Lookup::Value(value) => {
                 if self.m.value_type(value) != ty {
                     self.wrong_type(tok, ty, value);
                 }
                 value
             }
-            Known::Broken => self.m.create_forward(ty),
-            Known::Not(name, i) => {
+            Lookup::Broken => self.m.create_forward(ty),
+            Lookup::Not(name, i) => {
                 let waiting =
                     self.scope.forwards.get(&name).and_then(|w| w.iter().find(|w| w.0 == i)).copied();
                 if let Some((_, value, _)) = waiting {
@@ -226,15 +226,15 @@ impl Lower<'_> {
     }
 
     /// The value of a name, if it is defined already.
-    pub(super) fn known_value(&mut self, tok: Tok) -> Known {
+    pub(super) fn known_value(&mut self, tok: Tok) -> Lookup {
         let source = self.source.text.as_ref();
         let all = Tok { start: tok.start + 1, ..tok };
         if let Some(id) = self.scope.names.plain_id(all, source) {
-            let Entry { first, n, scope } = self.scope.entry(id);
+            let Binding { first, n, scope } = self.scope.entry(id);
             return match n {
-                _ if scope == 0 => Known::Not(id, 0),
-                BROKEN => Known::Broken,
-                _ => Known::Value(first),
+                _ if scope == 0 => Lookup::Not(id, 0),
+                BROKEN => Lookup::Broken,
+                _ => Lookup::Value(first),
             };
         }
         let (name, number) = split(all, source);
@@ -249,25 +249,25 @@ impl Lower<'_> {
             let full = self.scope.names.id(all, source);
             let shadow = self.scope.entry(full);
             if shadow.scope != 0 && shadow.n == 1 {
-                return Known::Value(shadow.first);
+                return Lookup::Value(shadow.first);
             }
         }
         if entry.scope == 0 {
-            return Known::Not(id, i);
+            return Lookup::Not(id, i);
         }
         if entry.n == BROKEN {
-            return Known::Broken;
+            return Lookup::Broken;
         }
         if i >= entry.n {
             self.report(errors::result_number(tok.span(), name.text(source), entry.n));
-            return Known::Broken;
+            return Lookup::Broken;
         }
-        Known::Value(ValueId(entry.first.0 + i))
+        Lookup::Value(ValueId(entry.first.0 + i))
     }
 }
 
 /// Result of the lookup of a name.
-pub(super) enum Known {
+pub(super) enum Lookup {
     Value(ValueId),
     /// Its definition has an error, which was reported.
     Broken,

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 const MAX_WIDTH: u32 = (1 << 24) - 1;
 
 impl<'a> Lower<'a> {
-    pub(super) fn types(&mut self, types: &[ast::Type]) -> Option<Vec<TypeId>> {
+    pub(super) fn types(&mut self, types: &[ast::TypeSyntax]) -> Option<Vec<TypeId>> {
         let mut ids = Vec::with_capacity(types.len());
         let mut good = true;
         for ty in types {
@@ -23,18 +23,18 @@ impl<'a> Lower<'a> {
         good.then_some(ids)
     }
 
-    pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<TypeId> {
+    pub(super) fn ty(&mut self, ty: &ast::TypeSyntax) -> Option<TypeId> {
         match &ty.kind {
-            ast::TypeKind::Word(word) => self.type_word(*word),
+            ast::TypeSyntaxKind::Word(word) => self.type_word(*word),
             _ => self.nested(ty.span, |lower| lower.compound_type(ty)),
         }
     }
 
-    fn compound_type(&mut self, ty: &ast::Type) -> Option<TypeId> {
+    fn compound_type(&mut self, ty: &ast::TypeSyntax) -> Option<TypeId> {
         match &ty.kind {
-            ast::TypeKind::Word(word) => self.type_word(*word),
-            ast::TypeKind::Bang(name) => self.bang(*name),
-            ast::TypeKind::Complex(elem) => {
+            ast::TypeSyntaxKind::Word(word) => self.type_word(*word),
+            ast::TypeSyntaxKind::Bang(name) => self.bang(*name),
+            ast::TypeSyntaxKind::Complex(elem) => {
                 let id = self.ty(elem)?;
                 if !matches!(self.m.cx.ty(id), TypeKind::Integer { .. } | TypeKind::Float(_)) {
                     self.report(errors::bad_type(
@@ -45,16 +45,16 @@ impl<'a> Lower<'a> {
                 }
                 Some(self.m.cx.type_id(TypeKind::Complex(id)))
             }
-            ast::TypeKind::Tuple(elems) => {
+            ast::TypeSyntaxKind::Tuple(elems) => {
                 let elems = self.types(elems)?;
                 Some(self.m.cx.type_id(TypeKind::Tuple(elems.into())))
             }
-            ast::TypeKind::Function(function) => {
+            ast::TypeSyntaxKind::Function(function) => {
                 let (inputs, results) = &**function;
                 let (inputs, results) = (self.types(inputs), self.types(results));
                 Some(self.m.cx.function_type(&inputs?, &results?))
             }
-            ast::TypeKind::Shaped(shaped) => self.shaped(ty.span, shaped),
+            ast::TypeSyntaxKind::Shaped(shaped) => self.shaped(ty.span, shaped),
         }
     }
 

@@ -27,7 +27,7 @@ use crate::ir::Capacity;
 
 /// The tokens between the braces of a region: `open < first..close`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region {
+pub(super) struct TokenRegion {
     /// First token inside.
     pub(super) first: u32,
     /// The closing brace, or the end of the text.
@@ -38,7 +38,7 @@ pub(super) struct Region {
 
 /// Progress within an operation in generic form.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum GenericProgress {
     /// A block label.
     Label,
     /// The `:` of the label: an op may follow on the same line.
@@ -66,27 +66,27 @@ struct Frame {
     open: u32,
     kind: Kind,
     region: u32,
-    seen: Seen,
+    seen: GenericProgress,
     /// The name of the current operation.
     name: u32,
 }
 
 /// The structure of the tokens of a text.
-pub(super) struct Shape {
+pub(super) struct Structure {
     /// Number 0 is the whole text.
-    pub(super) regions: Vec<Region>,
+    pub(super) regions: Vec<TokenRegion>,
     /// Estimated size of the module.
     pub(super) size: Capacity,
 }
 
 /// Marks the tokens.
-pub(super) fn shape(
+pub(super) fn structure(
     source: &str,
     toks: &mut Vec<Tok>,
     registry: &Registry,
     diags: &mut Vec<Diagnostic>,
-) -> Shape {
-    let whole = Region { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
+) -> Structure {
+    let whole = TokenRegion { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
     let bad = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
     let mut s = Shaper {
         source,
@@ -104,7 +104,7 @@ pub(super) fn shape(
     // All values were counted, so the uses are those that are not definitions.
     let defined = s.size.values;
     let size = Capacity { uses: s.size.uses.saturating_sub(defined), named: defined, ..s.size };
-    Shape { regions: s.regions, size }
+    Structure { regions: s.regions, size }
 }
 
 struct Shaper<'a> {
@@ -114,7 +114,7 @@ struct Shaper<'a> {
     diags: &'a mut Vec<Diagnostic>,
     /// Positions of bad characters, in source order.
     bad: Vec<u32>,
-    regions: Vec<Region>,
+    regions: Vec<TokenRegion>,
     /// Open brackets; the whole text is the first.
     stack: Vec<Frame>,
     /// The beginning of the last item.
@@ -123,7 +123,8 @@ struct Shaper<'a> {
     size: Capacity,
 }
 
-const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom, name: 0 };
+const BASE: Frame =
+    Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: GenericProgress::Custom, name: 0 };
 
 fn closer(open: Kind) -> Kind {
     match open {
@@ -181,7 +182,7 @@ impl Shaper<'_> {
                 Kind::LParen | Kind::LBracket | Kind::LAngle => self.open(i, tok.kind),
                 Kind::LBrace if self.is_region(i) => {
                     let region = self.regions.len() as u32;
-                    self.regions.push(Region { first: i as u32 + 1, close: 0, span: tok.span() });
+                    self.regions.push(TokenRegion { first: i as u32 + 1, close: 0, span: tok.span() });
                     self.toks[i].kind = Kind::RegionOpen;
                     self.toks[i].end = region;
                     self.stack.push(Frame { open: i as u32, region, ..BASE });
@@ -231,10 +232,10 @@ impl Shaper<'_> {
         self.size.ops += usize::from(mark == Mark::Op);
         self.size.values += usize::from(mark == Mark::Op && tok.kind == Kind::Value);
         let seen = match (mark, self.kind(i)) {
-            (Mark::Op, Some(Kind::Str)) => Seen::Name,
-            (Mark::Op, Some(Kind::Value)) => Seen::Start,
-            (Mark::Label, _) => Seen::Label,
-            _ => Seen::Custom,
+            (Mark::Op, Some(Kind::Str)) => GenericProgress::Name,
+            (Mark::Op, Some(Kind::Value)) => GenericProgress::Start,
+            (Mark::Label, _) => GenericProgress::Label,
+            _ => GenericProgress::Custom,
         };
         let frame = self.region_frame();
         frame.seen = seen;
@@ -248,7 +249,7 @@ impl Shaper<'_> {
             return self.advance(tok, seen);
         }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
-        if seen == Seen::Custom
+        if seen == GenericProgress::Custom
             && tok.mark == Mark::Nothing
             && matches!(prev, Some(Kind::Comma | Kind::Eq | Kind::Arrow | Kind::ColonColon))
         {
@@ -256,21 +257,21 @@ impl Shaper<'_> {
             return;
         }
         let first = matches!(prev, None | Some(Kind::RegionOpen));
-        let labelled = seen == Seen::LabelEnd;
+        let labelled = seen == GenericProgress::LabelEnd;
         let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
         // `%a, %b = ...` may continue on the next line, but after the name of an op a value before `=` begins
         // another.
-        let begun = matches!(seen, Seen::Start | Seen::Label);
+        let begun = matches!(seen, GenericProgress::Start | GenericProgress::Label);
         let held = match prev {
             Some(Kind::Comma) => begun || !(tok.mark == Mark::Line && self.surely_begins_op(i, false)),
             Some(Kind::Eq | Kind::Arrow | Kind::ColonColon) => true,
             _ => false,
         };
-        if seen == Seen::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
+        if seen == GenericProgress::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
             self.mark(i, Mark::Op);
             return;
         }
-        if free && !held || seen == Seen::All {
+        if free && !held || seen == GenericProgress::All {
             match tok.kind {
                 Kind::Caret if self.is_label(i) => return self.mark(i, Mark::Label),
                 Kind::Hash | Kind::Bang if self.kind(i + 1) == Some(Kind::Eq) => {
@@ -285,27 +286,28 @@ impl Shaper<'_> {
         if !held && self.surely_begins_op(i, false) {
             return self.mark(i, Mark::Op);
         }
-        if seen == Seen::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
+        if seen == GenericProgress::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
             self.region_frame().name = i as u32;
         }
         self.advance(tok, seen);
     }
 
     /// Follows the pieces of a generic form up to its end.
-    fn advance(&mut self, tok: Tok, seen: Seen) {
-        if seen == Seen::Custom {
+    fn advance(&mut self, tok: Tok, seen: GenericProgress) {
+        if seen == GenericProgress::Custom {
             return;
         }
         let next = match (seen, tok.kind) {
-            (Seen::Label, Kind::Colon) => Seen::LabelEnd,
-            (Seen::Start, Kind::Str) => Seen::Name,
-            (Seen::Start, Kind::Word) => Seen::Custom,
-            (Seen::Name, Kind::Colon) => Seen::Colon,
-            (Seen::Inputs, Kind::Arrow) => Seen::Arrow,
-            (Seen::Arrow, Kind::Word | Kind::Bang | Kind::BangBody) => Seen::All,
-            (Seen::Arrow, Kind::Tensor | Kind::Vector | Kind::MemRef | Kind::Complex | Kind::Tuple) => {
-                Seen::Result
-            }
+            (GenericProgress::Label, Kind::Colon) => GenericProgress::LabelEnd,
+            (GenericProgress::Start, Kind::Str) => GenericProgress::Name,
+            (GenericProgress::Start, Kind::Word) => GenericProgress::Custom,
+            (GenericProgress::Name, Kind::Colon) => GenericProgress::Colon,
+            (GenericProgress::Inputs, Kind::Arrow) => GenericProgress::Arrow,
+            (GenericProgress::Arrow, Kind::Word | Kind::Bang | Kind::BangBody) => GenericProgress::All,
+            (
+                GenericProgress::Arrow,
+                Kind::Tensor | Kind::Vector | Kind::MemRef | Kind::Complex | Kind::Tuple,
+            ) => GenericProgress::Result,
             _ => seen,
         };
         self.region_frame().seen = next;
@@ -411,7 +413,7 @@ impl Shaper<'_> {
             return false;
         }
         let Some(region) = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen) else { return false };
-        if region.seen == Seen::Custom {
+        if region.seen == GenericProgress::Custom {
             let def = self.registry.find(self.registry.full_name(self.text(region.name as usize)));
             let at_level = self.in_region();
             match def {
@@ -484,8 +486,10 @@ impl Shaper<'_> {
             if self.in_region() {
                 let region = self.region_frame();
                 region.seen = match (region.seen, frame.kind) {
-                    (Seen::Colon, Kind::LParen) => Seen::Inputs,
-                    (Seen::Arrow, Kind::LParen) | (Seen::Result, Kind::LAngle) => Seen::All,
+                    (GenericProgress::Colon, Kind::LParen) => GenericProgress::Inputs,
+                    (GenericProgress::Arrow, Kind::LParen) | (GenericProgress::Result, Kind::LAngle) => {
+                        GenericProgress::All
+                    }
                     (seen, _) => seen,
                 };
             }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 /// Mapping from originals to clones.
 #[derive(Default)]
-pub struct Copies {
+pub struct IrMapping {
     /// Values. Values without an entry map to themselves.
     pub values: FxHashMap<ValueId, ValueId>,
     /// Blocks. Blocks without an entry map to themselves.
@@ -24,7 +24,7 @@ impl Rewriter<'_> {
         &mut self,
         blocks: &[BlockId],
         after: BlockId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         let mut after = after;
@@ -45,7 +45,7 @@ impl Rewriter<'_> {
         &mut self,
         block: BlockId,
         before: OpId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         let mut next = self.module.first_op(block);
@@ -62,7 +62,7 @@ impl Rewriter<'_> {
         &mut self,
         blocks: &[BlockId],
         made: &[BlockId],
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         self.declare(blocks, made, copies);
@@ -71,7 +71,7 @@ impl Rewriter<'_> {
     }
 
     /// Maps blocks to their clones, and creates the arguments.
-    fn declare(&mut self, blocks: &[BlockId], made: &[BlockId], copies: &mut Copies) {
+    fn declare(&mut self, blocks: &[BlockId], made: &[BlockId], copies: &mut IrMapping) {
         for (&block, &new) in blocks.iter().zip(made) {
             copies.blocks.insert(block, new);
             for arg in self.module.args(block).to_vec() {
@@ -88,7 +88,7 @@ impl Rewriter<'_> {
     fn fill_nested(
         &mut self,
         mut todo: Vec<(BlockId, BlockId)>,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         while let Some((block, new)) = todo.pop() {
@@ -111,7 +111,7 @@ impl Rewriter<'_> {
     fn copy_op(
         &mut self,
         op: OpId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         nested: &mut Vec<(BlockId, BlockId)>,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) -> OpId {

@@ -1,7 +1,7 @@
 //! Tests with hostile input: deep, huge or garbage. Each is parsed or refused in bounded time and memory.
 
-use super::*;
 use crate::print::{PrintOptions, print};
+use crate::syntax::*;
 use std::time::{Duration, Instant};
 
 const N: usize = 100_000;

@@ -1,5 +1,9 @@
 //! Tests of the parser: accepted programs and their printed form, refused programs and their errors.
 
+mod hostile;
+mod mistakes;
+mod properties;
+
 use super::*;
 use crate::print::{PrintOptions, print};
 

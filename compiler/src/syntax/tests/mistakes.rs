@@ -1,7 +1,7 @@
 //! Tests with planted mistakes: each causes exactly one error, on its own line, independent of other
 //! mistakes.
 
-use super::*;
+use crate::syntax::*;
 use crate::verify::faults;
 
 /// A line with one mistake, and the code of its error. `$` is a unique number in the program; `%i` is an

@@ -3,11 +3,11 @@
 //! They are created as the parser does it (equal elements are a splat, affine expressions are simplified),
 //! since printed text must read back as the same attribute.
 
-use super::super::*;
 use crate::ir::{
     AffineExpr, AffineId, AffineMap, AffineOp, AttrId, AttrKind, Blob, DYNAMIC, FloatKind, IntegerSet,
     KnownType, LocId, LocKind, Signedness, TypeId, TypeKind,
 };
+use crate::syntax::*;
 
 /// Choices from a list of numbers; zero forever once they are used up.
 pub(super) struct Choices<'a> {

@@ -7,9 +7,9 @@
 //!   located error, never in a panic.
 //! * The shortcut for plain operations changes nothing.
 
-use super::*;
 use crate::ir::{AttrId, BlockId, KnownType, TypeId, ValueId};
 use crate::print::{PrintOptions, print};
+use crate::syntax::*;
 use proptest::prelude::*;
 use values::{Choices, TEXTS, attr, loc, ty};
 
