@@ -1,4 +1,4 @@
-//! ValueNames of values and blocks in the text.
+//! Names of values and blocks in the text.
 //!
 //! As upstream: the values of a region are numbered in order, one number per op with any number of results;
 //! arguments of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its
@@ -59,7 +59,7 @@ pub(super) struct ValueNames {
     /// Predecessors of blocks, in order.
     pub(super) preds: FxHashMap<BlockId, Vec<BlockId>>,
     texts: Vec<Box<str>>,
-    /// ValueNames of values that are shared with the results after them.
+    /// Names of values that are shared with the results after them.
     groups: Vec<ValueName>,
 }
 
@@ -115,7 +115,7 @@ struct Namer<'m> {
     options: PrintOptions,
     names: ValueNames,
     next: Counters,
-    /// ValueNames used in this region and those around it.
+    /// Names used in this region and those around it.
     used: FxHashSet<Box<str>>,
     /// The same in order, to drop the names of a finished region.
     order: Vec<Box<str>>,
@@ -150,7 +150,7 @@ pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Val
 }
 
 impl Namer<'_> {
-    /// ValueNames everything in a region except for nested regions, which are passed to `inner`.
+    /// Names everything in a region except for nested regions, which are passed to `inner`.
     fn region(&mut self, region: RegionId, mut inner: impl FnMut(RegionId)) {
         let m = self.m;
         for (i, &block) in m.blocks_of(region).iter().enumerate() {

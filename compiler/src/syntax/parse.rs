@@ -41,7 +41,7 @@ pub(super) struct Items<'a> {
     toks: &'a [Tok],
     structure: &'a Structure,
     parser: generated::ItemParser,
-    /// SourceText of earlier errors: bad characters and brackets, in source order.
+    /// Places of earlier errors: bad characters and brackets, in source order.
     earlier: Vec<u32>,
     /// Plain operations are parsed without the grammar.
     shortcut: bool,

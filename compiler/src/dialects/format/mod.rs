@@ -24,8 +24,8 @@
 //! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree.
 //! An attribute of a declared numeric type is written without its type, an enumeration as its word, a set of
 //! flags as `<a, b>`. A group whose anchor is a type with a default is written if the type is not the
-//! default. Unwritten types must be inferable from written ones: [`TypePlan`] is computed once per format, and
-//! [`Format::parse`] refuses a format without a plan, as well as undeclared names.
+//! default. Unwritten types must be inferable from written ones: [`TypePlan`] is computed once per format,
+//! and [`Format::parse`] refuses a format without a plan, as well as undeclared names.
 
 mod parse;
 mod plan;

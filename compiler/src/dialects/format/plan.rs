@@ -6,7 +6,7 @@ use crate::dialects::types::{TypeFn, TypeSource};
 use crate::ir::Traits;
 use crate::ir::{KnownType, TypeId};
 
-/// TypeOrigin of the types of one operand or result.
+/// Origin of the types of one operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeOrigin {
     /// Written by the form, alone or in a list of all.

@@ -8,7 +8,7 @@
 //!
 //! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from
 //! gets one more result. Where a reference variable is used as a tensor, a `tf._ReadRef` reads it at that
-//! place. ElementType types are derived from TensorFlow's signatures; shapes are inferred later
+//! place. Element types are derived from TensorFlow's signatures; shapes are inferred later
 //! (`tf-shape-inference`).
 //!
 //! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops.

@@ -1,7 +1,7 @@
 //! Lowering of syntax trees to IR: resolves names, interns types and attributes, interprets custom forms.
 //!
 //! One pass in source order, an item at a time. A use before the definition refers to a placeholder until the
-//! definition is parsed. NameTable are visible in the region that defines them and those inside; an op that is
+//! definition is parsed. Names are visible in the region that defines them and those inside; an op that is
 //! isolated from above starts an empty scope. An item with an error is reported and skipped: the names of its
 //! results stay defined, so that one mistake causes one error.
 //!
