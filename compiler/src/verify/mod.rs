@@ -4,7 +4,7 @@
 //! Checked, all errors reported, in the order of the text:
 //!
 //! * op table: counts and types of operands and results, required attributes and their kinds, regions,
-//!   successors; one implicit trailing chain is accepted where [`OpDef::accepts_implicit_chain`] says so;
+//!   successors; one implicit trailing chain is accepted where [`OpDef::accepts_implicit_chain`] allows it;
 //! * blocks: a terminator at the end and nowhere else (not in modules), successors in the same region;
 //! * SSA: a value is visible where it is used (`isolated from above` is respected) and its definition
 //!   dominates the use; inside unregistered ops, and directly in modules, only visibility is checked;

@@ -18,7 +18,7 @@
 //! shadow($region, $x, $y)       a region whose arguments are the operands x and y under their own names
 //! arg($region, $x)              the name of the next argument of the region, which has the type of operand x
 //! assign($region, $x)           (%arg = %a, ...): further arguments and their initial operands
-//! custom<module> ...            forms that this language cannot say
+//! custom<module> ...            forms implemented by code
 //! ```
 //!
 //! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree.
