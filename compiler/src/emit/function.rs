@@ -409,7 +409,11 @@ impl Emitter<'_> {
             match m.cx.as_str(value) {
                 Some(device) if !device.is_empty() => spec.device = self.w.device(device),
                 _ => {
-                    self.diags.push(errors::special_attr(self.span(op), "bef.device", "the name of a device"))
+                    self.diags.push(errors::special_attr(
+                        self.span(op),
+                        "bef.device",
+                        "the name of a device",
+                    ));
                 }
             }
             return true;
