@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// One function of `n` adds, as TFRT's record has it, or `functions` of them.
+/// One function of `n` adds, as in TFRT's record, or `functions` of them.
 fn program(n: usize, functions: usize) -> String {
     let mut text = String::new();
     for f in 0..functions {
@@ -63,7 +63,7 @@ fn parse_sizes(bencher: divan::Bencher, n: usize) {
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| parsed(&text));
 }
 
-/// What `ir-opt` does, but for reading and writing files.
+/// The work of `ir-opt` without reading and writing files.
 #[divan::bench(args = [(10_000, 1), (100_000, 1), (1_000_000, 1), (100_000, 1000)], sample_count = 10)]
 fn parse_verify_print(bencher: divan::Bencher, (n, functions): (usize, usize)) {
     let text = program(n, functions);

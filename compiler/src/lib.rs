@@ -5,8 +5,9 @@
 //!        ◀──print───────┘
 //! ```
 //!
-//! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`syntax`] and [`mod@print`] (text),
+//! [`verify`], [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. This crate
+//! neither runs programs nor reads or writes files.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! The passes of this crate, in one list: those of `pass`, which serve any dialect, and those of `graph`.
 //!
-//! It stands above both, since the passes use what runs them ([`crate::pass`]), and that knows none of them.
+//! It is above both: passes depend on the pass manager ([`crate::pass`]), which does not depend on them.
 
 use crate::diag::Diagnostic;
 use crate::graph;

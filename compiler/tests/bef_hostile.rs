@@ -1,4 +1,4 @@
-//! Valid files that make no sense: raising them gives IR or an error, never a panic.
+//! Tests with valid files of nonsense: raising them results in IR or an error, never in a panic.
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer, update_checksums};
 use bef_format::{AlignedBytes, DType, FunctionKind, StringId, validate};
@@ -42,7 +42,7 @@ fn program() -> AlignedBytes {
     AlignedBytes::copy_of(&emit(&module, &EmitOptions::default()).expect("has a form"))
 }
 
-/// Raises a file if it is valid; prints what comes of it if that makes sense. How far it came.
+/// Raises a file if it is valid; prints the module if it verifies. Returns the number of passed stages.
 fn survives(bytes: &AlignedBytes) -> u8 {
     let Ok(image) = validate(bytes) else { return 0 };
     let Ok(module) = raise(&image) else { return 1 };
@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// The message with which raising a file is refused that was made by hand.
+/// Checks the message with which raising a handmade file is refused.
 #[track_caller]
 fn check<T>(build: impl FnOnce(&mut Writer) -> T, part: &str) {
     let mut w = Writer::new();
@@ -99,7 +99,7 @@ fn check<T>(build: impl FnOnce(&mut Writer) -> T, part: &str) {
     }
 }
 
-/// A file of one function `f`, with one kernel and maybe a region's body.
+/// A file of one function `f`, with one kernel and possibly a region's body.
 fn kernel(w: &mut Writer, name: &str, spec: impl FnOnce(&mut Writer, &mut KernelSpec<'_>)) {
     let mut f = FunctionBuilder::new(w.string("f"), FunctionKind::Async);
     let mut kernel = KernelSpec { code: w.kernel_name(name), ..KernelSpec::default() };
@@ -234,7 +234,7 @@ fn regions_without_a_place() {
     }
 }
 
-/// Very many nested regions cost heap, not stack.
+/// Deeply nested regions cost heap, not stack.
 #[test]
 fn deep_regions() {
     let n = 100_000;

@@ -1,4 +1,4 @@
-//! `print(raise(emit(m)))` is `print(m)`: for programs written out here, for the digits network, for generated ones.
+//! `print(raise(emit(m)))` is `print(m)`: for programs in this file, the digits network, and generated ones.
 
 use bef_format::{AlignedBytes, validate};
 use befrost_compiler::emit::{EmitOptions, Strip, emit};
@@ -34,7 +34,7 @@ fn raised(bytes: &AlignedBytes) -> Verified {
     verified(raise(&image).unwrap_or_else(|diags| panic!("{diags:?}")))
 }
 
-/// Compares texts that may be long; shows the first difference only.
+/// Compares texts that may be long; prints the first difference only.
 #[track_caller]
 fn same(want: &str, found: &str, what: &str) {
     if let Some((want, found)) = want.lines().zip(found.lines()).find(|(want, found)| want != found) {
@@ -62,8 +62,8 @@ fn check(module: &Verified) {
     let dump = |bytes: &AlignedBytes| bef_format::dump::dump(&validate(bytes).expect("valid"));
     same(&dump(&bytes), &dump(&again), "the raised module, emitted");
     assert!(*again == *bytes, "the raised module emits other bytes");
-    // Without the optional sections a file still is a program: the same one once it has been through. But what asks for other streams is gone
-    // then, and streams are found anew.
+    // Without the optional sections a file still is a program, and a second round trip does not change it.
+    // But attributes that affect streams are gone then, and streams are computed anew.
     let stripped = emitted(module, Strip::Debug);
     assert!(stripped.len() <= bytes.len());
     if print(module, &PrintOptions::default()).contains("cost_threshold = ") {
@@ -151,7 +151,8 @@ fn every_kind_of_attribute() {
     );
 }
 
-/// Arrays of numbers of every type, and tensors and vectors of every type that a file can hold, each with its own bytes and as a splat.
+/// Arrays of numbers of every type, and tensors and vectors of every type that a file can hold, each with its
+/// own bytes and as a splat.
 #[test]
 fn every_type_of_element() {
     let integers = ["i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "si8", "si16", "si32", "si64"];
@@ -196,7 +197,7 @@ fn every_type_of_element() {
     assert_eq!(texts.count(), 0, "all of these have a kind of their own");
 }
 
-/// What is the same is stored once, tensors of different types included.
+/// Equal contents are stored once, including tensors of different types.
 #[test]
 fn identical_tensors_share_their_bytes() {
     let bytes = check_text(
@@ -241,7 +242,7 @@ fn properties_regions_and_functions() {
     assert_eq!(image.function(4).n_kernels(), 0);
 }
 
-/// Modules that kernels compile come back where they stood, whether somebody refers to them or not, and as often as that.
+/// Modules that kernels compile return to their places, with any number of references.
 #[test]
 fn compiled_modules() {
     let bytes = check_text(
@@ -331,7 +332,7 @@ fn stripped_files_have_no_optional_sections() {
 
 // Generated programs.
 
-/// One op to generate; indices pick among what there is.
+/// One op to generate; indices select among the existing values.
 #[derive(Clone, Debug)]
 struct GenOp {
     what: u8,
@@ -366,7 +367,7 @@ fn gen_op() -> impl Strategy<Value = GenOp> {
     })
 }
 
-/// Adds the op to the block; `values` are the i32 values that are visible there.
+/// Adds the op to the block; `values` are the visible i32 values.
 fn build(m: &mut Module, block: BlockId, op: &GenOp, values: &mut Vec<ValueId>) {
     const I32: TypeId = KnownType::I32.id();
     let pick = |i: usize| values[op.operands[i].index(values.len())];

@@ -1,7 +1,8 @@
-//! Canonicalization of chains never loses an ordering: what had to happen before what still has to.
+//! Canonicalization of chains preserves all orderings.
 //!
-//! Programs of prints and merges are generated. Each print has a number; one print comes before another if there is a way from its
-//! results to the other's operands. After each pipeline every pair that was in order must be so.
+//! Programs of prints and merges are generated. Each print has a number; one print comes before another if
+//! there is a path from its results to the other's operands. Each pipeline must preserve the order of every
+//! ordered pair.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,8 @@ const PIPELINES: [&str; 4] =
 /// The end of a function, as if it were a print.
 const RETURN: i64 = -1;
 
-/// A program that the numbers choose: prints, merges of chains and other values, ready chains, calls of a function that prints.
+/// A program determined by the numbers: prints, merges of chains and other values, ready chains, calls of a
+/// function that prints.
 fn program(choices: &[(u8, u16, u16, u16)]) -> String {
     let mut text = "func.func @main(%in: !tfrt.chain, %x: i32) -> (!tfrt.chain, !tfrt.chain) {\n".to_owned();
     let mut callees = String::new();
@@ -61,10 +63,10 @@ fn read(text: &str) -> Module {
     parsed.module.unwrap_or_else(|| panic!("{text}\n{:?}", parsed.diagnostics))
 }
 
-/// Which print (or call of a print) comes before which, and before the end, in `main`.
+/// The order of prints (or calls of a print) and of the end of `main`, as pairs.
 fn orders(m: &Module) -> BTreeSet<(i64, i64)> {
     let main = m.walk(m.top()).find(|op| m.op_name_str(*op) == "func.func").expect("there is a function");
-    // Everything whose results an op depends on: prints only.
+    // The transitive dependencies of an op: prints only.
     let mut before: BTreeMap<OpId, BTreeSet<i64>> = BTreeMap::new();
     let mut orders = BTreeSet::new();
     let id_of = |op: OpId| {
@@ -111,7 +113,7 @@ proptest! {
     }
 }
 
-/// What upstream's canonicalization of `merge.chains` loses: operands that others use too.
+/// Operands with other users, which upstream's canonicalization of `merge.chains` loses.
 #[test]
 fn operands_with_other_users_stay() {
     let text = "func.func @main(%x: i32, %in: !tfrt.chain) -> (!tfrt.chain, !tfrt.chain) {

@@ -1,4 +1,4 @@
-//! How much memory the translation of a model takes: little more than the larger of input and output.
+//! Memory use of the translation of a model: little more than the larger of input and output.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,13 +10,13 @@ use befrost_compiler::import::{ImportOptions, graphdef};
 use befrost_compiler::pass::{PassManager, RunOptions};
 use befrost_compiler::verify::verify;
 
-/// The system's allocator, which counts what is held.
+/// The system's allocator, with a count of the held bytes.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all is left to the system's allocator.
+// SAFETY: delegates to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size(), Relaxed) + layout.size();

@@ -1,8 +1,8 @@
-//! One function per code: the caller passes facts, the words are here.
+//! Constructors of common diagnostics, one function per code: callers pass facts, the wording is here.
 
 use super::{Diagnostic, Span};
 
-/// The candidate nearest to `name` in spelling, if any is near enough to be meant.
+/// The candidate nearest to `name` in spelling, if one is near enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).clamp(1, 6);
     let mut best: Option<(usize, &str)> = None;
@@ -18,7 +18,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     best.map(|(_, c)| c)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that make `b` of `a`.
+/// Edit distance: insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(200).collect();
     let b: Vec<char> = b.chars().take(200).collect();

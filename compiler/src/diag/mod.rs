@@ -1,9 +1,9 @@
-//! Diagnostics: what is wrong, where, and what to do about it, as plain data.
+//! Diagnostics as plain data: message, place and suggested fix.
 //!
-//! Every diagnostic has a code that never changes its meaning. Codes by first digits: `E01` characters and tokens,
-//! `E02` syntax, `E03` names and references while building IR, `E04` verification, `E05` passes and pipelines, `E06`
-//! emission and reading of BEF. The message says what; labels point at places; the help says what to do. How it is
-//! shown (excerpts, colours) is the tools' business.
+//! Every diagnostic has a code that never changes its meaning. Codes by first digits: `E01` characters and
+//! tokens, `E02` syntax, `E03` names and references while building IR, `E04` verification, `E05` passes and
+//! pipelines, `E06` emission and reading of BEF. The message states the fault; labels point at places; the
+//! help suggests a fix. Rendering (excerpts, colours) is done by the tools.
 //!
 //! The factory functions, one per code, are in `factory.rs`; callers pass facts.
 
@@ -32,21 +32,21 @@ impl Span {
     }
 }
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input is refused.
     Error,
-    /// Suspicious.
+    /// Suspicious input, which is accepted.
     Warning,
-    /// Information that was asked for.
+    /// Requested information.
     Remark,
-    /// Belongs to another diagnostic.
+    /// Part of another diagnostic.
     Note,
 }
 
 impl Severity {
-    /// `error`, `warning`, ...
+    /// Name as printed: `error`, `warning`, ...
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -57,12 +57,12 @@ impl Severity {
     }
 }
 
-/// A place with a few words.
+/// A place in the text with a short remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is there.
+    /// The remark.
     pub text: String,
 }
 
@@ -75,29 +75,29 @@ pub struct Note {
     pub text: String,
 }
 
-/// One thing to tell the user.
+/// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// For example `E0201`; what it stands for never changes.
+    /// Code, for example `E0201`. Its meaning never changes.
     pub code: &'static str,
-    /// What is wrong, in one sentence without a full stop.
+    /// The fault, in one sentence without a full stop.
     pub message: String,
-    /// Where. Absent if the program was not read from text.
+    /// Place in the text. Absent if the program was not read from text.
     pub span: Option<Span>,
     /// More places in the same excerpt.
     pub labels: Vec<Label>,
-    /// What to do.
+    /// Suggested fix.
     pub help: Option<String>,
-    /// Further facts; the chain of locations is among them.
+    /// Further facts, the chain of locations among them.
     pub notes: Vec<Note>,
-    /// What MLIR or TFRT says in its place, where programs written for them expect their words. Never shown.
+    /// Wording of MLIR or TFRT for the same fault, for programs whose tests expect it. Never shown.
     pub upstream: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error.
+    /// An error with this code and message.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Error,
@@ -111,21 +111,21 @@ impl Diagnostic {
         }
     }
 
-    /// Another severity.
+    /// The diagnostic with another severity.
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
-    /// The place.
+    /// The diagnostic with a place.
     #[must_use]
     pub fn at(mut self, span: impl Into<Option<Span>>) -> Self {
         self.span = span.into();
         self
     }
 
-    /// One more place.
+    /// The diagnostic with one more labelled place.
     #[must_use]
     pub fn label(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
         if let Some(span) = span {
@@ -134,21 +134,21 @@ impl Diagnostic {
         self
     }
 
-    /// What to do.
+    /// The diagnostic with a suggested fix.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// A further fact.
+    /// The diagnostic with a further fact.
     #[must_use]
     pub fn note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
         self.notes.push(Note { span, text: text.into() });
         self
     }
 
-    /// What MLIR or TFRT says in its place.
+    /// The diagnostic with the wording of MLIR or TFRT.
     #[must_use]
     pub fn upstream(mut self, text: impl Into<String>) -> Self {
         self.upstream = Some(text.into());
@@ -173,7 +173,7 @@ impl Diagnostic {
     }
 }
 
-/// After so many errors a stage reports no more: time and memory stay bounded whatever the input.
+/// Most errors that a stage reports: time and memory stay bounded for any input.
 pub const MAX_ERRORS: usize = 1000;
 
 /// True if any of them is an error.
@@ -181,7 +181,7 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)
 }
 
-/// Puts diagnostics into the order of the text; those without a place come last, equal ones keep their order.
+/// Sorts diagnostics by their place in the text. Those without a place come last; the sort is stable.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|d| d.span.map_or((u32::MAX, u32::MAX), |s| (s.start, s.end)));
 }
@@ -198,9 +198,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// Finds the lines of a text.
+    /// A source with the index of its lines.
     pub fn new(name: &str, text: &str) -> Self {
-        // Most lines of programs are longer.
+        // Most lines of programs are longer than 24 bytes.
         let mut line_starts: Vec<u32> = Vec::with_capacity(1 + text.len() / 24);
         line_starts.push(0);
         line_starts.extend(text.match_indices('\n').map(|(at, _)| (at as u32).wrapping_add(1)));

@@ -1,11 +1,11 @@
-//! Which of an op's operands and successors stand for which declared one.
+//! Mapping between the actual operands, results and successors of an op and the declared ones.
 //!
-//! An op whose definition has at most one optional or variadic operand is told by counting. One that has several
-//! (trait `OPERAND_SEGMENTS`) keeps the counts in `operandSegmentSizes`, as upstream does. Everything here answers
-//! for ops that are not verified as well: a count that does not fit gives an empty range, never a panic.
+//! An op whose definition has at most one optional or variadic operand is mapped by counting. An op with
+//! several (trait `OPERAND_SEGMENTS`) has the counts in `operandSegmentSizes`, as upstream. All functions
+//! here accept unverified ops: a count that does not fit results in an empty range, never in a panic.
 
 use super::def::{Arity, OpDef};
-use super::format::Of;
+use super::format::PartRef;
 use super::types::Types;
 use crate::ir::Traits;
 use crate::ir::{AttrKind, Module, OpId, StrId, names};
@@ -41,14 +41,14 @@ impl Module {
     }
 
     /// The types of declared operands or results.
-    pub fn types_of(&self, op: OpId, of: Of) -> Types {
+    pub fn types_of(&self, op: OpId, of: PartRef) -> Types {
         let operands = |range: Range<usize>| range.map(|i| self.value_type(self.operand(op, i))).collect();
         let results = |range: Range<usize>| range.map(|i| self.value_type(self.result(op, i))).collect();
         match of {
-            Of::Operands => operands(0..self.n_operands(op)),
-            Of::Results => results(0..self.n_results(op)),
-            Of::Operand(i) => operands(self.operand_range(op, i)),
-            Of::Result(i) => results(self.result_range(op, i)),
+            PartRef::Operands => operands(0..self.n_operands(op)),
+            PartRef::Results => results(0..self.n_results(op)),
+            PartRef::Operand(i) => operands(self.operand_range(op, i)),
+            PartRef::Result(i) => results(self.result_range(op, i)),
         }
     }
 
@@ -58,8 +58,8 @@ impl Module {
         counted(def.variadic_successor(), def.successors.len(), index, self.successors(op).len())
     }
 
-    /// Positions of the operands that become the arguments of successor number `i`. Nothing if the op is no
-    /// registered branch, or does not say.
+    /// Positions of the operands that become the arguments of successor number `i`. `None` if the op is no
+    /// registered branch or does not declare them.
     pub fn successor_operands(&self, op: OpId, i: usize) -> Option<Range<usize>> {
         let def = self.def(op)?;
         let (index, successor) = def
@@ -91,7 +91,8 @@ fn segment(sizes: &[i32], index: usize, n: usize) -> Range<usize> {
     0..0
 }
 
-/// The values of declaration `index` out of `declared`, of which number `variadic` takes what the others leave of `n`.
+/// Positions of the values of declaration `index` out of `declared`. Declaration number `variadic` takes the
+/// rest of the `n` values.
 fn counted(variadic: Option<usize>, declared: usize, index: usize, n: usize) -> Range<usize> {
     let Some(v) = variadic else { return if index < n.min(declared) { index..index + 1 } else { 0..0 } };
     let Some(many) = n.checked_sub(declared - 1) else { return 0..0 };

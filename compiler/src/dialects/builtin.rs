@@ -1,4 +1,4 @@
-//! `builtin.module`: what every program is made of.
+//! `builtin.module`: the root of every program.
 
 use super::{AttrConstraint as A, Effects, OpDef, Registry, Traits, errors};
 use crate::diag::Diagnostic;
@@ -24,7 +24,7 @@ pub(super) fn ops(r: &mut Registry) {
     r.alias("module", "builtin.module");
 }
 
-/// What is not declared is another dialect's, and says whose.
+/// Attributes of a module: any that is not declared must carry the prefix of its dialect.
 fn verify_module(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let others = m.attrs(op).iter().filter(|(name, _)| !m.is_inherent(op, *name));
     let undotted = others.map(|(name, _)| m.cx.str(*name)).filter(|name| !name.contains('.'));

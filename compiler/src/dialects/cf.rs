@@ -3,7 +3,7 @@
 use super::short::I1;
 use super::view::{Attr, Operand, Operands, Successor, views};
 use super::{
-    Access, Arity, AttrConstraint as A, ElementKind, OpDef, OperandMode, Registry, Resource, Traits,
+    Access, Arity, AttrConstraint as A, EffectResource, ElementKind, OpDef, OperandMode, Registry, Traits,
     TypeConstraint as T,
 };
 use crate::diag::Diagnostic;
@@ -78,12 +78,12 @@ pub(super) fn ops(r: &mut Registry) {
         OpDef::new("cf.assert", "an error with this message unless the operand is true")
             .operand("arg", I1)
             .attr("msg", A::Str)
-            .effect(Access::Write, Resource::ExecutionContext)
+            .effect(Access::Write, EffectResource::ExecutionContext)
             .format("$arg `,` $msg attr-dict"),
     );
 }
 
-/// What a branch hands over has the number and types of the block's arguments.
+/// Checks that the operands passed by a branch match the block's arguments in number and types.
 pub(super) fn verify_branch(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     for (i, &block) in m.successors(op).iter().enumerate() {
         let Some(range) = m.successor_operands(op, i) else { continue };

@@ -1,11 +1,12 @@
-//! Which types and attributes a definition accepts: the check, and its words for messages and documentation.
+//! Constraints on the types and attributes of a definition: the check, and its description for messages and
+//! documentation.
 
 use super::def::DefaultValue;
 use super::enums::{EnumDef, FlagsDef};
 use super::types::ElementKind;
 use crate::ir::{AttrId, AttrKind, Context, KnownType, TypeId, TypeKind};
 
-/// Which types an operand or result may have.
+/// The types that an operand or result may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeConstraint {
     /// Any type.
@@ -18,18 +19,18 @@ pub enum TypeConstraint {
     AnyFloat,
     /// A scalar of this kind, or a vector or tensor of it.
     Like(ElementKind),
-    /// The same, or a memref of it.
+    /// The same as [`Self::Like`], or a memref of it.
     LikeOrMemRef(ElementKind),
     /// A function type.
     Function,
     /// A tensor of any elements and shape.
     AnyTensor,
-    /// The type of a dialect that is written so, with the `!`.
+    /// The type of a dialect with this spelling, including the `!`.
     Opaque(&'static str),
 }
 
 impl TypeConstraint {
-    /// The only type that satisfies it, if there is one: custom forms then need not write it.
+    /// The only type that satisfies the constraint, if there is one. Custom forms then omit the type.
     #[inline]
     pub fn only(self) -> Option<TypeId> {
         match self {
@@ -69,7 +70,7 @@ impl TypeConstraint {
         }
     }
 
-    /// In words.
+    /// Description for messages and documentation.
     pub fn describe(self) -> String {
         match self {
             TypeConstraint::Any => "any type",
@@ -90,7 +91,7 @@ impl TypeConstraint {
     }
 }
 
-/// Which attributes are accepted.
+/// The attributes that a declared attribute may have as value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrConstraint {
     /// Any attribute.
@@ -131,9 +132,9 @@ pub enum AttrConstraint {
     Dense,
     /// An attribute that has a type.
     Typed,
-    /// A choice of one word.
+    /// One word of an enumeration.
     Enum(&'static EnumDef),
-    /// A set of words.
+    /// A set of flags.
     Flags(&'static FlagsDef),
 }
 
@@ -182,7 +183,7 @@ impl AttrConstraint {
         }
     }
 
-    /// In words.
+    /// Description for messages and documentation.
     pub fn describe(self) -> String {
         match self {
             AttrConstraint::Any => "any attribute".into(),
@@ -213,7 +214,7 @@ impl AttrConstraint {
 }
 
 impl DefaultValue {
-    /// The attribute of an op for which none is given.
+    /// The attribute for this default value.
     pub fn attr(self, kind: AttrConstraint, cx: &mut Context) -> Option<AttrId> {
         match (self, kind) {
             (DefaultValue::Int(value), AttrConstraint::Int(k)) => Some(cx.int_attr(k.id(), value)),

@@ -1,11 +1,12 @@
-//! `coo`: tensors of which only the elements are kept that are not zero, each with its place.
+//! `coo`: sparse tensors in coordinate format, which hold the nonzero elements and their indices.
 
 use super::short::*;
-use super::{Access, OpDef, Registry, Resource, TypeConstraint as T};
+use super::{Access, EffectResource, OpDef, Registry, TypeConstraint as T};
 
 fn chained(name: String, summary: &'static str, tensors: &[&'static str], result: T) -> OpDef {
     let def = tensors.iter().fold(OpDef::new(name, summary), |def, name| def.operand(name, TENSOR));
-    let def = (0..tensors.len() as u8).fold(def, |def, i| def.effect(Access::Read, Resource::Operand(i)));
+    let def =
+        (0..tensors.len() as u8).fold(def, |def, i| def.effect(Access::Read, EffectResource::Operand(i)));
     def.operand("chain", CHAIN)
         .result("result", result)
         .result("done", CHAIN)
@@ -19,8 +20,8 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("tensor", TENSOR)
             .operand("chain", CHAIN)
             .result("done", CHAIN)
-            .effect(Access::Read, Resource::Operand(0))
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Read, EffectResource::Operand(0))
+            .effect(Access::Write, EffectResource::Output)
             .format("operands attr-dict")
             .kernel(),
     );

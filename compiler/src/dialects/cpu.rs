@@ -1,10 +1,10 @@
-//! `cpu`: tensor computations into buffers that are there already (destination passing).
+//! `cpu`: tensor computations into existing buffers (destination passing).
 //!
-//! Every computation writes the tensor `out` and gives a chain; operands come first, then `out`, then the chain that
-//! orders it. An input may be the same tensor as `out`.
+//! Every computation writes the tensor `out` and returns a chain. Operands are the inputs, then `out`, then
+//! the chain that orders the computation. An input may be the same tensor as `out`.
 
 use super::short::*;
-use super::{Access, AttrConstraint as A, OpDef, Registry, Resource};
+use super::{Access, AttrConstraint as A, EffectResource, OpDef, Registry};
 use crate::ir::KnownType as K;
 
 pub(super) fn ops(r: &mut Registry) {
@@ -20,7 +20,7 @@ pub(super) fn ops(r: &mut Registry) {
         OpDef::new("cpu.arena", "the memory of a frame, of which results lie where a plan says")
             .attr("bytes", A::Int(K::I64))
             .result("arena", super::TypeConstraint::Is(K::Arena))
-            .effect(Access::Alloc, Resource::Result(0))
+            .effect(Access::Alloc, EffectResource::Result(0))
             .format("attr-dict")
             .kernel(),
     );
@@ -32,7 +32,7 @@ pub(super) fn ops(r: &mut Registry) {
             )
             .operand("shape", SHAPE)
             .result("tensor", TENSOR)
-            .effect(Access::Alloc, Resource::Result(0))
+            .effect(Access::Alloc, EffectResource::Result(0))
             .format("operands attr-dict")
             .kernel(),
         );
@@ -64,8 +64,8 @@ pub(super) fn ops(r: &mut Registry) {
             .operand("chain", CHAIN)
             .result("count", I32)
             .result("done", CHAIN)
-            .effect(Access::Read, Resource::Operand(0))
-            .effect(Access::Read, Resource::Operand(1))
+            .effect(Access::Read, EffectResource::Operand(0))
+            .effect(Access::Read, EffectResource::Operand(1))
             .format("operands attr-dict")
             .kernel(),
     );
@@ -81,11 +81,11 @@ fn into(
 ) {
     let mut def = OpDef::new(name, summary);
     for (i, input) in inputs.iter().enumerate() {
-        def = def.operand(input, TENSOR).effect(Access::Read, Resource::Operand(i as u8));
+        def = def.operand(input, TENSOR).effect(Access::Read, EffectResource::Operand(i as u8));
     }
     def = def
         .operand("out", TENSOR)
-        .effect(Access::Write, Resource::Operand(inputs.len() as u8))
+        .effect(Access::Write, EffectResource::Operand(inputs.len() as u8))
         .operand("chain", CHAIN)
         .result("done", CHAIN);
     r.add(more(def).format("operands attr-dict").kernel());

@@ -1,17 +1,17 @@
-//! What a definition of an op says. See the essay in `mod.rs`.
+//! Definitions of ops: parts, traits, effects, form and hooks of an op. See the essay in `mod.rs`.
 
 use befrost_tensor::tf::op::OpRow;
 
 use super::constraint::{AttrConstraint, TypeConstraint};
 use super::enums::EnumDef;
-use super::format::{Format, Of};
+use super::format::{Format, PartRef};
 use super::types::{TypeFn, TypeRule, TypeSource};
 use crate::diag::Diagnostic;
 use crate::ir::Traits;
 use crate::ir::{AttrId, KnownType, Module, OpId, TypeId, ValueId};
 use crate::rewrite::Pattern;
 
-/// When an operand must be there and what its error does; `semantics.md` is the law.
+/// Readiness and error propagation of an operand; `semantics.md` is normative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OperandMode {
     /// Counted and passed; its error skips the kernel.
@@ -25,7 +25,7 @@ pub enum OperandMode {
     After,
 }
 
-/// How many values stand for one declared operand or result.
+/// Number of values for one declared operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Arity {
     /// Exactly one.
@@ -46,7 +46,7 @@ pub struct OperandDef {
     pub ty: TypeConstraint,
     /// One, optional or variadic.
     pub arity: Arity,
-    /// When it must be there.
+    /// Readiness and error propagation.
     pub mode: OperandMode,
 }
 
@@ -66,15 +66,15 @@ pub struct ResultDef {
 pub struct AttrDef {
     /// Its name.
     pub name: &'static str,
-    /// What it may be.
+    /// The accepted attributes.
     pub kind: AttrConstraint,
-    /// Must it be there?
+    /// True if the attribute must be present.
     pub required: bool,
-    /// What it is if it is not given: the parser adds it, and forms do not write it.
+    /// The default value: the parser adds it, and custom forms omit it.
     pub default: Option<DefaultValue>,
 }
 
-/// The value of an attribute that is not given.
+/// The default value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultValue {
     /// An integer of the declared type.
@@ -86,9 +86,9 @@ pub enum DefaultValue {
 pub struct RegionDef {
     /// Its name in formats and documentation.
     pub name: &'static str,
-    /// May it have no blocks?
+    /// True if the region may have no blocks.
     pub may_be_empty: bool,
-    /// The op that ends a block which the custom form leaves without a terminator.
+    /// The terminator that the custom form omits.
     pub implicit: Option<&'static str>,
 }
 
@@ -101,13 +101,14 @@ pub struct SuccessorDef {
     pub arity: Arity,
     /// The declared operand whose values become the arguments of the block.
     pub operands: Option<usize>,
-    /// For a variadic successor: the attribute `array<i32: ...>` that says how many of those values each block gets.
+    /// For a variadic successor: name of the attribute `array<i32: ...>` with the number of those values per
+    /// block.
     pub counts: Option<&'static str>,
 }
 
-/// What an effect touches.
+/// The resource that an effect applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum EffectResource {
     /// The buffer behind operand number `0`.
     Operand(u8),
     /// The buffer behind result number `0`.
@@ -118,7 +119,7 @@ pub enum Resource {
     ExecutionContext,
 }
 
-/// What is done to it.
+/// Kind of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read.
@@ -134,23 +135,24 @@ pub enum Access {
 /// One effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// On what.
-    pub on: Resource,
-    /// What.
+    /// The resource.
+    pub on: EffectResource,
+    /// The kind.
     pub access: Access,
 }
 
 /// All effects of an op.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Effects {
-    /// Not known: assume anything.
+    /// Unknown: anything must be assumed.
     #[default]
     Unknown,
-    /// None: the op may be removed if its results are unused. (A kernel that may fail is pure too: errors are values.)
+    /// None: the op may be removed if its results are unused. (A kernel that may fail is pure too: errors are
+    /// values.)
     Pure,
-    /// Those of the ops inside of it.
+    /// The effects of the ops in its regions.
     Recursive,
-    /// These.
+    /// Exactly these.
     List(Vec<Effect>),
 }
 
@@ -170,19 +172,19 @@ impl Effects {
 /// An estimate for stream analysis, in units of one trivial kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Cost {
-    /// Not known: stream analysis uses its threshold.
+    /// Unknown: stream analysis uses its threshold.
     #[default]
     Unknown,
-    /// Always the same.
+    /// Always this many units.
     Fixed(u32),
-    /// One unit. TFRT does not say so: where there is a threshold, the op counts as one of unknown cost.
+    /// One unit. TFRT has no cost for such an op: where a threshold is set, it counts as unknown.
     Small,
-    /// Not known, but much: it sleeps, or works through tensors.
+    /// Unknown, but large: the kernel sleeps or processes tensors.
     Large,
 }
 
 impl Cost {
-    /// What is stored with a kernel if its op has no attribute `_tfrt_cost`; 0 is unknown.
+    /// The cost stored with a kernel whose op has no attribute `_tfrt_cost`; 0 is unknown.
     pub fn stored(self) -> u32 {
         match self {
             Cost::Unknown | Cost::Large => 0,
@@ -192,27 +194,27 @@ impl Cost {
     }
 }
 
-/// What folding an op gave for one result.
+/// The folded form of one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folded {
     /// A constant.
     Attr(AttrId),
-    /// A value that is there already.
+    /// An existing value.
     Value(ValueId),
 }
 
-/// Checks what the table cannot say.
+/// Checks of an op beyond the table.
 pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 
-/// What a function gets and must give, by the op that calls it and what it gives.
+/// Expected (argument, result) types of a callee, by the calling op and the types of its results.
 pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
-/// Computes results from constant operands (`None`: not constant). Nothing if it cannot.
+/// Computes results from constant operands (`None`: not constant). `None` if the op does not fold.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
-/// Names for the results of an op, by which the printer calls them: `c1_i32` for a constant. Fewer names than results
-/// (or empty ones) leave the rest numbered.
+/// Names that the printer uses for the results of an op: `c1_i32` for a constant. Missing or empty names
+/// leave the results numbered.
 pub type ResultNames = fn(&Module, OpId) -> Vec<String>;
 
-/// One op: everything that the compiler knows about it.
+/// The definition of an op: all that the compiler assumes about it.
 #[derive(Clone, Debug)]
 pub struct OpDef {
     /// Full name.
@@ -225,17 +227,18 @@ pub struct OpDef {
     pub results: Vec<ResultDef>,
     /// Attributes, sorted by name.
     pub attrs: Vec<AttrDef>,
-    /// How many attributes, and how many references to functions, the kernel takes besides: whatever they are called, in the order of their
-    /// names. For kernels of TFRT that no op was ever declared for.
+    /// Numbers of additional attributes and function references of the kernel. They have any names and are
+    /// passed in the order of these names. For TFRT kernels without a declared op.
     pub unnamed: (u32, u32),
-    /// Whether the kernel finds its attributes by name, so that definitions may grow: a file holds the names, and only
-    /// the attributes that an op has.
+    /// True if the kernel looks its attributes up by name, so that definitions may grow: a file holds the
+    /// names, and only the attributes that an op has.
     pub named_attrs: bool,
-    /// Whether chains behind the other operands are control edges: it waits for them and does not get them.
+    /// True if chains behind the other operands are control edges: the kernel waits for them but does not
+    /// receive them.
     pub control_edges: bool,
     /// Regions in order.
     pub regions: Vec<RegionDef>,
-    /// Whether there may be more regions like the last one.
+    /// True if more regions like the last one are allowed.
     pub more_regions: bool,
     /// Successors in order. At most one is variadic.
     pub successors: Vec<SuccessorDef>,
@@ -243,33 +246,34 @@ pub struct OpDef {
     pub parents: Vec<&'static str>,
     /// Traits.
     pub traits: Traits,
-    /// Types that follow from others.
+    /// Types inferred from others.
     pub type_rules: Vec<TypeRule>,
     /// Effects.
     pub effects: Effects,
-    /// Custom form; without one the op prints in generic form.
+    /// Custom form. Without one the op prints in generic form.
     pub format: Option<Format>,
-    /// The dialect that ops directly inside need not name.
+    /// The dialect whose prefix ops directly inside may omit.
     pub default_dialect: &'static str,
-    /// What results are called.
+    /// Names of the results.
     pub result_names: Option<ResultNames>,
     /// Further checks.
     pub verifier: Option<Verifier>,
-    /// What the functions that its attributes name must get and give.
+    /// Expected types of the functions that attributes refer to.
     pub callee_type: Option<CalleeType>,
     /// Constant folding.
     pub folder: Option<Folder>,
-    /// Canonicalization, by falling benefit.
+    /// Canonicalization patterns, by falling benefit.
     pub patterns: Vec<Pattern>,
-    /// The row of the tensor library, of an op that is an operator on tensors.
+    /// The row in the tensor library, if the op is an operator on tensors.
     pub row: Option<&'static OpRow>,
-    /// Whether it runs, as the kernel of its name; modules, functions and returns do not.
+    /// True if the op executes, as the kernel of its name. Modules, functions and returns do not.
     pub has_kernel: bool,
-    /// Does the kernel finish before it returns?
+    /// True if the kernel finishes before it returns.
     pub sync: bool,
     /// Cost.
     pub cost: Cost,
-    // What is asked for with every op that is read, checked or printed; kept by the methods that declare operands and results.
+    // Cached facts about operands and results, needed for every op that is read, checked or printed; updated
+    // by the methods that declare operands and results.
     variadic_operand: Option<usize>,
     variadic_result: Option<usize>,
     takes_chain: bool,
@@ -277,7 +281,7 @@ pub struct OpDef {
 }
 
 impl OpDef {
-    /// A definition without anything; the methods below add to it.
+    /// An empty definition; the methods below add to it.
     pub fn new(name: impl Into<String>, summary: &'static str) -> Self {
         OpDef {
             name: name.into(),
@@ -319,7 +323,7 @@ impl OpDef {
         self.operand_with(name, ty, Arity::One, OperandMode::Required)
     }
 
-    /// Any operand.
+    /// An operand with any arity and mode.
     #[must_use]
     pub fn operand_with(
         mut self,
@@ -343,7 +347,7 @@ impl OpDef {
         self.result_with(name, ty, Arity::One)
     }
 
-    /// Any result.
+    /// A result with any arity.
     #[must_use]
     pub fn result_with(mut self, name: &'static str, ty: TypeConstraint, arity: Arity) -> Self {
         if arity != Arity::One {
@@ -365,7 +369,7 @@ impl OpDef {
         self.push_attr(AttrDef { name, kind, required: false, default: None })
     }
 
-    /// An attribute that has this value if it is not given.
+    /// An attribute with a default value.
     #[must_use]
     pub fn default_attr(self, name: &'static str, kind: AttrConstraint, default: DefaultValue) -> Self {
         self.push_attr(AttrDef { name, kind, required: false, default: Some(default) })
@@ -377,14 +381,14 @@ impl OpDef {
         self
     }
 
-    /// Attributes and references to functions that the kernel takes by the order of their names.
+    /// Additional attributes and function references, which the kernel takes in the order of their names.
     #[must_use]
     pub fn unnamed(mut self, attrs: u32, functions: u32) -> Self {
         self.unnamed = (attrs, functions);
         self
     }
 
-    /// The kernel finds its attributes by name.
+    /// The kernel looks its attributes up by name.
     #[must_use]
     pub fn named_attrs(mut self) -> Self {
         self.named_attrs = true;
@@ -398,7 +402,7 @@ impl OpDef {
         self
     }
 
-    /// The type of the operand or result `of` follows from that of the operand, result or attribute `from`.
+    /// Infers the type of the operand or result `of` from the operand, result or attribute `from`.
     ///
     /// # Panics
     /// If a name is not declared: definitions are part of the compiler.
@@ -414,7 +418,7 @@ impl OpDef {
         self
     }
 
-    /// The type of the operand or result `of` is this one unless the form says another.
+    /// Default type of the operand or result `of`, which the form may override.
     ///
     /// # Panics
     /// If the name is not declared: definitions are part of the compiler.
@@ -442,7 +446,7 @@ impl OpDef {
         OpDef { more_regions: true, ..self.region(name, false) }
     }
 
-    /// A region whose blocks end with `terminator` if the custom form does not say how.
+    /// A region whose blocks end with `terminator` where the custom form omits it.
     #[must_use]
     pub fn region_ending(mut self, name: &'static str, may_be_empty: bool, terminator: &'static str) -> Self {
         self.regions.push(RegionDef { name, may_be_empty, implicit: Some(terminator) });
@@ -458,7 +462,7 @@ impl OpDef {
         self.successor_with(name, Arity::One, operands, None)
     }
 
-    /// Any successor.
+    /// A successor with any arity.
     ///
     /// # Panics
     /// If there is no such operand.
@@ -493,21 +497,21 @@ impl OpDef {
         self
     }
 
-    /// Ops directly inside need not name this dialect.
+    /// Ops directly inside may omit the prefix of this dialect.
     #[must_use]
     pub fn default_dialect(mut self, dialect: &'static str) -> Self {
         self.default_dialect = dialect;
         self
     }
 
-    /// What the results are called.
+    /// Names of the results.
     #[must_use]
     pub fn result_names(mut self, names: ResultNames) -> Self {
         self.result_names = Some(names);
         self
     }
 
-    /// An operator of this row.
+    /// The operator of this row.
     #[must_use]
     pub fn row(self, row: &'static OpRow) -> OpDef {
         OpDef { row: Some(row), ..self }
@@ -522,7 +526,7 @@ impl OpDef {
 
     /// One more effect.
     #[must_use]
-    pub fn effect(mut self, access: Access, on: Resource) -> Self {
+    pub fn effect(mut self, access: Access, on: EffectResource) -> Self {
         let effect = Effect { on, access };
         match &mut self.effects {
             Effects::List(list) => list.push(effect),
@@ -533,7 +537,7 @@ impl OpDef {
         self
     }
 
-    /// The custom form, in the language of `format.rs`.
+    /// The custom form, in the language of [`super::format`].
     ///
     /// # Panics
     /// If the format is not well-formed: definitions are part of the compiler.
@@ -546,34 +550,34 @@ impl OpDef {
         self
     }
 
-    /// Runs as the kernel of the same name.
+    /// The op runs as the kernel of the same name.
     #[must_use]
     pub fn kernel(self) -> Self {
         OpDef { has_kernel: true, ..self }
     }
 
-    /// The kernel returns before its results are there.
+    /// The kernel may return before its results are available.
     #[must_use]
     pub fn asynchronous(mut self) -> Self {
         self.sync = false;
         self
     }
 
-    /// Always the same cost.
+    /// A fixed cost.
     #[must_use]
     pub fn cost(mut self, cost: u32) -> Self {
         self.cost = Cost::Fixed(cost);
         self
     }
 
-    /// The kernel does next to nothing.
+    /// The kernel has negligible cost.
     #[must_use]
     pub fn small(mut self) -> Self {
         self.cost = Cost::Small;
         self
     }
 
-    /// The kernel takes long: it sleeps, or works through tensors.
+    /// The kernel has a large cost: it sleeps or processes tensors.
     #[must_use]
     pub fn large(mut self) -> Self {
         self.cost = Cost::Large;
@@ -587,7 +591,7 @@ impl OpDef {
         self
     }
 
-    /// What the functions that its attributes name must get and give.
+    /// Expected types of the functions that attributes refer to.
     #[must_use]
     pub fn callee_type(mut self, ty: CalleeType) -> Self {
         self.callee_type = Some(ty);
@@ -609,9 +613,9 @@ impl OpDef {
         self
     }
 
-    // ---- questions ----
+    // ---- queries ----
 
-    /// `tfrt` of `tfrt.add.i32`.
+    /// Prefix of the name: `tfrt` of `tfrt.add.i32`.
     pub fn dialect(&self) -> &str {
         self.name.split('.').next().unwrap_or("")
     }
@@ -631,7 +635,8 @@ impl OpDef {
         self.has_open_operand
     }
 
-    /// True if the op accepts one chain more than declared, as its last operand: it runs as a kernel that takes none.
+    /// True if the op accepts one chain more than declared, as its last operand: it runs as a kernel, and no
+    /// operand is declared as a chain or variadic.
     pub fn accepts_implicit_chain(&self) -> bool {
         self.has_kernel && !self.takes_chain && self.variadic_operand.is_none()
     }
@@ -646,62 +651,62 @@ impl OpDef {
         self.variadic_result
     }
 
-    /// The number of the declared operand that actual operand `i` of `n` stands for, by counting; nothing for the
-    /// implicit chain and for surplus.
+    /// The index of the declared operand for actual operand `i` of `n`, by counting. `None` for the implicit
+    /// chain and surplus operands.
     pub fn operand_index(&self, i: usize, n: usize) -> Option<usize> {
         declared_index(self.variadic_operand(), self.operands.len(), i, n)
             .filter(|d| *d < self.operands.len())
     }
 
-    /// The declared operand that actual operand `i` of `n` stands for, by counting.
+    /// The declared operand for actual operand `i` of `n`, by counting.
     pub fn operand_def(&self, i: usize, n: usize) -> Option<&OperandDef> {
         self.operand_index(i, n).and_then(|d| self.operands.get(d))
     }
 
-    /// The declared result that actual result `i` of `n` stands for.
+    /// The declared result for actual result `i` of `n`.
     pub fn result_def(&self, i: usize, n: usize) -> Option<&ResultDef> {
         declared_index(self.variadic_result(), self.results.len(), i, n).and_then(|d| self.results.get(d))
     }
 
-    /// Mode of actual operand `i` of `n`: what is not declared (an implicit chain) is required.
+    /// Mode of actual operand `i` of `n`. Undeclared operands (an implicit chain) are required.
     pub fn operand_mode(&self, i: usize, n: usize) -> OperandMode {
         self.operand_def(i, n).map_or(OperandMode::Required, |o| o.mode)
     }
 
     /// The operand or result called `name`.
-    pub fn value_named(&self, name: &str) -> Option<Of> {
-        let operand = self.operands.iter().position(|o| o.name == name).map(Of::Operand);
-        operand.or_else(|| self.results.iter().position(|r| r.name == name).map(Of::Result))
+    pub fn value_named(&self, name: &str) -> Option<PartRef> {
+        let operand = self.operands.iter().position(|o| o.name == name).map(PartRef::Operand);
+        operand.or_else(|| self.results.iter().position(|r| r.name == name).map(PartRef::Result))
     }
 
     /// The name of a declared operand or result.
-    pub fn value_name(&self, of: Of) -> Option<&'static str> {
+    pub fn value_name(&self, of: PartRef) -> Option<&'static str> {
         match of {
-            Of::Operand(i) => self.operands.get(i).map(|o| o.name),
-            Of::Result(i) => self.results.get(i).map(|r| r.name),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).map(|o| o.name),
+            PartRef::Result(i) => self.results.get(i).map(|r| r.name),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
     /// The only type that an operand or result may have, if there is one.
-    pub fn only_type(&self, of: Of) -> Option<TypeId> {
+    pub fn only_type(&self, of: PartRef) -> Option<TypeId> {
         match of {
-            Of::Operand(i) => self.operands.get(i).and_then(|o| o.ty.only()),
-            Of::Result(i) => self.results.get(i).and_then(|r| r.ty.only()),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).and_then(|o| o.ty.only()),
+            PartRef::Result(i) => self.results.get(i).and_then(|r| r.ty.only()),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
-    /// How many values a declared operand or result stands for.
-    pub fn arity(&self, of: Of) -> Option<Arity> {
+    /// Arity of a declared operand or result.
+    pub fn arity(&self, of: PartRef) -> Option<Arity> {
         match of {
-            Of::Operand(i) => self.operands.get(i).map(|o| o.arity),
-            Of::Result(i) => self.results.get(i).map(|r| r.arity),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => self.operands.get(i).map(|o| o.arity),
+            PartRef::Result(i) => self.results.get(i).map(|r| r.arity),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
-    /// The words of a declared attribute that is a choice of words.
+    /// The enumeration of a declared attribute, if it is one.
     pub fn enum_attr(&self, i: usize) -> Option<&'static EnumDef> {
         match self.attrs.get(i)?.kind {
             AttrConstraint::Enum(words) => Some(words),
@@ -709,8 +714,8 @@ impl OpDef {
         }
     }
 
-    /// The rule for the type of an operand or result.
-    pub fn type_rule(&self, of: Of) -> Option<&TypeRule> {
+    /// The inference rule for the type of an operand or result.
+    pub fn type_rule(&self, of: PartRef) -> Option<&TypeRule> {
         self.type_rules.iter().find(|r| r.of == of)
     }
 
@@ -719,13 +724,14 @@ impl OpDef {
         self.attrs.iter().find(|a| a.name == name)
     }
 
-    /// Attributes that name functions: they become the kernel's function operands, in this order.
+    /// Attributes that refer to functions. They become the kernel's function operands, in this order.
     pub fn function_attrs(&self) -> impl Iterator<Item = &AttrDef> {
         self.attrs.iter().filter(|a| matches!(a.kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol))
     }
 }
 
-/// Maps an actual position to a declared one when the declaration at `variadic` stands for any number of values.
+/// Maps an actual position to a declared one when the declaration at `variadic` stands for any number of
+/// values.
 fn declared_index(variadic: Option<usize>, declared: usize, i: usize, n: usize) -> Option<usize> {
     match variadic {
         Some(v) if i >= v => {

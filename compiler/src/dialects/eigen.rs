@@ -1,18 +1,19 @@
-//! `eigen` and `tf_sync`: TFRT's kernels on images and matrices, into tensors that are there already: ordered by chains, or in synchronous functions.
+//! `eigen` and `tf_sync`: TFRT's kernels on images and matrices, which write into existing tensors. Chains
+//! order them, except in synchronous functions.
 //!
-//! Nobody declares their forms or the names of their attributes.
+//! TFRT declares neither forms nor attribute names for them.
 
 use super::short::*;
-use super::{Access, Arity, OpDef, OperandMode, Registry, Resource, TypeConstraint as T};
+use super::{Access, Arity, EffectResource, OpDef, OperandMode, Registry, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
-/// Reads these tensors and writes the last one.
+/// An op that reads these tensors and writes the last one.
 fn into(name: String, summary: &'static str, tensors: &[&'static str]) -> OpDef {
     let n_inputs = tensors.len() as u8 - 1;
     let def = tensors.iter().fold(OpDef::new(name, summary), |def, name| def.operand(name, TENSOR));
     (0..n_inputs)
-        .fold(def, |def, i| def.effect(Access::Read, Resource::Operand(i)))
-        .effect(Access::Write, Resource::Operand(n_inputs))
+        .fold(def, |def, i| def.effect(Access::Read, EffectResource::Operand(i)))
+        .effect(Access::Write, EffectResource::Operand(n_inputs))
         .kernel()
         .large()
 }
@@ -51,17 +52,17 @@ fn eigen(r: &mut Registry) {
     let norm = ["scale", "offset", "mean", "variance"];
     let def = OpDef::new("eigen.batch_norm.f32", "normalizes images in place")
         .operand("input", TENSOR)
-        .effect(Access::Write, Resource::Operand(0));
+        .effect(Access::Write, EffectResource::Operand(0));
     let def = norm.iter().fold(def, |def, name| def.operand(name, TENSOR));
-    let def = (1..5).fold(def, |def, i| def.effect(Access::Read, Resource::Operand(i)));
+    let def = (1..5).fold(def, |def, i| def.effect(Access::Read, EffectResource::Operand(i)));
     r.add(def.operand("chain", CHAIN).result("done", CHAIN).unnamed(1, 0).kernel().large());
     let inputs = ["output_grad", "input", "scale", "mean", "variance"];
     let def = OpDef::new("eigen.batch_norm.grad.f32", "the gradients of a normalization by fixed moments");
     let def = inputs.iter().fold(def, |def, name| def.operand(name, TENSOR)).operand("chain", CHAIN);
     let outs = ["input_grad", "scale_grad", "offset_grad"];
     let def = outs.iter().fold(def, |def, name| def.operand(name, TENSOR));
-    let def = (0..5).fold(def, |def, i| def.effect(Access::Read, Resource::Operand(i)));
-    let def = (6..9).fold(def, |def, i| def.effect(Access::Write, Resource::Operand(i)));
+    let def = (0..5).fold(def, |def, i| def.effect(Access::Read, EffectResource::Operand(i)));
+    let def = (6..9).fold(def, |def, i| def.effect(Access::Write, EffectResource::Operand(i)));
     let done = ["input_done", "scale_done", "offset_done"];
     let def = done.iter().fold(def, |def, name| def.result(name, CHAIN));
     r.add(def.unnamed(1, 0).kernel().large());
@@ -75,9 +76,9 @@ fn eigen(r: &mut Registry) {
                 .operand("c", TENSOR)
                 .operand("chain", CHAIN)
                 .result("done", CHAIN)
-                .effect(Access::Read, Resource::Operand(1))
-                .effect(Access::Read, Resource::Operand(2))
-                .effect(Access::Write, Resource::Operand(4))
+                .effect(Access::Read, EffectResource::Operand(1))
+                .effect(Access::Read, EffectResource::Operand(2))
+                .effect(Access::Write, EffectResource::Operand(4))
                 .kernel()
                 .large(),
         );

@@ -1,15 +1,15 @@
 //! Enumerations: attributes that custom forms write as words.
 //!
-//! An [`EnumDef`] is a choice of one: the attribute is an integer, the form has the word that stands at its position.
-//! A [`FlagsDef`] is a set: the attribute is `#dialect.name<a, b>`, the form has `<a, b>`. The empty set is what an op
-//! without the attribute means, so an op never has it: [`FlagsDef::canonical`] is how the parser makes that so.
+//! An [`EnumDef`] is an enumeration: the attribute is an integer, the form has the word at that position. A
+//! [`FlagsDef`] is a set: the attribute is `#dialect.name<a, b>`, the form has `<a, b>`. The empty set is
+//! represented by the absence of the attribute; the parser establishes that by [`FlagsDef::canonical`].
 
 use crate::ir::{AttrId, AttrKind, Context, KnownType};
 
-/// A choice of one word.
+/// An enumeration: one word out of several.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EnumDef {
-    /// What it is, for messages.
+    /// Noun for messages.
     pub what: &'static str,
     /// Type of the integer.
     pub ty: KnownType,
@@ -42,21 +42,21 @@ pub struct FlagsDef {
     pub name: &'static str,
     /// The words; word `i` is bit `i`.
     pub words: &'static [&'static str],
-    /// The word for all of them, if there is one.
+    /// The word for the full set, if there is one.
     pub all: Option<&'static str>,
-    /// What stands between words.
+    /// Text between words.
     pub separator: &'static str,
 }
 
 impl FlagsDef {
     const NONE: &'static str = "none";
 
-    /// The set with every word.
+    /// The full set, as bits.
     pub fn full(&self) -> u32 {
         (1 << self.words.len()) - 1
     }
 
-    /// The set that a word stands for.
+    /// The bits of a word.
     pub fn bits_of(&self, word: &str) -> Option<u32> {
         if word == Self::NONE {
             return Some(0);
@@ -67,13 +67,13 @@ impl FlagsDef {
         self.words.iter().position(|w| *w == word).map(|i| 1 << i)
     }
 
-    /// The set in `<a, b>`, brackets included.
+    /// The bits of `<a, b>`, brackets included.
     fn parse(&self, text: &str) -> Option<u32> {
         let words = text.trim().strip_prefix('<')?.strip_suffix('>')?;
         words.split(',').try_fold(0, |set, word| Some(set | self.bits_of(word.trim())?))
     }
 
-    /// The set that an attribute is.
+    /// The bits of an attribute.
     pub fn bits(&self, cx: &Context, attr: AttrId) -> Option<u32> {
         match *cx.attr(attr) {
             AttrKind::Opaque { text, ty: None } => self.parse(cx.str(text).strip_prefix(self.name)?),
@@ -81,7 +81,7 @@ impl FlagsDef {
         }
     }
 
-    /// `<a, b>`.
+    /// The set as text, `<a, b>`.
     pub fn text(&self, bits: u32) -> String {
         let words: Vec<&str> = match self.all {
             Some(all) if bits == self.full() => vec![all],
@@ -91,7 +91,7 @@ impl FlagsDef {
         format!("<{}>", words.join(self.separator))
     }
 
-    /// The attribute for a set; none for the empty set.
+    /// The attribute for a set; `None` for the empty set.
     pub fn attr(&self, cx: &mut Context, bits: u32) -> Option<AttrId> {
         if bits == 0 {
             return None;
@@ -101,7 +101,8 @@ impl FlagsDef {
         Some(cx.attr_id(AttrKind::Opaque { text, ty: None }))
     }
 
-    /// An attribute as an op keeps it: words in order, nothing for the empty set. What is no set stays as it is.
+    /// Canonical form of a set attribute: words in order, `None` for the empty set. Other attributes stay as
+    /// they are.
     pub fn canonical(&self, cx: &mut Context, attr: AttrId) -> Option<AttrId> {
         match self.bits(cx, attr) {
             Some(bits) => self.attr(cx, bits),

@@ -1,10 +1,10 @@
-//! The words of what the dialects' own verifiers find (`E07..`): one function per code.
+//! Diagnostics of the dialects' verifiers (`E07..`): one function per code.
 
 use crate::diag::Diagnostic;
 use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
 use crate::print::{loc_text, type_text};
 
-/// An error about an op: at its place in the text, or else with its location as a note.
+/// An error about an op, at its place in the text, else with its location as a note.
 pub fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
     let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
     located(m, op, d)

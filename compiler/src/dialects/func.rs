@@ -87,7 +87,7 @@ pub(super) fn ops(r: &mut Registry) {
     );
 }
 
-/// A function without a body is private, or nobody could find the body.
+/// Checks that a function without a body is private: no other module could supply the body.
 fn verify_function(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let Some(func) = Func::of(m, op) else { return };
     let visibility = func.sym_visibility(m).and_then(|a| m.cx.as_str(a));
@@ -96,7 +96,7 @@ fn verify_function(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The symbol is a function of the result's type.
+/// Checks that the symbol refers to a function of the result's type.
 fn verify_constant(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let Some(constant) = Constant::of(m, op) else { return };
     let Some(AttrKind::Symbol { root, nested }) = constant.value(m).map(|a| m.cx.attr(a)) else { return };

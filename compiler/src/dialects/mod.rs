@@ -1,4 +1,5 @@
-//! The op table: one definition per op, from which parser, printer, verifier, passes, emit and documentation read.
+//! The op table: one definition per op, shared by parser, printer, verifier, passes, emission and
+//! documentation.
 //!
 //! To add an op, add one [`OpDef`] to its dialect's file here, and one kernel to the runtime:
 //!
@@ -8,9 +9,11 @@
 //!     .pure().traits(Traits::COMMUTATIVE).format("operands attr-dict").kernel().cost(1));
 //! ```
 //!
-//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are made with
-//! [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example of the README. Which file is which dialect: `builtin` (module), `func`, `cf`, `scf`,
-//! `arith`, `tfrt`, `tfrt_test`, `tfrt_dht`, `ts`, `cpu`, `eigen` (with `tf_sync`), `tf`. Passes read the parts of an op through its typed [`view`].
+//! A [`Registry`] is a set of definitions; [`Registry::standard`] has all dialects of this crate. Others are
+//! made with [`Registry::new`] and [`Registry::with`], as `tools/tests/add_an_op.rs` does, the worked example
+//! of the README. Files by dialect: `builtin` (module), `func`, `cf`, `scf`, `arith`, `tfrt`, `tfrt_test`,
+//! `tfrt_dht`, `ts`, `cpu`, `eigen` (with `tf_sync`), `tf`. Passes read the parts of an op through its typed
+//! [`view`].
 
 pub(crate) mod access;
 pub mod constraint;
@@ -44,8 +47,8 @@ pub mod view;
 
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, Effects, Folded, OpDef, OperandDef, OperandMode,
-    RegionDef, Resource, ResultDef, SuccessorDef,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OperandDef,
+    OperandMode, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;

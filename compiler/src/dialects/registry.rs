@@ -1,4 +1,4 @@
-//! Sets of op definitions, which are the IR's table of ops.
+//! Sets of op definitions: the op table of the IR.
 
 use super::def::OpDef;
 use crate::ir::{Capacity, Context, Module, OpId, OpInfo, OpNameData, OpTable};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub struct Registry {
     defs: IndexMap<String, OpDef, FxBuildHasher>,
-    /// Those of further dialects, of which a program uses few.
+    /// Dialects whose definitions are made on first use.
     pub(super) lazy: Vec<Lazy>,
     /// Other names under which an op may be written: `module`.
     pub(super) aliases: IndexMap<&'static str, &'static str, FxBuildHasher>,
@@ -20,7 +20,7 @@ pub struct Registry {
     default_dialects: Vec<&'static str>,
 }
 
-/// Definitions that are made when somebody asks for an op of these dialects.
+/// Op definitions that are made on the first lookup of an op of these dialects.
 pub(super) struct Lazy {
     pub(super) dialects: &'static [&'static str],
     ops: fn(&mut Registry),
@@ -39,19 +39,20 @@ impl Registry {
         Self::default()
     }
 
-    /// More definitions.
+    /// The registry with the definitions of one more dialect.
     #[must_use]
     pub fn with(mut self, dialect: fn(&mut Registry)) -> Self {
         dialect(&mut self);
         self
     }
 
-    /// More definitions, all of these dialects, that are made when somebody asks for one of them. Their ops are written in full.
+    /// Adds the definitions of these dialects on the first lookup of one of their ops. Their ops are written
+    /// with the full name.
     pub(super) fn add_lazily(&mut self, dialects: &'static [&'static str], ops: fn(&mut Registry)) {
         self.lazy.push(Lazy { dialects, ops, made: OnceLock::new() });
     }
 
-    /// Keeps the registry for the life of the process, as contexts need it.
+    /// Leaks the registry, since contexts need it for the life of the process.
     pub fn leak(self) -> &'static Registry {
         Box::leak(Box::new(self))
     }
@@ -68,7 +69,8 @@ impl Registry {
         assert!(self.defs.insert(name, def).is_none(), "op defined twice");
     }
 
-    /// Adds patterns to an op of another dialect, if that is defined: those that make ops which it does not know.
+    /// Adds patterns to an op of another dialect, if that op is defined: patterns that create ops unknown to
+    /// that dialect.
     pub fn extend(&mut self, name: &str, patterns: &[Pattern]) {
         if let Some(def) = self.defs.get_mut(name) {
             *def = patterns.iter().fold(def.clone(), |def, pattern| def.pattern(*pattern));
@@ -96,7 +98,7 @@ impl Registry {
         }
     }
 
-    /// The name of today for an op of 2020: `hex.add.i32` is `tfrt.add.i32`.
+    /// The current name of an op of 2020: `hex.add.i32` is `tfrt.add.i32`.
     pub fn modern_name(&self, name: &str) -> Option<String> {
         let (dialect, rest) = name.split_once('.')?;
         let dialect = match dialect {
@@ -108,7 +110,7 @@ impl Registry {
         Some(format!("{dialect}.{rest}")).filter(|name| self.find(name).is_some())
     }
 
-    /// The definition of `name` where `dialect` need not be named.
+    /// The definition of `name` in a place where `dialect` may be omitted.
     pub fn find_short(&self, dialect: &str, name: &str) -> Option<&OpDef> {
         if dialect.is_empty() || name.contains('.') {
             return None;
@@ -116,7 +118,7 @@ impl Registry {
         self.defs.get(format!("{dialect}.{name}").as_str())
     }
 
-    /// True if an op may be written so somewhere.
+    /// True if `name` is the spelling of an op in some place.
     pub fn is_op_name(&self, name: &str) -> bool {
         self.find(name).is_some()
             || self.aliases.contains_key(name)

@@ -1,6 +1,6 @@
-//! `scf`: conditions and loops with regions, as upstream has them.
+//! `scf`: conditions and loops with regions, as upstream.
 //!
-//! Ending without a result, the blocks of `scf.if` and `scf.for` need not say `scf.yield`.
+//! Blocks of `scf.if` and `scf.for` without results may omit `scf.yield`.
 
 use super::short::I1;
 use super::view::{Operand, Operands, Region, Results, views};
@@ -116,7 +116,7 @@ fn types(m: &Module, values: impl Iterator<Item = ValueId>) -> Vec<TypeId> {
     values.map(|v| m.value_type(v)).collect()
 }
 
-/// The entry arguments of region `index` have these types.
+/// Checks that the entry arguments of region `index` have these types.
 fn check_args(m: &Module, op: OpId, index: usize, want: &[TypeId], diags: &mut Vec<Diagnostic>) {
     let Some(entry) = m.entry(m.regions_of(op)[index]) else { return };
     let found = types(m, m.args(entry).iter().copied());
@@ -125,18 +125,19 @@ fn check_args(m: &Module, op: OpId, index: usize, want: &[TypeId], diags: &mut V
     }
 }
 
-/// The types that an op gives to the op around it, if it is what ends such a region.
-type Gives = fn(&Module, OpId) -> Option<Vec<TypeId>>;
+/// Types that a terminator passes to the parent op; `None` for another op.
+type YieldedTypes = fn(&Module, OpId) -> Option<Vec<TypeId>>;
 
-const YIELDS: (&str, Gives) = ("scf.yield", |m, op| Some(types(m, Yield::of(m, op)?.results(m))));
-const CONDITION: (&str, Gives) = ("scf.condition", |m, op| Some(types(m, Condition::of(m, op)?.args(m))));
+const YIELDS: (&str, YieldedTypes) = ("scf.yield", |m, op| Some(types(m, Yield::of(m, op)?.results(m))));
+const CONDITION: (&str, YieldedTypes) =
+    ("scf.condition", |m, op| Some(types(m, Condition::of(m, op)?.args(m))));
 
-/// The blocks of a region of `op` end with `name`, giving values of these types.
+/// Checks that the blocks of a region of `op` end with `name` and that it passes values of these types.
 fn check_end(
     m: &Module,
     op: OpId,
     region: RegionId,
-    (name, gives): (&str, Gives),
+    (name, gives): (&str, YieldedTypes),
     want: &[TypeId],
     diags: &mut Vec<Diagnostic>,
 ) {
@@ -144,7 +145,7 @@ fn check_end(
         match gives(m, last) {
             Some(found) if found != want => diags.push(errors::yielded(m, last, want, &found, op)),
             Some(_) => {}
-            // Branches, and what is not known.
+            // Branches and unregistered ops.
             None if !m.successors(last).is_empty() || m.def(last).is_none_or(|d| d.name == name) => {}
             None => diags.push(errors::wrong_end(m, last, name, op)),
         }

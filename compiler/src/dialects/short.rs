@@ -1,4 +1,4 @@
-//! Short names for the tables.
+//! Abbreviations used by the op tables.
 
 use super::constraint::TypeConstraint::{self, Is};
 use crate::ir::KnownType;

@@ -63,7 +63,7 @@ fn views_name_what_the_table_declares() {
     }
     const WRONG: &[view::Declared] = &[view::Declared {
         op: "scf.for",
-        parts: &[("init_args", <view::Operand<3> as view::Part>::declared)],
+        parts: &[("init_args", <view::Operand<3> as view::ViewPart>::declared)],
     }];
     let found = view::disagreements(Registry::standard(), WRONG);
     assert_eq!(found, ["scf.for: init_args is None"], "a variadic operand is no single one");

@@ -3,7 +3,8 @@
 use super::short::*;
 use super::view::{Attr, Operands, Results, views};
 use super::{
-    Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, Traits, TypeConstraint as T,
+    Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry, Traits,
+    TypeConstraint as T,
 };
 use crate::fold::{patterns, tfrt as fold};
 use crate::ir::KnownType as K;
@@ -74,10 +75,10 @@ pub(super) fn ops(r: &mut Registry) {
     ));
 }
 
-/// Types whose constants are one attribute.
+/// Types whose constants have a single attribute.
 const SCALARS: [K; 9] = [K::I1, K::I32, K::I64, K::UI32, K::UI64, K::BF16, K::F16, K::F32, K::F64];
 
-/// The complex types, and the types of their parts.
+/// The complex types with the types of their parts.
 const COMPLEX: [(K, K, &str); 2] =
     [(K::Complex64, K::F32, "complex64"), (K::Complex128, K::F64, "complex128")];
 
@@ -126,7 +127,7 @@ fn prints(r: &mut Registry) {
             .operand("value", T::Is(k))
             .operand("chain", CHAIN)
             .result("done", CHAIN)
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Write, EffectResource::Output)
             .kernel();
         r.add(if form { def.format("operands attr-dict") } else { def });
     };
@@ -220,7 +221,7 @@ fn chains(r: &mut Registry) {
     );
 }
 
-/// Two operands and a result of one type. `form`: TFRT defines a custom form; else the op is written in generic form.
+/// A binary op on one type. `form`: TFRT defines a custom form; else the op is written in generic form.
 fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
     let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
         .operand("lhs", T::Is(k))
@@ -234,7 +235,7 @@ fn binary(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trait
     r.add(folded(def, op, k));
 }
 
-/// Two operands of one type and a truth value.
+/// A comparison of two operands of one type, with an `i1` result.
 fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Traits, form: bool) {
     let def = OpDef::new(format!("tfrt.{op}.{}", k.name()), summary)
         .operand("lhs", T::Is(k))
@@ -248,7 +249,7 @@ fn compare(r: &mut Registry, op: &str, k: K, summary: &'static str, traits: Trai
     r.add(folded(def, op, k));
 }
 
-/// The op with the folder that computes what its kernel does.
+/// Adds the folder that computes the same as the kernel.
 fn folded(def: OpDef, op: &str, k: K) -> OpDef {
     let def = match (op, k) {
         ("add" | "mul", K::I32 | K::I64) => def.pattern(patterns::tfrt::CONSTANTS),

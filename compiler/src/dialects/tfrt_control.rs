@@ -1,6 +1,7 @@
 //! `tfrt`: conditions, loops and calls of functions.
 //!
-//! Arguments of a region have the names of the operands that they get: `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
+//! Arguments of a region have the names of the corresponding operands:
+//! `tfrt.if %c, %a : (i32) -> i32 { ... %a ... }`.
 
 use super::short::*;
 use super::tfrt_verify::{
@@ -82,7 +83,7 @@ pub(super) fn many(def: OpDef, name: &'static str) -> OpDef {
     def.operand_with(name, T::Any, Arity::Variadic, OperandMode::Required)
 }
 
-/// An op with regions that see nothing from outside.
+/// Makes the regions isolated from above.
 pub(super) fn regions(mut def: OpDef) -> OpDef {
     def.effects = Effects::Recursive;
     def.traits(Traits::ISOLATED)

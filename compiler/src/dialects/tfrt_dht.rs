@@ -1,9 +1,9 @@
-//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains in synchronous functions.
-//! With them `tfrt_sht`, tensors of strings, and `btf`, tensors in files.
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place. Chains order the ops; synchronous
+//! functions need none. Also `tfrt_sht`, tensors of strings, and `btf`, tensors in files.
 
 use super::short::*;
 use super::{
-    Access, Arity, AttrConstraint as A, OpDef, OperandMode, Registry, Resource, TypeConstraint as T,
+    Access, Arity, AttrConstraint as A, EffectResource, OpDef, OperandMode, Registry, TypeConstraint as T,
 };
 use crate::ir::KnownType as K;
 
@@ -13,7 +13,7 @@ const STRING: T = T::Is(K::String);
 /// Ranks for which creation kernels exist.
 const RANKS: std::ops::RangeInclusive<usize> = 0..=5;
 
-/// Element types: the suffix, and the type of a number.
+/// Element types: the suffix and the type of a number.
 const TYPES: [(&str, K); 11] = [
     ("ui8", K::UI8),
     ("ui32", K::UI32),
@@ -28,10 +28,10 @@ const TYPES: [(&str, K); 11] = [
     ("complex128", K::Complex128),
 ];
 
-/// Those that are not compared.
+/// The element types without comparison.
 const HALVES: [(&str, K); 2] = [("f16", K::F16), ("bf16", K::BF16)];
 
-/// What the numbers in lists are. Those that are complex stand there as real and imaginary part, one after the other.
+/// The type of the numbers in a list. A complex number is written as two, real and imaginary part.
 fn part(k: K) -> K {
     match k {
         K::Complex64 => K::F32,
@@ -82,7 +82,7 @@ fn buffers(r: &mut Registry) {
             .operand("size", I64)
             .operand("alignment", I64)
             .result("buffer", BUFFER)
-            .effect(Access::Alloc, Resource::Result(0))
+            .effect(Access::Alloc, EffectResource::Result(0))
             .format("operands attr-dict")
             .kernel(),
         );
@@ -102,8 +102,8 @@ fn buffers(r: &mut Registry) {
             .operand("value", what)
             .operand("chain", CHAIN)
             .result("done", CHAIN)
-            .effect(Access::Read, Resource::Operand(0))
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Read, EffectResource::Operand(0))
+            .effect(Access::Write, EffectResource::Output)
             .kernel()
     };
     r.add(
@@ -118,8 +118,8 @@ fn buffers(r: &mut Registry) {
     r.add(
         OpDef::new("tfrt_dht_sync.print_tensor", "prints type, shape and values of a tensor")
             .operand("tensor", TENSOR)
-            .effect(Access::Read, Resource::Operand(0))
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Read, EffectResource::Operand(0))
+            .effect(Access::Write, EffectResource::Output)
             .format("operands attr-dict")
             .kernel(),
     );
@@ -151,7 +151,7 @@ fn creation(r: &mut Registry, t: &str) {
                 )
                 .attr("shape", A::IntArray(K::I64))
                 .result("tensor", TENSOR)
-                .effect(Access::Alloc, Resource::Result(0))
+                .effect(Access::Alloc, EffectResource::Result(0))
                 .format("$shape attr-dict")
                 .kernel(),
             );
@@ -186,7 +186,7 @@ fn contents(r: &mut Registry, t: &str, k: K) {
             .operand("chain", CHAIN)
             .attr("value", number(k))
             .result("done", CHAIN)
-            .effect(Access::Write, Resource::Operand(0))
+            .effect(Access::Write, EffectResource::Operand(0))
             .format("operands $value attr-dict")
             .kernel(),
     );
@@ -197,7 +197,7 @@ fn contents(r: &mut Registry, t: &str, k: K) {
             .operand("chain", CHAIN)
             .attr("values", A::NumberArray(part(k)))
             .result("done", CHAIN)
-            .effect(Access::Write, Resource::Operand(0))
+            .effect(Access::Write, EffectResource::Operand(0))
             .format("operands $values attr-dict")
             .kernel(),
     );
@@ -205,7 +205,7 @@ fn contents(r: &mut Registry, t: &str, k: K) {
         OpDef::new(format!("tfrt_dht_sync.set_tensor_with_constant_values.{t}"), SET)
             .operand("tensor", TENSOR)
             .attr("values", A::NumberArray(part(k)))
-            .effect(Access::Write, Resource::Operand(0))
+            .effect(Access::Write, EffectResource::Operand(0))
             .format("operands $values attr-dict")
             .kernel(),
     );
@@ -215,14 +215,14 @@ fn contents(r: &mut Registry, t: &str, k: K) {
             .operand("chain", CHAIN)
             .operand_with("values", T::Is(k), Arity::Variadic, OperandMode::Required)
             .result("done", CHAIN)
-            .effect(Access::Write, Resource::Operand(0))
+            .effect(Access::Write, EffectResource::Operand(0))
             .kernel(),
     );
     r.add(
         OpDef::new(format!("tfrt_dht_sync.create_dense_tensor.{t}"), "a tensor of fixed shape and contents")
             .unnamed(2, 0)
             .result("tensor", TENSOR)
-            .effect(Access::Alloc, Resource::Result(0))
+            .effect(Access::Alloc, EffectResource::Result(0))
             .kernel(),
     );
     r.add(
@@ -244,8 +244,8 @@ fn compares(name: String, summary: &'static str) -> OpDef {
         .operand("chain", CHAIN)
         .result("equal", I1)
         .result("done", CHAIN)
-        .effect(Access::Read, Resource::Operand(0))
-        .effect(Access::Read, Resource::Operand(1))
+        .effect(Access::Read, EffectResource::Operand(0))
+        .effect(Access::Read, EffectResource::Operand(1))
         .kernel()
 }
 

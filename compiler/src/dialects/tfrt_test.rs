@@ -1,14 +1,15 @@
-//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels that exist to be tested with. As in TFRT, few have a custom form.
+//! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels that exist to be tested with. As in TFRT, few have a custom
+//! form.
 //!
-//! TFRT declares ops for some of these kernels only. For the others nobody says what their attributes are called: they are
-//! [unnamed](OpDef::unnamed), and TFRT's own programs may call them as they like.
+//! TFRT declares ops for some of these kernels only. The attributes of the others have no declared names:
+//! they are [unnamed](OpDef::unnamed), and programs may use any names.
 
 use super::short::*;
 use super::tfrt_control::{many, regions};
 use super::tfrt_test_tensors;
 use super::tfrt_verify::{verify_all, verify_benchmark};
 use super::{
-    Access, Arity, AttrConstraint as A, DefaultValue, OpDef, OperandMode, Registry, Resource,
+    Access, Arity, AttrConstraint as A, DefaultValue, EffectResource, OpDef, OperandMode, Registry,
     TypeConstraint as T,
 };
 use crate::ir::KnownType as K;
@@ -20,7 +21,7 @@ const COORDINATE: T = T::Opaque("!my.coordinate");
 const TENSOR_TYPE: T = T::Opaque("!tfrt.tensor_type");
 const TEST_RESOURCE: T = T::Opaque("!tfrt.test.resource");
 
-/// Operands, results: types in order.
+/// An op with operands and results of these types.
 fn test(name: &str, summary: &'static str, operands: &[T], results: &[T]) -> OpDef {
     const OPERANDS: [&str; 3] = ["a", "b", "c"];
     const RESULTS: [&str; 4] = ["x", "y", "z", "w"];
@@ -29,7 +30,7 @@ fn test(name: &str, summary: &'static str, operands: &[T], results: &[T]) -> OpD
     RESULTS.iter().zip(results).fold(def, |def, (name, ty)| def.result(name, *ty))
 }
 
-/// Any operands, and as many results of the same types.
+/// An op with any operands and as many results of the same types.
 fn passing(name: &str, summary: &'static str) -> OpDef {
     many(OpDef::new(name, summary), "operands")
         .result_with("results", T::Any, Arity::Variadic)
@@ -39,7 +40,7 @@ fn passing(name: &str, summary: &'static str) -> OpDef {
 }
 
 fn prints(def: OpDef) -> OpDef {
-    def.effect(Access::Write, Resource::Output)
+    def.effect(Access::Write, EffectResource::Output)
 }
 
 pub(super) fn ops(r: &mut Registry) {
@@ -55,7 +56,7 @@ pub(super) fn ops(r: &mut Registry) {
     tfrt_test_tensors::ops(r);
 }
 
-/// Training data: records, and pictures in them.
+/// Ops that read training data: records and the images in them.
 fn records(r: &mut Registry) {
     const I64: T = T::Is(K::I64);
     const EXAMPLE: T = T::Is(K::ProtoExample);
@@ -198,7 +199,7 @@ fn failures(r: &mut Registry) {
     }
     r.add(
         test("tfrt_test.cancel", "cancels the execution; gives 0 and the chain", &[CHAIN], &[I32, CHAIN])
-            .effect(Access::Write, Resource::ExecutionContext),
+            .effect(Access::Write, EffectResource::ExecutionContext),
     );
 }
 
@@ -286,7 +287,7 @@ fn functions(r: &mut Registry) {
             .attr("duration_secs", A::Int(K::I32))
             .attr("max_count", A::Int(K::I32))
             .default_attr("num_warmup_runs", A::Int(K::I32), DefaultValue::Int(1))
-            .effect(Access::Write, Resource::Output)
+            .effect(Access::Write, EffectResource::Output)
             .kernel()
             .asynchronous()
     };
@@ -307,7 +308,7 @@ fn functions(r: &mut Registry) {
     );
 }
 
-/// What finds out about values, attributes and the request.
+/// Ops that inspect values, attributes and the request.
 fn inspections(r: &mut Registry) {
     r.add(
         many(

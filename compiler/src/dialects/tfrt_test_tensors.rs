@@ -1,12 +1,13 @@
-//! The tensor ops of `tfrt_test` that TFRT's training examples use. Nobody declares their forms or the names of their attributes.
+//! The tensor ops of `tfrt_test` in TFRT's training examples. TFRT declares neither their forms nor their
+//! attribute names.
 
 use super::short::*;
-use super::{Access, OpDef, Registry, Resource, TypeConstraint as T};
+use super::{Access, EffectResource, OpDef, Registry, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
 const OPERANDS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Reads its operands; gives a chain, or something new.
+/// An op that reads its operands and returns a chain or a new value.
 fn op(name: &str, summary: &'static str, operands: &[T], result: Option<T>) -> OpDef {
     let def = OpDef::new(name, summary).kernel();
     let def = OPERANDS.iter().zip(operands).fold(def, |def, (name, ty)| def.operand(name, *ty));
@@ -16,9 +17,9 @@ fn op(name: &str, summary: &'static str, operands: &[T], result: Option<T>) -> O
     }
 }
 
-/// Writes the tensor that is operand number `out`.
+/// An op that writes the tensor that is operand number `out`.
 fn into(name: &str, summary: &'static str, operands: &[T], out: u8) -> OpDef {
-    op(name, summary, operands, Some(CHAIN)).effect(Access::Write, Resource::Operand(out))
+    op(name, summary, operands, Some(CHAIN)).effect(Access::Write, EffectResource::Operand(out))
 }
 
 pub(super) fn ops(r: &mut Registry) {
@@ -43,11 +44,11 @@ pub(super) fn ops(r: &mut Registry) {
         r.add(into(&format!("tfrt_test.matmul.{t}.2"), "e = a * b * c + d * e", &scaled, 4));
         r.add(
             op(&format!("tfrt_test_sync.matmul.{t}.2"), "e = a * b * c + d * e", &scaled, None)
-                .effect(Access::Write, Resource::Operand(4)),
+                .effect(Access::Write, EffectResource::Operand(4)),
         );
         r.add(
             op(&format!("tfrt_test_sync.relu.{t}"), "b = the greater of a and 0", &[TENSOR; 2], None)
-                .effect(Access::Write, Resource::Operand(1)),
+                .effect(Access::Write, EffectResource::Operand(1)),
         );
         for (name, summary) in [("argmax", "the column of each row's greatest"), ("reduce_mean", "the mean")]
         {

@@ -1,17 +1,15 @@
-//! What `tfrt`'s and `tfrt_test`'s ops want of their regions and of the functions that they call; and how TFRT says that it is not so.
+//! Constraints of `tfrt` and `tfrt_test` ops on their regions and callees, with TFRT's messages for
+//! violations.
 
 use super::{Traits, errors};
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, RegionId, TypeId, TypeKind};
 
-/// Types in order.
-pub(super) type Types = Vec<TypeId>;
-
 fn operands(m: &Module, op: OpId, first: usize) -> impl Iterator<Item = TypeId> + '_ {
     m.operands(op).skip(first).map(|v| m.value_type(v))
 }
 
-fn results(m: &Module, op: OpId) -> Types {
+fn results(m: &Module, op: OpId) -> Vec<TypeId> {
     m.results(op).map(|v| m.value_type(v)).collect()
 }
 
@@ -19,13 +17,14 @@ fn block_of_range() -> [TypeId; 2] {
     [KnownType::I32.id(); 2]
 }
 
-/// Of a call: a function gets all operands and gives all results.
+/// Expected types of the callee of a plain call: all operands, all results.
 pub(crate) fn all_types(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let types = |v| m.value_type(v);
     (m.operands(op).map(types).collect(), m.results(op).map(types).collect())
 }
 
-/// Whether values of these types may be passed as those, exactly or, to what runs, as tensors of other shapes.
+/// True if values of these types may be passed for the wanted types: equal types or, for kernels, tensors of
+/// other shapes.
 pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kernel: bool) -> bool {
     let cx = &m.cx;
     let is_tensor = |ty: TypeId| matches!(cx.ty(ty), TypeKind::Tensor { .. });
@@ -36,58 +35,61 @@ pub(crate) fn are_passed(m: &Module, found: &[TypeId], want: &[TypeId], is_kerne
         && found.iter().zip(want).all(|(&found, &want)| found == want || alike(found, want))
 }
 
-/// Of `tfrt.cond`: functions get what follows the condition.
-pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Types, Types) {
+/// Expected types of the callees of `tfrt.cond`: the operands after the condition.
+pub(super) fn after_condition(m: &Module, op: OpId, _: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     (operands(m, op, 1).collect(), results(m, op))
 }
 
-/// Of `tfrt.while`: the function gets what follows the condition; it gives what the loop does, and whether there is a next time.
-pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+/// Expected types of the body of `tfrt.while`: arguments are the operands after the condition; results are
+/// those of the loop and the condition of the next iteration.
+pub(super) fn loop_body(m: &Module, op: OpId, given: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let (passed, mut taken) = after_condition(m, op, given);
     taken.push(KnownType::I1.id());
     (passed, taken)
 }
 
-/// Of `tfrt.parallel_call.i32`: the function gets a block's ends and what follows the block size; it gives nothing or a chain.
-pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Types, Types) {
+/// Expected types of the callee of `tfrt.parallel_call.i32`: arguments are the bounds of a block and the
+/// operands after the block size; results are none or a chain.
+pub(super) fn block_call(m: &Module, op: OpId, given: &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>) {
     let passed = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
     (passed, if given.is_empty() { Vec::new() } else { vec![KnownType::Chain.id()] })
 }
 
-/// What a function is to the op that calls it, in TFRT's words.
+/// The role of a callee, in TFRT's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum CalleeRole {
     Callee,
-    /// `true` or `false` of a condition.
+    /// The `true` or `false` branch of a condition.
     Branch(bool),
-    /// Of the blocks of a range.
+    /// The function run for each block of a range.
     Block,
 }
 
 /// The role of the function that an attribute names.
-pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> Role {
+pub(crate) fn callee_role(m: &Module, op: OpId, attr: &str) -> CalleeRole {
     match m.op_name_str(op) {
-        "tfrt.cond" => Role::Branch(attr == "a_true_fn"),
-        "tfrt.parallel_call.i32" => Role::Block,
-        _ => Role::Callee,
+        "tfrt.cond" => CalleeRole::Branch(attr == "a_true_fn"),
+        "tfrt.parallel_call.i32" => CalleeRole::Block,
+        _ => CalleeRole::Callee,
     }
 }
 
-impl Role {
-    /// TFRT's words for a function that does not fit: what it gets and takes, what it gives and what is wanted of it.
+impl CalleeRole {
+    /// TFRT's message for a callee with wrong types. Types of arguments: passed and taken; of results: wanted
+    /// and given.
     pub(crate) fn mismatch(
         self,
         (passed, taken): (&[TypeId], &[TypeId]),
         (wanted, given): (&[TypeId], &[TypeId]),
     ) -> String {
         let of = match self {
-            Role::Callee => "callee",
-            Role::Branch(true) => "true function",
-            Role::Branch(false) => "false function",
-            Role::Block => return block_mismatch((passed, taken), given),
+            CalleeRole::Callee => "callee",
+            CalleeRole::Branch(true) => "true function",
+            CalleeRole::Branch(false) => "false function",
+            CalleeRole::Block => return block_mismatch((passed, taken), given),
         };
         let what = |what: &str| match self {
-            Role::Callee => format!("{what} type mismatch"),
+            CalleeRole::Callee => format!("{what} type mismatch"),
             _ => format!("{what} type mismatch for {of}"),
         };
         if passed.len() != taken.len() {
@@ -107,7 +109,7 @@ fn block_mismatch((passed, taken): (&[TypeId], &[TypeId]), given: &[TypeId]) -> 
     let text = if passed.len() != taken.len() {
         "incorrect number of callee operands"
     } else if !taken.starts_with(&block_of_range()) {
-        // Their spelling.
+        // Their spelling ("stard").
         "callee must take stard and end indices first"
     } else if passed != taken {
         "operand type mismatch"
@@ -119,17 +121,17 @@ fn block_mismatch((passed, taken): (&[TypeId], &[TypeId]), given: &[TypeId]) -> 
     text.to_owned()
 }
 
-/// What a region gives: types that are known, or one of any type.
-enum Gives {
-    These(Types),
+/// Expected results of a region: known types, or one value of any type.
+enum RegionResults {
+    These(Vec<TypeId>),
     One,
 }
 
-/// Regions that get and give what their op does, but for its first operands.
-fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<Diagnostic>) {
+/// Checks that regions take the given arguments and return the expected results.
+fn check(m: &Module, op: OpId, args: &[TypeId], gives: &RegionResults, diags: &mut Vec<Diagnostic>) {
     for (index, &region) in m.regions_of(op).iter().enumerate() {
         let Some(entry) = m.entry(region) else { continue };
-        let found: Types = m.args(entry).iter().map(|a| m.value_type(*a)).collect();
+        let found: Vec<TypeId> = m.args(entry).iter().map(|a| m.value_type(*a)).collect();
         if !are_passed(m, args, &found, true) {
             diags.push(errors::region_args(m, op, index, args, &found));
         }
@@ -137,26 +139,26 @@ fn check(m: &Module, op: OpId, args: &[TypeId], gives: &Gives, diags: &mut Vec<D
     }
 }
 
-fn check_end(m: &Module, op: OpId, region: RegionId, gives: &Gives, diags: &mut Vec<Diagnostic>) {
+fn check_end(m: &Module, op: OpId, region: RegionId, gives: &RegionResults, diags: &mut Vec<Diagnostic>) {
     let Some(last) = m.entry(region).and_then(|entry| m.last_op(entry)) else { return };
-    // What ends it otherwise is reported by the verifier.
+    // The verifier reports any other terminator.
     if !m.traits(last).has(Traits::RETURN) {
         return;
     }
-    let found: Types = operands(m, last, 0).collect();
+    let found: Vec<TypeId> = operands(m, last, 0).collect();
     match gives {
-        Gives::These(want) if !are_passed(m, &found, want, true) => {
+        RegionResults::These(want) if !are_passed(m, &found, want, true) => {
             diags.push(errors::yielded(m, last, want, &found, op));
         }
-        Gives::One if found.len() != 1 => diags.push(errors::not_one_value(m, op, last, found.len())),
+        RegionResults::One if found.len() != 1 => diags.push(errors::not_one_value(m, op, last, found.len())),
         _ => {}
     }
 }
 
-/// Of `tfrt.if` and `tfrt.repeat.i32`.
+/// Verifies the regions of `tfrt.if` and `tfrt.repeat.i32`.
 pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 1).collect();
-    check(m, op, &args, &Gives::These(results(m, op)), diags);
+    let args: Vec<TypeId> = operands(m, op, 1).collect();
+    check(m, op, &args, &RegionResults::These(results(m, op)), diags);
     let has_no_else = m.regions_of(op).get(1).is_some_and(|&region| m.blocks_of(region).is_empty());
     let lacks_else = has_no_else && m.n_results(op) > 0;
     if lacks_else {
@@ -164,23 +166,23 @@ pub(super) fn verify_after_first(m: &Module, op: OpId, diags: &mut Vec<Diagnosti
     }
 }
 
-/// Of `tfrt_test.do.async`.
+/// Verifies the region of `tfrt_test.do.async`.
 pub(super) fn verify_all(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 0).collect();
-    check(m, op, &args, &Gives::These(results(m, op)), diags);
+    let args: Vec<TypeId> = operands(m, op, 0).collect();
+    check(m, op, &args, &RegionResults::These(results(m, op)), diags);
 }
 
-/// Of `tfrt_test.benchmark`.
+/// Verifies the region of `tfrt_test.benchmark`.
 pub(super) fn verify_benchmark(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = operands(m, op, 0).collect();
-    check(m, op, &args, &Gives::One, diags);
+    let args: Vec<TypeId> = operands(m, op, 0).collect();
+    check(m, op, &args, &RegionResults::One, diags);
 }
 
-/// Of `tfrt.parallel_for.i32`: nothing is given, or a chain.
+/// Verifies the region of `tfrt.parallel_for.i32`, which returns nothing or a chain.
 pub(super) fn verify_blocks(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
-    let args: Types = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
+    let args: Vec<TypeId> = block_of_range().into_iter().chain(operands(m, op, 3)).collect();
     let last = m.regions_of(op).first().and_then(|&region| m.last_op(m.entry(region)?));
     let gives_nothing = last.is_some_and(|last| m.n_operands(last) == 0);
     let gives = if gives_nothing { Vec::new() } else { vec![KnownType::Chain.id()] };
-    check(m, op, &args, &Gives::These(gives), diags);
+    check(m, op, &args, &RegionResults::These(gives), diags);
 }

@@ -1,14 +1,14 @@
-//! `ts` and `ts_sync`: shapes as values, so that their computation is apart from that of the tensors.
+//! `ts` and `ts_sync`: shapes as values, which separates their computation from that of the tensors.
 //!
-//! `matmul_shape` and `reduce_shape` are ours; the others are TFRT's.
+//! `matmul_shape` and `reduce_shape` are our own; the others are TFRT's.
 
 use super::short::*;
-use super::{Access, AttrConstraint as A, OpDef, Registry, Resource, TypeConstraint as T};
+use super::{Access, AttrConstraint as A, EffectResource, OpDef, Registry, TypeConstraint as T};
 use crate::ir::KnownType as K;
 
 const PARTIAL: T = T::Is(K::PartialShape);
 
-/// Shapes whose rank is part of the type.
+/// Shape types of fixed rank.
 const FIXED_RANK: [(usize, K); 3] =
     [(1, K::FixedRankShape1), (2, K::FixedRankShape2), (3, K::FixedRankShape3)];
 
@@ -103,7 +103,7 @@ fn print(name: String, ty: T) -> OpDef {
         .operand("shape", ty)
         .operand("chain", CHAIN)
         .result("done", CHAIN)
-        .effect(Access::Write, Resource::Output)
+        .effect(Access::Write, EffectResource::Output)
         .format("operands attr-dict")
         .kernel()
 }

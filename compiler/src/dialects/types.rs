@@ -1,16 +1,16 @@
-//! Types that work element by element, and types that follow from others.
+//! Elementwise types and type inference.
 //!
-//! A [`TypeRule`] is what lets a form leave a type out: `arith.cmpi eq, %a, %b : i32` says the type of `%a`, from which
-//! those of `%b` and of the result follow. The parser applies the rule, the verifier checks it.
+//! A [`TypeRule`] lets a form omit a type: in `arith.cmpi eq, %a, %b : i32` the type of `%a` is written, and
+//! the types of `%b` and of the result are inferred. The parser applies the rule, the verifier checks it.
 
-use super::format::Of;
+use super::format::PartRef;
 use crate::ir::{Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
 use smallvec::{SmallVec, smallvec};
 
 /// The types of a few values.
 pub(crate) type Types = SmallVec<[TypeId; 4]>;
 
-/// What the elements of a type are.
+/// Kinds of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementKind {
     /// `i1`.
@@ -26,7 +26,7 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    /// Is a type of this kind?
+    /// True if the type is of this kind.
     pub fn holds(self, cx: &Context, ty: TypeId) -> bool {
         let integer = || matches!(cx.ty(ty), TypeKind::Integer { sign: Signedness::Signless, .. });
         let float = || matches!(cx.ty(ty), TypeKind::Float(_));
@@ -39,7 +39,7 @@ impl ElementKind {
         }
     }
 
-    /// In words.
+    /// Description for messages.
     pub fn name(self) -> &'static str {
         match self {
             ElementKind::Bool => "i1",
@@ -51,10 +51,10 @@ impl ElementKind {
     }
 }
 
-/// How a type follows from another.
+/// Inference of a type from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeFn {
-    /// It is the same.
+    /// The same type.
     Same,
     /// `i1`, in the same shape.
     I1Like,
@@ -65,7 +65,7 @@ pub enum TypeFn {
 }
 
 impl TypeFn {
-    /// The types that follow from `from`; none if it is not of the right kind.
+    /// The types inferred from `from`; `None` if it is not of the right kind.
     pub fn apply(self, cx: &mut Context, from: TypeId) -> Option<Vec<TypeId>> {
         match self {
             TypeFn::Same => Some(vec![from]),
@@ -75,7 +75,7 @@ impl TypeFn {
         }
     }
 
-    /// Do the types follow from `from`?
+    /// True if these are the types inferred from `from`.
     pub fn holds(self, cx: &Context, from: TypeId, types: &[TypeId]) -> bool {
         let i1_like = |ty: &TypeId| cx.element(*ty) == KnownType::I1.id() && cx.same_container(from, *ty);
         match self {
@@ -86,7 +86,7 @@ impl TypeFn {
         }
     }
 
-    /// In words, for messages and documentation.
+    /// Description for messages and documentation.
     pub fn describe(self) -> &'static str {
         match self {
             TypeFn::Same => "the same type as",
@@ -97,35 +97,35 @@ impl TypeFn {
     }
 }
 
-/// The type of an operand or result that a form need not write, since it follows from another.
+/// Inference rule for the type of an operand or result, which the form then omits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeRule {
-    /// Whose.
-    pub of: Of,
-    /// From what.
+    /// The operand or result.
+    pub of: PartRef,
+    /// The source of the inference.
     pub from: TypeSource,
-    /// How.
+    /// The function of the source.
     pub by: TypeFn,
 }
 
-/// Where the type of a [`TypeRule`] comes from.
+/// Source of the type of a [`TypeRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeSource {
     /// The type of an operand or result.
-    Value(Of),
+    Value(PartRef),
     /// The type of a declared attribute.
     Attr(usize),
-    /// This one, unless the form says another.
+    /// This type, which the form may override.
     Default(KnownType),
 }
 
 impl TypeRule {
-    /// Does the rule give a type that a form may change?
+    /// True if the form may override the inferred type.
     pub fn is_default(&self) -> bool {
         matches!(self.from, TypeSource::Default(_))
     }
 
-    /// The types from which the rule starts.
+    /// The source types of the rule.
     pub fn source(&self, m: &Module, op: OpId) -> Types {
         match self.from {
             TypeSource::Value(of) => m.types_of(op, of),
@@ -138,7 +138,7 @@ impl TypeRule {
         }
     }
 
-    /// Are the types of the op as the rule says?
+    /// True if the op's types satisfy the rule.
     pub fn holds(&self, m: &Module, op: OpId) -> bool {
         let types = m.types_of(op, self.of);
         match (self.by, self.source(m, op).as_slice()) {
@@ -149,12 +149,12 @@ impl TypeRule {
     }
 }
 
-/// The type of a declared operand or result of an op none of which is optional or variadic.
-pub fn declared_type(m: &Module, op: OpId, of: Of) -> Option<TypeId> {
+/// The type of a declared operand or result, for an op whose parts are all of arity one.
+pub fn declared_type(m: &Module, op: OpId, of: PartRef) -> Option<TypeId> {
     let value = match of {
-        Of::Operand(i) => m.operands(op).nth(i),
-        Of::Result(i) => m.results(op).nth(i),
-        Of::Operands | Of::Results => None,
+        PartRef::Operand(i) => m.operands(op).nth(i),
+        PartRef::Result(i) => m.results(op).nth(i),
+        PartRef::Operands | PartRef::Results => None,
     };
     value.map(|v| m.value_type(v))
 }

@@ -1,6 +1,6 @@
 //! Typed views of ops: `scf::For::of(m, op)?.lower_bound(m)` instead of operand number 0 of whatever `op` is.
 //!
-//! A dialect declares them beside its table, naming the parts as the table does:
+//! A dialect declares them beside its table, with the names of the parts in the table:
 //!
 //! ```text
 //! views! {
@@ -9,44 +9,45 @@
 //! }
 //! ```
 //!
-//! A view is the op's id and nothing else. It exists only for an op of that name with as many operands, successors
-//! and regions as the table asks for, so reading a part needs no lookup and cannot fail, verified or not. After the op has
-//! changed, make a new view. A test holds the names and numbers of all views against the table.
+//! A view consists of the op's id. It is only created for an op of that name with as many operands,
+//! successors and regions as the table requires, so reading a part needs no lookup and cannot fail, verified
+//! or not. A view is invalid after a change of the op. A test compares the names and numbers of all views
+//! with the table.
 //!
-//! Not here: building ops (`rewrite`), and decoding of attributes, which a view gives as they are.
+//! Not here: building ops (`rewrite`), and decoding of attributes, which a view returns as they are.
 
 use super::Registry;
 use super::def::{Arity, OpDef};
 use crate::ir::{AttrId, BlockId, Module, OpId, RegionId, ValueId};
 use std::ops::Range;
 
-/// A part of an op: which one, and of what type.
-pub trait Part {
-    /// What reading it gives.
-    type Of<'m>;
+/// A part of an op, by position and type.
+pub trait ViewPart {
+    /// The value of the part.
+    type Output<'m>;
 
-    /// Reads it from an op that [`fits`].
-    fn read(m: &Module, op: OpId) -> Self::Of<'_>;
+    /// Reads the part from an op that [`fits`].
+    fn read(m: &Module, op: OpId) -> Self::Output<'_>;
 
-    /// The name that the table has for it, if it declares such a part.
+    /// The declared name of the part, if the definition has such a part.
     fn declared(def: &OpDef) -> Option<&'static str>;
 }
 
-/// The operand declared as number `I`: one, and only such ones before it.
+/// The operand declared as number `I`. It and all operands before it have arity one.
 pub struct Operand<const I: usize>;
-/// The operands that stand for declared operand `I`, whatever its arity.
+/// The operands of declared operand `I`, of any arity.
 pub struct Operands<const I: usize>;
-/// The results that stand for declared result `I`.
+/// The results of declared result `I`, of any arity.
 pub struct Results<const I: usize>;
 /// The attribute declared as number `I` in order of names.
 pub struct Attr<const I: usize>;
 /// The region declared as number `I`.
 pub struct Region<const I: usize>;
-/// The successor declared as number `I`: one, and only such ones before it.
+/// The successor declared as number `I`. It and all successors before it have arity one.
 pub struct Successor<const I: usize>;
 
-impl<const I: usize> Part for Operand<I> {
-    type Of<'m> = ValueId;
+impl<const I: usize> ViewPart for Operand<I> {
+    type Output<'m> = ValueId;
 
     fn read(m: &Module, op: OpId) -> ValueId {
         m.operand(op, I)
@@ -58,8 +59,8 @@ impl<const I: usize> Part for Operand<I> {
     }
 }
 
-impl<const I: usize> Part for Operands<I> {
-    type Of<'m> = Values<'m>;
+impl<const I: usize> ViewPart for Operands<I> {
+    type Output<'m> = Values<'m>;
 
     fn read(m: &Module, op: OpId) -> Values<'_> {
         Values { m, op, at: m.operand_range(op, I), read: Module::operand }
@@ -70,8 +71,8 @@ impl<const I: usize> Part for Operands<I> {
     }
 }
 
-impl<const I: usize> Part for Results<I> {
-    type Of<'m> = Values<'m>;
+impl<const I: usize> ViewPart for Results<I> {
+    type Output<'m> = Values<'m>;
 
     fn read(m: &Module, op: OpId) -> Values<'_> {
         Values { m, op, at: m.result_range(op, I), read: Module::result }
@@ -82,8 +83,8 @@ impl<const I: usize> Part for Results<I> {
     }
 }
 
-impl<const I: usize> Part for Attr<I> {
-    type Of<'m> = Option<AttrId>;
+impl<const I: usize> ViewPart for Attr<I> {
+    type Output<'m> = Option<AttrId>;
 
     fn read(m: &Module, op: OpId) -> Option<AttrId> {
         let name = m.cx.op_name_data(m.op_name(op)).attr_names.get(I)?;
@@ -95,8 +96,8 @@ impl<const I: usize> Part for Attr<I> {
     }
 }
 
-impl<const I: usize> Part for Region<I> {
-    type Of<'m> = RegionId;
+impl<const I: usize> ViewPart for Region<I> {
+    type Output<'m> = RegionId;
 
     fn read(m: &Module, op: OpId) -> RegionId {
         m.regions_of(op)[I]
@@ -107,8 +108,8 @@ impl<const I: usize> Part for Region<I> {
     }
 }
 
-impl<const I: usize> Part for Successor<I> {
-    type Of<'m> = BlockId;
+impl<const I: usize> ViewPart for Successor<I> {
+    type Output<'m> = BlockId;
 
     fn read(m: &Module, op: OpId) -> BlockId {
         m.successors(op)[I]
@@ -149,7 +150,8 @@ impl DoubleEndedIterator for Values<'_> {
 
 impl ExactSizeIterator for Values<'_> {}
 
-/// Is `op` of this name, with as many operands, successors and regions as its definition needs at least?
+/// True if `op` has this name and at least as many operands, successors and regions as its definition
+/// requires.
 pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
     m.def(op).is_some_and(|def| {
         def.name == name
@@ -159,18 +161,18 @@ pub fn fits(m: &Module, op: OpId, name: &str) -> bool {
     })
 }
 
-/// What a view says about its op, for [`disagreements`].
+/// Declaration of a view, for [`disagreements`].
 pub struct Declared {
     /// The op's name.
     pub op: &'static str,
-    /// The names of the parts, and [`Part::declared`] of each.
+    /// The names of the parts, and [`ViewPart::declared`] of each.
     pub parts: &'static [(&'static str, DeclaredName)],
 }
 
-/// [`Part::declared`] of a part.
+/// [`ViewPart::declared`] of a part.
 pub type DeclaredName = fn(&OpDef) -> Option<&'static str>;
 
-/// Where views do not name what the table declares.
+/// Differences between views and the table.
 pub fn disagreements(registry: &Registry, views: &[Declared]) -> Vec<String> {
     let of = |view: &Declared| {
         let Some(def) = registry.find(view.op) else { return vec![format!("{} is not defined", view.op)] };
@@ -206,17 +208,17 @@ macro_rules! views {
                     pub fn $part(
                         self,
                         m: &$crate::ir::Module,
-                    ) -> <$kind as $crate::dialects::view::Part>::Of<'_> {
-                        <$kind as $crate::dialects::view::Part>::read(m, self.0)
+                    ) -> <$kind as $crate::dialects::view::ViewPart>::Output<'_> {
+                        <$kind as $crate::dialects::view::ViewPart>::read(m, self.0)
                     }
                 )*
             }
         )*
 
-        /// The views declared here, to be held against the table.
+        /// The views declared here, for comparison with the table.
         pub const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
             op: $name,
-            parts: &[$((stringify!($part), <$kind as $crate::dialects::view::Part>::declared)),*],
+            parts: &[$((stringify!($part), <$kind as $crate::dialects::view::ViewPart>::declared)),*],
         }),*];
     };
 }

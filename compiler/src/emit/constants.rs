@@ -1,7 +1,7 @@
-//! Types, attributes and locations of the IR as those of a file, each converted once.
+//! Conversion of the IR's types, attributes and locations to those of a file, each converted once.
 //!
-//! Children come first, in the order in which they stand, without recursion. So the order in the file depends on what the module says, and not on
-//! when its parts were interned.
+//! Children are converted first, in their order, without recursion. So the order in the file depends on the
+//! module's contents only, not on the order of interning.
 
 use bef_format::write::Writer;
 use bef_format::{DType, StringId};
@@ -14,15 +14,15 @@ use crate::ir::{
 };
 use crate::print;
 
-/// A step of the way through what an attribute or location is made of, children first.
-enum Visit<T> {
+/// A step of the iterative traversal of an attribute or location, children first.
+enum ConstantVisit<T> {
     Enter(T),
     Leave(T),
 }
 
-/// What was converted so far, by id.
+/// Converted types, attributes and locations, by id.
 #[derive(Default)]
-pub(super) struct Constants {
+pub(super) struct ConstantEncoder {
     types: Vec<Option<bef_format::TypeId>>,
     attrs: Vec<Option<bef_format::AttrId>>,
     locations: Vec<Option<bef_format::LocationId>>,
@@ -30,22 +30,22 @@ pub(super) struct Constants {
     absent: Option<bef_format::AttrId>,
     /// The modules that kernels compile, by name.
     compiled: FxHashMap<StrId, bef_format::AttrId>,
-    /// The line of the last place in the text: the next one is near.
+    /// The line of the last converted place in the text, near which the next one is likely to be.
     line: u32,
 }
 
-impl Constants {
+impl ConstantEncoder {
     /// A name as a string of the file.
     pub(super) fn name(&mut self, m: &Module, w: &mut Writer, name: StrId) -> StringId {
         *slot(&mut self.names, name.0).get_or_insert_with(|| w.string(m.cx.str(name)))
     }
 
-    /// What stands for an optional attribute that an op does not have.
+    /// Placeholder for an absent optional attribute.
     pub(super) fn absent(&mut self, w: &mut Writer) -> bef_format::AttrId {
         *self.absent.get_or_insert_with(|| w.attr_text(ABSENT))
     }
 
-    /// A module that kernels compile: what refers to it from now on is a unit of it.
+    /// Adds a module that kernels compile. Later references to it become compilation units.
     pub(super) fn compiled(&mut self, w: &mut Writer, m: &Module, name: StrId, text: &str, place: u32) {
         self.compiled.insert(name, w.attr_compiled_module(m.cx.str(name), text, place));
     }
@@ -58,24 +58,25 @@ impl Constants {
         if let Some(id) = *slot(&mut self.attrs, attr.0) {
             return id;
         }
-        let mut pending = vec![Visit::Enter(attr)];
+        let mut pending = vec![ConstantVisit::Enter(attr)];
         while let Some(visit) = pending.pop() {
             match visit {
-                Visit::Leave(id) => {
+                ConstantVisit::Leave(id) => {
                     let converted = self.convert(m, w, id);
                     *slot(&mut self.attrs, id.0) = Some(converted);
                 }
-                // A child that several share is converted when it is first met.
-                Visit::Enter(id) if self.has_attr(id) => {}
-                Visit::Enter(id) => {
-                    pending.push(Visit::Leave(id));
+                // A child shared by several parents is converted at its first visit.
+                ConstantVisit::Enter(id) if self.has_attr(id) => {}
+                ConstantVisit::Enter(id) => {
+                    pending.push(ConstantVisit::Leave(id));
                     match m.cx.attr(id) {
-                        // Numbers of one type are stored as such, not as children.
+                        // Numbers of one type are stored as a typed array, not as children.
                         AttrKind::Array(elements) if scalar_type(m, elements).is_none() => {
-                            pending.extend(elements.iter().rev().copied().map(Visit::Enter));
+                            pending.extend(elements.iter().rev().copied().map(ConstantVisit::Enter));
                         }
                         AttrKind::Dict(entries) => {
-                            pending.extend(entries.iter().rev().map(|&(_, value)| Visit::Enter(value)));
+                            pending
+                                .extend(entries.iter().rev().map(|&(_, value)| ConstantVisit::Enter(value)));
                         }
                         _ => {}
                     }
@@ -164,7 +165,7 @@ impl Constants {
         }
     }
 
-    /// An array whose elements are numbers of one type, as such.
+    /// An array of numbers of one type, as a typed array.
     fn scalars(&mut self, m: &Module, w: &mut Writer, elements: &[AttrId]) -> Option<bef_format::AttrId> {
         let (ty, dtype) = scalar_type(m, elements)?;
         let mut bytes = Vec::with_capacity(elements.len() * dtype.size());
@@ -175,7 +176,7 @@ impl Constants {
         Some(w.attr_scalars(ty, dtype, &bytes, false))
     }
 
-    /// An empty array of numbers of a type that only the op's definition knows.
+    /// An empty array of numbers; the element type comes from the op's definition.
     pub(super) fn empty_scalars(
         &mut self,
         m: &Module,
@@ -187,7 +188,7 @@ impl Constants {
         Some(w.attr_scalars(ty, dtype, &[], false))
     }
 
-    /// A location; none if it says nothing.
+    /// A location; `None` if it is unknown.
     pub(super) fn location(
         &mut self,
         m: &Module,
@@ -203,35 +204,35 @@ impl Constants {
         if let Some(id) = *slot(&mut self.locations, loc.0) {
             return Some(id);
         }
-        let mut pending = vec![Visit::Enter(loc)];
+        let mut pending = vec![ConstantVisit::Enter(loc)];
         while let Some(visit) = pending.pop() {
             let id = match visit {
-                Visit::Leave(id) => {
+                ConstantVisit::Leave(id) => {
                     let converted = self.convert_location(m, w, id);
                     *slot(&mut self.locations, id.0) = Some(converted);
                     continue;
                 }
-                // The writer knows it from now on.
-                Visit::Enter(id) if id.is_place() => {
+                // The writer has it from now on.
+                ConstantVisit::Enter(id) if id.is_place() => {
                     self.convert_location(m, w, id);
                     continue;
                 }
-                Visit::Enter(id) => id,
+                ConstantVisit::Enter(id) => id,
             };
             if slot(&mut self.locations, id.0).is_some() {
                 continue;
             }
-            pending.push(Visit::Leave(id));
+            pending.push(ConstantVisit::Leave(id));
             match &*m.cx.loc(id) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::Range { .. } => {}
                 LocKind::Name { name: _, child } => {
-                    pending.extend((*child != LocId::UNKNOWN).then_some(Visit::Enter(*child)));
+                    pending.extend((*child != LocId::UNKNOWN).then_some(ConstantVisit::Enter(*child)));
                 }
                 LocKind::CallSite { callee, caller } => {
-                    pending.extend([Visit::Enter(*caller), Visit::Enter(*callee)]);
+                    pending.extend([ConstantVisit::Enter(*caller), ConstantVisit::Enter(*callee)]);
                 }
                 LocKind::Fused { locs, metadata: _ } => {
-                    pending.extend(locs.iter().rev().copied().map(Visit::Enter));
+                    pending.extend(locs.iter().rev().copied().map(ConstantVisit::Enter));
                 }
             }
         }
@@ -245,7 +246,7 @@ impl Constants {
             let file = self.name(m, w, cx.places().file);
             return w.location_place(file, line, col);
         }
-        // A place refers to nothing, so this goes one level down at most.
+        // A place refers to nothing, so this recurses one level at most.
         let known = |known: &mut Self, w: &mut Writer, id: LocId| {
             if id.is_place() {
                 return known.convert_location(m, w, id);
@@ -273,7 +274,7 @@ impl Constants {
     }
 }
 
-/// The type of the elements of an array that are all numbers of one type.
+/// Element type of an array of numbers of one type.
 fn scalar_type(m: &Module, elements: &[AttrId]) -> Option<(TypeId, DType)> {
     let ty = m.cx.attr_type(*elements.first()?)?;
     let dtype = dtype(m, ty).filter(|dtype| dtype.size() <= 8)?;
@@ -299,7 +300,7 @@ fn slot<T: Clone>(table: &mut Vec<Option<T>>, id: u32) -> &mut Option<T> {
     &mut table[i]
 }
 
-/// The element type that a type is, if a file can hold its values.
+/// The BEF element type of a type, if a file can hold its values.
 pub(crate) fn dtype(m: &Module, ty: TypeId) -> Option<DType> {
     Some(match *m.cx.ty(ty) {
         TypeKind::Integer { width, sign } => match (width, sign) {
@@ -327,7 +328,7 @@ pub(crate) fn dtype(m: &Module, ty: TypeId) -> Option<DType> {
     })
 }
 
-/// Shape and element type of a tensor or vector whose elements a file can hold.
+/// Shape and element type of a tensor or vector type, if a file can hold its elements.
 pub(crate) fn dense_type(m: &Module, ty: TypeId) -> Option<(&[i64], DType)> {
     let (shape, elem) = m.cx.ty(ty).shaped()?;
     let shape = shape.filter(|dims| dims.iter().all(|&dim| dim >= 0))?;
@@ -335,7 +336,8 @@ pub(crate) fn dense_type(m: &Module, ty: TypeId) -> Option<(&[i64], DType)> {
     Some((shape, dtype(m, elem)?))
 }
 
-/// The dimensions in `corert.shape<1x?x3>` (none if unranked), if it is written exactly as [`shape_text`] writes it.
+/// The dimensions in `corert.shape<1x?x3>` (`None` if unranked), if the text is exactly as [`shape_text`]
+/// writes it.
 fn shape(text: &str) -> Option<Option<Vec<i64>>> {
     let body = text.strip_prefix("corert.shape<")?.strip_suffix('>')?;
     let shape = if body == "*" {

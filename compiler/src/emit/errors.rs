@@ -1,4 +1,4 @@
-//! Why a module has no form in BEF: one function per code.
+//! Diagnostics for modules without an encoding in BEF: one function per code.
 
 use crate::diag::{Diagnostic, Span};
 use crate::verify::CAPTURE;

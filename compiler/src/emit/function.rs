@@ -1,11 +1,11 @@
-//! One body: registers for values, kernels for ops, results for the return.
+//! Emission of one function body: registers for values, kernels for ops, results for the return.
 
 use bef_format::write::{FunctionBuilder, KernelSpec};
 use bef_format::{FunctionId, FunctionKind, KernelCode, OperandInfo, OperandMode, StringId};
 
 use smallvec::SmallVec;
 
-use super::{ARRAY_SUFFIX, Body, EMPTY_REGION, Emitter, PROPERTY_PREFIX, Strip, errors};
+use super::{ARRAY_SUFFIX, EMPTY_REGION, Emitter, PROPERTY_PREFIX, PendingBody, Strip, errors};
 use crate::dialects::{self, AttrConstraint, OpDef, Traits, tf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 
@@ -13,7 +13,7 @@ impl Emitter<'_> {
     /// Emits body number `at` of the list.
     pub(super) fn body(&mut self, at: usize) {
         let body = self.bodies[at];
-        let Body { id, owner, block, kind, streams: _, is_region } = body;
+        let PendingBody { id, owner, block, kind, streams: _, is_region } = body;
         let mut f = if is_region {
             FunctionBuilder::new(StringId(0), kind)
         } else {
@@ -35,13 +35,13 @@ impl Emitter<'_> {
                 self.ops(&mut f, body, block);
             }
         }
-        // Whatever body comes next begins behind this one.
+        // The next body begins behind this one.
         self.first_place = self.first_place.saturating_add(f.n_registers());
         self.w.define(id, f);
         self.check_limits(owner);
     }
 
-    /// Reports the first limit of the format that was met, at the op that met it.
+    /// Reports the first exceeded limit of the format, at the op that exceeded it.
     fn check_limits(&mut self, op: OpId) {
         if let (Some(error), true) = (self.w.error(), self.diags.is_empty()) {
             self.diags.push(errors::limit(self.span(op), &error.to_string()));
@@ -100,9 +100,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn args(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+    fn args(&mut self, f: &mut FunctionBuilder, body: PendingBody, block: BlockId) {
         let m = self.m;
-        let Body { owner, is_region, .. } = body;
+        let PendingBody { owner, is_region, .. } = body;
         if !is_region {
             let found = m.args(block).iter().map(|&arg| m.value_type(arg));
             if !self.signature(owner).is_some_and(|(inputs, _)| found.eq(inputs.iter().copied())) {
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes that a value lives in a register.
+    /// Assigns a register to a value.
     fn define_value(&mut self, f: &mut FunctionBuilder, value: ValueId, register: u32) {
         self.places[value.0 as usize] = self.first_place.saturating_add(register);
         if self.strip == Strip::Nothing
@@ -131,9 +131,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn ops(&mut self, f: &mut FunctionBuilder, body: Body, block: BlockId) {
+    fn ops(&mut self, f: &mut FunctionBuilder, body: PendingBody, block: BlockId) {
         let m = self.m;
-        let mut scratch = Scratch::default();
+        let mut scratch = KernelBuffers::default();
         let mut has_returned = false;
         let (mut n_kernels, mut n_operands, mut n_registers) = (0, 0, m.args(block).len());
         for op in m.ops_in(block) {
@@ -169,9 +169,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn returns(&mut self, f: &mut FunctionBuilder, body: Body, op: OpId) {
+    fn returns(&mut self, f: &mut FunctionBuilder, body: PendingBody, op: OpId) {
         let m = self.m;
-        let Body { owner, is_region, .. } = body;
+        let PendingBody { owner, is_region, .. } = body;
         if !m.attrs(op).is_empty() {
             self.diags.push(errors::no_place(self.span(op), "an attribute of a return"));
         }
@@ -199,8 +199,8 @@ impl Emitter<'_> {
         &mut self,
         f: &mut FunctionBuilder,
         op: OpId,
-        (body, stream): (Body, u32),
-        scratch: &mut Scratch,
+        (body, stream): (PendingBody, u32),
+        scratch: &mut KernelBuffers,
     ) {
         let m = self.m;
         if let Some(code) = self.code(op).filter(|code| code.is_plain && self.diags.is_empty())
@@ -212,7 +212,7 @@ impl Emitter<'_> {
         {
             return self.plain_kernel(f, op, code);
         }
-        let Scratch { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
+        let KernelBuffers { operands, info, results, attrs, attr_names, functions, function_names } = scratch;
         for list in [&mut *attr_names, &mut *function_names] {
             list.clear();
         }
@@ -222,7 +222,8 @@ impl Emitter<'_> {
         attrs.clear();
         functions.clear();
 
-        let Some(Code { code, cost, has_usual_operands, named_attrs, is_plain: _ }) = self.code(op) else {
+        let Some(OpEncoding { code, cost, has_usual_operands, named_attrs, is_plain: _ }) = self.code(op)
+        else {
             self.diags.push(errors::no_kernel(self.span(op), m.op_name_str(op)));
             return self.assume_results(op);
         };
@@ -239,8 +240,8 @@ impl Emitter<'_> {
             operand_info(def, operands.len(), control_edges(m, op, def), info);
         }
 
-        // Declared attributes first, in their order, then the others; both sorted by name. Those that are found by name
-        // are all among the others.
+        // Declared attributes come first, in their order, then the others; both sorted by name. Attributes
+        // looked up by name are all among the others.
         let declared = &m.cx.op_name_data(m.op_name(op)).attr_names;
         let placed = if named_attrs { &[][..] } else { &**declared };
         for (i, &name) in placed.iter().enumerate() {
@@ -287,7 +288,13 @@ impl Emitter<'_> {
             let id = self.w.declare();
             functions.push(id);
             function_names.push(StringId(0));
-            self.bodies.push(Body { id, owner: op, block: blocks.first().copied(), is_region: true, ..body });
+            self.bodies.push(PendingBody {
+                id,
+                owner: op,
+                block: blocks.first().copied(),
+                is_region: true,
+                ..body
+            });
         }
 
         results.extend(m.results(op).map(|value| self.constants.ty(m, &mut self.w, m.value_type(value))));
@@ -311,8 +318,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The kernel of an op that is nothing but operands and results.
-    fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: Code) {
+    /// The kernel of an op that has only operands and results.
+    fn plain_kernel(&mut self, f: &mut FunctionBuilder, op: OpId, code: OpEncoding) {
         let m = self.m;
         let operands: SmallVec<[u32; 8]> =
             m.operands(op).enumerate().map(|(i, value)| self.register(op, i, value)).collect();
@@ -328,12 +335,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The name of an attribute or function reference; all are alike in a stripped file, which then has none.
+    /// The name of an attribute or function reference. A stripped file has no such names, so all map to one.
     fn aux_name(&mut self, text: &str) -> StringId {
         if self.strip != Strip::Nothing { StringId(0) } else { self.w.string(text) }
     }
 
-    /// The same for an attribute that is called as in the module.
+    /// The name of an attribute as in the module.
     fn attr_name(&mut self, name: StrId) -> StringId {
         if self.strip != Strip::Nothing {
             StringId(0)
@@ -342,15 +349,16 @@ impl Emitter<'_> {
         }
     }
 
-    /// After an error there will be no file; registers must still be known, so that only what is wrong is reported.
+    /// Assigns registers after an error. No file is written then, but later ops must not report undefined
+    /// registers.
     fn assume_results(&mut self, op: OpId) {
         for value in self.m.results(op) {
             self.places[value.0 as usize] = self.first_place;
         }
     }
 
-    /// What is known of the ops that are called as this one; none if they have no kernel.
-    fn code(&mut self, op: OpId) -> Option<Code> {
+    /// Cached facts about the ops of this name; `None` if they have no kernel.
+    fn code(&mut self, op: OpId) -> Option<OpEncoding> {
         let m = self.m;
         let name = m.op_name(op).0 as usize;
         if let Some(&Some(code)) = self.codes.get(name) {
@@ -365,13 +373,14 @@ impl Emitter<'_> {
         let named_attrs = def.is_some_and(|def| def.named_attrs);
         let is_plain = has_usual_operands && def.is_none_or(|def| def.attrs.is_empty());
         let code = self.w.kernel_name(m.op_name_str(op));
-        let code = Code { code, cost, has_usual_operands, named_attrs, is_plain };
+        let code = OpEncoding { code, cost, has_usual_operands, named_attrs, is_plain };
         self.codes.resize(self.codes.len().max(name + 1), None);
         self.codes[name] = Some(code);
         Some(code)
     }
 
-    /// Takes in an attribute that has a field of its own in the kernel's record; false if it is an ordinary one.
+    /// Encodes an attribute that has a field of its own in the kernel's record; returns false for an ordinary
+    /// attribute.
     fn special(
         &mut self,
         op: OpId,
@@ -392,7 +401,7 @@ impl Emitter<'_> {
             let fixed = spec.cost;
             let cost = m.cx.as_int(value).and_then(|cost| u32::try_from(cost).ok()).filter(|&cost| cost > 0);
             spec.cost = cost.unwrap_or(spec.cost);
-            // Without the attribute the cost must be the definition's, else `raise` writes the attribute.
+            // Without the attribute the cost must equal the definition's, else `raise` writes the attribute.
             return m.cx.attr_type(value) == Some(KnownType::I64.id())
                 && cost.is_some_and(|cost| cost != fixed);
         }
@@ -400,7 +409,11 @@ impl Emitter<'_> {
             match m.cx.as_str(value) {
                 Some(device) if !device.is_empty() => spec.device = self.w.device(device),
                 _ => {
-                    self.diags.push(errors::special_attr(self.span(op), "bef.device", "the name of a device"))
+                    self.diags.push(errors::special_attr(
+                        self.span(op),
+                        "bef.device",
+                        "the name of a device",
+                    ));
                 }
             }
             return true;
@@ -421,7 +434,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Takes in an attribute that refers to functions; false if it does not.
+    /// Encodes an attribute that refers to functions; returns false for other attributes.
     #[allow(clippy::too_many_arguments, reason = "the last two are one list in two columns")]
     fn function_refs(
         &mut self,
@@ -467,7 +480,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value of a declared attribute; an empty array gets the element type that the definition gives it.
+    /// The value of a declared attribute. An empty array has the element type of the definition.
     fn declared_attr(&mut self, value: AttrId, def: Option<&dialects::AttrDef>) -> bef_format::AttrId {
         let m = self.m;
         if let (AttrKind::Array(elements), Some(def)) = (m.cx.attr(value), def)
@@ -510,21 +523,21 @@ impl Emitter<'_> {
     }
 }
 
-/// What is known of the ops of one name.
+/// Cached facts about the ops of one name.
 #[derive(Clone, Copy)]
-pub(super) struct Code {
+pub(super) struct OpEncoding {
     code: KernelCode,
     cost: u32,
     has_usual_operands: bool,
-    /// The kernel finds its attributes by name.
+    /// The kernel looks its attributes up by name.
     named_attrs: bool,
-    /// An op without attributes becomes a kernel without anything of its own.
+    /// True if an op of this name without attributes becomes a plain kernel.
     is_plain: bool,
 }
 
-/// Lists that every kernel needs, kept to be filled again.
+/// Buffers reused for every kernel.
 #[derive(Default)]
-struct Scratch {
+struct KernelBuffers {
     operands: Vec<u32>,
     info: Vec<OperandInfo>,
     results: Vec<bef_format::TypeId>,
@@ -538,17 +551,18 @@ fn is_symbol(kind: AttrConstraint) -> bool {
     matches!(kind, AttrConstraint::FlatSymbol | AttrConstraint::Symbol)
 }
 
-/// Whether all operands are required, by the op's definition.
+/// True if the op's definition requires all operands.
 pub(crate) fn has_usual_operands(def: &OpDef) -> bool {
     !def.control_edges && def.is_strict()
 }
 
-/// How many of an op's operands, the last ones, are control edges.
+/// Number of control edges of an op, which are its last operands.
 fn control_edges(m: &Module, op: OpId, def: &OpDef) -> usize {
     if def.control_edges { tf::n_control_edges(m, op) } else { 0 }
 }
 
-/// The mode of each operand by the op's definition, of which the last ones are control edges; nothing if all are the usual.
+/// The mode of each operand by the op's definition, where the last ones are control edges. Empty if all have
+/// the usual mode.
 pub(crate) fn operand_info(def: &OpDef, n: usize, n_edges: usize, info: &mut Vec<OperandInfo>) {
     if has_usual_operands(def) {
         return;
@@ -569,7 +583,7 @@ fn mode(mode: dialects::OperandMode) -> OperandMode {
     }
 }
 
-/// How a mode is written in `bef.operand_modes`.
+/// Text of a mode in `bef.operand_modes`.
 pub(crate) fn mode_name(mode: OperandMode) -> &'static str {
     match mode {
         OperandMode::Required => "required",

@@ -1,7 +1,8 @@
-//! What TFRT's files cannot hold though ours can: for tools that are called by the names of TFRT's.
+//! Limits of TFRT's files that ours do not have, for tools with the names of TFRT's:
 //!
-//! * attributes other than numbers, strings, types of elements, shapes, dense tensors of numbers, symbols and lists of these;
-//! * references to functions that are not there, or to what is not in a module that kernels compile;
+//! * attributes other than numbers, strings, types of elements, shapes, dense tensors of numbers, symbols and
+//!   lists of these;
+//! * references to undefined functions, or to symbols outside of a module that kernels compile;
 //! * synchronous functions that return an argument, or one value twice.
 
 use super::errors;
@@ -12,12 +13,12 @@ use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, TypeId, TypeKind, ValueDe
 use crate::print;
 use rustc_hash::FxHashSet;
 
-/// What of a module TFRT's files cannot hold, in the order of the text.
+/// Errors for all parts of a module that TFRT's files cannot hold, in the order of the text.
 pub fn tfrt_limits(m: &Module) -> Vec<Diagnostic> {
     let mut symbols = SymbolTables::default();
     let mut diags = Vec::new();
     for function in m.functions() {
-        // That is said when it is emitted.
+        // Emission reports that.
         if m.regions_of(function).iter().any(|&region| m.blocks_of(region).len() > 1) {
             continue;
         }
@@ -47,7 +48,7 @@ fn attributes(m: &Module, op: OpId, symbols: &mut SymbolTables, diags: &mut Vec<
     }
 }
 
-/// The error if it is a reference to neither a function nor something that a kernel compiles.
+/// The error for a symbol that refers to neither a function nor a unit that a kernel compiles.
 fn undefined(
     m: &Module,
     op: OpId,
@@ -75,7 +76,7 @@ fn is_held(m: &Module, attr: AttrId) -> bool {
             AttrKind::Type(ty) if !is_element(m, *ty) => return false,
             AttrKind::Dense { ty, .. } if !is_element(m, m.cx.element(*ty)) => return false,
             AttrKind::Type(_) | AttrKind::Dense { .. } => {}
-            // A unit is how an op says that it is not strict.
+            // A unit attribute marks an op as non-strict.
             AttrKind::Unit | AttrKind::Bool(_) | AttrKind::Int { .. } | AttrKind::Float { .. } => {}
             AttrKind::Str { .. } | AttrKind::Bytes { .. } | AttrKind::Symbol { .. } => {}
             // Shapes.
@@ -86,7 +87,7 @@ fn is_held(m: &Module, attr: AttrId) -> bool {
     true
 }
 
-/// Types that tensors can have as elements.
+/// True for element types of tensors.
 fn is_element(m: &Module, ty: TypeId) -> bool {
     match m.cx.ty(ty) {
         TypeKind::Integer { width, .. } => matches!(width, 1 | 8 | 16 | 32 | 64),
@@ -95,7 +96,7 @@ fn is_element(m: &Module, ty: TypeId) -> bool {
     }
 }
 
-/// What a synchronous function returns are results of its kernels, each once.
+/// Checks that the results of a synchronous function are distinct results of its kernels.
 fn returned(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     if !m.def(op).is_some_and(|def| def.traits.has(Traits::RETURN)) {
         return;

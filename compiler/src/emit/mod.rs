@@ -1,4 +1,4 @@
-//! From a kernel graph to a BEF file.
+//! Emission: from a kernel graph to a BEF file.
 //!
 //! ```text
 //! func.func @f   ──▶ function `f`                    tfrt.return ──▶ the function's results
@@ -7,27 +7,28 @@
 //! module to compile ──▶ text                         @m::@f             ──▶ compilation unit
 //! ```
 //!
-//! Functions come in the order of the module, then the bodies of regions in the order in which they were met. Kernels
-//! come in textual order, which puts producers first, since a verified block is in that order.
+//! Functions come in the order of the module, then the bodies of regions in the order in which they were met.
+//! Kernels come in textual order. A verified block is in dominance order, so producers come first.
 //!
-//! What becomes of an op's attributes, in this order:
+//! The attributes of an op, in this order:
 //! * `bef.nonstrict` becomes the kernel's flag *any*; `bef.device = "name"` its device; `bef.operand_modes =
-//!   ["required", "lenient", "order", "after", ...]` its operand modes, which are the definition's without it;
-//!   `_tfrt_cost` its cost, unless only an attribute can say it (another type than i64, out of range).
-//! * references to functions become function ids: attributes of registered ops that are declared as symbols, and any
-//!   other symbol (or array of symbols) that names functions of the module.
-//! * references to a nested module that is marked `tfrt.compiled`, or to something in it, become compilation units: attributes that hold
-//!   the module as text, for kernels that compile it. Nothing else becomes of such a module.
-//! * the others become attributes: those of an op whose kernel finds them by name under their names; of any other op
-//!   the declared ones in the order of the definition (an optional one that is absent holds its place as [`ABSENT`]),
-//!   then the rest by name.
+//!   ["required", "lenient", "order", "after", ...]` its operand modes, which are the definition's without
+//!   it; `_tfrt_cost` its cost, unless the record cannot hold it (another type than i64, out of range).
+//! * references to functions become function ids: attributes of registered ops that are declared as symbols,
+//!   and any other symbol (or array of symbols) that names functions of the module.
+//! * references to a nested module that is marked `tfrt.compiled`, or to something in it, become compilation
+//!   units: attributes that hold the module as text, for kernels that compile it. Such a module is not
+//!   emitted otherwise.
+//! * the others become attributes: those of an op whose kernel finds them by name under their names; of any
+//!   other op the declared ones in the order of the definition (an optional one that is absent holds its
+//!   place as [`ABSENT`]), then the rest by name.
 //!
-//! The names of other attributes, of functions and values, and the locations, go into sections of their own, which
-//! [`EmitOptions::strip`] leaves out. With them, `raise` gives back the module that was emitted.
+//! The names of other attributes, of functions and values, and the locations, go into sections of their own,
+//! which [`EmitOptions::strip`] leaves out. With them, `raise` restores the emitted module.
 //!
-//! Nothing here recurses: regions wait in a list, attributes and locations are visited children first.
+//! There is no recursion: regions are in a worklist, attributes and locations are visited in post-order.
 //!
-//! Not here: whether the module makes sense (`verify`), and which kernels form streams (`streams`).
+//! Not here: verification (`verify`) and stream analysis (`streams`).
 
 mod constants;
 mod errors;
@@ -48,32 +49,32 @@ use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, OpId, StrId, ValueId, 
 use crate::print::{PrintOptions, print_op};
 use crate::streams::{Analysis, Loops, StreamOptions};
 use crate::verify::Verified;
-use constants::Constants;
+use constants::ConstantEncoder;
 
 pub use limits::tfrt_limits;
 
-/// Text of the attribute that stands for an optional attribute that an op does not have.
+/// Text of the placeholder attribute for an absent optional attribute.
 pub const ABSENT: &str = "";
-/// How the names of attributes that were properties of an unregistered op begin.
+/// Prefix of the names of attributes that were properties of an unregistered op.
 pub const PROPERTY_PREFIX: char = '<';
-/// How the names of function references end that were elements of an array.
+/// Suffix of the names of function references that were elements of an array.
 pub const ARRAY_SUFFIX: &str = "[]";
 /// Name of the function attribute that marks a region without blocks.
 pub const EMPTY_REGION: &str = "bef.empty_region";
 
-/// Name of the entry of the module's attributes that holds the resource section, as written.
+/// Name of the entry of the module's attributes that holds the text of the resource section.
 pub const RESOURCES: &str = "bef.resources";
 
-/// How to emit.
+/// Options of emission.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmitOptions {
-    /// What is left out that no execution needs.
+    /// Sections left out of the file, none of which execution needs.
     pub strip: Strip,
-    /// Store streams as TFRT does, however small they are: [`StreamOptions::stores_all`].
+    /// Store streams as TFRT does, of any size: [`StreamOptions::stores_all`].
     pub stores_all_streams: bool,
 }
 
-/// What a file may do without.
+/// Degree of stripping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strip {
     /// Nothing is left out.
@@ -81,26 +82,26 @@ pub enum Strip {
     Nothing,
     /// The names of attributes and values.
     Names,
-    /// These, and locations, and with them the names that kernels are told for debugging.
+    /// Names and locations, including the names that kernels receive for debugging.
     Debug,
 }
 
 /// Emits a module as the bytes of a BEF file.
 ///
-/// A program that has no form in a file is refused with its place. The rules that emission itself relies on are checked
-/// again, since no verifier runs behind the passes of a release build (see [`Verified`]).
+/// A program without an encoding is refused with a located error. The rules that emission itself relies on
+/// are checked again, since no verifier runs after the passes of a release build (see [`Verified`]).
 pub fn emit(module: &Verified, options: &EmitOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
     emit_parts(module, options).map(|parts| parts.to_vec())
 }
 
-/// The same without a copy, in parts to be written one after the other.
+/// Emits a module without a copy, in parts to be written one after the other.
 pub fn emit_parts(module: &Verified, options: &EmitOptions) -> Result<Parts, Vec<Diagnostic>> {
     let mut cx = Emitter {
         m: module,
         strip: options.strip,
         stores_all_streams: options.stores_all_streams,
         w: Writer::new(),
-        constants: Constants::default(),
+        constants: ConstantEncoder::default(),
         functions: FxHashMap::default(),
         places: vec![NOWHERE; module.n_value_ids()],
         first_place: 0,
@@ -123,41 +124,41 @@ pub fn emit_parts(module: &Verified, options: &EmitOptions) -> Result<Parts, Vec
     }
 }
 
-/// The place of a value that has none yet.
+/// The place of a value without a register.
 const NOWHERE: u32 = u32::MAX;
 
-/// A body that waits to be emitted.
+/// A body in the worklist.
 #[derive(Clone, Copy)]
-struct Body {
+struct PendingBody {
     id: FunctionId,
     /// The `func.func` or the op that owns the region.
     owner: OpId,
-    /// The body; none for native functions and empty regions.
+    /// The body; `None` for native functions and empty regions.
     block: Option<BlockId>,
     kind: FunctionKind,
-    /// Those of the `func.func`.
+    /// The options of its `func.func`.
     streams: StreamOptions,
     is_region: bool,
 }
 
-/// The work in progress.
+/// The state of emission.
 struct Emitter<'m> {
     m: &'m Module,
     strip: Strip,
     stores_all_streams: bool,
     w: Writer,
-    constants: Constants,
-    /// The functions that symbols can name.
+    constants: ConstantEncoder,
+    /// The functions that symbols can refer to.
     functions: FxHashMap<StrId, FunctionId>,
-    /// Where each value lives: its register, counted through all bodies so far.
+    /// The place of each value: its register number, counted through all bodies so far.
     places: Vec<u32>,
     /// The place of the first register of the body that is being emitted.
     first_place: u32,
-    /// What is known of the ops of each name.
-    codes: Vec<Option<function::Code>>,
+    /// Cached facts about the ops of each name.
+    codes: Vec<Option<function::OpEncoding>>,
     analysis: Analysis<'m>,
     loops: Loops,
-    bodies: Vec<Body>,
+    bodies: Vec<PendingBody>,
     diags: Vec<Diagnostic>,
 }
 
@@ -178,7 +179,7 @@ impl<'m> Emitter<'m> {
                 _ => rest.push((name, value)),
             }
         }
-        // Before whatever refers to them.
+        // Functions are declared before any reference to them.
         let mut n_functions = 0;
         for op in m.symbols() {
             if m.is(op, names::FUNC_FUNC) {
@@ -229,7 +230,7 @@ impl<'m> Emitter<'m> {
         self.constants.compiled(&mut self.w, m, name, &text, place);
     }
 
-    /// Gives a `func.func` its id, and puts it on the list.
+    /// Assigns an id to a `func.func` and adds it to the worklist.
     fn declare(&mut self, op: OpId) {
         let m = self.m;
         let span = self.span(op);
@@ -243,7 +244,7 @@ impl<'m> Emitter<'m> {
         }
         let blocks = m.regions_of(op).first().map_or(&[][..], |&region| m.blocks_of(region));
         if blocks.len() > 1 {
-            // Nothing else is said of what cannot be emitted.
+            // A function that cannot be emitted has this error only.
             return self.diags.push(errors::not_one_block(span, blocks.len()));
         }
         let block = blocks.first().copied();
@@ -257,15 +258,15 @@ impl<'m> Emitter<'m> {
         }
         let mut streams = StreamOptions::of_function(m, op);
         streams.stores_all |= self.stores_all_streams;
-        self.bodies.push(Body { id, owner: op, block, kind, streams, is_region: false });
+        self.bodies.push(PendingBody { id, owner: op, block, kind, streams, is_region: false });
     }
 
-    /// A location, unless there are to be none.
+    /// A location, unless locations are stripped.
     fn location(&mut self, loc: LocId) -> Option<bef_format::LocationId> {
         if self.strip == Strip::Debug { None } else { self.constants.location(self.m, &mut self.w, loc) }
     }
 
-    /// A dictionary of these attributes; none if there are none.
+    /// A dictionary of these attributes; `None` if there are none.
     fn dict(&mut self, attrs: &[(StrId, AttrId)]) -> Option<bef_format::AttrId> {
         let entries = self.dict_entries(attrs);
         if entries.is_empty() { None } else { Some(self.w.attr_dict(&entries)) }
@@ -279,7 +280,7 @@ impl<'m> Emitter<'m> {
             .collect()
     }
 
-    /// The register of an operand in the body that is being emitted; reports it if there is none.
+    /// The register of an operand in the body being emitted; reports an operand without one.
     #[inline]
     fn register(&mut self, op: OpId, i: usize, value: ValueId) -> u32 {
         match self.places[value.0 as usize] {

@@ -1,4 +1,4 @@
-//! Programs that have no form in a file.
+//! Tests of programs without an encoding in BEF.
 
 use super::{EmitOptions, emit};
 use crate::syntax::{ParseOptions, parse};
@@ -10,7 +10,7 @@ fn read(text: &str) -> Verified {
     Verified::unchecked(parsed.module.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics)))
 }
 
-/// Errors have places. Some programs are ill-formed: a pass of a release build could leave them so.
+/// Errors are located. Some programs are ill-formed, as a pass of a release build could leave them.
 #[test]
 fn what_has_no_form_is_refused() {
     let cases = [

@@ -1,17 +1,20 @@
 //! Folders of the casts of `arith`.
 //!
-//! A float that the narrower format does not have exactly is not cut off at compile time, and one that no integer of
-//! the result's width stands for is undefined: both stay.
+//! A float without an exact value in the narrower format is not truncated at compile time. A float outside of
+//! the range of the result's integer type is undefined. Both casts stay.
 
 use super::constant::{Elem, Scalar};
 use super::float::Float;
 use super::int::Int;
-use super::{Answer, attr, defined_by, read, result_type, value};
-use crate::ir::{AttrId, Module, OpId, ValueId};
+use super::{ConstantOperands, FoldResult, attr, defined_by, read, result_type, value};
+use crate::ir::{Module, OpId, ValueId};
 
-type Constants<'a> = &'a [Option<AttrId>];
-
-fn convert(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Scalar, Elem) -> Option<Scalar>) -> Answer {
+fn convert(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(Scalar, Elem) -> Option<Scalar>,
+) -> FoldResult {
     let ty = result_type(m, op)?;
     let to = Elem::of(&m.cx, ty)?;
     let result = read(m, c, 0)?.map(|x| f(x, to))?;
@@ -32,24 +35,24 @@ fn inner(m: &Module, op: OpId, name: &str) -> Option<(OpId, ValueId)> {
 }
 
 /// Skips an inner cast, in place.
-fn skip(m: &mut Module, op: OpId, names: &[&str]) -> Answer {
+fn skip(m: &mut Module, op: OpId, names: &[&str]) -> FoldResult {
     let (_, x) = names.iter().find_map(|name| inner(m, op, name))?;
     m.set_operand(op, 0, x);
     Some(Vec::new())
 }
 
-/// Of `extsi`.
-pub fn extsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds `extsi` of `extsi`.
+pub fn extsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     skip(m, op, &["arith.extsi"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
-/// Of `extui`.
-pub fn extui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds `extui` of `extui`.
+pub fn extui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     skip(m, op, &["arith.extui"]).or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
-/// Of an extension from the type of the result or a wider one, of `trunci`.
-pub fn trunci(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds `trunci` of an extension from the result's type or a wider one, and `trunci` of `trunci`.
+pub fn trunci(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let to = result_type(m, op)?;
     for name in ["arith.extsi", "arith.extui"] {
         let Some((_, x)) = inner(m, op, name) else { continue };
@@ -74,34 +77,34 @@ fn exactly(x: Scalar, to: Elem) -> Option<Scalar> {
     }
 }
 
-/// Constants only.
-pub fn extf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants.
+pub fn extf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, exactly)
 }
 
-/// Constants that the format has.
-pub fn truncf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants that are exact in the narrower format.
+pub fn truncf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, exactly)
 }
 
-/// Constants only.
-pub fn sitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants.
+pub fn sitofp(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_signed(kind, x.signed()).map(Scalar::Float),
         (Scalar::Float(_), _) | (_, Elem::Int(_)) => None,
     })
 }
 
-/// Constants only.
-pub fn uitofp(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants.
+pub fn uitofp(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Int(x), Elem::Float(kind)) => Float::from_unsigned(kind, x.unsigned()).map(Scalar::Float),
         (Scalar::Float(_), _) | (_, Elem::Int(_)) => None,
     })
 }
 
-/// Constants that the integers of this width have.
-pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants in the range of the integers of this width.
+pub fn fptosi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
             let value = x.truncated()?;
@@ -112,8 +115,8 @@ pub fn fptosi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// Constants that the unsigned integers of this width have.
-pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants in the range of the unsigned integers of this width.
+pub fn fptoui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     convert(m, op, c, |x, to| match (x, to) {
         (Scalar::Float(x), Elem::Int(width)) => {
             let value = u128::try_from(x.truncated()?).ok()?;
@@ -124,20 +127,21 @@ pub fn fptoui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     })
 }
 
-/// There and back, constants.
-pub fn index_cast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds round trips and constants.
+pub fn index_cast(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     there_and_back(m, op, "arith.index_cast")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_signed)))
 }
 
-/// There and back, constants.
-pub fn index_castui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds round trips and constants.
+pub fn index_castui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     there_and_back(m, op, "arith.index_castui")
         .or_else(|| convert(m, op, c, |x, to| resize(x, to, Int::resize_unsigned)))
 }
 
-/// Through a type that has all numbers of the first one. (Upstream does not ask: `index` through `i8` is the same to it.)
-fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
+/// Folds a round trip through a type that contains all numbers of the first one. (Upstream does not check
+/// that: `index` through `i8` is the identity there.)
+fn there_and_back(m: &mut Module, op: OpId, name: &str) -> FoldResult {
     let (cast, x) = inner(m, op, name)?;
     let (from, through) = (m.value_type(x), result_type(m, cast)?);
     match (Elem::of(&m.cx, from), Elem::of(&m.cx, through)) {
@@ -150,8 +154,8 @@ fn there_and_back(m: &mut Module, op: OpId, name: &str) -> Answer {
     }
 }
 
-/// To its own type, of `bitcast`, constants.
-pub fn bitcast(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds casts to the same type, `bitcast` of `bitcast`, and constants.
+pub fn bitcast(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (from, to) = (m.operands(op).next()?, result_type(m, op)?);
     if m.value_type(from) == to {
         return value(from);

@@ -2,14 +2,14 @@
 
 use super::constant::{Constant, Scalar};
 use super::int::Int;
-use super::{Answer, attr, defined_by, int, int_attr, int_value, pair, read, result_type, value};
+use super::{
+    ConstantOperands, FoldResult, attr, defined_by, int, int_attr, int_value, pair, read, result_type, value,
+};
 use crate::dialects::arith::{CMPI, Select};
 use crate::ir::{AttrId, KnownType, Module, OpId};
 use std::cmp::Ordering;
 
-type Constants<'a> = &'a [Option<AttrId>];
-
-/// A comparison of integers, by its number in [`CMPI`].
+/// A predicate of `arith.cmpi`, by its number in [`CMPI`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are upstream's")]
 pub enum CmpI {
@@ -37,12 +37,12 @@ impl CmpI {
         usize::try_from(number).ok().and_then(|i| Self::ALL.get(i).copied())
     }
 
-    /// The attribute for it.
+    /// The attribute for the predicate.
     pub fn attr(self, m: &mut Module) -> AttrId {
         m.cx.int_attr(CMPI.ty.id(), self as i64)
     }
 
-    /// The comparison that is true when this one is false.
+    /// The negation of the predicate.
     pub fn inverse(self) -> CmpI {
         use CmpI::*;
         match self {
@@ -59,7 +59,7 @@ impl CmpI {
         }
     }
 
-    /// The same comparison for exchanged operands.
+    /// The predicate for exchanged operands.
     pub fn flipped(self) -> CmpI {
         use CmpI::*;
         match self {
@@ -75,17 +75,17 @@ impl CmpI {
         }
     }
 
-    /// Does it read its operands as signed?
+    /// True if the predicate compares signed integers.
     pub fn is_signed(self) -> bool {
         matches!(self, CmpI::Slt | CmpI::Sle | CmpI::Sgt | CmpI::Sge)
     }
 
-    /// Does it read its operands as unsigned?
+    /// True if the predicate compares unsigned integers.
     pub fn is_unsigned(self) -> bool {
         matches!(self, CmpI::Ult | CmpI::Ule | CmpI::Ugt | CmpI::Uge)
     }
 
-    /// Is it true of operands that compare so?
+    /// True if the predicate holds for operands with these orderings.
     pub fn accepts(self, signed: Ordering, unsigned: Ordering) -> bool {
         use CmpI::*;
         match self {
@@ -102,7 +102,7 @@ impl CmpI {
         }
     }
 
-    /// Is it true of two integers?
+    /// True if the predicate holds for two integers.
     pub fn holds(self, a: Int, b: Int) -> bool {
         self.accepts(a.signed().cmp(&b.signed()), a.unsigned().cmp(&b.unsigned()))
     }
@@ -112,8 +112,9 @@ fn truth(bit: bool) -> Option<Scalar> {
     Int::new(1, u128::from(bit)).map(Scalar::Int)
 }
 
-/// Of a value with itself, of truth values with constants, of extended truth values with 0; constants to the right.
-pub fn cmpi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds comparisons of a value with itself, of `i1` values with constants, of extended `i1` values with 0,
+/// and of constants; moves constants to the right.
+pub fn cmpi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let predicate = CmpI::of(m, op)?;
     let (a, b) = pair(m, op)?;
     let ty = result_type(m, op)?;
@@ -160,13 +161,13 @@ pub fn cmpi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     None
 }
 
-/// Constants, and anything with NaN.
-pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds comparisons of constants, and of anything with NaN.
+pub fn cmpf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let number = m.attr_named(op, "predicate").and_then(|a| m.cx.as_int(a))?;
-    // Bits of the number: equal, greater, less, unordered; this is how upstream counts them, too.
+    // The bits of the number are equal, greater, less, unordered, as upstream numbers the predicates.
     let number = u32::try_from(number).ok().filter(|n| *n < 16)?;
     let ty = result_type(m, op)?;
-    // The bits as upstream's order of predicates has them: `o..` are 1 to 7, `u..` 8 to 14.
+    // Upstream's order of predicates: `o..` are 1 to 7, `u..` 8 to 14.
     let accepts = |found: Option<Ordering>| match found {
         None => matches!(number, 8..=15),
         Some(order) => match number {
@@ -195,8 +196,9 @@ pub fn cmpf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     attr(result.write(&mut m.cx, ty))
 }
 
-/// By a constant, of equal values, of true and false, by the equality of the values.
-pub fn select(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds a constant condition, equal values, `select(c, true, false)`, and a condition that compares the two
+/// values.
+pub fn select(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let select = Select::of(m, op)?;
     let (condition, a, b) = (select.condition(m), select.true_value(m), select.false_value(m));
     if a == b {
@@ -227,7 +229,7 @@ pub fn select(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     attr(condition.choose(&a, &b)?.write(&mut m.cx, ty))
 }
 
-/// True if the value is `x ^ true`, and then `x`.
+/// The value `x` if `value` is `x ^ true`.
 pub fn negated(m: &Module, value: crate::ir::ValueId) -> Option<crate::ir::ValueId> {
     let (x, ones) = super::operands_of(m, value, "arith.xori")?;
     (m.cx.element(m.value_type(x)) == KnownType::I1.id() && int_value(m, ones).is_some_and(Int::is_ones))

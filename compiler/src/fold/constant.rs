@@ -1,14 +1,13 @@
-//! Constants as numbers: attributes in, attributes out.
+//! Constants as numbers: conversion from attributes and back.
 //!
-//! A scalar, a splat and a list of elements are read the same way; an operation on them works element by element. Lists
-//! of more than [`MAX_ELEMENTS`] are left alone: folding is to make programs smaller and faster, not to fill the
-//! compiler's memory.
+//! A scalar, a splat and a list of elements are read the same way; an operation on them works element by
+//! element. Lists of more than [`MAX_ELEMENTS`] are not folded, which bounds the compiler's memory.
 
 use super::float::Float;
 use super::int::Int;
 use crate::ir::{AttrId, AttrKind, Blob, Context, FloatKind, TypeId, TypeKind};
 
-/// Lists of more elements are not computed with. (Splats are, however many elements they stand for.)
+/// Longer lists are not folded. (Splats are, of any number of elements.)
 pub const MAX_ELEMENTS: usize = 1024;
 
 /// One number.
@@ -30,7 +29,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Of the elements of a type.
+    /// The kind of the elements of a type.
     pub fn of(cx: &Context, ty: TypeId) -> Option<Elem> {
         match *cx.ty(cx.element(ty)) {
             TypeKind::Integer { width, .. } => Some(Elem::Int(width)),
@@ -61,7 +60,7 @@ impl Elem {
     }
 }
 
-/// A constant's numbers: all of them, or the one that stands for all.
+/// The numbers of a constant: all of them, or one for a splat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
     splat: bool,
@@ -69,7 +68,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// The numbers of an attribute, if it is a constant of numbers that are computed with.
+    /// The numbers of an attribute, if it is a constant of a supported kind and size.
     pub fn read(cx: &Context, attr: AttrId) -> Option<Constant> {
         let one = |value: Scalar| Some(Constant::of(value));
         match cx.attr(attr) {
@@ -95,35 +94,35 @@ impl Constant {
         }
     }
 
-    /// One number, which stands for all.
+    /// A splat.
     pub fn of(value: Scalar) -> Constant {
         Constant { splat: true, values: vec![value] }
     }
 
-    /// The number, if it is one or stands for all.
+    /// The number of a scalar or splat.
     pub fn single(&self) -> Option<Scalar> {
         if self.splat { self.values.first().copied() } else { None }
     }
 
-    /// The first place at which `value` stands.
+    /// The first position of `value`.
     pub fn position(&self, value: Scalar) -> Option<usize> {
         self.values.iter().position(|v| *v == value)
     }
 
-    /// `f` of each number.
+    /// Applies `f` to each number.
     pub fn map(&self, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<Constant> {
         let values = self.values.iter().map(|v| f(*v)).collect::<Option<Vec<_>>>()?;
         Some(Constant { splat: self.splat, values }.tidy())
     }
 
-    /// `f` of the numbers at the same place.
+    /// Applies `f` to the numbers at equal positions.
     pub fn zip(&self, other: &Constant, f: impl Fn(Scalar, Scalar) -> Option<Scalar>) -> Option<Constant> {
         let n = self.common(other)?;
         let values = (0..n).map(|i| f(self.at(i), other.at(i))).collect::<Option<Vec<_>>>()?;
         Some(Constant { splat: self.splat && other.splat, values }.tidy())
     }
 
-    /// Where `self` is true that of `a`, else that of `b`.
+    /// Selects the numbers of `a` where `self` is true, else those of `b`.
     pub fn choose(&self, a: &Constant, b: &Constant) -> Option<Constant> {
         let n = self.common(a)?.max(self.common(b)?);
         a.common(b)?;
@@ -147,7 +146,7 @@ impl Constant {
         self.values[if self.splat { 0 } else { i }]
     }
 
-    /// Equal elements are a splat, as the parser has them.
+    /// Equal elements become a splat, as in the parser.
     fn tidy(mut self) -> Constant {
         if !self.splat && self.values.windows(2).all(|w| w[0] == w[1]) {
             self.splat = true;
@@ -156,7 +155,7 @@ impl Constant {
         self
     }
 
-    /// The attribute of type `ty` with these numbers. Nothing if the type is not of this kind and size.
+    /// The attribute of type `ty` with these numbers. `None` if the type is not of this kind and size.
     pub fn write(&self, cx: &mut Context, ty: TypeId) -> Option<AttrId> {
         let elem = Elem::of(cx, ty)?;
         let fits = |v: &Scalar| match (elem, v) {

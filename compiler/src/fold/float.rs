@@ -1,8 +1,9 @@
-//! Floats in the formats whose values are held as bits: f16, bf16, f32, f64.
+//! Arithmetic on floats that are held as bits: f16, bf16, f32, f64.
 //!
-//! The three narrow formats compute in f64 and round once more to their own; f64 has more than twice their digits, so
-//! that gives the nearest result, as IEEE 754 demands. A NaN that comes from NaNs is the first of them, made quiet; one
-//! that comes from numbers is the positive quiet NaN without payload: the same on every machine.
+//! The three narrow formats compute in f64 and round to their own format. f64 has more than twice their
+//! digits, so the double rounding is exact, as IEEE 754 demands. A NaN result of NaN operands is the first of
+//! them, made quiet. A NaN result of numbers is the positive quiet NaN without payload. So results are the
+//! same on every machine.
 
 use crate::ir::FloatKind;
 use befrost_tensor::scalar::{bf16_from_f64, f16_from_f64};
@@ -15,8 +16,8 @@ pub struct Float {
     bits: u64,
 }
 
-/// Where the parts of a format are.
-struct Layout {
+/// Positions of the parts of a format.
+struct FloatLayout {
     sign: u64,
     infinity: u64,
     quiet: u64,
@@ -24,7 +25,7 @@ struct Layout {
 
 #[allow(clippy::should_implement_trait, reason = "named like the ops; not all of them give a result")]
 impl Float {
-    /// Nothing for the formats that are only stored.
+    /// A float from its bits; `None` for formats without arithmetic.
     pub fn new(kind: FloatKind, bits: u64) -> Option<Float> {
         kind.is_arithmetic().then_some(Float { kind, bits })
     }
@@ -52,7 +53,7 @@ impl Float {
         self.bits
     }
 
-    /// The value, exactly.
+    /// The exact value.
     pub fn value(self) -> f64 {
         match self.kind {
             FloatKind::F64 => f64::from_bits(self.bits),
@@ -62,7 +63,7 @@ impl Float {
         }
     }
 
-    fn layout(self) -> Layout {
+    fn layout(self) -> FloatLayout {
         let (width, mantissa) = match self.kind {
             FloatKind::F64 => (64, 52),
             FloatKind::F32 => (32, 23),
@@ -70,12 +71,12 @@ impl Float {
             _ => (16, 7),
         };
         let sign = 1u64 << (width - 1);
-        Layout { sign, infinity: (sign - 1) >> mantissa << mantissa, quiet: 1 << (mantissa - 1) }
+        FloatLayout { sign, infinity: (sign - 1) >> mantissa << mantissa, quiet: 1 << (mantissa - 1) }
     }
 
-    /// The NaN that stands for an undefined result.
+    /// The NaN for an undefined result.
     fn nan(self) -> Float {
-        let Layout { infinity, quiet, .. } = self.layout();
+        let FloatLayout { infinity, quiet, .. } = self.layout();
         Float { bits: infinity | quiet, ..self }
     }
 
@@ -83,33 +84,33 @@ impl Float {
         Float { bits: self.bits | self.layout().quiet, ..self }
     }
 
-    /// Not a number?
+    /// True for NaN.
     pub fn is_nan(self) -> bool {
-        let Layout { sign, infinity, .. } = self.layout();
+        let FloatLayout { sign, infinity, .. } = self.layout();
         self.bits & (sign - 1) > infinity
     }
 
-    /// 0.0 or -0.0?
+    /// True for 0.0 and -0.0.
     pub fn is_zero(self) -> bool {
         self.bits & (self.layout().sign - 1) == 0
     }
 
-    /// Exactly 0.0?
+    /// True for 0.0 exactly.
     pub fn is_positive_zero(self) -> bool {
         self.bits == 0
     }
 
-    /// Exactly -0.0?
+    /// True for -0.0 exactly.
     pub fn is_negative_zero(self) -> bool {
         self.bits == self.layout().sign
     }
 
-    /// Is the sign bit set?
+    /// True if the sign bit is set.
     pub fn is_negative(self) -> bool {
         self.bits & self.layout().sign != 0
     }
 
-    /// An infinity of this sign?
+    /// True for the infinity of this sign.
     pub fn is_infinity(self, negative: bool) -> bool {
         self.bits == self.layout().infinity | if negative { self.layout().sign } else { 0 }
     }
@@ -144,23 +145,23 @@ impl Float {
         self.compute(other, |a, b| a / b)
     }
 
-    /// The remainder, with the sign of `self`, as C's `fmod`.
+    /// The remainder, with the sign of `self`, like C's `fmod`.
     pub fn rem(self, other: Float) -> Float {
         self.compute(other, |a, b| a % b)
     }
 
-    /// The other sign, of a NaN, too.
+    /// The negation, which flips the sign of NaNs as well.
     pub fn neg(self) -> Float {
         Float { bits: self.bits ^ self.layout().sign, ..self }
     }
 
-    /// How two numbers are ordered if -0.0 is less than 0.0; NaNs are not asked.
+    /// Total order of numbers where -0.0 is less than 0.0; the operands are not NaN.
     fn order(self, other: Float) -> Ordering {
         let by_value = self.value().partial_cmp(&other.value()).unwrap_or(Ordering::Equal);
         by_value.then(other.is_negative().cmp(&self.is_negative()))
     }
 
-    /// The greater one; NaN if either is.
+    /// The greater operand; NaN if either is NaN.
     pub fn maximum(self, other: Float) -> Float {
         match (self.is_nan(), other.is_nan()) {
             (true, _) => self.quieted(),
@@ -175,7 +176,7 @@ impl Float {
         }
     }
 
-    /// The smaller one; NaN if either is.
+    /// The smaller operand; NaN if either is NaN.
     pub fn minimum(self, other: Float) -> Float {
         match (self.is_nan(), other.is_nan()) {
             (true, _) => self.quieted(),
@@ -190,7 +191,7 @@ impl Float {
         }
     }
 
-    /// The greater one; the other one if one is NaN.
+    /// The greater operand; the other one if one is NaN.
     pub fn max_num(self, other: Float) -> Float {
         match (self.is_nan(), other.is_nan()) {
             (true, _) => other,
@@ -199,7 +200,7 @@ impl Float {
         }
     }
 
-    /// The smaller one; the other one if one is NaN.
+    /// The smaller operand; the other one if one is NaN.
     pub fn min_num(self, other: Float) -> Float {
         match (self.is_nan(), other.is_nan()) {
             (true, _) => other,
@@ -208,12 +209,13 @@ impl Float {
         }
     }
 
-    /// How two floats compare; nothing if one is NaN.
+    /// The ordering of two floats; `None` if one is NaN.
     pub fn compare(self, other: Float) -> Option<Ordering> {
         self.value().partial_cmp(&other.value())
     }
 
-    /// The same number in another format, if that has it. NaNs keep what fits of their payload.
+    /// The same number in another format, if it is exact there. NaNs keep the part of their payload that
+    /// fits.
     pub fn convert_exactly(self, kind: FloatKind) -> Option<Float> {
         if self.is_nan() {
             return None;
@@ -222,9 +224,9 @@ impl Float {
         (other.value() == self.value()).then_some(other)
     }
 
-    /// The nearest number to a signed integer.
+    /// The number nearest to a signed integer.
     pub fn from_signed(kind: FloatKind, value: i128) -> Option<Float> {
-        // One rounding from the integer itself; f64 holds integers of the narrow formats' range only up to 2^53.
+        // A single rounding from the integer itself; f64 is exact only up to 2^53.
         match kind {
             FloatKind::F64 => Float::from_f64(kind, value as f64),
             FloatKind::F32 => Float::new(kind, u64::from((value as f32).to_bits())),
@@ -233,7 +235,7 @@ impl Float {
         }
     }
 
-    /// The nearest number to an unsigned integer.
+    /// The number nearest to an unsigned integer.
     pub fn from_unsigned(kind: FloatKind, value: u128) -> Option<Float> {
         match kind {
             FloatKind::F64 => Float::from_f64(kind, value as f64),
@@ -243,7 +245,7 @@ impl Float {
         }
     }
 
-    /// Rounded toward zero, if it is a number below 2^127 in size.
+    /// The value rounded toward zero, if its magnitude is below 2^127.
     pub fn truncated(self) -> Option<i128> {
         let value = self.value().trunc();
         (value.abs() < 2f64.powi(127)).then_some(value as i128)

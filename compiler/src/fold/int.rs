@@ -1,10 +1,10 @@
 //! Integers of a given width: the arithmetic of `arith`'s integers and of `index`.
 //!
-//! A number is its bits; an operation says whether it reads them as signed or unsigned. Results wrap around. What
-//! upstream leaves undefined gives nothing: division by zero, signed quotients that do not fit, shifts by the width or
-//! more. Up to 128 bits; wider integers are not computed with.
+//! A number is its bits; each operation interprets them as signed or unsigned. Results wrap around.
+//! Operations that upstream leaves undefined return `None`: division by zero, signed quotients that overflow,
+//! shifts by the width or more. Integers of more than 128 bits are not supported.
 
-/// Integers of more bits are not computed with.
+/// The greatest supported width in bits.
 pub const MAX_WIDTH: u32 = 128;
 
 /// Bits of a width from 1 to [`MAX_WIDTH`].
@@ -16,7 +16,7 @@ pub struct Int {
 
 #[allow(clippy::should_implement_trait, reason = "named like the ops; not all of them give a result")]
 impl Int {
-    /// The low `width` bits; nothing if there are too many or none.
+    /// The low `width` bits; `None` for an unsupported width.
     pub fn new(width: u32, bits: u128) -> Option<Int> {
         (1..=MAX_WIDTH).contains(&width).then(|| Int { width, bits: bits & mask(width) })
     }
@@ -31,28 +31,28 @@ impl Int {
         self.width
     }
 
-    /// Read as unsigned.
+    /// The value as unsigned.
     pub fn unsigned(self) -> u128 {
         self.bits
     }
 
-    /// Read as signed.
+    /// The value as signed.
     pub fn signed(self) -> i128 {
         let spare = 128 - self.width;
         ((self.bits << spare) as i128) >> spare
     }
 
-    /// All bits 0?
+    /// True if all bits are 0.
     pub fn is_zero(self) -> bool {
         self.bits == 0
     }
 
-    /// The number 1? For one bit that is also -1.
+    /// True for the number 1, which is also -1 at width one.
     pub fn is_one(self) -> bool {
         self.bits == 1
     }
 
-    /// All bits 1?
+    /// True if all bits are 1.
     pub fn is_ones(self) -> bool {
         self.bits == mask(self.width)
     }
@@ -86,13 +86,13 @@ impl Int {
         self.make(self.bits.wrapping_mul(other.bits))
     }
 
-    /// Is the signed sum what it would be with more bits?
+    /// True if the signed sum does not overflow.
     pub fn add_fits_signed(self, other: Int) -> bool {
         let sum = self.signed().checked_add(other.signed());
         sum.is_some_and(|sum| sum == self.add(other).signed())
     }
 
-    /// Is the unsigned sum what it would be with more bits?
+    /// True if the unsigned sum does not overflow.
     pub fn add_fits_unsigned(self, other: Int) -> bool {
         self.add(other).bits >= self.bits
     }
@@ -128,7 +128,7 @@ impl Int {
         Some(self.make(self.bits / other.bits + up))
     }
 
-    /// Quotient rounded toward zero and remainder, unless the quotient does not fit.
+    /// Quotient rounded toward zero and remainder, unless the quotient overflows.
     fn div_rem_signed(self, other: Int) -> Option<(i128, i128)> {
         let (a, b) = (self.signed(), other.signed());
         if b == -1 && self == self.signed_min() {
@@ -142,7 +142,8 @@ impl Int {
         self.div_rem_signed(other).map(|(q, _)| self.like(q))
     }
 
-    /// The remainder of the signed division, with the sign of `self`. That of the least number by -1 is 0.
+    /// The remainder of the signed division, with the sign of `self`. The remainder of the least number by -1
+    /// is 0.
     pub fn rem_signed(self, other: Int) -> Option<Int> {
         if other.is_ones() {
             return Some(self.like(0));
@@ -164,7 +165,7 @@ impl Int {
         Some(self.like(q - i128::from(down)))
     }
 
-    /// The number of bits by which `other` shifts, if it is less than the width.
+    /// `other` as a shift amount, if it is less than the width.
     fn shift(self, other: Int) -> Option<u32> {
         (other.bits < u128::from(self.width)).then_some(other.bits as u32)
     }
@@ -184,12 +185,12 @@ impl Int {
         self.shift(other).map(|n| self.like(self.signed() >> n))
     }
 
-    /// Another width: cut off, or filled with zeros.
+    /// Another width: truncated or zero-extended.
     pub fn resize_unsigned(self, width: u32) -> Option<Int> {
         Int::new(width, self.bits)
     }
 
-    /// Another width: cut off, or filled with the sign.
+    /// Another width: truncated or sign-extended.
     pub fn resize_signed(self, width: u32) -> Option<Int> {
         Int::new(width, self.signed() as u128)
     }

@@ -1,4 +1,4 @@
-//! Constant folding: what an op computes, computed by the compiler.
+//! Constant folding: ops with constant operands are computed by the compiler.
 //!
 //! ```text
 //! op + constants of its operands ──folder (op table)──▶ attributes or values ──materialize──▶ constant ops
@@ -7,20 +7,22 @@
 //! ```
 //!
 //! Numbers of `arith` are computed by `int.rs` and `float.rs`, those of `tfrt` by the functions of
-//! `befrost_tensor::scalar` that the kernels call. A folder gives a constant, or a value that is there already; an empty
-//! answer says that it changed the op in place. It never gives what running the op would not: where upstream's result is
-//! undefined or poison, and where a kernel of `tfrt` ends with an error, the op stays. `x + 0.0` stays, since it turns
-//! -0.0 into 0.0. An op of `tfrt` stays if an operand that the result no longer depends on could be an error.
+//! `befrost_tensor::scalar` that the kernels call. A folder returns a constant or an existing value; an empty
+//! list means that it changed the op in place. The result is always that of running the op: where upstream's
+//! result is undefined or poison, and where a kernel of `tfrt` ends with an error, the op stays. `x + 0.0`
+//! stays, since it turns -0.0 into 0.0. An op of `tfrt` stays if an operand that the result no longer depends
+//! on could be an error.
 //!
-//! [`fold`] is what passes call: it knows what follows from traits, then asks the table. What makes new ops is a pattern
-//! ([`patterns`]). Not here: the driver that applies all this (`rewrite`).
+//! [`fold`] is the entry point for passes: it applies the folds that follow from traits, then the folder of
+//! the table. Rewrites that create ops are patterns ([`patterns`]). Not here: the driver that applies all
+//! this (`rewrite`).
 
-pub mod arith;
+pub mod arith_floats;
+pub mod arith_ints;
 pub mod casts;
 pub mod compare;
 pub mod constant;
 pub mod float;
-pub mod floats;
 pub mod int;
 pub mod patterns;
 #[cfg(test)]
@@ -33,10 +35,13 @@ use crate::rewrite::{At, Rewriter, fold_with_table};
 use constant::{Constant, Scalar};
 use int::Int;
 
-/// What a folder answers.
-type Answer = Option<Vec<Folded>>;
+/// The constants among the operands of an op.
+type ConstantOperands<'a> = &'a [Option<AttrId>];
 
-/// Computes what the results of `op` are, or changes it in place (an empty answer). Nothing if it can do neither.
+/// Result of a folder.
+type FoldResult = Option<Vec<Folded>>;
+
+/// Folds `op`: returns its results, or an empty list after a change in place. `None` if it does not fold.
 pub fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     if let Some(def) = m.def(op)
         && def.operands.len() == 2
@@ -55,17 +60,17 @@ pub fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     fold_with_table(m, op)
 }
 
-/// The attribute of the constant that a value is.
+/// The attribute of a value that is a constant.
 pub fn constant_of(m: &Module, value: ValueId) -> Option<AttrId> {
     let op = m.defining_op(value)?;
-    // One that waits for something is no constant.
+    // An op that waits for operands is no constant.
     m.def(op)
         .filter(|d| d.traits.has(Traits::CONSTANT) && m.n_operands(op) == 0)
         .and_then(|_| m.attr(op, names::VALUE))
 }
 
-/// Makes a constant before `before` for a user of a dialect: `arith.constant` for upstream's, `tfrt.constant.T` for those
-/// that have kernels, ours and others. Nothing if there is none of this type.
+/// Creates a constant before `before` for a user of a dialect: `arith.constant` for upstream's dialects,
+/// `tfrt.constant.T` for those with kernels, ours and others. `None` if there is no constant op of this type.
 pub fn materialize(
     r: &mut Rewriter<'_>,
     before: OpId,
@@ -92,13 +97,13 @@ pub fn materialize(
 
 // ---- for folders and patterns ----
 
-/// One result: a value.
-fn value(value: ValueId) -> Answer {
+/// A single result: a value.
+fn value(value: ValueId) -> FoldResult {
     Some(vec![Folded::Value(value)])
 }
 
-/// One result: a constant.
-fn attr(attr: Option<AttrId>) -> Answer {
+/// A single result: a constant.
+fn attr(attr: Option<AttrId>) -> FoldResult {
     attr.map(|attr| vec![Folded::Attr(attr)])
 }
 
@@ -107,7 +112,7 @@ fn read(m: &Module, constants: &[Option<AttrId>], i: usize) -> Option<Constant> 
     constants.get(i).copied().flatten().and_then(|attr| Constant::read(&m.cx, attr))
 }
 
-/// The integer that operand `i` is, or that stands for all its elements.
+/// The integer of constant operand `i`, a scalar or splat.
 fn int(m: &Module, constants: &[Option<AttrId>], i: usize) -> Option<Int> {
     match read(m, constants, i)?.single()? {
         Scalar::Int(int) => Some(int),
@@ -115,7 +120,7 @@ fn int(m: &Module, constants: &[Option<AttrId>], i: usize) -> Option<Int> {
     }
 }
 
-/// The integer that a value is, or that stands for all its elements.
+/// The integer of a constant value, a scalar or splat.
 pub fn int_value(m: &Module, value: ValueId) -> Option<Int> {
     match constant_of(m, value).and_then(|attr| Constant::read(&m.cx, attr))?.single()? {
         Scalar::Int(int) => Some(int),
@@ -123,25 +128,25 @@ pub fn int_value(m: &Module, value: ValueId) -> Option<Int> {
     }
 }
 
-/// The op called `name` that defines a value.
+/// The op that defines a value, if it is called `name`.
 pub fn defined_by(m: &Module, value: ValueId, name: &str) -> Option<OpId> {
     m.defining_op(value).filter(|op| m.op_name_str(*op) == name)
 }
 
-/// The two operands of the op called `name` that defines a value.
+/// The two operands of the op that defines a value, if it is called `name`.
 pub fn operands_of(m: &Module, value: ValueId, name: &str) -> Option<(ValueId, ValueId)> {
     let op = defined_by(m, value, name)?;
     (m.n_operands(op) == 2).then(|| (m.operand(op, 0), m.operand(op, 1)))
 }
 
-/// A constant of a type, all of whose elements are `bits`.
+/// A constant of a type with all elements equal to `bits`.
 pub fn int_attr(cx: &mut Context, ty: TypeId, bits: i128) -> Option<AttrId> {
     let constant::Elem::Int(width) = constant::Elem::of(cx, ty)? else { return None };
     let int = Int::new(width, bits as u128)?;
     Constant::of(Scalar::Int(int)).write(cx, ty)
 }
 
-/// Both operands, of an op that has two.
+/// Both operands of a binary op.
 fn pair(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     (m.n_operands(op) == 2).then(|| (m.operand(op, 0), m.operand(op, 1)))
 }

@@ -1,5 +1,5 @@
-//! Folding against a reference that shares nothing with it: integers by their mathematical definition in `i128`, floats
-//! by the machine's own operations, and narrow floats by search for the nearest one.
+//! Tests of folding against an independent reference: integers by their mathematical definition in `i128`,
+//! floats by the machine's own operations, and narrow floats by search for the nearest one.
 
 use super::float::Float;
 use super::int::Int;
@@ -9,7 +9,7 @@ use crate::syntax::{ParseOptions, parse};
 use crate::verify::verify;
 use proptest::prelude::*;
 
-/// The constants that reach `u.use` after folding; nothing for what was not folded.
+/// The constants that reach `u.use` after folding; `None` for unfolded operands.
 fn folded(body: &str) -> Vec<Option<AttrKind>> {
     let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let text = format!("func.func @f() {{\n{body}  tfrt.return\n}}\n");
@@ -57,11 +57,11 @@ const INT_OPS: [&str; 20] = [
     "minui",
 ];
 
-/// The number that the low `width` bits mean.
+/// The signed value of the low `width` bits.
 fn wrap(value: i128, width: u32) -> i128 {
     let modulus = 1i128 << width;
     let low = value.rem_euclid(modulus);
-    // One bit is written as a truth value.
+    // A one-bit number is written as a truth value.
     if width > 1 && low >= modulus / 2 { low - modulus } else { low }
 }
 
@@ -150,7 +150,7 @@ proptest! {
 
     #[test]
     fn wide_integers(a in any::<i128>(), b in any::<i128>()) {
-        // 128 bits are the ones of Rust; 100 bits are their low bits.
+        // 128 bits are Rust's `i128`; 100 bits are its low bits.
         for width in [128, 100] {
             let (x, y) = (Int::new(width, a as u128), Int::new(width, b as u128));
             let (Some(x), Some(y)) = (x, y) else { panic!("a width") };

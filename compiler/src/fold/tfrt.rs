@@ -1,27 +1,25 @@
 //! Folders of `tfrt`: the functions that the kernels call, on constants.
 //!
-//! A value may be an error or dead at run time, and an op passes that on. So `x * 0` stays, and so does an op with a
-//! chain as its last operand: only what still depends on `x` may replace it. A division by zero is an error at run time
-//! and stays, too.
+//! A value may be an error or dead at run time, which an op propagates. So `x * 0` stays, and so does an op
+//! with a chain as its last operand: the replacement must still depend on `x`. A division by zero is an error
+//! at run time and stays as well.
 
-use super::{Answer, attr, value};
+use super::{ConstantOperands, FoldResult, attr, value};
 use crate::dialects::{Folded, OpDef, OperandMode, Traits};
 use crate::ir::{AttrId, AttrKind, Context, KnownType, Module, OpId, ValueId, names};
 use befrost_tensor::scalar::{Float, Integer};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-type Constants<'a> = &'a [Option<AttrId>];
-
 /// A type of the scalar ops.
-trait Number: Copy {
+trait ScalarNumber: Copy {
     fn read(cx: &Context, attr: AttrId) -> Option<Self>;
     fn write(self, cx: &mut Context) -> AttrId;
 }
 
 macro_rules! integer {
     ($ty:ident $known:ident) => {
-        impl Number for $ty {
+        impl ScalarNumber for $ty {
             fn read(cx: &Context, attr: AttrId) -> Option<Self> {
                 match *cx.attr(attr) {
                     AttrKind::Int { ty, value } if ty == KnownType::$known.id() => $ty::try_from(value).ok(),
@@ -37,7 +35,7 @@ macro_rules! integer {
 integer!(i32 I32);
 integer!(i64 I64);
 
-impl Number for f32 {
+impl ScalarNumber for f32 {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Float { ty, bits } if ty == KnownType::F32.id() => Some(f32::from_bits(bits as u32)),
@@ -49,7 +47,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl ScalarNumber for f64 {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Float { ty, bits } if ty == KnownType::F64.id() => Some(f64::from_bits(bits)),
@@ -61,7 +59,7 @@ impl Number for f64 {
     }
 }
 
-impl Number for bool {
+impl ScalarNumber for bool {
     fn read(cx: &Context, attr: AttrId) -> Option<Self> {
         match *cx.attr(attr) {
             AttrKind::Bool(b) => Some(b),
@@ -73,24 +71,29 @@ impl Number for bool {
     }
 }
 
-/// The operands of an op that has no chain besides.
+/// The operands of an op without a trailing chain.
 fn plain(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     super::pair(m, op)
 }
 
-fn number<T: Number>(m: &Module, c: Constants<'_>, i: usize) -> Option<T> {
+fn number<T: ScalarNumber>(m: &Module, c: ConstantOperands<'_>, i: usize) -> Option<T> {
     T::read(&m.cx, c.get(i).copied().flatten()?)
 }
 
 /// Computes with two constants.
-fn compute<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T, T) -> U) -> Answer {
+fn compute<T: ScalarNumber, U: ScalarNumber>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(T, T) -> U,
+) -> FoldResult {
     plain(m, op)?;
     let result = f(number(m, c, 0)?, number(m, c, 1)?);
     attr(Some(result.write(&mut m.cx)))
 }
 
-/// The first operand if the second one is a number that changes nothing.
-fn neutral<T: Number>(m: &Module, op: OpId, c: Constants<'_>, is: fn(T) -> bool) -> Answer {
+/// Folds to the first operand if the second one is the neutral element.
+fn neutral<T: ScalarNumber>(m: &Module, op: OpId, c: ConstantOperands<'_>, is: fn(T) -> bool) -> FoldResult {
     let (a, _) = plain(m, op)?;
     if number(m, c, 1).is_some_and(is) { value(a) } else { None }
 }
@@ -142,33 +145,45 @@ pub fn folder(op: &str, ty: KnownType) -> Option<crate::dialects::def::Folder> {
 }
 
 /// `x + 0`.
-fn add<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn add<T: ScalarNumber + Integer + Default + PartialEq>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::add))
 }
 
 /// `x - 0`.
-fn minus<T: Number + Integer + Default + PartialEq>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn minus<T: ScalarNumber + Integer + Default + PartialEq>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::default()).or_else(|| compute(m, op, c, T::minus))
 }
 
 /// `x * 1`.
-fn mul<T: Number + Integer + From<bool>>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn mul<T: ScalarNumber + Integer + From<bool>>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+) -> FoldResult {
     neutral(m, op, c, |x: T| x == T::from(true)).or_else(|| compute(m, op, c, T::mul))
 }
 
-fn div<T: Number + Integer>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn div<T: ScalarNumber + Integer>(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     plain(m, op)?;
     let (q, r) = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
     Some(vec![Folded::Attr(q.write(&mut m.cx)), Folded::Attr(r.write(&mut m.cx))])
 }
 
-fn float_div<T: Number + Float>(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+fn float_div<T: ScalarNumber + Float>(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     plain(m, op)?;
     let quotient = number::<T>(m, c, 0)?.div(number(m, c, 1)?)?;
     attr(Some(quotient.write(&mut m.cx)))
 }
 
-/// From which type to which, and the folder of `tfrt.cast.<from>_to_<to>`.
+/// Source type, result type and folder of `tfrt.cast.<from>_to_<to>`.
 pub const CASTS: [(KnownType, KnownType, crate::dialects::def::Folder); 4] = [
     (KnownType::F32, KnownType::I64, |m, op, c| cast(m, op, c, |x: f32| x as i64)),
     (KnownType::F64, KnownType::I64, |m, op, c| cast(m, op, c, |x: f64| x as i64)),
@@ -176,7 +191,12 @@ pub const CASTS: [(KnownType, KnownType, crate::dialects::def::Folder); 4] = [
     (KnownType::I64, KnownType::F64, |m, op, c| cast(m, op, c, |x: i64| x as f64)),
 ];
 
-fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(T) -> U) -> Answer {
+fn cast<T: ScalarNumber, U: ScalarNumber>(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(T) -> U,
+) -> FoldResult {
     if m.n_operands(op) != 1 {
         return None;
     }
@@ -184,9 +204,10 @@ fn cast<T: Number, U: Number>(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(
     attr(Some(result.write(&mut m.cx)))
 }
 
-/// One chain is what it merges to. Chains that are ready anyway, repeated ones, those that another operand has waited for, and merges of
-/// merges are not waited for one by one: the operands become the chains themselves, in the same order, so that the same error comes first.
-pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
+/// A merge of one chain is that chain. Other merges drop ready chains, repeated ones, chains that another
+/// operand has waited for, and inner merges: the operands become the remaining chains, in the same order, so
+/// that the same error comes first.
+pub fn merge_chains(m: &mut Module, op: OpId, _: ConstantOperands<'_>) -> FoldResult {
     let chain = KnownType::Chain.id();
     let operands: Vec<ValueId> = m.operands(op).collect();
     if let [one] = operands.as_slice()
@@ -198,7 +219,7 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     for &operand in &operands {
         let inner = m.defining_op(operand);
         let parts: Vec<ValueId> = match inner.map(|op| m.op_name_str(op)) {
-            // Only a merge that has no other user: else it would be waited for twice.
+            // Only an inner merge without other users: else it would be waited for twice.
             Some("tfrt.merge.chains") if m.users(operand).take(2).count() == 1 => match inner {
                 Some(inner) if m.n_operands(inner) > 0 => m.operands(inner).collect(),
                 _ => vec![operand],
@@ -213,7 +234,7 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     let first = kept.first().copied();
     kept.retain(|v| !is_ready(v));
     if kept.is_empty() {
-        // All are ready: one of them will do.
+        // All are ready: one of them is enough.
         return first.and_then(value);
     }
     let kept = without_implied(m, kept.into_iter().collect());
@@ -224,11 +245,12 @@ pub fn merge_chains(m: &mut Module, op: OpId, _: Constants<'_>) -> Answer {
     Some(Vec::new())
 }
 
-/// How many operands are looked at to find out what one has waited for, and how many may ask.
+/// Most operands that are inspected for chains they have waited for, and most operands of a merge for which
+/// that is done.
 const MAX_LOOKED_AT: usize = 32;
 
-/// The operands of a merge without those that are final, and no other error, when another one is final that counts as much: one before them, or,
-/// if it has their error whenever they have one, the next one.
+/// The operands of a merge without the implied chains. A chain is implied if an earlier operand has waited
+/// for it, or if the next operand has waited for it and propagates its error before all others.
 fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
     if kept.len() > MAX_LOOKED_AT {
         return kept;
@@ -238,7 +260,7 @@ fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
         let (waited_for, firsts) = waited_for(m, value);
         let behind = kept.split_off(i + 1);
         kept.extend(behind.into_iter().filter(|v| !waited_for.contains(v)));
-        // Once the next one is gone, what was before it is next to this.
+        // After the removal, the operand before the next one is adjacent to this one.
         while i > 0 && firsts.contains(&kept[i - 1]) {
             kept.remove(i - 1);
             i -= 1;
@@ -248,7 +270,7 @@ fn without_implied(m: &Module, mut kept: Vec<ValueId>) -> Vec<ValueId> {
     kept
 }
 
-/// What is final when a value is; and of that, what has its errors passed on before all others.
+/// The values that are final when a value is, and those of them whose errors it propagates before all others.
 fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
     let (mut all, mut firsts) = (Vec::new(), Vec::new());
     let mut work = vec![(value, true)];
@@ -273,7 +295,7 @@ fn waited_for(m: &Module, value: ValueId) -> (Vec<ValueId>, Vec<ValueId>) {
     (all, firsts)
 }
 
-/// Whether the kernel of an op waits for all of its operands, and passes on their errors.
+/// True if the kernel of an op waits for all of its operands and propagates their errors.
 fn is_strict(m: &Module, op: OpId) -> bool {
     let n = m.n_operands(op);
     let is_required = |def: &OpDef| (0..n).all(|i| def.operand_mode(i, n) == OperandMode::Required);

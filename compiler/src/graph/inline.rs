@@ -12,7 +12,7 @@ use super::signatures;
 use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, LocId, LocKind, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{At, Copies};
+use crate::rewrite::{At, IrMapping};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-inline",
@@ -123,7 +123,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
     let mut loc = |r: &mut Rewriter<'_>, callee: LocId| {
         *known.entry(callee).or_insert_with(|| r.cx().loc_id(LocKind::CallSite { callee, caller: at }))
     };
-    let mut copies = Copies::default();
+    let mut copies = IrMapping::default();
     let args: Vec<ValueId> = r.ir().operands(call).collect();
     copies.values.extend(r.ir().args(block).iter().copied().zip(args));
     r.copy_body(block, call, &mut copies, &mut loc);

@@ -1,14 +1,14 @@
-//! Why a model cannot be imported: one function per code, `E08xx`.
+//! Diagnostics of import: one function per code, `E08xx`.
 
 use crate::diag::Diagnostic;
 
-/// A diagnostic on the heap: most functions succeed.
+/// A diagnostic on the heap, since most functions succeed.
 pub(super) type Refusal = Box<Diagnostic>;
 
-/// No more than this of a text from the file is shown.
+/// The longest excerpt of a text from the file that is shown.
 const MAX_SHOWN: usize = 120;
 
-/// A name from the file, made short.
+/// A name from the file, shortened.
 pub(super) fn shown(text: &str) -> String {
     if text.chars().count() <= MAX_SHOWN {
         return text.to_owned();
@@ -20,12 +20,12 @@ fn error(code: &'static str, message: String) -> Refusal {
     Box::new(Diagnostic::error(code, message))
 }
 
-/// E0801: the bytes are no such message.
+/// E0801: the bytes are no valid message.
 pub(super) fn not_a_graph(why: &str) -> Refusal {
     error("E0801", format!("this is no binary GraphDef: {why}"))
 }
 
-/// E0802: something is wrong with a node.
+/// E0802: an invalid node.
 pub(super) fn node(name: &str, op: &str, why: &str) -> Refusal {
     error("E0802", format!("node '{}' ({}): {why}", shown(name), shown(op)))
 }
@@ -41,7 +41,7 @@ pub(super) fn cycle(names: &[&str]) -> Refusal {
     error("E0804", format!("the graph has a cycle: {}", path.join(" -> ")))
 }
 
-/// E0805: operations that cannot be run, with how often and in which nodes.
+/// E0805: unsupported operations, with counts and nodes.
 pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
     const NODES: usize = 4;
     let list = ops.iter().map(|(op, nodes)| {
@@ -65,12 +65,12 @@ pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
     )
 }
 
-/// E0806: something is wrong with a function of the library.
+/// E0806: an invalid function of the library.
 pub(super) fn function(name: &str, why: &str) -> Refusal {
     error("E0806", format!("function '{}': {why}", shown(name)))
 }
 
-/// E0807: nothing to do.
+/// E0807: nothing to import.
 pub(super) fn empty() -> Refusal {
     Box::new(
         Diagnostic::error("E0807", "the graph has no nodes")

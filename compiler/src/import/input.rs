@@ -1,12 +1,11 @@
-//! A file as protobuf's decoder reads it: in order, and large fields into memory of their own.
+//! Incremental input for protobuf's decoder: in order, with large fields in memory of their own.
 //!
-//! So the file is never in memory as a whole, each tensor is aligned, and it can be dropped without the
-//! others.
+//! So the file is never in memory as a whole, each tensor is aligned, and tensors can be dropped one by one.
 
 use prost::bytes::{Buf, Bytes};
 use std::io::{Error, Read};
 
-/// Bytes that are read at once, where nothing larger is asked for.
+/// Bytes read at a time, unless a larger field is read.
 const WINDOW: usize = 64 << 10;
 
 /// A file, read from its beginning to its end.
@@ -15,26 +14,26 @@ pub(super) struct Input<R> {
     /// Bytes of the file behind the window.
     n_behind: usize,
     window: Vec<u8>,
-    /// The first byte of the window that is not decoded yet. There is one unless the file is at its end.
+    /// Position of the first undecoded byte of the window. It exists unless the file is at its end.
     at: usize,
-    /// What went wrong; from there on all bytes are 0, which no decoder takes for a message.
+    /// The first error. From there on all bytes are 0, which is no valid message.
     error: Option<Error>,
 }
 
 impl<R: Read> Input<R> {
-    /// The first `len` bytes of a file.
+    /// Input from the first `len` bytes of a file.
     pub(super) fn new(file: R, len: usize) -> Input<R> {
         let mut input = Input { file, n_behind: len, window: Vec::new(), at: 0, error: None };
         input.refill();
         input
     }
 
-    /// Why the file could not be read to its end.
+    /// The error that ended the reading early.
     pub(super) fn into_error(self) -> Option<Error> {
         self.error
     }
 
-    /// Reads the next bytes into the window if all in it are decoded.
+    /// Reads the next bytes if all of the window is decoded.
     fn refill(&mut self) {
         if self.at == self.window.len() {
             let mut window = std::mem::take(&mut self.window);

@@ -1,13 +1,14 @@
-//! Import: models of others become op graphs in the `tf` dialect.
+//! Import of foreign models as op graphs in the `tf` dialect.
 //!
 //! ```text
-//! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and the functions that it needs
+//! GraphDef file ──input, proto──▶ NodeDefs ──graphdef──▶ module of func.func @main and its callees
 //! ```
 //!
-//! What comes in is untrusted: every reference is looked up, nothing recurses on the input's depth, memory is in proportion to the file, and
-//! what is wrong is said with the names of the nodes. All that this compiler cannot run is said in one error.
+//! Input is untrusted: every reference is checked, there is no recursion on the input's depth, and memory is
+//! in proportion to the file. Errors contain the names of the nodes. One error lists all unsupported
+//! operations.
 //!
-//! The `tf` dialect is described in `dialects/tf.rs`.
+//! The `tf` dialect is described in `dialects/tf/mod.rs`.
 
 mod errors;
 pub mod graphdef;
@@ -26,31 +27,31 @@ mod tests;
 
 pub use graphdef::graphdef;
 
-/// A tensor that is given from outside.
+/// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feed {
     /// TensorFlow's name: `x` or `x:0`.
     pub name: String,
-    /// What its elements must be, if that was said: a type as MLIR prints it.
+    /// The expected type of its elements, as MLIR prints it, if given.
     pub element: Option<String>,
-    /// Its shape, -1 for unknown dimensions, if that was said.
+    /// Its shape, -1 for unknown dimensions, if given.
     pub shape: Option<Vec<i64>>,
 }
 
 impl Feed {
-    /// Of this name, whatever its type is in the graph.
+    /// A feed of this name, with the type that it has in the graph.
     pub fn named(name: impl Into<String>) -> Feed {
         Feed { name: name.into(), element: None, shape: None }
     }
 }
 
-/// What of a graph is wanted.
+/// Options of import: the wanted part of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The arguments; the placeholders that the results need if there are none.
+    /// The arguments. Without any, the placeholders that the results need.
     pub feeds: Vec<Feed>,
-    /// The results; what nobody consumes if there are none.
+    /// The results. Without any, all unconsumed outputs.
     pub fetches: Vec<String>,
-    /// The name of the entry function; `main` if it is empty.
+    /// The name of the entry function. `main` if it is empty.
     pub function: String,
 }

@@ -1,1 +1,1 @@
-//! Imports of small graphs made here. Whole models are tested in `tools/tests/models.rs`.
+//! Tests with small graphs made here. `tools/tests/models.rs` tests whole models.

@@ -1,13 +1,14 @@
 //! Affine expressions: sums, multiples and quotients of dimensions and symbols, interned.
 //!
 //! An [`AffineId`] stands for its expression, as every other id of a context does. Expressions are made by
-//! [`Context::affine`], which simplifies by upstream's rules: constants and symbols to the right, constants folded unless
-//! they overflow, `a * 4 floordiv 2` to `a * 2`, `a - (a floordiv 4) * 4` to `a mod 4`. One thing is stricter than upstream:
-//! sums nest to the left only. Upstream keeps `a + (b + 1) + 2` as it is and prints it without the parentheses, so
-//! that its own output means something simpler, `a + b + 3`; here both are the same expression.
+//! [`Context::affine`], which simplifies by upstream's rules: constants and symbols to the right, constants
+//! folded unless they overflow, `a * 4 floordiv 2` to `a * 2`, `a - (a floordiv 4) * 4` to `a mod 4`. One
+//! rule is stricter than upstream: sums nest to the left only. Upstream keeps `a + (b + 1) + 2` as it is and
+//! prints it without the parentheses, so that its own output reads back as the simpler `a + b + 3`; here both
+//! are the same expression.
 //!
-//! Nothing is evaluated here, and nothing in the compiler computes with maps: they are read, compared and printed.
-//! The reader bounds the number of operations, so that recursion over an expression is safe.
+//! Maps are only read, compared and printed; the compiler never evaluates them. The reader bounds the number
+//! of operations, so that recursion over an expression is safe.
 
 use super::Context;
 use super::entity::{EntityId, entity};
@@ -54,7 +55,7 @@ pub struct AffineMap {
     pub dims: u32,
     /// Number of symbols.
     pub symbols: u32,
-    /// What it maps to.
+    /// The results.
     pub results: Box<[AffineId]>,
 }
 
@@ -88,12 +89,12 @@ impl Context {
         simpler.unwrap_or_else(|| self.intern_affine(AffineExpr::Binary(op, a, b)))
     }
 
-    /// What an affine expression is.
+    /// The contents of an interned affine expression.
     pub fn affine_expr(&self, id: AffineId) -> AffineExpr {
         self.affine_table().row(id).0
     }
 
-    /// Is it made of constants and symbols only?
+    /// True if the expression consists of constants and symbols only.
     pub fn affine_is_symbolic(&self, id: AffineId) -> bool {
         self.affine_table().row(id).1.symbolic
     }
@@ -284,7 +285,7 @@ impl Context {
         self.affine_table().row(id).1.divisor.is_multiple_of(divisor.unsigned_abs())
     }
 
-    /// `(d0, ..., dn) -> (d0, ..., dn)`?
+    /// True for `(d0, ..., dn) -> (d0, ..., dn)`.
     pub fn affine_is_identity(&self, map: &AffineMap) -> bool {
         let in_order = |(i, id): (usize, &AffineId)| self.affine_expr(*id) == AffineExpr::Dim(i as u32);
         map.symbols == 0
@@ -311,16 +312,16 @@ fn gcd(a: u64, b: u64) -> u64 {
     a
 }
 
-/// What is asked of every part of an expression again and again.
+/// Cached facts about an expression.
 #[derive(Clone, Copy)]
 struct Facts {
-    /// Made of constants and symbols only.
+    /// Consists of constants and symbols only.
     symbolic: bool,
-    /// A number that divides the expression whatever its variables are; 0 if it is zero.
+    /// A number that divides the expression for all values of its variables; 0 if the expression is zero.
     divisor: u64,
 }
 
-/// Expressions in the order in which they were first made.
+/// Expressions in the order of their creation.
 #[derive(Default)]
 pub(super) struct AffineTable(IndexMap<AffineExpr, Facts, FxBuildHasher>);
 

@@ -1,9 +1,9 @@
 //! Attributes: compile-time constants, structural, interned, compared by id.
 //!
 //! Numbers carry their type. Integers up to 64 bits are values: sign-extended for signless and signed types,
-//! zero-extended for unsigned ones; wider ones are the fewest bytes that say the same. Floats are the bits of their own
-//! format. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are
-//! little-endian bytes, one element after the other, booleans one byte each, bits above the width 0; a splat holds one
+//! zero-extended for unsigned ones; wider ones are the fewest bytes that hold the value. Floats are the bits
+//! of their own format. A one-bit signless integer is [`AttrKind::Bool`]. Tensor contents are little-endian
+//! bytes, one element after the other, booleans one byte each, bits above the width 0; a splat holds one
 //! element.
 //!
 //! Large contents are shared with tensors and files, hashed by sample, and compared in full unless they are
@@ -15,26 +15,26 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Bytes of a dense constant, which never change. Cheap to hash and to clone however long; equality is exact.
+/// Immutable bytes of a dense constant. Hashing and cloning are cheap for any length; equality is exact.
 #[derive(Clone)]
 pub struct Blob(Bytes);
 
 #[derive(Clone)]
 enum Bytes {
-    /// At most [`MAX_OWNED`].
+    /// At most [`MAX_OWNED`] bytes.
     Owned(Box<[u8]>),
     Shared(Frozen),
 }
 
 const _: () = assert!(size_of::<Blob>() == size_of::<Box<[u8]>>());
 
-/// Fewer bytes are copied: that costs less than to count them.
+/// Fewer bytes are copied, which costs less than counting references.
 const MAX_OWNED: usize = 1024;
 
 const SAMPLE: usize = 4096;
 
 impl Blob {
-    /// The bytes as a read-only buffer, if they are many enough to be shared.
+    /// The bytes as a read-only buffer, if they are enough to be shared.
     pub fn buffer(&self) -> Option<&Buffer> {
         match &self.0 {
             Bytes::Owned(_) => None,
@@ -42,7 +42,7 @@ impl Blob {
         }
     }
 
-    /// Bytes that `owner` keeps alive and unchanged. Many of them are not copied.
+    /// Bytes that `owner` keeps alive and unchanged. Large ones are not copied.
     pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Blob {
         match owner.as_ref() {
             few if few.len() <= MAX_OWNED => Blob(Bytes::Owned(few.into())),
@@ -123,7 +123,7 @@ impl std::fmt::Debug for Blob {
     }
 }
 
-/// What an attribute is.
+/// The contents of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttrKind {
     /// `unit`: presence is the information.
@@ -148,14 +148,14 @@ pub enum AttrKind {
     Float {
         /// A float type of at most 64 bits.
         ty: TypeId,
-        /// In that format.
+        /// The bits in that format.
         bits: u64,
     },
     /// `1.5 : f128`, `1.5 : f80`.
     WideFloat {
         /// The float type.
         ty: TypeId,
-        /// In that format; the low half first.
+        /// The bits in that format; the low half first.
         bits: [u64; 2],
     },
     /// `"text"`, or `"text" : !d.t`.
@@ -187,7 +187,7 @@ pub enum AttrKind {
     Dense {
         /// A tensor or vector type with static shape.
         ty: TypeId,
-        /// One element stands for all.
+        /// True if one element stands for all.
         splat: bool,
         /// The elements, or one.
         data: Blob,
@@ -196,7 +196,7 @@ pub enum AttrKind {
     DenseStrings {
         /// The tensor type.
         ty: TypeId,
-        /// One string stands for all.
+        /// True if one string stands for all.
         splat: bool,
         /// The elements, or one.
         strings: Box<[StrId]>,
@@ -212,7 +212,8 @@ pub enum AttrKind {
     Sparse {
         /// The tensor type.
         ty: TypeId,
-        /// Dense, of type `tensor<n x rank x i64>`: where the values are. With one dimension, `tensor<n x i64>` too.
+        /// Dense, of type `tensor<n x rank x i64>`: the indices of the values. With one dimension,
+        /// `tensor<n x i64>` too.
         indices: AttrId,
         /// Dense, of type `tensor<n x elem>`.
         values: AttrId,
@@ -248,7 +249,7 @@ pub enum AttrKind {
     Distinct {
         /// The number in brackets.
         id: u64,
-        /// What it wraps.
+        /// The wrapped attribute.
         of: AttrId,
     },
     /// `loc(...)` used as an attribute.

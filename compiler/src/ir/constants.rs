@@ -1,33 +1,33 @@
-//! Large constants that nothing refers to any more.
+//! Garbage collection of large constants.
 //!
 //! Attributes are interned for good, but the bytes of large constants are dropped once no op can reach them:
 //! weights that were packed, operands that were folded. An attribute that is part of another one, of a type
-//! or of a location counts as reachable, so ops are all that is searched.
+//! or of a location counts as reachable, so only ops are searched.
 
 use super::{AttrId, AttrKind, LocKind, Module, TypeKind};
 use crate::ir::entity::EntityId;
 
-/// Bytes of large constants.
+/// Statistics of large constants, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Large {
-    /// Of all that are held.
+    /// All large constants held.
     pub(super) bytes: usize,
-    /// Of those that were held after the last search.
+    /// Large constants held after the last search.
     kept: usize,
 }
 
-/// No search is worth less.
+/// The least growth that is worth a search.
 const MIN_GROWTH: usize = 1 << 20;
 
 impl Large {
-    /// Whether constants were added that are many beside those that were kept.
+    /// True if the constants have grown enough since the last search.
     fn has_grown(self) -> bool {
         self.bytes.saturating_sub(self.kept) > MIN_GROWTH.max(self.kept / 8)
     }
 }
 
 impl AttrKind {
-    /// Bytes that are dropped with it.
+    /// Bytes freed when the attribute is dropped.
     #[inline]
     pub(super) fn n_shared(&self) -> usize {
         match self {
@@ -40,9 +40,8 @@ impl AttrKind {
 }
 
 impl Module {
-    /// Drops the bytes of large constants to which no op refers, if there may be many of them: the search is
-    /// done again only when the constants have grown by an eighth, and so costs little however often it is
-    /// asked for.
+    /// Drops the bytes of large constants to which no op refers, if there may be many of them. The search is
+    /// repeated only after the constants have grown by an eighth, so frequent calls cost little.
     pub fn drop_dead_constants(&mut self) {
         if !self.cx.large.has_grown() {
             return;
@@ -103,7 +102,7 @@ mod tests {
         m.set_attr(top, names::VALUE, used);
         m.drop_dead_constants();
         assert!(is_held(&m, used) && is_held(&m, nested) && !is_held(&m, dead));
-        // What was dropped may come again, as another attribute.
+        // Equal contents may come again, as another attribute.
         let again = constant(&mut m, 3);
         assert!(again != dead && is_held(&m, again) && constant(&mut m, 1) == used);
         m.set_attr(top, names::VALUE, array);

@@ -1,16 +1,15 @@
-//! Everything interned: strings, types, attributes, locations, op names.
+//! The context: interned strings, types, attributes, locations and op names.
 //!
-//! An interned id stands for its contents: equal ids, equal things, and the reverse. Contents are stored
-//! once, in the order in which they were first seen, so nothing here depends on a hasher's order. They stay
-//! as long as the context, but for the bytes of large constants ([`super::Module::drop_dead_constants`]). The
-//! strings that the compiler itself looks for have fixed ids ([`super::names`]), and so have the types that op
-//! definitions name ([`KnownType`]).
+//! Ids are equal if and only if their contents are. Contents are stored once, in the order of their first
+//! use, so ids never depend on a hasher's order. They live as long as the context, except for the bytes of
+//! large constants ([`super::Module::drop_dead_constants`]). Strings used by the compiler itself have fixed
+//! ids ([`super::names`]), and so have the types that op definitions name ([`KnownType`]).
 
 use super::affine::AffineTable;
 use super::constants::Large;
 use super::entity::{Arena, EntityId};
 use super::info::{Definition, OpTable};
-use super::locs::Places;
+use super::locs::SourceText;
 use super::{
     AttrId, AttrKind, Blob, FloatKind, LocId, LocKind, OpNameId, Signedness, StrId, Traits, TypeId, TypeKind,
     names,
@@ -85,7 +84,7 @@ impl KnownType {
     }
 }
 
-/// What is known about an op name, registered or not.
+/// Facts about an op name, registered or not.
 #[derive(Clone, Debug)]
 pub struct OpNameData {
     /// The full name, `tfrt.add.i32`.
@@ -94,7 +93,7 @@ pub struct OpNameData {
     pub traits: Traits,
     /// The interned names of the attributes that its definition declares, in that order.
     pub attr_names: Box<[StrId]>,
-    /// Its definition, if it is registered; `OpNameData::def` is for the layers above.
+    /// Its definition, if it is registered. `OpNameData::def` returns it to the layers above.
     pub(crate) definition: Option<Definition>,
 }
 
@@ -106,7 +105,7 @@ pub struct Context {
     /// Bytes of large constants among the attributes.
     pub(super) large: Large,
     locs: IndexSet<LocKind, FxBuildHasher>,
-    places: Places,
+    places: SourceText,
     affine: AffineTable,
     op_names: Arena<OpNameId, OpNameData>,
     op_name_of: FxHashMap<StrId, OpNameId>,
@@ -122,7 +121,7 @@ impl Context {
             attrs: IndexSet::default(),
             large: Large::default(),
             locs: IndexSet::default(),
-            places: Places::default(),
+            places: SourceText::default(),
             affine: AffineTable::default(),
             op_names: Arena::default(),
             op_name_of: FxHashMap::default(),
@@ -171,7 +170,7 @@ impl Context {
         cx
     }
 
-    /// The definitions in force; `Context::registry` is for the layers above.
+    /// The op table; `Context::registry` returns it to the layers above.
     pub(crate) fn table(&self) -> &'static dyn OpTable {
         self.table
     }
@@ -200,7 +199,7 @@ impl Context {
         TypeId::new(self.types.insert_full(kind).0)
     }
 
-    /// What a type is.
+    /// The contents of a type.
     #[inline]
     pub fn ty(&self, id: TypeId) -> &TypeKind {
         &self.types[id.index()]
@@ -232,8 +231,8 @@ impl Context {
         self.locs.iter()
     }
 
-    /// Lets go of the bytes of a large constant to which nothing refers. Its id stands for no constant from
-    /// now on; equal contents get another one.
+    /// Drops the bytes of a large constant without references. Its id is invalid from then on; equal contents
+    /// get another id.
     pub(super) fn drop_large(&mut self, id: AttrId) {
         let n_shared = self.attr(id).n_shared();
         let data = Blob::from(&id.0.to_le_bytes()[..]);
@@ -243,21 +242,21 @@ impl Context {
         }
     }
 
-    /// What an attribute is.
+    /// The contents of an attribute.
     #[inline]
     pub fn attr(&self, id: AttrId) -> &AttrKind {
         &self.attrs[id.index()]
     }
 
-    /// Says which text is being read: the places of its bytes are locations without being interned.
-    pub fn set_places(&mut self, places: Places) {
+    /// Sets the text being parsed: the places of its bytes are locations without being interned.
+    pub fn set_places(&mut self, places: SourceText) {
         debug_assert!(self.locs.len() == 1, "no location may have been made yet");
         self.places = places;
     }
 
-    /// The places of the text that is being read.
+    /// The places of the text being parsed.
     #[inline]
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &SourceText {
         &self.places
     }
 
@@ -272,8 +271,9 @@ impl Context {
         LocId::new(self.locs.insert_full(kind).0)
     }
 
-    /// `loc(fused<metadata>[locs])`, as upstream has it: a part that is fused with the same metadata is its parts, unknown ones and repetitions are left
-    /// out, and one part without metadata is just that.
+    /// `loc(fused<metadata>[locs])`, normalized as upstream: parts fused with the same metadata are
+    /// flattened, unknown and repeated ones are dropped, and a single part without metadata is returned
+    /// itself.
     pub fn fused_loc(&mut self, locs: &[LocId], metadata: Option<AttrId>) -> LocId {
         let mut parts: IndexSet<LocId, FxBuildHasher> = IndexSet::default();
         for loc in locs {
@@ -298,7 +298,7 @@ impl Context {
         self.loc_id(LocKind::Fused { locs, metadata })
     }
 
-    /// What a location says.
+    /// The contents of a location.
     #[inline]
     pub fn loc(&self, id: LocId) -> Cow<'_, LocKind> {
         match self.places.kind(id) {
@@ -315,7 +315,7 @@ impl Context {
         &mut self.affine
     }
 
-    /// Interns an op name, looking up its definition the first time. Does not check that it is registered.
+    /// Interns an op name and looks up its definition at the first time. The op need not be registered.
     #[inline]
     pub fn op_name(&mut self, name: StrId) -> OpNameId {
         if let Some(id) = self.op_name_of.get(&name) {
@@ -331,12 +331,12 @@ impl Context {
         id
     }
 
-    /// What is known about every op name that was met, by id.
+    /// The facts about all interned op names, by id.
     pub(crate) fn op_names(&self) -> impl Iterator<Item = &OpNameData> {
         self.op_names.iter().map(|(_, data)| data)
     }
 
-    /// What is known about an op name.
+    /// The facts about an op name.
     #[inline]
     pub fn op_name_data(&self, id: OpNameId) -> &OpNameData {
         &self.op_names[id]
@@ -363,7 +363,8 @@ impl Context {
         self.type_id(TypeKind::Tensor { shape: Some(shape.into()), elem, encoding: None })
     }
 
-    /// An integer of type `ty` (at most 64 bits, or `index`), truncated to its width; `i1` gives a boolean.
+    /// An integer of type `ty` (at most 64 bits, or `index`), truncated to its width; a boolean if `ty` is
+    /// `i1`.
     pub fn int_attr(&mut self, ty: TypeId, value: i64) -> AttrId {
         let kind = match *self.ty(ty) {
             TypeKind::Integer { width: 1, sign: Signedness::Signless } => AttrKind::Bool(value & 1 == 1),
@@ -417,7 +418,7 @@ impl Context {
         self.attr_id(AttrKind::Array(elems.into()))
     }
 
-    /// A dictionary; sorts the entries, of which the last wins if a name occurs twice.
+    /// A dictionary. Sorts the entries; the last of several with one name wins.
     pub fn dict_attr(&mut self, entries: &[(StrId, AttrId)]) -> AttrId {
         let mut sorted: Vec<(StrId, AttrId)> = Vec::with_capacity(entries.len());
         for &(name, value) in entries {

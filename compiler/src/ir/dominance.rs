@@ -1,7 +1,7 @@
-//! Which block comes before which on every path from the entry.
+//! Dominance between the blocks of a region.
 //!
-//! Computed per region when first asked for, by iterating immediate dominators over the reverse post-order (Cooper,
-//! Harvey and Kennedy). A block that cannot be reached is dominated by every block: what it does never happens.
+//! Computed per region on first use, by iterating immediate dominators over the reverse post-order (Cooper,
+//! Harvey and Kennedy). An unreachable block is dominated by every block, since it never executes.
 
 use super::{BlockId, Module, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Default)]
 pub(crate) struct Dominance {
     done: FxHashSet<RegionId>,
-    /// Number in reverse post-order, and immediate dominator; the entry's is itself.
+    /// Number in reverse post-order and immediate dominator. The entry is its own dominator.
     blocks: FxHashMap<BlockId, (u32, BlockId)>,
 }
 
@@ -44,7 +44,8 @@ impl Dominance {
     }
 }
 
-/// The blocks that can be reached, each after its immediate dominator, which stands beside it; the entry's is itself.
+/// The reachable blocks with their immediate dominators, each after its dominator. The entry is its own
+/// dominator.
 pub(crate) fn tree(m: &Module, region: RegionId) -> Vec<(BlockId, BlockId)> {
     let Some(entry) = m.entry(region) else { return Vec::new() };
     let order = reverse_post_order(m, entry);
@@ -95,7 +96,7 @@ fn successors(m: &Module, block: BlockId) -> impl Iterator<Item = BlockId> + '_ 
 fn reverse_post_order(m: &Module, entry: BlockId) -> Vec<BlockId> {
     let mut seen = FxHashSet::default();
     let mut order = Vec::new();
-    // A block and how many of its successors have been visited.
+    // A block and the number of its visited successors.
     let mut stack = vec![(entry, 0)];
     seen.insert(entry);
     while let Some((block, n)) = stack.pop() {

@@ -1,9 +1,9 @@
 //! Changing the IR: creation, insertion, moves, replacement, erasure.
 //!
-//! Each method leaves use lists, block lists and parents right; none needs repair afterwards. Erasing what is still
-//! used is our bug and panics. Work lists replace recursion, so depth of nesting costs no stack.
+//! Each method keeps use lists, block lists and parents consistent. Erasing an op with uses is a bug of the
+//! compiler and panics. Worklists replace recursion, so depth of nesting costs no stack.
 
-use super::entity::{EntityId, Packed};
+use super::entity::{EntityId, PackedOption};
 use super::{
     AttrId, BlockData, BlockId, LocId, Module, OpData, OpId, OpNameId, RegionData, RegionId, StrId, TypeId,
     UseData, UseId, ValueData, ValueDef, ValueId,
@@ -31,14 +31,14 @@ pub struct NewOp<'a> {
 }
 
 impl<'a> NewOp<'a> {
-    /// An op without anything, at an unknown location.
+    /// An op with a name only, at an unknown location.
     pub fn new(name: OpNameId) -> Self {
         NewOp { name, loc: LocId::UNKNOWN, operands: &[], results: &[], attrs: &[], successors: &[] }
     }
 }
 
 impl Module {
-    /// Makes an op that is in no block yet.
+    /// Creates a detached op.
     pub fn create(&mut self, new: NewOp<'_>) -> OpId {
         let NewOp { name, loc, operands, results, attrs, successors } = new;
         let op = self.ops.next_id();
@@ -48,7 +48,11 @@ impl Module {
         }
         let first_result = self.values.len() as u32;
         for (i, &ty) in results.iter().enumerate() {
-            self.values.push(ValueData { ty, def: ValueDef::Result(op, i as u32), first_use: Packed::NONE });
+            self.values.push(ValueData {
+                ty,
+                def: ValueDef::Result(op, i as u32),
+                first_use: PackedOption::NONE,
+            });
         }
         let mut attrs: SmallVec<[(StrId, AttrId); 2]> = SmallVec::from_slice(attrs);
         if attrs.len() > 1 {
@@ -66,22 +70,22 @@ impl Module {
         self.ops.push(OpData {
             name,
             loc,
-            parent: Packed::NONE,
-            prev: Packed::NONE,
-            next: Packed::NONE,
+            parent: PackedOption::NONE,
+            prev: PackedOption::NONE,
+            next: PackedOption::NONE,
             order: 0,
             first_use,
             n_operands: operands.len() as u32,
             first_result,
             n_results: results.len() as u32,
-            properties: Packed::NONE,
+            properties: PackedOption::NONE,
             erased: false,
             attrs,
             extra,
         })
     }
 
-    /// Makes an op from texts: the convenient, slower form of [`Module::create`].
+    /// Creates an op from strings: a convenient but slower form of [`Module::create`].
     pub fn create_named(
         &mut self,
         name: &str,
@@ -114,12 +118,12 @@ impl Module {
         }
     }
 
-    /// Makes a block that is in no region yet.
+    /// Creates a detached block.
     pub fn create_block(&mut self) -> BlockId {
         self.blocks.push(BlockData {
-            parent: Packed::NONE,
-            first: Packed::NONE,
-            last: Packed::NONE,
+            parent: PackedOption::NONE,
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
             args: SmallVec::new(),
         })
     }
@@ -131,14 +135,14 @@ impl Module {
         block
     }
 
-    /// Puts a block that is in no region at the end of one.
+    /// Appends a detached block to a region.
     pub fn append_block(&mut self, region: RegionId, block: BlockId) {
-        assert!(self.blocks[block].parent == Packed::NONE, "block already has a region");
+        assert!(self.blocks[block].parent == PackedOption::NONE, "block already has a region");
         self.blocks[block].parent = region.into();
         self.regions[region].blocks.push(block);
     }
 
-    /// Puts a block that is in no region right after another.
+    /// Inserts a detached block right after another.
     pub fn insert_block_after(&mut self, block: BlockId, after: BlockId) {
         let Some(region) = self.blocks[after].parent.get() else { panic!("{after:?} is in no region") };
         self.append_block(region, block);
@@ -148,19 +152,22 @@ impl Module {
         }
     }
 
-    /// Takes a block out of its region, keeping what it holds.
+    /// Detaches a block from its region, with its contents.
     pub fn detach_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block].parent.get() {
             self.regions[region].blocks.retain(|b| *b != block);
-            self.blocks[block].parent = Packed::NONE;
+            self.blocks[block].parent = PackedOption::NONE;
         }
     }
 
     /// Adds an argument at the end of a block's arguments.
     pub fn add_arg(&mut self, block: BlockId, ty: TypeId) -> ValueId {
         let index = self.blocks[block].args.len() as u32;
-        let value =
-            self.values.push(ValueData { ty, def: ValueDef::Arg(block, index), first_use: Packed::NONE });
+        let value = self.values.push(ValueData {
+            ty,
+            def: ValueDef::Arg(block, index),
+            first_use: PackedOption::NONE,
+        });
         self.blocks[block].args.push(value);
         value
     }
@@ -175,14 +182,14 @@ impl Module {
         }
     }
 
-    /// A value to stand in for one whose definition has not been read yet; replace and forget it.
+    /// A placeholder for a value whose definition has not been read yet; to be replaced and dropped.
     pub fn create_forward(&mut self, ty: TypeId) -> ValueId {
-        self.values.push(ValueData { ty, def: ValueDef::Forward, first_use: Packed::NONE })
+        self.values.push(ValueData { ty, def: ValueDef::Forward, first_use: PackedOption::NONE })
     }
 
-    // ---- place in a block ----
+    // ---- position in a block ----
 
-    /// Puts a detached op at the end of a block.
+    /// Inserts a detached op at the end of a block.
     #[inline]
     pub fn append(&mut self, block: BlockId, op: OpId) {
         let last = self.blocks[block].last;
@@ -196,21 +203,21 @@ impl Module {
         }
         self.blocks[block].last = op.into();
         let data = &mut self.ops[op];
-        assert!(data.parent == Packed::NONE && !data.erased, "{op:?} is already in a block or erased");
+        assert!(data.parent == PackedOption::NONE && !data.erased, "{op:?} is already in a block or erased");
         data.parent = block.into();
         data.prev = last;
-        data.next = Packed::NONE;
+        data.next = PackedOption::NONE;
         match order.checked_add(ORDER_GAP) {
             Some(order) => data.order = order,
             None => self.renumber(block),
         }
     }
 
-    /// Puts a detached op right before another.
+    /// Inserts a detached op right before another.
     pub fn insert_before(&mut self, op: OpId, before: OpId) {
         let Some(block) = self.ops[before].parent.get() else { panic!("{before:?} is in no block") };
         assert!(
-            self.ops[op].parent == Packed::NONE && !self.ops[op].erased,
+            self.ops[op].parent == PackedOption::NONE && !self.ops[op].erased,
             "{op:?} is already in a block or erased"
         );
         let prev = self.ops[before].prev;
@@ -236,7 +243,7 @@ impl Module {
         }
     }
 
-    /// Puts a detached op right after another.
+    /// Inserts a detached op right after another.
     pub fn insert_after(&mut self, op: OpId, after: OpId) {
         match (self.ops[after].next.get(), self.ops[after].parent.get()) {
             (Some(next), _) => self.insert_before(op, next),
@@ -245,7 +252,7 @@ impl Module {
         }
     }
 
-    /// Takes an op out of its block, keeping its operands and uses.
+    /// Detaches an op from its block. It keeps its operands and uses.
     pub fn detach(&mut self, op: OpId) {
         let Some(block) = self.ops[op].parent.get() else { return };
         let (prev, next) = (self.ops[op].prev, self.ops[op].next);
@@ -258,9 +265,9 @@ impl Module {
             None => self.blocks[block].last = prev,
         }
         let data = &mut self.ops[op];
-        data.parent = Packed::NONE;
-        data.prev = Packed::NONE;
-        data.next = Packed::NONE;
+        data.parent = PackedOption::NONE;
+        data.prev = PackedOption::NONE;
+        data.next = PackedOption::NONE;
     }
 
     /// Moves an op right before another.
@@ -271,9 +278,9 @@ impl Module {
         }
     }
 
-    /// Spreads the order numbers around `op`, which has none of its own. The range that is spread is the smallest power
-    /// of two around its neighbour that is sparse enough, the larger the sparser: so a run of insertions at one place
-    /// costs the logarithm of its length each.
+    /// Renumbers the neighbourhood of `op`, which has no order number of its own. The renumbered range is the
+    /// smallest power of two around its neighbour that is sparse enough, where larger ranges must be sparser.
+    /// So a run of insertions at one place costs the logarithm of its length per insertion.
     fn make_room(&mut self, op: OpId, block: BlockId) {
         let neighbour = self.ops[op].prev.get().or(self.ops[op].next.get());
         let base = neighbour.map_or(0, |n| self.ops[n].order);
@@ -307,7 +314,7 @@ impl Module {
 
     fn renumber(&mut self, block: BlockId) {
         let n = self.ops_in(block).count() as u64;
-        // Spread over the whole range when the usual gap no longer fits.
+        // Renumber the whole range when the usual gap no longer fits.
         let gap = (u64::from(u32::MAX) / (n + 2)).clamp(1, u64::from(ORDER_GAP)) as u32;
         let mut order = 0;
         let mut at = self.blocks[block].first;
@@ -322,7 +329,7 @@ impl Module {
 
     fn push_use(&mut self, owner: OpId, value: ValueId) {
         let head = self.values[value].first_use;
-        let id = self.uses.push(UseData { value, owner, next: head, prev: Packed::NONE });
+        let id = self.uses.push(UseData { value, owner, next: head, prev: PackedOption::NONE });
         if let Some(head) = head.get() {
             self.uses[head].prev = id.into();
         }
@@ -339,8 +346,8 @@ impl Module {
         if let Some(next) = next.get() {
             self.uses[next].prev = prev;
         }
-        self.uses[id].next = Packed::NONE;
-        self.uses[id].prev = Packed::NONE;
+        self.uses[id].next = PackedOption::NONE;
+        self.uses[id].prev = PackedOption::NONE;
     }
 
     /// Replaces operand `i` of an op.
@@ -378,7 +385,7 @@ impl Module {
         }
     }
 
-    /// Makes every user of `old` use `new`; the order of `old`'s uses is kept, in front of those of `new`.
+    /// Replaces all uses of `old` by `new`. The order of `old`'s uses is kept, in front of those of `new`.
     pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
         if old == new {
             return;
@@ -398,7 +405,7 @@ impl Module {
             self.uses[head].prev = last.into();
         }
         self.values[new].first_use = first;
-        self.values[old].first_use = Packed::NONE;
+        self.values[old].first_use = PackedOption::NONE;
     }
 
     /// Changes the type of a value.
@@ -424,7 +431,7 @@ impl Module {
         }
     }
 
-    /// Removes an attribute; says whether there was one.
+    /// Removes an attribute; returns whether there was one.
     pub fn remove_attr(&mut self, op: OpId, name: StrId) -> bool {
         let attrs = &mut self.ops[op].attrs;
         match attrs.iter().position(|(n, _)| *n == name) {
@@ -448,10 +455,11 @@ impl Module {
 
     // ---- erasure ----
 
-    /// Erases an op with all that it holds. No result of it may be used outside of it.
+    /// Erases an op with its regions. Its results must have no uses outside.
     pub fn erase(&mut self, op: OpId) {
         self.detach(op);
-        // First drop all operands, so that uses among the erased ops do not count; then check the results.
+        // All operands are dropped first, so that uses among the erased ops do not count; then results are
+        // checked.
         let mut doomed = vec![op];
         let mut at = 0;
         while at < doomed.len() {
@@ -481,9 +489,9 @@ impl Module {
         }
     }
 
-    /// Takes a block out of its region and erases all that it holds.
+    /// Detaches a block and erases it with its contents.
     pub fn erase_block(&mut self, block: BlockId) {
-        // From the end, since users come after definitions in any order that is not a loop.
+        // From the end, since users follow definitions except around loops.
         while let Some(op) = self.last_op(block) {
             self.erase(op);
         }
@@ -492,7 +500,7 @@ impl Module {
 }
 
 impl Module {
-    /// The operand that a use is: owner and index.
+    /// Owner and index of the operand of a use.
     pub(super) fn use_place(&self, id: UseId) -> (OpId, usize) {
         let owner = self.uses[id].owner;
         (owner, id.index() - self.ops[owner].first_use as usize)

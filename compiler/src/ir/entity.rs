@@ -1,9 +1,9 @@
 //! Typed `u32` ids and the two containers that they index.
 //!
-//! An id names a row of exactly one table; the short noun is the id (`OpId`), the long one the payload (`OpData`).
-//! `Debug` prints the id as text forms do (`%3`, `op7`), so that logs and dumps agree. [`Arena`] owns payloads and
-//! hands out ids in order; [`SideTable`] holds facts that may be absent (spans, names) and grows on demand.
-//! Ids are never reused: erasing an entity leaves an unreachable row.
+//! An id refers to a row of exactly one table. Names of ids end in `Id` (`OpId`), those of payloads in `Data`
+//! (`OpData`). `Debug` prints the id as the text form does (`%3`, `op7`), so that logs and dumps agree.
+//! [`Arena`] owns payloads and hands out ids in order; [`SideTable`] holds facts that may be absent (spans,
+//! names) and grows on demand. Ids are never reused: erasing an entity leaves an unreachable row.
 
 use crate::diag::Span;
 use std::marker::PhantomData;
@@ -50,11 +50,11 @@ pub(crate) use entity;
 
 /// `Option<Id>` in four bytes, for storage; signatures use plain `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Packed<K>(u32, PhantomData<K>);
+pub struct PackedOption<K>(u32, PhantomData<K>);
 
-impl<K: EntityId> Packed<K> {
+impl<K: EntityId> PackedOption<K> {
     /// No id.
-    pub const NONE: Self = Packed(u32::MAX, PhantomData);
+    pub const NONE: Self = PackedOption(u32::MAX, PhantomData);
 
     /// The plain option.
     #[inline]
@@ -63,27 +63,27 @@ impl<K: EntityId> Packed<K> {
     }
 }
 
-impl<K: EntityId> From<Option<K>> for Packed<K> {
+impl<K: EntityId> From<Option<K>> for PackedOption<K> {
     #[inline]
     fn from(id: Option<K>) -> Self {
-        id.map_or(Self::NONE, |id| Packed(id.index() as u32, PhantomData))
+        id.map_or(Self::NONE, |id| PackedOption(id.index() as u32, PhantomData))
     }
 }
 
-impl<K: EntityId> From<K> for Packed<K> {
+impl<K: EntityId> From<K> for PackedOption<K> {
     #[inline]
     fn from(id: K) -> Self {
-        Packed(id.index() as u32, PhantomData)
+        PackedOption(id.index() as u32, PhantomData)
     }
 }
 
-impl<K: EntityId + std::fmt::Debug> std::fmt::Debug for Packed<K> {
+impl<K: EntityId + std::fmt::Debug> std::fmt::Debug for PackedOption<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.get().fmt(f)
     }
 }
 
-/// A table that owns its rows; ids are handed out in order and stay valid.
+/// A table that owns its rows. Ids are assigned in order and stay valid.
 #[derive(Clone)]
 pub struct Arena<K, V> {
     rows: Vec<V>,
@@ -105,7 +105,7 @@ impl<K: EntityId, V> Arena<K, V> {
         id
     }
 
-    /// The id that the next [`Arena::push`] will return.
+    /// The id of the next [`Arena::push`].
     #[inline]
     pub fn next_id(&self) -> K {
         K::new(self.rows.len())
@@ -117,17 +117,17 @@ impl<K: EntityId, V> Arena<K, V> {
         self.rows.len()
     }
 
-    /// True if nothing was added.
+    /// True if no row was added.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Makes room for `n` more rows.
+    /// Reserves space for `n` more rows.
     pub fn reserve(&mut self, n: usize) {
         self.rows.reserve(n);
     }
 
-    /// All rows with their ids, in the order in which they were added.
+    /// All rows with their ids, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.rows.iter().enumerate().map(|(i, v)| (K::new(i), v))
     }
@@ -148,9 +148,9 @@ impl<K: EntityId, V> std::ops::IndexMut<K> for Arena<K, V> {
     }
 }
 
-/// A fact that has a value to spare, which says that there is none: an `Option` without a byte of its own.
+/// A type with a spare value that means absence: an `Option` without a discriminant.
 pub trait Absent: Clone + PartialEq {
-    /// Never the value of a fact.
+    /// The spare value.
     const ABSENT: Self;
 }
 
@@ -162,7 +162,7 @@ impl Absent for Span {
     const ABSENT: Self = Span { start: u32::MAX, end: u32::MAX };
 }
 
-/// Facts about entities that may be absent.
+/// A dense table of optional facts about entities.
 #[derive(Clone)]
 pub struct SideTable<K, V> {
     rows: Vec<V>,
@@ -176,7 +176,7 @@ impl<K, V> Default for SideTable<K, V> {
 }
 
 impl<K: EntityId, V: Absent> SideTable<K, V> {
-    /// Records `value` for `id`, replacing what was there.
+    /// Sets the value for `id`.
     #[inline]
     pub fn set(&mut self, id: K, value: V) {
         let at = id.index();
@@ -190,25 +190,25 @@ impl<K: EntityId, V: Absent> SideTable<K, V> {
         self.rows[at] = value;
     }
 
-    /// What was recorded for `id`.
+    /// The value for `id`.
     #[inline]
     pub fn at(&self, id: K) -> Option<&V> {
         self.rows.get(id.index()).filter(|v| **v != V::ABSENT)
     }
 
-    /// Forgets what was recorded for `id`.
+    /// Removes the value for `id`.
     pub fn unset(&mut self, id: K) {
         if let Some(row) = self.rows.get_mut(id.index()) {
             *row = V::ABSENT;
         }
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// Makes room for rows up to `n` ids.
+    /// Reserves space for `n` ids.
     pub fn reserve(&mut self, n: usize) {
         self.rows.reserve(n.saturating_sub(self.rows.len()));
     }

@@ -1,15 +1,17 @@
-//! The floating point formats: what bits mean, and which bits a number has.
+//! Floating point formats: decoding of bits and rounding to bits.
 //!
-//! Every format is a row of one table: how many bits of exponent and fraction, the bias, and what it does for infinity
-//! and NaN. Decoding and rounding are written once for all rows. There are crates for this, but none knows every format
-//! here (the `FNUZ` and six and four bit ones are missing from all), and arithmetic, the hard part, is not wanted.
+//! Every format is a row of one table: numbers of bits of exponent and fraction, the bias, and the encoding
+//! of infinity and NaN. Decoding and rounding are implemented once for all rows. Existing crates lack some
+//! formats (the `FNUZ` ones and those of six and four bits), and arithmetic, the hard part, is not needed
+//! here.
 //!
-//! A decimal literal is read as an `f64` and then rounded to its format, as upstream does even for `f128`. So that
-//! printing loses nothing, whatever does not read back as itself is printed as its bits.
+//! A decimal literal is read as an `f64` and then rounded to its format, as upstream does even for `f128`. To
+//! keep printing lossless, a number whose decimal form does not read back as the same bits is printed as its
+//! bits.
 
 use num_bigint::BigUint;
 
-/// What a format does beyond finite numbers.
+/// Encoding of values beyond the finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Special {
     /// The greatest exponent means infinity and NaN.
@@ -20,9 +22,9 @@ enum Special {
     ZeroNan,
     /// Numbers only.
     Finite,
-    /// A power of two, nothing else: no sign, no zero; all bits set means NaN.
+    /// Powers of two only: no sign, no zero; all bits set means NaN.
     Power,
-    /// As [`Special::Ieee`], but the first bit of the fraction is written out.
+    /// As [`Special::Ieee`], but with an explicit integer bit.
     X87,
 }
 
@@ -47,9 +49,9 @@ macro_rules! float_kinds {
                 match name { $($name => Some(FloatKind::$kind),)* _ => None }
             }
 
-            const fn format(self) -> Format {
+            const fn format(self) -> FloatSemantics {
                 match self {
-                    $(FloatKind::$kind => Format {
+                    $(FloatKind::$kind => FloatSemantics {
                         exponent: $exponent, fraction: $fraction, bias: $bias, special: Special::$special,
                     },)*
                 }
@@ -79,7 +81,7 @@ float_kinds! {
 }
 
 #[derive(Clone, Copy)]
-struct Format {
+struct FloatSemantics {
     exponent: u32,
     fraction: u32,
     bias: i32,
@@ -94,25 +96,25 @@ struct Finite {
 }
 
 impl Finite {
-    /// The number of decimal digits of the exact value, as far as it matters.
+    /// The number of decimal digits of the exact value, up to the greatest one of interest.
     fn n_digits(&self) -> usize {
         if self.mantissa == 0 { 1 } else { decimal(self.mantissa, self.exponent, 40).0.len() }
     }
 }
 
-/// How [`FloatKind::digits`] writes a number.
+/// The style of [`FloatKind::digits`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum DigitStyle {
     /// Six digits, always with an exponent: `1.500000e+00`.
     Short,
-    /// As many digits as the format can tell apart, an exponent only if needed.
+    /// Enough digits to distinguish all numbers of the format, with an exponent only if needed.
     Exact,
 }
 
 impl FloatKind {
     /// Width in bits.
     pub const fn bits(self) -> u32 {
-        let Format { exponent, fraction, special, .. } = self.format();
+        let FloatSemantics { exponent, fraction, special, .. } = self.format();
         match special {
             Special::Power => exponent,
             Special::X87 => 1 + exponent + 1 + fraction,
@@ -120,7 +122,7 @@ impl FloatKind {
         }
     }
 
-    /// Bytes of an element of a tensor. Upstream gives `tf32` four.
+    /// Bytes of a tensor element. `tf32` has four, as upstream.
     pub const fn bytes(self) -> usize {
         match self {
             FloatKind::TF32 => 4,
@@ -128,13 +130,13 @@ impl FloatKind {
         }
     }
 
-    /// True for the formats that programs compute with (f16, bf16, f32, f64).
+    /// True for the formats with arithmetic (f16, bf16, f32, f64).
     pub fn is_arithmetic(self) -> bool {
         matches!(self, FloatKind::F16 | FloatKind::BF16 | FloatKind::F32 | FloatKind::F64)
     }
 
     fn decode(self, bits: u128) -> Option<Finite> {
-        let Format { exponent, fraction, bias, special } = self.format();
+        let FloatSemantics { exponent, fraction, bias, special } = self.format();
         let stored = fraction + u32::from(special == Special::X87);
         let mantissa = bits & ones(stored);
         let field = (bits >> stored) & ones(exponent);
@@ -162,10 +164,10 @@ impl FloatKind {
         })
     }
 
-    /// `value` rounded to this format, ties to even; too great ones become what the format has for that. Nothing if
-    /// the format has nothing like it.
+    /// `value` rounded to this format, ties to even. Numbers out of range become the format's infinity or
+    /// NaN; `None` if the format has neither.
     pub fn round(self, value: f64) -> Option<u128> {
-        let Format { exponent, fraction, bias, special } = self.format();
+        let FloatSemantics { exponent, fraction, bias, special } = self.format();
         let stored = fraction + u32::from(special == Special::X87);
         let negative = value.is_sign_negative();
         if special == Special::Power && (value.is_nan() || value <= 0.0) {
@@ -209,7 +211,7 @@ impl FloatKind {
         Some(sign | (field as u128) << stored | n & ones(stored))
     }
 
-    /// The bits as this format holds them: x87 numbers without their first bit are NaN, as upstream has it.
+    /// Normalized bits: x87 numbers without the integer bit become NaN, as upstream.
     pub fn normal_bits(self, bits: u128) -> u128 {
         if self != FloatKind::F80 {
             return bits;
@@ -222,14 +224,16 @@ impl FloatKind {
         }
     }
 
-    /// The number as text that reads back as the same bits: decimal if possible, else the bits in hexadecimal.
+    /// The number as text that reads back as the same bits: decimal if possible, else the bits in
+    /// hexadecimal.
     pub fn text(self, bits: u128) -> String {
         if let Some(number) = self.decode(bits) {
-            for style in [Style::Short, Style::Exact] {
+            for style in [DigitStyle::Short, DigitStyle::Exact] {
                 let text = self.digits(&number, style);
-                // Without a point it would read as an integer. What `f64` cannot hold exactly is not short in a wider
-                // format, even though it reads back: upstream compares with the exact value of the text.
-                if style == Style::Short && self.bits() > 64 && number.n_digits() > 6 {
+                // Without a point it would read as an integer. A number that `f64` cannot hold exactly is not
+                // short in a wider format, even though it reads back: upstream compares with the exact value
+                // of the text.
+                if style == DigitStyle::Short && self.bits() > 64 && number.n_digits() > 6 {
                     continue;
                 }
                 if text.contains('.') && text.parse().is_ok_and(|value| self.round(value) == Some(bits)) {
@@ -240,31 +244,31 @@ impl FloatKind {
         format!("0x{bits:X}")
     }
 
-    /// Upstream's way of writing a number, digit for digit.
-    fn digits(self, number: &Finite, style: Style) -> String {
+    /// Digits of a number, identical to upstream's.
+    fn digits(self, number: &Finite, style: DigitStyle) -> String {
         let &Finite { negative, mantissa, exponent } = number;
         let sign = if negative { "-" } else { "" };
         if mantissa == 0 {
             return format!("{sign}0.000000e+00");
         }
         let precision = match style {
-            Style::Short => 6,
-            Style::Exact => 2 + (self.format().fraction as usize + 1) * 59 / 196,
+            DigitStyle::Short => 6,
+            DigitStyle::Exact => 2 + (self.format().fraction as usize + 1) * 59 / 196,
         };
         let (digits, exp) = decimal(mantissa, exponent, precision);
         let n = digits.len() as i32;
         let first = exp + n - 1;
         let scientific = match style {
-            Style::Short => true,
-            Style::Exact if exp >= 0 => exp > 3 || n + exp > precision as i32,
-            Style::Exact => first < -3,
+            DigitStyle::Short => true,
+            DigitStyle::Exact if exp >= 0 => exp > 3 || n + exp > precision as i32,
+            DigitStyle::Exact => first < -3,
         };
         if scientific {
             let (head, tail) = digits.split_at(1);
             let sign_of_exp = if first < 0 { '-' } else { '+' };
             return match style {
-                Style::Short => format!("{sign}{head}.{tail:0<6}e{sign_of_exp}{:02}", first.abs()),
-                Style::Exact => {
+                DigitStyle::Short => format!("{sign}{head}.{tail:0<6}e{sign_of_exp}{:02}", first.abs()),
+                DigitStyle::Exact => {
                     let tail = if tail.is_empty() { "0" } else { tail };
                     format!("{sign}{head}.{tail}E{sign_of_exp}{}", first.abs())
                 }
@@ -286,7 +290,7 @@ const fn ones(n: u32) -> u128 {
     if n == 0 { 0 } else { u128::MAX >> (128 - n) }
 }
 
-/// `mantissa * 2^shift`, rounded to an integer, ties to even. The result fits.
+/// `mantissa * 2^shift`, rounded to an integer, ties to even. The result must not overflow.
 fn scaled(mantissa: u128, shift: i32) -> u128 {
     if shift >= 0 {
         return mantissa << shift.min(127);
@@ -300,10 +304,11 @@ fn scaled(mantissa: u128, shift: i32) -> u128 {
     whole + u128::from(rest > half || rest == half && whole & 1 == 1)
 }
 
-/// At most `precision` digits of `mantissa * 2^exponent` without trailing zeros, and the power of ten of the last.
+/// At most `precision` digits of `mantissa * 2^exponent` without trailing zeros, and the power of ten of the
+/// last.
 ///
-/// Upstream first drops digits that it will surely not need, and then rounds what is left by its next digit: so the
-/// result is sometimes cut where it should be rounded up.
+/// Upstream first drops surplus digits, then rounds the rest by its next digit. So the result is sometimes
+/// truncated where it should be rounded up.
 fn decimal(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
     let zeros = mantissa.trailing_zeros();
     let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros as i32);
@@ -334,13 +339,13 @@ fn decimal(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
     (String::from_utf8(digits).unwrap_or_default(), exp)
 }
 
-/// How many digits of an integer of `bits` bits upstream drops before it rounds to `precision` digits.
+/// Number of digits of an integer of `bits` bits that upstream drops before it rounds to `precision` digits.
 fn n_removable(bits: u64, precision: usize) -> u32 {
     let needed = (precision as u64 * 196).div_ceil(59);
     (bits.saturating_sub(needed) * 59 / 196) as u32
 }
 
-/// The digits of `mantissa * 2^exponent` that upstream rounds, and the power of ten of the last.
+/// The digits of `mantissa * 2^exponent` before upstream's rounding, and the power of ten of the last.
 fn big_digits(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) {
     let mut number = BigUint::from(mantissa);
     if exponent >= 0 {
@@ -355,7 +360,7 @@ fn big_digits(mantissa: u128, exponent: i32, precision: usize) -> (String, i32) 
     (number.to_string(), exponent.min(0) + removable as i32)
 }
 
-/// As [`big_digits`], for an odd mantissa, if 128 bits are enough: as for most numbers that programs have.
+/// Same as [`big_digits`] for an odd mantissa where 128 bits suffice, as for most numbers in programs.
 fn small_digits(mantissa: u128, exponent: i32, precision: usize) -> Option<(u128, i32)> {
     if exponent >= 0 {
         let bits = u64::from(mantissa.checked_ilog2()?) + 1 + u64::from(exponent.unsigned_abs());
@@ -364,13 +369,14 @@ fn small_digits(mantissa: u128, exponent: i32, precision: usize) -> Option<(u128
         return Some((number / 10u128.checked_pow(removable)?, removable as i32));
     }
     let fives = exponent.unsigned_abs();
-    // An odd number that is no power of two: unless the logarithm is near an integer it tells the length.
+    // An odd number that is no power of two: unless the logarithm is near an integer, it determines the
+    // length.
     let log = (mantissa as f64).log2() + f64::from(fives) * 5f64.log2();
     if (log - log.round()).abs() < 1e-6 {
         return None;
     }
     let removable = n_removable(log as u64 + 1, precision);
-    // `mantissa * 5^fives / 10^removable`, cut.
+    // `mantissa * 5^fives / 10^removable`, truncated.
     let number = match fives.checked_sub(removable) {
         Some(left) => mantissa.checked_mul(5u128.checked_pow(left)?)?.checked_shr(removable)?,
         None => mantissa.checked_shr(removable)? / 5u128.checked_pow(removable - fives)?,
@@ -382,7 +388,7 @@ fn small_digits(mantissa: u128, exponent: i32, precision: usize) -> Option<(u128
 mod tests {
     use super::*;
 
-    /// A literal has these bits, and they print as the text.
+    /// Checks the bits of a literal, and that they print as the text.
     #[track_caller]
     fn check(kind: FloatKind, literal: f64, bits: u128, text: &str) {
         assert_eq!(kind.round(literal), Some(bits), "{literal} as {}", kind.name());
@@ -436,7 +442,7 @@ mod tests {
                 }
             }
         }
-        // What programs have does not take the long way.
+        // Numbers common in programs take the short path.
         for value in [0.1, 1.0e-6, 2.71, 1.0e6, 123.456, 1.0e-10] {
             let Finite { mantissa, exponent, .. } =
                 FloatKind::F64.decode(u128::from(f64::to_bits(value))).unwrap();

@@ -1,4 +1,4 @@
-//! The ids of what a module holds and of what its context interns.
+//! Ids of the entities of a module and of its context's interned contents.
 
 use super::entity::entity;
 

@@ -1,13 +1,14 @@
-//! The facts about an op's definition that the IR itself reads, and the seam behind which definitions lie.
+//! The interface between the IR and op definitions: the facts that the IR itself reads.
 //!
-//! Whole definitions name the IR (verifiers and folders are functions over a module), so the IR cannot name them
-//! without a circle: it looks them up once per op name through [`OpTable`], copies its own facts out of them, and
-//! keeps the rest as [`Definition`], which only the layer of the definitions (`dialects`) can look into.
+//! Definitions depend on the IR (verifiers and folders are functions over a module), so a dependency of the
+//! IR on them would be circular. The IR looks them up once per op name through [`OpTable`], copies the facts
+//! that it needs, and keeps the rest as an opaque [`Definition`] for the layer of the definitions
+//! (`dialects`).
 
 use super::Traits;
 use std::any::Any;
 
-/// A whole definition, for the layer that knows its type.
+/// A whole definition, opaque to the IR.
 pub(crate) type Definition = &'static (dyn Any + Send + Sync);
 
 /// The facts about a registered op that the IR reads.

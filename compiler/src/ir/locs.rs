@@ -1,16 +1,17 @@
-//! Locations: where an operation came from, as data of the program.
+//! Locations: source positions of operations, as part of the program.
 //!
-//! A location is not a span: a span is a place in the text that was just parsed and lives in a side table, a location
-//! is part of the program and survives printing, passes and BEF. Interned; the common case (file, line, column) is
-//! small. Nesting is finite by construction: a location may only refer to earlier ones.
+//! A location is not a span. A span is a place in the text that was just parsed, held in a side table; a
+//! location is part of the program and survives printing, passes and BEF. Locations are interned; the common
+//! case (file, line, column) is small. Nesting is finite by construction: a location may only refer to
+//! earlier ones.
 //!
-//! Most locations are places in the text that is being read, one per op. These are not interned: the id is the offset
-//! of the byte with the top bit set, from which [`Places`] finds line and column.
+//! Most locations are places in the text being parsed, one per op. These are not interned: the id is the
+//! offset of the byte with the top bit set, from which [`SourceText`] computes line and column.
 
 use super::{AttrId, LocId, StrId, names};
 use std::sync::Arc;
 
-/// What a location says.
+/// The contents of a location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LocKind {
     /// `loc(unknown)`.
@@ -19,9 +20,9 @@ pub enum LocKind {
     File {
         /// File name.
         file: StrId,
-        /// From 1 (0 if not known).
+        /// From 1; 0 if unknown.
         line: u32,
-        /// From 1 (0 if not known).
+        /// From 1; 0 if unknown.
         col: u32,
     },
     /// `loc("file":line:col to line:col)`.
@@ -37,7 +38,7 @@ pub enum LocKind {
     Name {
         /// The name.
         name: StrId,
-        /// Where; [`LocKind::Unknown`] if not said.
+        /// The place; [`LocKind::Unknown`] if absent.
         child: LocId,
     },
     /// `loc(callsite(callee at caller))`.
@@ -56,34 +57,34 @@ pub enum LocKind {
     },
 }
 
-/// The places of the text that a module was read from.
+/// The text that a module was parsed from, for locations of its bytes.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct SourceText {
     /// The file's name.
     pub file: StrId,
-    /// All of it.
+    /// The whole text.
     pub text: Arc<str>,
-    /// Where each line begins.
+    /// Offsets of the beginnings of lines.
     pub line_starts: Arc<[u32]>,
 }
 
-impl Default for Places {
-    /// None: nothing is read.
+impl Default for SourceText {
+    /// An empty text.
     fn default() -> Self {
-        Places { file: names::EMPTY, text: Arc::default(), line_starts: Arc::default() }
+        SourceText { file: names::EMPTY, text: Arc::default(), line_starts: Arc::default() }
     }
 }
 
 const PLACE: u32 = 1 << 31;
 
 impl LocId {
-    /// True if the location is a place in the text that was read.
+    /// True if the location is a place in the parsed text.
     pub fn is_place(self) -> bool {
         self.0 & PLACE != 0
     }
 }
 
-impl Places {
+impl SourceText {
     /// The location of a byte of the text.
     #[inline]
     pub fn at(&self, offset: u32) -> Option<LocId> {
@@ -102,7 +103,8 @@ impl Places {
         if inside { self.at(offset) } else { None }
     }
 
-    /// Line and column of a location that is a place in the text. It is found at once on line `near` or the next one.
+    /// Line and column of a location in the parsed text. Constant time if it is on line `near` or the next
+    /// one.
     pub fn line_and_column(&self, id: LocId, near: u32) -> Option<(u32, u32)> {
         if !id.is_place() {
             return None;

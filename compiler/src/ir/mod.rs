@@ -11,13 +11,13 @@
 //!   └── side tables: spans of ops and operands, names of values and blocks
 //! ```
 //!
-//! The words are MLIR's. A module is a tree whose root is a `builtin.module` op ([`Module::top`]). Everything is
-//! reached through ids; nothing is shared and nothing is reference counted. All changes go through methods of
+//! The terms are MLIR's. A module is a tree whose root is a `builtin.module` op ([`Module::top`]). Entities
+//! refer to each other by ids, without sharing or reference counts. All changes go through methods of
 //! [`Module`] (file `edit.rs`) that keep use lists and block order right. Ids are never reused.
 //!
-//! Not here: whether a program makes sense (`verify`), and definitions of ops, of which the IR knows no more than
-//! `OpInfo` says. They are the layer above (`dialects`), which also makes modules (`Module::new`) and finds the
-//! definition of an op (`Module::def`).
+//! Not here: verification (`verify`) and definitions of ops, of which the IR reads only `OpInfo`. They are
+//! the layer above (`dialects`), which also creates modules (`Module::new`) and returns the definition of an
+//! op (`Module::def`).
 
 pub mod affine;
 pub mod attrs;
@@ -53,26 +53,26 @@ pub use types::{DYNAMIC, Signedness, TypeKind};
 pub use walk::{Ops, PreOrder, Users};
 
 use crate::diag::Span;
-use entity::{Arena, Packed, SideTable};
+use entity::{Arena, PackedOption, SideTable};
 use smallvec::SmallVec;
 
-/// Where a value comes from.
+/// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
     /// Result number `1` of an op.
     Result(OpId, u32),
     /// Argument number `1` of a block.
     Arg(BlockId, u32),
-    /// Stands for a value that was used before its definition was read; never in a finished module.
+    /// A placeholder for a value that was used before its definition was parsed; never in a finished module.
     Forward,
 }
 
-/// A value: what it is and who uses it.
+/// A value: type, definition and users.
 #[derive(Clone, Debug)]
 pub struct ValueData {
     ty: TypeId,
     def: ValueDef,
-    first_use: Packed<UseId>,
+    first_use: PackedOption<UseId>,
 }
 
 /// One operand.
@@ -80,8 +80,8 @@ pub struct ValueData {
 struct UseData {
     value: ValueId,
     owner: OpId,
-    next: Packed<UseId>,
-    prev: Packed<UseId>,
+    next: PackedOption<UseId>,
+    prev: PackedOption<UseId>,
 }
 
 /// An operation.
@@ -89,9 +89,9 @@ struct UseData {
 pub struct OpData {
     name: OpNameId,
     loc: LocId,
-    parent: Packed<BlockId>,
-    prev: Packed<OpId>,
-    next: Packed<OpId>,
+    parent: PackedOption<BlockId>,
+    prev: PackedOption<OpId>,
+    next: PackedOption<OpId>,
     /// Position in the block: ascending, with gaps.
     order: u32,
     first_use: u32,
@@ -99,14 +99,14 @@ pub struct OpData {
     first_result: u32,
     n_results: u32,
     /// Properties of an unregistered op, as MLIR keeps them: one attribute, in `<...>`.
-    properties: Packed<AttrId>,
+    properties: PackedOption<AttrId>,
     erased: bool,
     /// Sorted by the text of the names.
     attrs: SmallVec<[(StrId, AttrId); 2]>,
     extra: Option<Box<OpExtra>>,
 }
 
-/// What few ops have.
+/// Rare parts of an op.
 #[derive(Clone, Debug, Default)]
 struct OpExtra {
     regions: SmallVec<[RegionId; 2]>,
@@ -116,9 +116,9 @@ struct OpExtra {
 /// A block.
 #[derive(Clone, Debug)]
 pub struct BlockData {
-    parent: Packed<RegionId>,
-    first: Packed<OpId>,
-    last: Packed<OpId>,
+    parent: PackedOption<RegionId>,
+    first: PackedOption<OpId>,
+    last: PackedOption<OpId>,
     args: SmallVec<[ValueId; 4]>,
 }
 
@@ -129,7 +129,7 @@ pub struct RegionData {
     blocks: SmallVec<[BlockId; 1]>,
 }
 
-/// How much room a module will need; an estimate.
+/// Estimated size of a module, for allocation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capacity {
     /// Operations.
@@ -138,27 +138,27 @@ pub struct Capacity {
     pub values: usize,
     /// Operands.
     pub uses: usize,
-    /// Values that are named in a text; with any, places in the text are recorded.
+    /// Values with names in the text. If nonzero, places in the text are recorded.
     pub named: usize,
 }
 
-/// A program: owns every entity and the context in which their names and types are interned.
+/// A program: all entities and the context of interned names and types.
 pub struct Module {
     /// The interners.
     pub cx: Context,
-    /// Where each op was written, if it was read from text.
+    /// Place of each op in the parsed text.
     pub op_spans: SideTable<OpId, Span>,
-    /// Where each operand was written.
+    /// Place of each operand.
     pub use_spans: SideTable<UseId, Span>,
-    /// Where each value was named, `%` included: the result's name or the block argument.
+    /// Place of the name of each value, `%` included: of the result or the block argument.
     pub value_spans: SideTable<ValueId, Span>,
     /// Locations of block arguments.
     pub value_locs: SideTable<ValueId, LocId>,
-    /// Names of values that were not read from text, without `%`; ask [`Module::value_name`].
+    /// Names of values that were not parsed, without `%`; see [`Module::value_name`].
     pub value_names: SideTable<ValueId, StrId>,
-    /// The source's name of a block, without `^`.
+    /// Name of a block in the text, without `^`.
     pub block_names: SideTable<BlockId, StrId>,
-    /// The resource section `{-# ... #-}`, as written.
+    /// The resource section `{-# ... #-}`.
     pub resources: Option<resources::Resources>,
     ops: Arena<OpId, OpData>,
     blocks: Arena<BlockId, BlockData>,
@@ -195,7 +195,7 @@ impl Module {
         module
     }
 
-    /// Makes room for a program of about this size.
+    /// Reserves space for a program of about this size.
     pub(crate) fn reserve(&mut self, size: Capacity) {
         let Capacity { ops, values, uses, named } = size;
         self.ops.reserve(ops);
@@ -213,27 +213,27 @@ impl Module {
         self.top
     }
 
-    /// Makes another op the root (a parser does, when the text is one explicit module).
+    /// Makes another op the root (for the parser, if the text is one explicit module).
     pub fn set_top(&mut self, op: OpId) {
         self.top = op;
     }
 
-    /// The block of the root module, to which functions are added.
+    /// The block of the root module, which contains the functions.
     pub fn body(&self) -> BlockId {
         self.blocks_of(self.regions_of(self.top)[0])[0]
     }
 
-    /// Number of op ids handed out, erased ones included.
+    /// Number of op ids ever assigned, including erased ops.
     pub fn n_op_ids(&self) -> usize {
         self.ops.len()
     }
 
-    /// Number of value ids handed out.
+    /// Number of value ids ever assigned.
     pub fn n_value_ids(&self) -> usize {
         self.values.len()
     }
 
-    /// Number of block ids handed out.
+    /// Number of block ids ever assigned.
     pub fn n_block_ids(&self) -> usize {
         self.blocks.len()
     }
@@ -451,7 +451,7 @@ impl Module {
         self.values[value].ty
     }
 
-    /// Where a value comes from.
+    /// Definition of a value.
     #[inline]
     pub fn value_def(&self, value: ValueId) -> ValueDef {
         self.values[value].def
@@ -465,7 +465,7 @@ impl Module {
         }
     }
 
-    /// Is the value defined in the block of `op`, before it?
+    /// True if the value is defined in the block of `op`, before it.
     #[inline]
     pub fn is_defined_before(&self, value: ValueId, op: OpId) -> bool {
         let op = &self.ops[op];
@@ -488,7 +488,7 @@ impl Module {
         }
     }
 
-    /// The source's name of a value, without `%`.
+    /// Name of a value in the text, without `%`.
     pub fn value_name(&self, value: ValueId) -> Option<&str> {
         if let Some(name) = self.value_names.at(value) {
             return Some(self.cx.str(*name));
@@ -498,9 +498,9 @@ impl Module {
         Some(text.strip_suffix("#0").unwrap_or(text))
     }
 
-    /// True if nobody uses the value.
+    /// True if the value has no uses.
     #[inline]
     pub fn is_unused(&self, value: ValueId) -> bool {
-        self.values[value].first_use == Packed::NONE
+        self.values[value].first_use == PackedOption::NONE
     }
 }

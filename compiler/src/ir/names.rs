@@ -1,4 +1,4 @@
-//! Strings with fixed ids: names of attributes and ops that the compiler itself looks for.
+//! Strings with fixed ids: names of attributes and ops that the compiler uses itself.
 
 use super::StrId;
 
@@ -10,7 +10,7 @@ macro_rules! fixed {
             #[doc = concat!("`", $text, "`")]
             pub const $name: StrId = StrId(Index::$name as u32);
         )*
-        /// In the order of their ids.
+        /// The strings in the order of their ids.
         pub(super) const FIXED: &[&str] = &[$($text,)*];
     };
 }

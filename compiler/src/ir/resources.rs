@@ -1,33 +1,33 @@
-//! What stands in `{-# ... #-}`: data that is too large or too foreign to stand in the program.
+//! The resource section `{-# ... #-}`: large or opaque data outside of the program.
 //!
-//! `dense_resource<key>` means the blob `key` of dialect `builtin`. Other entries mean nothing to the compiler and are
-//! handed through. Groups and entries keep their order; a key that is given again gets the new value.
+//! `dense_resource<key>` refers to the blob `key` of dialect `builtin`. Other entries are opaque to the
+//! compiler and preserved. Groups and entries keep their order; a repeated key gets the new value.
 
 /// A resource section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// By dialect.
+    /// Resources by dialect.
     pub dialects: Vec<Group>,
-    /// By the name of whom it is meant for.
+    /// Resources by external tool.
     pub external: Vec<Group>,
 }
 
 /// Resources of one dialect or tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Whose they are.
+    /// The dialect or tool.
     pub name: String,
     /// Keys and values.
-    pub entries: Vec<(String, Resource)>,
+    pub entries: Vec<(String, ResourceValue)>,
 }
 
 /// A value in a resource section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum ResourceValue {
     /// `true`, `false`.
     Bool(bool),
     /// `"text"`: the bytes.
     Str(Box<[u8]>),
-    /// `"0x..."`: the bytes. Those of a dialect begin with their alignment, four bytes.
+    /// `"0x..."`: the bytes. A dialect's blob begins with its alignment in four bytes.
     Blob(Box<[u8]>),
 }

@@ -1,4 +1,4 @@
-//! Questions about types that work element by element: a scalar, a vector or a tensor of it.
+//! Queries on elementwise types: a scalar, or a vector or tensor of it.
 
 use super::{Context, DYNAMIC, TypeId, TypeKind};
 
@@ -30,7 +30,7 @@ impl Context {
         self.type_id(kind)
     }
 
-    /// True if two types differ in their elements at most.
+    /// True if two types differ in their element types at most.
     pub fn same_container(&self, a: TypeId, b: TypeId) -> bool {
         match (self.ty(a), self.ty(b)) {
             (

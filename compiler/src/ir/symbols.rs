@@ -1,13 +1,13 @@
 //! Symbols: ops with a name (`sym_name`) inside an op that is a symbol table, and references to them.
 //!
-//! A reference `@a::@b` is looked up from the nearest enclosing symbol table outwards: the first table that knows `a`
-//! decides, and `b` is then looked up inside of `a`. Tables are built on first use and kept in [`SymbolTables`], which
-//! is a cache for a module that does not change meanwhile.
+//! A reference `@a::@b` is looked up from the nearest enclosing symbol table outwards: `a` is resolved in the
+//! first table that contains it, then `b` inside of `a`. Tables are built on first use and cached in
+//! [`SymbolTables`], which is valid until the module changes.
 
 use super::{AttrKind, Module, OpId, StrId, Traits, names};
 use rustc_hash::FxHashMap;
 
-/// The symbol tables of one module, built as they are asked for.
+/// The symbol tables of one module, built on first use.
 #[derive(Default)]
 pub struct SymbolTables {
     tables: FxHashMap<OpId, FxHashMap<StrId, OpId>>,
@@ -22,7 +22,7 @@ impl Module {
         }
     }
 
-    /// True if names of ops inside `op` form a table of their own.
+    /// True if the symbols inside `op` form a table of their own.
     pub fn is_symbol_table(&self, op: OpId) -> bool {
         self.traits(op).has(Traits::SYMBOL_TABLE)
     }
@@ -46,7 +46,7 @@ impl Module {
 }
 
 impl SymbolTables {
-    /// The symbols directly inside `table`; of several with one name the first counts.
+    /// The symbols directly inside `table`; the first of several with one name.
     pub fn table(&mut self, module: &Module, table: OpId) -> &FxHashMap<StrId, OpId> {
         self.tables.entry(table).or_insert_with(|| {
             let mut symbols = FxHashMap::default();
@@ -63,7 +63,7 @@ impl SymbolTables {
         })
     }
 
-    /// What `@root::@nested...` means at `from`.
+    /// The op that `@root::@nested...` refers to at `from`.
     pub fn resolve(&mut self, module: &Module, from: OpId, root: StrId, nested: &[StrId]) -> Option<OpId> {
         let mut table = module.nearest_symbol_table(from);
         let mut found = loop {

@@ -1,4 +1,4 @@
-//! Tests of the data structures.
+//! Tests of the IR's data structures.
 
 use super::*;
 

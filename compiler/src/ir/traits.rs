@@ -1,6 +1,6 @@
-//! Properties of ops as a set of bits.
+//! Traits of ops, as a set of bits.
 
-/// Properties of an op that passes and the verifier rely on.
+/// A set of op traits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Traits(u32);
 
@@ -19,9 +19,9 @@ macro_rules! traits {
 traits! {
     /// Ends a block.
     TERMINATOR = 0 "terminator",
-    /// Has a name that others refer to (`sym_name`).
+    /// Has a symbol name (`sym_name`).
     SYMBOL = 1 "symbol",
-    /// The names of the symbols inside are one name space.
+    /// Its regions form a symbol table.
     SYMBOL_TABLE = 2 "symbol table",
     /// Its regions cannot use values from outside.
     ISOLATED = 3 "isolated from above",
@@ -29,7 +29,7 @@ traits! {
     COMMUTATIVE = 4 "commutative",
     /// All operands and results have one type.
     SAME_TYPE = 5 "same operand and result types",
-    /// A constant: no operands, the attribute `value` is its result.
+    /// A constant: no operands; the attribute `value` is its result.
     CONSTANT = 6 "constant",
     /// Its regions need no terminator.
     NO_TERMINATOR = 7 "no terminator",
@@ -41,21 +41,22 @@ traits! {
     CALL = 10 "call",
     /// Returns its operands from the enclosing function.
     RETURN = 11 "return",
-    /// Two applications are one.
+    /// Applying it twice is the same as once.
     IDEMPOTENT = 12 "idempotent",
-    /// Its regions run any number of times, none included.
+    /// Its regions run any number of times, possibly zero.
     LOOP = 13 "loop",
-    /// A terminator that hands operands over to its successors: see [`crate::ir::Module::successor_operands`].
+    /// A terminator that passes operands to its successors: see [`crate::ir::Module::successor_operands`].
     BRANCH = 14 "branch",
-    /// Gives its operands to the op around it.
+    /// Passes its operands to the parent op.
     YIELD = 15 "yield",
     /// All operands have one type.
     SAME_OPERANDS = 16 "same operand types",
-    /// Several declared operands are optional or variadic: `operandSegmentSizes` says how many values each one has.
+    /// Several declared operands are optional or variadic: `operandSegmentSizes` holds the number of values
+    /// for each one.
     OPERAND_SEGMENTS = 17 "operand segments",
-    /// Gives no error if no operand is one.
+    /// Results are no errors if no operand is one.
     TOTAL = 24 "never fails",
-    /// Undefined for some operands, zero as the second one among them: not to be computed in vain.
+    /// Undefined for some operands, including zero as the second one: must not be speculated.
     TRAPS = 25 "undefined for some operands",
 }
 
@@ -69,7 +70,7 @@ impl Traits {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Traits) -> Traits {
         Traits(self.0 | other.0)

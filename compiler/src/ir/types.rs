@@ -1,19 +1,19 @@
 //! Types: structural, interned, compared by id.
 //!
-//! Every builtin type of MLIR has its own case; a type of a dialect is kept as its name and the text between its
-//! angle brackets ([`TypeKind::Opaque`]), since nothing in the compiler looks inside. Two types are equal exactly if
-//! their [`TypeId`]s are. Arithmetic is defined on the ordinary integers and floats only; the exotic ones (f8, f80,
-//! ...) are stored and printed.
+//! Every builtin type of MLIR has its own case. A type of a dialect is its name and the text between its
+//! angle brackets ([`TypeKind::Opaque`]), since the compiler does not interpret them. Two types are equal if
+//! and only if their [`TypeId`]s are. Arithmetic is defined on the ordinary integers and floats only; the
+//! exotic ones (f8, f80, ...) are stored and printed.
 
 use super::{AttrId, FloatKind, StrId, TypeId};
 
-/// A dimension whose size is not known at compile time.
+/// A dimension of unknown size.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// Whether an integer type says how its bits are read.
+/// Signedness of an integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
-    /// `i32`: the operation decides.
+    /// `i32`: determined by the operation.
     Signless,
     /// `si32`.
     Signed,
@@ -21,14 +21,14 @@ pub enum Signedness {
     Unsigned,
 }
 
-/// What a type is. Shapes use [`DYNAMIC`] for `?`.
+/// The contents of a type. Shapes use [`DYNAMIC`] for `?`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// `i32`, `ui8`, ...: at most 2^24-1 bits wide.
     Integer {
         /// Number of bits.
         width: u32,
-        /// How the bits are read.
+        /// Signedness.
         sign: Signedness,
     },
     /// `f32`, ...
@@ -52,14 +52,14 @@ pub enum TypeKind {
     Vector {
         /// Sizes; never dynamic.
         shape: Box<[i64]>,
-        /// Which sizes are scalable, parallel to `shape`.
+        /// True for scalable sizes, parallel to `shape`.
         scalable: Box<[bool]>,
         /// Element type.
         elem: TypeId,
     },
     /// `tensor<2x?xf32>`, `tensor<*xf32>`.
     Tensor {
-        /// Sizes, or nothing if unranked.
+        /// Sizes; `None` if unranked.
         shape: Option<Box<[i64]>>,
         /// Element type.
         elem: TypeId,
@@ -68,7 +68,7 @@ pub enum TypeKind {
     },
     /// `memref<2x?xf32, layout, space>`.
     MemRef {
-        /// Sizes, or nothing if unranked.
+        /// Sizes; `None` if unranked.
         shape: Option<Box<[i64]>>,
         /// Element type.
         elem: TypeId,

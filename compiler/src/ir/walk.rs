@@ -1,7 +1,7 @@
-//! Visiting the IR. No walk recurses: nesting costs heap, not stack.
+//! Traversals of the IR. No traversal recurses: nesting costs heap, not stack.
 
 use super::{BlockId, Module, OpId, UseId, ValueId, names};
-use crate::ir::entity::Packed;
+use crate::ir::entity::PackedOption;
 
 impl Module {
     /// The ops of a block, in order.
@@ -10,12 +10,12 @@ impl Module {
         Ops { module: self, next: self.first_op(block) }
     }
 
-    /// `root` and all ops inside of it, each before what it holds.
+    /// Pre-order traversal of `root` and all ops inside of it.
     pub fn walk(&self, root: OpId) -> PreOrder<'_> {
         PreOrder { module: self, root, stack: vec![root] }
     }
 
-    /// Who uses a value: op and operand index, newest use first. One entry per use.
+    /// The uses of a value: op and operand index, newest use first. One entry per use.
     #[inline]
     pub fn users(&self, value: ValueId) -> Users<'_> {
         Users { module: self, next: self.values[value].first_use }
@@ -33,23 +33,23 @@ impl Module {
         false
     }
 
-    /// The functions of the program: the ops called `func.func` in the root module, in order. Those of modules inside are not its.
+    /// The functions of the program: the ops called `func.func` directly in the root module, in order.
     pub fn functions(&self) -> Vec<OpId> {
         self.symbols().filter(|op| self.is(*op, names::FUNC_FUNC)).collect()
     }
 
-    /// The functions of the program with all ops inside of them, each before what it holds.
+    /// Pre-order traversal of the functions of the program and all ops inside of them.
     pub fn walk_functions(&self) -> impl Iterator<Item = OpId> + '_ {
         self.functions().into_iter().flat_map(|function| self.walk(function))
     }
 
-    /// The ops that stand in the root module itself.
+    /// The ops directly in the root module.
     pub fn symbols(&self) -> impl Iterator<Item = OpId> + '_ {
         let blocks = self.regions_of(self.top()).iter().flat_map(|&region| self.blocks_of(region));
         blocks.flat_map(|&block| self.ops_in(block))
     }
 
-    /// Whether this is a module that a kernel compiles, and nothing else of the program looks into.
+    /// True for a module that a kernel compiles. It is opaque to the rest of the program.
     pub fn is_compiled(&self, op: OpId) -> bool {
         self.is(op, names::BUILTIN_MODULE) && self.attr(op, names::TFRT_COMPILED).is_some()
     }
@@ -105,7 +105,7 @@ impl Iterator for PreOrder<'_> {
 #[derive(Clone)]
 pub struct Users<'m> {
     module: &'m Module,
-    next: Packed<UseId>,
+    next: PackedOption<UseId>,
 }
 
 impl Iterator for Users<'_> {

@@ -14,7 +14,7 @@
 //! #-}
 //! ```
 
-use crate::ir::resources::{Resource, Resources};
+use crate::ir::resources::{ResourceValue, Resources};
 
 /// What a file says about how to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +40,9 @@ impl Reproducer {
     pub fn take(resources: &mut Resources) -> Option<Reproducer> {
         let at = resources.external.iter().position(|g| g.name == "mlir_reproducer")?;
         let value = |key: &str| resources.external[at].entries.iter().find(|e| e.0 == key).map(|e| &e.1);
-        let Some(Resource::Str(pipeline)) = value("pipeline") else { return None };
+        let Some(ResourceValue::Str(pipeline)) = value("pipeline") else { return None };
         let pipeline = String::from_utf8(pipeline.to_vec()).ok()?;
-        let verify_each = value("verify_each") == Some(&Resource::Bool(true));
+        let verify_each = value("verify_each") == Some(&ResourceValue::Bool(true));
         resources.external.remove(at);
         Some(Reproducer { pipeline, verify_each })
     }

@@ -1,4 +1,4 @@
-//! Affine maps and sets as text, with as few parentheses as upstream writes.
+//! Affine maps and sets as text, with no more parentheses than upstream.
 
 use super::text::{put, write_list};
 use crate::ir::{AffineExpr, AffineId, AffineMap, AffineOp, Context, IntegerSet};
@@ -41,7 +41,7 @@ fn write_variables(dims: u32, symbols: u32, out: &mut String) {
     }
 }
 
-/// `tight`: an operand of something that binds closer than `+`.
+/// `tight`: the operand of an operator with higher precedence than `+`.
 fn write_expr(cx: &Context, id: AffineId, tight: bool, out: &mut String) {
     let (op, a, b) = match cx.affine_expr(id) {
         AffineExpr::Dim(i) => return put!(out, "d{i}"),
@@ -80,10 +80,10 @@ fn write_expr(cx: &Context, id: AffineId, tight: bool, out: &mut String) {
     }
 }
 
-/// What is added, with its sign: ` + d0`, ` - d0 * 2`, ` - 3`.
+/// An addend with its sign: ` + d0`, ` - d0 * 2`, ` - 3`.
 fn write_addend(cx: &Context, id: AffineId, out: &mut String) {
     match cx.affine_expr(id) {
-        // The smallest number has no opposite.
+        // The least number has no negation.
         AffineExpr::Constant(value) if value < 0 && value != i64::MIN => put!(out, " - {}", -value),
         AffineExpr::Binary(AffineOp::Mul, a, factor) => match cx.affine_expr(factor) {
             AffineExpr::Constant(-1) => {

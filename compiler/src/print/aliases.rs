@@ -1,22 +1,23 @@
-//! Which attributes, types and locations get a name of their own: `#map`, `#set`, `#distinct`, `#loc`, `!tuple`.
+//! Aliases of attributes, types and locations: `#map`, `#set`, `#distinct`, `#loc`, `!tuple`.
 //!
-//! The rules are upstream's, so that both number alike. Everything is visited in the order of printing before anything is
-//! printed; things are then sorted by how deep aliases nest in them, types first, then by name, then as visited, and
-//! each name is numbered in that order. A definition thus refers to earlier ones only. What only locations of
-//! operations and arguments refer to is defined behind the module, the rest before it.
+//! The rules are upstream's, which makes the numbers equal. Before printing, all nodes are visited in the
+//! order of printing. They are then sorted by the depth of nested aliases, types first, then by name, then in
+//! the order of the visit, and each name is numbered in that order. A definition thus refers to earlier ones
+//! only. Nodes used only by locations of operations and arguments are defined behind the module, the others
+//! before it.
 //!
-//! Nested parts are visited once, however often they occur. What is visited on the way is also where the order of
-//! resources comes from. Distinct attributes are numbered as they are printed.
+//! Shared parts are visited once. The visit also determines the order of resources. Distinct attributes are
+//! numbered as they are printed.
 
 use super::PrintOptions;
-use super::text::{Style, Typed, put, write_attr_in_full, write_loc, write_type_in_full};
+use super::text::{TextCx, Typed, put, write_attr_in_full, write_loc, write_type_in_full};
 use crate::ir::entity::EntityId;
 use crate::ir::{AttrId, AttrKind, Context, LocId, LocKind, Module, OpId, RegionId, StrId, TypeId, TypeKind};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
 
-/// What may have an alias.
+/// A node that may have an alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     Attr(AttrId),
@@ -42,25 +43,25 @@ impl From<LocId> for Node {
     }
 }
 
-/// A name with its number; 0 is left out.
+/// An alias name with its number; 0 is omitted.
 #[derive(Clone, Copy)]
-struct Name {
+struct NumberedAlias {
     text: &'static str,
     number: u32,
     ty: bool,
 }
 
-/// The aliases of what is printed.
+/// The aliases of a printed op.
 #[derive(Default)]
 pub(super) struct Aliases {
-    names: FxHashMap<Node, Name>,
+    names: FxHashMap<Node, NumberedAlias>,
     /// Defined before the module.
     first: Vec<Node>,
-    /// Defined behind it.
+    /// Defined behind the module.
     last: Vec<Node>,
-    /// Resources that are referred to, in order.
+    /// The used resources, in order of use.
     pub(super) resources: IndexSet<StrId, FxBuildHasher>,
-    /// Numbers of distinct attributes by the order in which they are printed.
+    /// Numbers of distinct attributes, in the order of printing.
     distinct: RefCell<FxHashMap<AttrId, u64>>,
 }
 
@@ -76,14 +77,14 @@ impl Aliases {
         true
     }
 
-    /// The number of a distinct attribute, which is given out when it is printed first.
+    /// The number of a distinct attribute, assigned when it is first printed.
     pub(super) fn distinct_number(&self, attr: AttrId) -> u64 {
         let mut numbers = self.distinct.borrow_mut();
         let next = numbers.len() as u64;
         *numbers.entry(attr).or_insert(next)
     }
 
-    /// A line for each alias to be defined before the module.
+    /// Writes the definitions before the module, one per line.
     pub(super) fn write_first(&self, cx: &Context, out: &mut String) {
         for node in &self.first {
             self.write_definition(cx, *node, out);
@@ -91,7 +92,7 @@ impl Aliases {
         }
     }
 
-    /// A line for each alias to be defined behind it.
+    /// Writes the definitions behind the module, one per line.
     pub(super) fn write_last(&self, cx: &Context, out: &mut String) {
         for node in &self.last {
             out.push('\n');
@@ -100,7 +101,7 @@ impl Aliases {
     }
 
     fn write_definition(&self, cx: &Context, node: Node, out: &mut String) {
-        let style = Style::new(cx, self);
+        let style = TextCx::new(cx, self);
         self.write(node, out);
         out.push_str(" = ");
         match node {
@@ -115,7 +116,7 @@ impl Aliases {
     }
 }
 
-/// Finds the aliases of `op` and all that it holds.
+/// Computes the aliases of `op` and all that it contains.
 pub(super) fn collect(m: &Module, op: OpId, options: &PrintOptions) -> Aliases {
     if options.local_scope || !options.locations && !may_matter(&m.cx) {
         return Aliases::default();
@@ -125,7 +126,7 @@ pub(super) fn collect(m: &Module, op: OpId, options: &PrintOptions) -> Aliases {
     visitor.finish()
 }
 
-/// Is anything interned that a visit could find? Most programs have nothing of the kind, and need no visit.
+/// True if the context contains anything that could have an alias. Most programs need no visit.
 fn may_matter(cx: &Context) -> bool {
     let attr = |id| {
         alias_of(cx, Node::Attr(id)).is_some()
@@ -134,7 +135,7 @@ fn may_matter(cx: &Context) -> bool {
     cx.attr_ids().any(attr) || cx.type_ids().any(|id| alias_of(cx, Node::Type(id)).is_some())
 }
 
-/// The name that a node gets, apart from its number.
+/// The alias name of a node, without its number.
 fn alias_of(cx: &Context, node: Node) -> Option<&'static str> {
     match node {
         Node::Attr(id) => match cx.attr(id) {
@@ -151,13 +152,13 @@ fn alias_of(cx: &Context, node: Node) -> Option<&'static str> {
     }
 }
 
-/// What is known about a visited node.
+/// Facts about a visited node.
 struct Visited {
     node: Node,
     alias: Option<&'static str>,
-    /// How deep aliases nest in it; 0 if there are none.
+    /// Depth of nested aliases; 0 if there are none.
     depth: u32,
-    /// Only locations of operations and arguments refer to it.
+    /// True if only locations of operations and arguments refer to it.
     deferred: bool,
     parts: Vec<u32>,
 }
@@ -192,7 +193,7 @@ impl<'m> Visitor<'m> {
         if self.options.locations {
             self.visit(Node::Loc(self.m.loc(op)), true);
         }
-        // In generic form upstream visits regions first; custom forms come as they are written.
+        // In generic form upstream visits regions first; custom forms are visited as they are written.
         let custom = !self.options.generic && self.m.def(op).is_some();
         if custom {
             self.attrs_of(op);
@@ -243,7 +244,7 @@ impl<'m> Visitor<'m> {
         let (table, at) = match node {
             Node::Attr(id) => (&mut self.attrs, id.index()),
             Node::Type(id) => (&mut self.types, id.index()),
-            // Their numbers are not dense.
+            // Their ids are not dense.
             Node::Loc(id) => return self.locs.entry(id).or_insert(0),
         };
         if at >= table.len() {
@@ -252,7 +253,7 @@ impl<'m> Visitor<'m> {
         &mut table[at]
     }
 
-    /// Visits a node and its parts; returns its place in `visited`.
+    /// Visits a node and its parts; returns its index in `visited`.
     fn visit(&mut self, node: Node, deferred: bool) -> u32 {
         if let Some(known) = self.slot(node).checked_sub(1) {
             if !deferred {
@@ -290,7 +291,7 @@ impl<'m> Visitor<'m> {
         at
     }
 
-    /// The node is needed before the module, and with it all its parts.
+    /// Marks a node and all its parts as needed before the module.
     fn keep_first(&mut self, at: u32) {
         // Nearly every visit ends here.
         if !self.visited[at as usize].deferred {
@@ -395,7 +396,7 @@ impl<'m> Visitor<'m> {
         for visited in order {
             let Some(text) = visited.alias else { continue };
             let count = counts.entry(text).or_insert(0);
-            let name = Name { text, number: *count, ty: matches!(visited.node, Node::Type(_)) };
+            let name = NumberedAlias { text, number: *count, ty: matches!(visited.node, Node::Type(_)) };
             *count += 1;
             aliases.names.insert(visited.node, name);
             if visited.deferred { &mut aliases.last } else { &mut aliases.first }.push(visited.node);

@@ -54,7 +54,7 @@ impl Printer<'_, '_> {
             let args = self.m.args(block);
             let same = args.len() == inputs.len()
                 && args.iter().zip(inputs).all(|(a, t)| self.m.value_type(*a) == *t);
-            // An empty body would read as none.
+            // An empty body would read back as none.
             if !same || self.m.first_op(block).is_none() && self.m.blocks_of(region).len() == 1 {
                 return false;
             }
@@ -139,8 +139,8 @@ impl Printer<'_, '_> {
         true
     }
 
-    /// The dictionaries of arguments or results: none, or one for each of `n` with at least one entry in all. Anything
-    /// else cannot be printed here.
+    /// The dictionaries of arguments or results: empty, or `n` with at least one entry in all. `None` if the
+    /// attribute has another form, which cannot be printed here.
     fn dicts(&self, op: OpId, name: StrId, n: usize) -> Option<Vec<Vec<(StrId, AttrId)>>> {
         let Some(attr) = self.m.attr(op, name) else { return Some(Vec::new()) };
         let AttrKind::Array(elems) = self.cx.attr(attr) else { return None };

@@ -1,7 +1,8 @@
-//! Custom forms, from the same formats that the parser follows.
+//! Custom forms, printed from the formats that the parser uses.
 //!
-//! An op is printed so only if reading it back gives the same op: [`Printer::fits`] asks whether everything that the
-//! form leaves unsaid (types, counts, kinds of attributes, names of arguments) is as the definition says.
+//! An op is printed in custom form only if it reads back as the same op: [`Printer::fits`] checks that all
+//! parts omitted by the form (types, counts, kinds of attributes, names of arguments) are those that the
+//! definition implies.
 
 use super::text::{Typed, write_attr, write_type};
 use super::{Header, Printer};
@@ -10,12 +11,12 @@ use crate::dialects::{AttrConstraint, DefaultValue, OpDef};
 use crate::ir::{AttrId, OpId, StrId, TypeId, TypeKind, ValueId};
 use smallvec::SmallVec;
 
-/// What was written last, for spaces.
+/// State of the spacing: the last token written.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
     /// A blank is due before a value or word.
     wanted: bool,
-    /// The last thing was punctuation.
+    /// The last token was punctuation.
     punctuation: bool,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn literal(text: &str, out: &mut String, space: &mut Space) {
 }
 
 impl Printer<'_, '_> {
-    /// Prints the op in custom form; false (and nothing printed) if it has none or does not fit it.
+    /// Prints the op in custom form. Returns false (with nothing printed) if it has none or does not fit it.
     pub(super) fn custom(&mut self, op: OpId) -> bool {
         if self.planned(op) {
             return true;
@@ -71,7 +72,7 @@ impl Printer<'_, '_> {
         true
     }
 
-    /// The name as it is written in this place.
+    /// The name as it is written in this place, without an implied dialect.
     pub(super) fn op_name(&mut self, op: OpId) {
         let name = self.m.op_name_str(op);
         let short = name.strip_prefix(self.default_dialect).and_then(|rest| rest.strip_prefix('.'));
@@ -220,7 +221,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// An attribute of a declared kind, as `piece_attr` and its like read it.
+    /// An attribute of a declared kind, the reverse of `piece_attr` and its variants.
     pub(super) fn attr_value(&mut self, attr: AttrId, kind: AttrConstraint) {
         match kind {
             AttrConstraint::Int(_) | AttrConstraint::Float(_) | AttrConstraint::Bool => {
@@ -252,7 +253,7 @@ impl Printer<'_, '_> {
         (!is_default).then_some(attr)
     }
 
-    /// Attributes that stand in the dictionary.
+    /// Attributes in the dictionary.
     fn unwritten_attrs(&self, op: OpId, def: &OpDef) -> Vec<(StrId, AttrId)> {
         let names = &self.cx.op_name_data(self.m.op_name(op)).attr_names;
         let written = def.format.as_ref().map_or(&[][..], |f| &f.written_attrs);
@@ -275,7 +276,7 @@ impl Printer<'_, '_> {
         entry.map_or_else(Vec::new, |b| self.m.args(b).to_vec())
     }
 
-    /// Calls the arguments of a region as the operands are called.
+    /// Gives the arguments of a region the names of the operands.
     fn shadow(&mut self, op: OpId, region: crate::ir::RegionId, operands: &[usize]) {
         let Some(entry) = self.m.entry(region) else { return };
         let values = operands.iter().flat_map(|i| self.declared(op, *i)).collect::<Vec<_>>();
@@ -287,7 +288,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Does the form leave out the terminator of the region's block?
+    /// True if the form omits the terminator of the region's block.
     fn ends_implicitly(&self, region: crate::ir::RegionId, def: &OpDef, index: usize) -> bool {
         let Some(implicit) = def.regions.get(index).and_then(|r| r.implicit) else { return false };
         let [block] = self.m.blocks_of(region) else { return false };
@@ -325,7 +326,7 @@ impl Printer<'_, '_> {
     }
 }
 
-/// Does the form say what the entry arguments of region `index` are?
+/// True if the form declares the entry arguments of region `index`.
 pub(super) fn declares_args(def: &OpDef, index: usize) -> bool {
     let mut found = false;
     crate::dialects::format::each(def.format.as_ref().map_or(&[], |f| &f.elements), &mut |e| {

@@ -18,9 +18,9 @@ static DIGITS: &str = match std::str::from_utf8(&THREE_DIGITS) {
     Err(_) => panic!("digits are ASCII"),
 };
 
-/// Half of all that is printed are numbers of values: no formatter.
+/// Half of all printed tokens are numbers of values, so this avoids the formatter.
 pub(super) fn push_number(n: u32, out: &mut String) {
-    // Less than 1000, without what begins before digit `skip`.
+    // `n` is less than 1000; digits before `skip` are omitted.
     let push = |n: u32, skip: usize, out: &mut String| {
         let at = 3 * n as usize;
         out.push_str(&DIGITS[at + skip..at + 3]);

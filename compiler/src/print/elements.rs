@@ -1,12 +1,12 @@
 //! Numbers, and the contents of arrays and tensors, as text.
 //!
-//! Tensors of more than 100 different elements print as bytes, as upstream by default.
+//! Non-splat tensors of more than 100 elements print as bytes, as upstream by default.
 
 use super::text::put;
 use crate::ir::{Blob, Context, Signedness, TypeId, TypeKind};
 use num_bigint::{BigInt, Sign};
 
-/// Tensors with more elements print as bytes.
+/// Most elements that print as a list.
 const MAX_LISTED: usize = 100;
 
 pub(super) fn write_int(cx: &Context, ty: TypeId, value: i64, out: &mut String) {
@@ -16,7 +16,8 @@ pub(super) fn write_int(cx: &Context, ty: TypeId, value: i64, out: &mut String) 
     }
 }
 
-/// An integer of more than 64 bits. Beyond what is read and written often, hexadecimal: decimal takes quadratic time.
+/// An integer of more than 64 bits. Beyond common widths it is hexadecimal, since decimal takes quadratic
+/// time.
 pub(super) fn write_wide_int(bytes: &[u8], out: &mut String) {
     const MAX_DECIMAL: u64 = 1 << 17;
     let value = BigInt::from_signed_bytes_le(bytes);
@@ -59,7 +60,7 @@ pub(super) fn write_element(cx: &Context, elem: TypeId, bytes: &[u8], out: &mut 
         TypeKind::Integer { width, sign } => {
             let mut bytes = bytes.to_vec();
             let negative = *sign != Signedness::Unsigned && bits_at(&bytes, *width as usize - 1);
-            // What is above the width takes the sign.
+            // The bits above the width are copies of the sign.
             let used = *width as usize % 8;
             if let Some(last) = bytes.last_mut()
                 && negative
@@ -138,7 +139,8 @@ fn write_listed(cx: &Context, shape: &[i64], elem: TypeId, data: &[u8], out: &mu
     });
 }
 
-/// The places of a sparse tensor: never as bytes, and one number stands for one place only, or it would not read back.
+/// The indices of a sparse tensor. They never print as bytes, and a splat only stands for a single position,
+/// or it would not read back.
 pub(super) fn write_places(cx: &Context, ty: TypeId, splat: bool, data: &Blob, out: &mut String) {
     let Some((Some(shape), elem)) = cx.ty(ty).shaped() else { return };
     match shape.first() {

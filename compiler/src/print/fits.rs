@@ -1,9 +1,9 @@
-//! Does an op fit its custom form: would reading the form back give the same op?
+//! Checks whether an op fits its custom form: that the form reads back as the same op.
 
 use super::Printer;
 use super::custom::declares_args;
 use crate::dialects::constraint::is_elements;
-use crate::dialects::format::{Custom, Element, Source, each};
+use crate::dialects::format::{Custom, Element, TypeOrigin, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeRule};
 use crate::ir::{AttrId, AttrKind, LocId, OpId, RegionId, ValueId, names};
 
@@ -47,20 +47,20 @@ impl Printer<'_, '_> {
             && successors.map(|(_, n)| n).sum::<usize>() == m.successors(op).len()
     }
 
-    /// Are the types that are not written those that the parser finds?
+    /// True if the omitted types are those that the parser infers.
     fn types_fit(&self, op: OpId, def: &OpDef) -> bool {
         let Some(format) = &def.format else { return false };
         format.plan.steps.iter().all(|(slot, source)| match *source {
-            Source::Written | Source::WrittenOr(_) => true,
-            Source::Only(ty) => self.m.types_of(op, *slot).iter().all(|t| *t == ty),
-            Source::Rule(by, from) => TypeRule { of: *slot, from, by }.holds(self.m, op),
+            TypeOrigin::Written | TypeOrigin::WrittenOr(_) => true,
+            TypeOrigin::Only(ty) => self.m.types_of(op, *slot).iter().all(|t| *t == ty),
+            TypeOrigin::Rule(by, from) => TypeRule { of: *slot, from, by }.holds(self.m, op),
         })
     }
 
     fn attrs_fit(&self, op: OpId, def: &OpDef) -> bool {
         let Some(format) = &def.format else { return false };
         let mut good = true;
-        // In a group an attribute may be missing; outside it must be there.
+        // In a group an attribute may be missing; outside it is required.
         for element in &format.elements {
             if let Element::Attr(i) = element {
                 good &= self.declared_attr(op, *i).is_some();
@@ -86,7 +86,7 @@ impl Printer<'_, '_> {
         good
     }
 
-    /// Does an attribute read back as itself where a form expects this kind?
+    /// True if an attribute reads back as itself in a form that expects this kind.
     pub(super) fn fits_attr(&self, attr: AttrId, kind: AttrConstraint) -> bool {
         let cx = self.cx;
         match kind {
@@ -133,7 +133,7 @@ impl Printer<'_, '_> {
         let region = m.regions_of(op)[index];
         let implicit = def.regions[index].implicit;
         let Some(entry) = m.entry(region) else {
-            // Left out, or written as `{}`; which would get a terminator.
+            // Omitted, or written as `{}`, which would get a terminator.
             return implicit.is_none() || !self.is_written_always(index, def);
         };
         if implicit.is_some() {
@@ -151,13 +151,14 @@ impl Printer<'_, '_> {
             && expected.iter().zip(args).all(|((v, _), a)| m.value_type(*v) == m.value_type(*a));
         let shadowed: Vec<ValueId> = expected.iter().filter(|(_, s)| *s).map(|(v, _)| *v).collect();
         let distinct = shadowed.iter().enumerate().all(|(i, v)| !shadowed[..i].contains(v));
-        // The form has no place for their locations: they are the op's.
+        // The form cannot express their locations, which default to the op's.
         let located = !self.options.locations
             || args.iter().all(|a| m.value_locs.at(*a).copied().unwrap_or(LocId::UNKNOWN) == m.loc(op));
         same && distinct && located && !self.has_preds(region, entry)
     }
 
-    /// The operands to which the arguments of a region correspond, and whether they are called the same.
+    /// The operands that correspond to the arguments of a region, and whether the form gives them the same
+    /// names.
     fn declared_args(&self, op: OpId, index: usize, def: &OpDef) -> Vec<(ValueId, bool)> {
         let mut found = Vec::new();
         each(def.format.as_ref().map_or(&[], |f| &f.elements), &mut |e| match e {

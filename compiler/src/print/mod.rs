@@ -1,9 +1,10 @@
 //! IR to text, as upstream MLIR prints it.
 //!
-//! Registered ops print in their declared custom form if they fit it, and in generic form otherwise (a wrong operand
-//! count, a missing attribute): whatever the IR is, what is printed reads back as the same IR. `names` decides what
-//! values are called, `aliases` what attributes, types and locations are, `text` writes types and attributes with the help of
-//! `elements` (numbers and tensors) and `affine`, `custom` interprets formats, `plan` has those of plain ops ready.
+//! Registered ops print in their declared custom form if they fit it, and in generic form otherwise (a wrong
+//! operand count, a missing attribute). So any IR, verified or not, reads back as the same IR. `names`
+//! assigns names to values, `aliases` to attributes, types and locations. `text` writes types and attributes
+//! with the help of `elements` (numbers and tensors) and `affine`. `custom` interprets formats, `plan`
+//! precomputes those of plain ops.
 
 mod affine;
 mod aliases;
@@ -31,9 +32,9 @@ use crate::dialects::Traits;
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, OpId, RegionId, StrId, ValueDef, ValueId};
 use aliases::Aliases;
 use digits::push_number;
-use names::{Called, Names};
+use names::{NameKind, ValueNames};
 use plan::Plans;
-use text::{Style, put, write_list, write_loc};
+use text::{TextCx, put, write_list, write_loc};
 
 /// The whole module, ending in a line break.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
@@ -46,7 +47,8 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
     out
 }
 
-/// The same, in pieces of moderate size that `sink` gets: the text as a whole is never in memory.
+/// Prints the whole module to `sink` in pieces of moderate size, so that the text as a whole is never in
+/// memory.
 pub fn print_to(module: &Module, options: &PrintOptions, sink: &mut dyn FnMut(&str)) {
     let aliases = aliases::collect(module, module.top(), options);
     let mut out = print_with(module, module.top(), options, &aliases, Some(&mut |piece: &str| sink(piece)));
@@ -57,15 +59,15 @@ pub fn print_to(module: &Module, options: &PrintOptions, sink: &mut dyn FnMut(&s
     sink(&out);
 }
 
-/// One op with all that it holds; no line break at the end (but aliases on lines of their own).
+/// One op with all that it contains, without a final line break (but aliases on lines of their own).
 pub fn print_op(module: &Module, op: OpId, options: &PrintOptions) -> String {
     print_with(module, op, options, &aliases::collect(module, op, options), None)
 }
 
-/// The length from which on text goes to the sink.
+/// The length at which text is passed to the sink.
 const PIECE: usize = 1 << 16;
 
-/// Returns what is not in the sink.
+/// Returns the text that is not in the sink.
 fn print_with<'s>(
     module: &Module,
     op: OpId,
@@ -80,7 +82,7 @@ fn print_with<'s>(
         cx: &module.cx,
         options: *options,
         names: names::assign(module, op, options),
-        style: Style::new(&module.cx, aliases),
+        style: TextCx::new(&module.cx, aliases),
         aliases,
         plans: &plans,
         out: String::with_capacity(capacity),
@@ -98,26 +100,26 @@ struct Printer<'m, 's> {
     m: &'m Module,
     cx: &'m Context,
     options: PrintOptions,
-    names: Names,
+    names: ValueNames,
     /// The context, with the aliases.
-    style: Style<'m>,
+    style: TextCx<'m>,
     aliases: &'m Aliases,
     plans: &'m Plans<'m>,
     out: String,
     sink: Option<&'s mut (dyn FnMut(&str) + 's)>,
     indent: usize,
-    /// The dialect that is not named in this region.
+    /// The dialect whose prefix this region omits.
     default_dialect: &'static str,
 }
 
-/// When the header of an entry block is written.
+/// Conditions for writing the header of an entry block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Header {
-    /// For its arguments, and to tell an empty block from none.
+    /// If it has arguments, and to distinguish an empty block from none.
     Generic,
-    /// For its arguments, and if somebody branches to it.
+    /// If it has arguments or predecessors.
     Needed,
-    /// The op names the arguments.
+    /// Never: the op declares the arguments.
     Never,
 }
 
@@ -141,7 +143,7 @@ impl Printer<'_, '_> {
         self.trailing_loc(self.m.loc(op));
     }
 
-    /// Gives what is printed so far to the sink, if that is worth it.
+    /// Passes the text printed so far to the sink, if it is long enough.
     #[inline]
     fn flush(&mut self) {
         if self.out.len() >= PIECE
@@ -185,7 +187,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// How many results share the name of result `first`.
+    /// Number of results that share the name of result `first`.
     fn group_size(&self, op: OpId, first: usize) -> usize {
         let n = self.m.n_results(op);
         let next = (first + 1..n).find(|i| self.names.is_named(self.m.result(op, *i)));
@@ -288,13 +290,13 @@ impl Printer<'_, '_> {
         text::write_function(self.style, &inputs, &results, &mut self.out);
     }
 
-    /// Braces with blocks. `elide`: the last op is understood.
+    /// Braces with blocks. `elide`: the terminator is implied.
     fn region(&mut self, region: RegionId, entry_header: Header, elide: bool) {
         self.out.push('{');
         let def = self.m.def(self.m.region_parent(region));
         let outer = std::mem::replace(&mut self.default_dialect, def.map_or("", |d| d.default_dialect));
         let blocks = self.m.blocks_of(region);
-        // Without a header it would be read as no block at all.
+        // Without a header it would read back as no block at all.
         let may_vanish = !elide
             && match entry_header {
                 Header::Generic => true,
@@ -380,17 +382,17 @@ impl Printer<'_, '_> {
     }
 }
 
-fn write_value_name(name: &Called<'_>, out: &mut String) {
+fn write_value_name(name: &NameKind<'_>, out: &mut String) {
     match name {
-        Called::Number(n) => {
+        NameKind::Number(n) => {
             out.push('%');
             push_number(*n, out);
         }
-        Called::Arg(n) => {
+        NameKind::Arg(n) => {
             out.push_str("%arg");
             push_number(*n, out);
         }
-        Called::Text(text) => {
+        NameKind::Text(text) => {
             out.push('%');
             out.push_str(text);
         }

@@ -1,14 +1,14 @@
-//! What values and blocks are called in the text.
+//! Names of values and blocks in the text.
 //!
-//! As upstream: the values of a region are numbered in order, one number per op however many results it has; arguments
-//! of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its results (`%c1_i32`); a
-//! name that is taken gets a number that is counted over all names: `%cst`, `%cst_0`, `%c1_i32_1`. A region inside
-//! starts with the numbers and names that its parent's region ended with, and so does its sibling. In generic form no
-//! op names its results, and no number is used twice in the whole text.
+//! As upstream: the values of a region are numbered in order, one number per op with any number of results;
+//! arguments of an entry block are `%arg0`, ...; blocks are `^bb0`, ... per region. An op may name its
+//! results (`%c1_i32`); a name that is taken gets a number that is counted over all names: `%cst`, `%cst_0`,
+//! `%c1_i32_1`. A region inside starts with the numbers and names that its parent's region ended with, and so
+//! does its sibling. In generic form no op names its results, and no number is used twice in the whole text.
 //!
 //! With `keep_names` a value keeps its source name, made unique by a number if need be.
 //!
-//! The one visit of all ops that this takes also notes which blocks branch to which.
+//! The same visit of all ops records the predecessors of blocks.
 
 use super::PrintOptions;
 use crate::ir::entity::{Absent, SideTable};
@@ -17,14 +17,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A value's name, in four bytes: the kind in the low two bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Name(u32);
+pub(super) struct ValueName(u32);
 
-impl Absent for Name {
-    const ABSENT: Self = Name(u32::MAX);
+impl Absent for ValueName {
+    const ABSENT: Self = ValueName(u32::MAX);
 }
 
-/// What a name says.
-pub(super) enum Called<'n> {
+/// The kind of a name.
+pub(super) enum NameKind<'n> {
     /// `%7`
     Number(u32),
     /// `%arg7`
@@ -33,56 +33,56 @@ pub(super) enum Called<'n> {
     Text(&'n str),
 }
 
-impl Name {
-    fn number(n: u32) -> Name {
-        Name(n << 2)
+impl ValueName {
+    fn number(n: u32) -> ValueName {
+        ValueName(n << 2)
     }
 
-    fn arg(n: u32) -> Name {
-        Name(n << 2 | 1)
+    fn arg(n: u32) -> ValueName {
+        ValueName(n << 2 | 1)
     }
 
-    fn text(n: usize) -> Name {
-        Name((n as u32) << 2 | 2)
+    fn text(n: usize) -> ValueName {
+        ValueName((n as u32) << 2 | 2)
     }
 
-    fn group(n: usize) -> Name {
-        Name((n as u32) << 2 | 3)
+    fn group(n: usize) -> ValueName {
+        ValueName((n as u32) << 2 | 3)
     }
 }
 
 /// The names of everything in an op.
 #[derive(Default)]
-pub(super) struct Names {
-    values: SideTable<ValueId, Name>,
+pub(super) struct ValueNames {
+    values: SideTable<ValueId, ValueName>,
     pub(super) blocks: SideTable<BlockId, u32>,
-    /// Blocks that branch to a block, in order.
+    /// Predecessors of blocks, in order.
     pub(super) preds: FxHashMap<BlockId, Vec<BlockId>>,
     texts: Vec<Box<str>>,
-    /// What the values are called that share their names with the results after them.
-    groups: Vec<Name>,
+    /// Names of values that are shared with the results after them.
+    groups: Vec<ValueName>,
 }
 
-impl Names {
-    /// The name of a value that has one to itself.
+impl ValueNames {
+    /// The name of a value that shares it with no other.
     #[inline]
-    pub(super) fn own(&self, value: ValueId) -> Option<Called<'_>> {
+    pub(super) fn own(&self, value: ValueId) -> Option<NameKind<'_>> {
         self.called(*self.values.at(value)?)
     }
 
-    /// The name of a value, maybe shared with the results after it.
-    pub(super) fn value(&self, value: ValueId) -> Option<Called<'_>> {
+    /// The name of a value, possibly shared with the results after it.
+    pub(super) fn value(&self, value: ValueId) -> Option<NameKind<'_>> {
         let name = *self.values.at(value)?;
         let shared = if name.0 & 3 == 3 { self.groups.get((name.0 >> 2) as usize) } else { None };
         self.called(*shared.unwrap_or(&name))
     }
 
     #[inline]
-    fn called(&self, Name(bits): Name) -> Option<Called<'_>> {
+    fn called(&self, ValueName(bits): ValueName) -> Option<NameKind<'_>> {
         match bits & 3 {
-            0 => Some(Called::Number(bits >> 2)),
-            1 => Some(Called::Arg(bits >> 2)),
-            2 => Some(Called::Text(self.texts.get((bits >> 2) as usize)?)),
+            0 => Some(NameKind::Number(bits >> 2)),
+            1 => Some(NameKind::Arg(bits >> 2)),
+            2 => Some(NameKind::Text(self.texts.get((bits >> 2) as usize)?)),
             _ => None,
         }
     }
@@ -91,15 +91,15 @@ impl Names {
         self.values.at(value).is_some()
     }
 
-    /// Calls a value otherwise.
+    /// Renames a value.
     pub(super) fn set_text(&mut self, value: ValueId, text: &str) {
         let name = self.text(text);
         self.values.set(value, name);
     }
 
-    fn text(&mut self, text: &str) -> Name {
+    fn text(&mut self, text: &str) -> ValueName {
         self.texts.push(text.into());
-        Name::text(self.texts.len() - 1)
+        ValueName::text(self.texts.len() - 1)
     }
 }
 
@@ -113,19 +113,19 @@ struct Counters {
 struct Namer<'m> {
     m: &'m Module,
     options: PrintOptions,
-    names: Names,
+    names: ValueNames,
     next: Counters,
-    /// Texts taken in this region and those around it.
+    /// Names used in this region and those around it.
     used: FxHashSet<Box<str>>,
-    /// The same in order, to forget those of a region that is done.
+    /// The same in order, to drop the names of a finished region.
     order: Vec<Box<str>>,
 }
 
-pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Names {
+pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> ValueNames {
     let mut namer = Namer {
         m: module,
         options: *options,
-        names: Names::default(),
+        names: ValueNames::default(),
         next: Counters::default(),
         used: FxHashSet::default(),
         order: Vec::new(),
@@ -150,7 +150,7 @@ pub(super) fn assign(module: &Module, root: OpId, options: &PrintOptions) -> Nam
 }
 
 impl Namer<'_> {
-    /// Names everything in a region but what is in regions inside, which `inner` gets.
+    /// Names everything in a region except for nested regions, which are passed to `inner`.
     fn region(&mut self, region: RegionId, mut inner: impl FnMut(RegionId)) {
         let m = self.m;
         for (i, &block) in m.blocks_of(region).iter().enumerate() {
@@ -158,14 +158,14 @@ impl Namer<'_> {
             for &arg in m.args(block) {
                 let name = match self.kept(arg) {
                     Some(name) => name,
-                    None if i == 0 => self.number(|n| &mut n.arg, Name::arg),
-                    None => self.number(|n| &mut n.value, Name::number),
+                    None if i == 0 => self.number(|n| &mut n.arg, ValueName::arg),
+                    None => self.number(|n| &mut n.value, ValueName::number),
                 };
                 self.names.values.set(arg, name);
             }
             for op in m.ops_in(block) {
                 self.results(op);
-                // Only the last op may branch, but what is not verified must print as well.
+                // Only the last op may branch, but unverified IR must print as well.
                 for &successor in m.successors(op) {
                     self.names.preds.entry(successor).or_default().push(block);
                 }
@@ -183,7 +183,7 @@ impl Namer<'_> {
         let naming = m.def(op).and_then(|d| d.result_names).filter(|_| !self.options.generic);
         // Nearly all ops.
         if n == 1 && naming.is_none() && !self.options.keep_names {
-            let name = self.number(|n| &mut n.value, Name::number);
+            let name = self.number(|n| &mut n.value, ValueName::number);
             return self.names.values.set(m.result(op, 0), name);
         }
         let proposed = naming.map_or_else(Vec::new, |names| names(m, op));
@@ -191,7 +191,7 @@ impl Namer<'_> {
             let name = match (self.kept(result), proposed.get(i).filter(|p| !p.is_empty())) {
                 (Some(name), _) => name,
                 (None, Some(text)) => self.unique(text),
-                (None, None) if i == 0 => self.number(|n| &mut n.value, Name::number),
+                (None, None) if i == 0 => self.number(|n| &mut n.value, ValueName::number),
                 (None, None) => continue,
             };
             self.names.values.set(result, name);
@@ -202,13 +202,13 @@ impl Namer<'_> {
                 && let Some(&name) = self.names.values.at(first)
             {
                 self.names.groups.push(name);
-                self.names.values.set(first, Name::group(self.names.groups.len() - 1));
+                self.names.values.set(first, ValueName::group(self.names.groups.len() - 1));
             }
         }
     }
 
-    /// The next number; with kept names one that nobody has.
-    fn number(&mut self, counter: fn(&mut Counters) -> &mut u32, name: fn(u32) -> Name) -> Name {
+    /// The next number; with `keep_names` the next unused one.
+    fn number(&mut self, counter: fn(&mut Counters) -> &mut u32, name: fn(u32) -> ValueName) -> ValueName {
         loop {
             let counter = counter(&mut self.next);
             let n = *counter;
@@ -217,7 +217,7 @@ impl Namer<'_> {
             if !self.options.keep_names {
                 return made;
             }
-            let text = if made == Name::arg(n) { format!("arg{n}") } else { n.to_string() };
+            let text = if made == ValueName::arg(n) { format!("arg{n}") } else { n.to_string() };
             if !self.used.contains(text.as_str()) {
                 self.take(&text);
                 return made;
@@ -230,8 +230,8 @@ impl Namer<'_> {
         self.order.push(text.into());
     }
 
-    /// A name that nobody has, made of `text`.
-    fn unique(&mut self, text: &str) -> Name {
+    /// An unused name derived from `text`.
+    fn unique(&mut self, text: &str) -> ValueName {
         if !self.used.contains(text) {
             self.take(text);
             return self.names.text(text);
@@ -246,7 +246,7 @@ impl Namer<'_> {
         }
     }
 
-    fn kept(&mut self, value: ValueId) -> Option<Name> {
+    fn kept(&mut self, value: ValueId) -> Option<ValueName> {
         if !self.options.keep_names {
             return None;
         }
@@ -256,11 +256,11 @@ impl Namer<'_> {
             return None;
         }
         if base.contains('#') {
-            // An argument that has the name of one of several results.
+            // An argument with the name of one of several results.
             return Some(self.unique(&base.replace('#', "_")));
         }
         if base.starts_with(|c: char| c.is_ascii_digit()) && self.used.contains(base) {
-            // `%7` must not become `%7_0`, which is no number and no name.
+            // `%7` must not become `%7_0`, which is neither a number nor a name.
             return Some(self.unique(&format!("_{base}")));
         }
         Some(self.unique(base))

@@ -1,14 +1,14 @@
-//! How a module is printed.
+//! Options of the printer.
 
-/// How to print.
+/// Options of the printer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrintOptions {
     /// All ops in generic form.
     pub generic: bool,
-    /// Values keep the names of the source.
+    /// Values keep their names in the source text.
     pub keep_names: bool,
     /// Print locations, as aliases defined at the end.
     pub locations: bool,
-    /// Everything where it is used: no aliases and no resources around it.
+    /// Everything is written at its use: no aliases and no resources around the op.
     pub local_scope: bool,
 }

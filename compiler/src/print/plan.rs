@@ -1,28 +1,28 @@
-//! Forms worked out once per op name.
+//! Precomputed custom forms, one per op name.
 //!
-//! Most ops of a program have one operand, attribute and result for each that is declared, so that only names differ
-//! from one to the next: `tfrt.add.i32 %3, %4`. For them the format becomes a [`Plan`]: text with holes, and the few
-//! questions that must be asked of an op before. An op that a plan does not fit (it has another attribute, say) goes the long
-//! way, through `fits` and `custom`, which gives the same text; what the plan of a definition says is derived from what they do.
+//! Most ops of a program have one operand, attribute and result for each declared one, so that only names
+//! differ from one to the next: `tfrt.add.i32 %3, %4`. For them the format is compiled to a [`PrintPlan`]:
+//! text with holes, and a few checks. An op that fails a check (with an additional attribute, for example)
+//! takes the general path through `fits` and `custom`, which prints the same text.
 
 use super::Printer;
 use super::custom::{AFTER_WORD, Space, before_value, literal};
 use super::text::write_type;
-use crate::dialects::format::{Element, Of, Source, each};
+use crate::dialects::format::{Element, PartRef, TypeOrigin, each};
 use crate::dialects::{Arity, AttrConstraint, OpDef, Traits, TypeFn, TypeRule, TypeSource};
 use crate::ir::{Context, Module, OpId, OpNameId, TypeId};
 
 /// The forms of all ops of a module, by name.
-pub(super) struct Plans<'m>(Vec<Option<Plan<'m>>>);
+pub(super) struct Plans<'m>(Vec<Option<PrintPlan<'m>>>);
 
 impl<'m> Plans<'m> {
     pub(super) fn of(cx: &'m Context) -> Plans<'m> {
-        Plans(cx.op_names().map(|name| Plan::of(cx.str(name.name), name.def()?)).collect())
+        Plans(cx.op_names().map(|name| PrintPlan::of(cx.str(name.name), name.def()?)).collect())
     }
 
     /// The plan of an op, if it has one and fits it.
     #[inline]
-    fn fit(&self, printer: &Printer<'_, '_>, op: OpId) -> Option<&Plan<'m>> {
+    fn fit(&self, printer: &Printer<'_, '_>, op: OpId) -> Option<&PrintPlan<'m>> {
         let OpNameId(at) = printer.m.op_name(op);
         self.0.get(at as usize)?.as_ref().filter(|plan| plan.fits(printer, op))
     }
@@ -36,11 +36,11 @@ enum Slot {
 }
 
 impl Slot {
-    fn of(of: Of) -> Option<Slot> {
+    fn of(of: PartRef) -> Option<Slot> {
         match of {
-            Of::Operand(i) => Some(Slot::Operand(i)),
-            Of::Result(i) => Some(Slot::Result(i)),
-            Of::Operands | Of::Results => None,
+            PartRef::Operand(i) => Some(Slot::Operand(i)),
+            PartRef::Result(i) => Some(Slot::Result(i)),
+            PartRef::Operands | PartRef::Results => None,
         }
     }
 
@@ -53,7 +53,7 @@ impl Slot {
     }
 }
 
-/// What must be true of types that are not written.
+/// A check of omitted types.
 enum Check {
     Is(Slot, TypeId),
     Same(Slot, Slot),
@@ -72,28 +72,28 @@ impl Check {
 }
 
 /// A piece of the form.
-enum Piece {
+enum PlanPiece {
     Text(String),
     Operand(usize),
     Type(Slot),
     Attr(usize, AttrConstraint),
 }
 
-/// A form of which only operands, types and attributes are open.
-struct Plan<'m> {
+/// A precomputed form with holes for operands, types and attributes only.
+struct PrintPlan<'m> {
     name: &'m str,
-    /// The same without its dialect, and that dialect: where it need not be named.
+    /// The text without the prefix of its dialect, and that dialect, for places where the prefix is omitted.
     short: Option<(&'m str, &'m str)>,
     n_operands: usize,
     n_results: usize,
     checks: Vec<Check>,
-    /// The declared attributes that the form writes; the op has no others.
+    /// The declared attributes in the form; the op has no others.
     attrs: Vec<(usize, AttrConstraint)>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PlanPiece>,
 }
 
-impl<'m> Plan<'m> {
-    fn of(name: &'m str, def: &OpDef) -> Option<Plan<'m>> {
+impl<'m> PrintPlan<'m> {
+    fn of(name: &'m str, def: &OpDef) -> Option<PrintPlan<'m>> {
         let format = def.format.as_ref()?;
         let arities = def.operands.iter().map(|o| o.arity).chain(def.results.iter().map(|r| r.arity));
         let is_plain = arities.into_iter().all(|arity| arity == Arity::One)
@@ -107,18 +107,23 @@ impl<'m> Plan<'m> {
         for &(of, source) in &format.plan.steps {
             let slot = Slot::of(of)?;
             checks.push(match source {
-                Source::Written | Source::WrittenOr(_) => continue,
-                Source::Only(ty) => Check::Is(slot, ty),
-                Source::Rule(TypeFn::Same, TypeSource::Value(from)) => Check::Same(slot, Slot::of(from)?),
-                Source::Rule(by, from) => Check::Rule(TypeRule { of, from, by }),
+                TypeOrigin::Written | TypeOrigin::WrittenOr(_) => continue,
+                TypeOrigin::Only(ty) => Check::Is(slot, ty),
+                TypeOrigin::Rule(TypeFn::Same, TypeSource::Value(from)) => Check::Same(slot, Slot::of(from)?),
+                TypeOrigin::Rule(by, from) => Check::Rule(TypeRule { of, from, by }),
             });
         }
-        let mut maker =
-            Maker { def, pieces: Vec::new(), attrs: Vec::new(), text: String::new(), space: AFTER_WORD };
+        let mut maker = PlanCompiler {
+            def,
+            pieces: Vec::new(),
+            attrs: Vec::new(),
+            text: String::new(),
+            space: AFTER_WORD,
+        };
         maker.elements(&format.elements)?;
         maker.end_text();
         let short = name.split_once('.').filter(|(_, rest)| !rest.contains('.'));
-        Some(Plan {
+        Some(PrintPlan {
             name,
             short: short.map(|(dialect, rest)| (rest, dialect)),
             n_operands: def.operands.len(),
@@ -145,34 +150,34 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// A plan in the making.
-struct Maker<'d> {
+/// The state of the compilation of a plan.
+struct PlanCompiler<'d> {
     def: &'d OpDef,
-    pieces: Vec<Piece>,
+    pieces: Vec<PlanPiece>,
     attrs: Vec<(usize, AttrConstraint)>,
-    /// Not yet in `pieces`.
+    /// Text not yet in `pieces`.
     text: String,
     space: Space,
 }
 
-impl Maker<'_> {
+impl PlanCompiler<'_> {
     fn end_text(&mut self) {
         if !self.text.is_empty() {
-            self.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+            self.pieces.push(PlanPiece::Text(std::mem::take(&mut self.text)));
         }
     }
 
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: PlanPiece) {
         self.end_text();
         self.pieces.push(piece);
     }
 
-    fn value(&mut self, piece: Piece) {
+    fn value(&mut self, piece: PlanPiece) {
         before_value(&mut self.text, &mut self.space);
         self.push(piece);
     }
 
-    fn list(&mut self, n: usize, piece: impl Fn(usize) -> Piece) {
+    fn list(&mut self, n: usize, piece: impl Fn(usize) -> PlanPiece) {
         for i in 0..n {
             if i == 0 {
                 self.value(piece(i));
@@ -183,7 +188,7 @@ impl Maker<'_> {
         }
     }
 
-    /// None if it depends on the op what is written.
+    /// `None` if the text depends on more than the holes.
     fn elements(&mut self, elements: &[Element]) -> Option<()> {
         elements.iter().try_for_each(|element| self.element(element))
     }
@@ -192,12 +197,12 @@ impl Maker<'_> {
         match element {
             Element::Literal(text) => literal(text, &mut self.text, &mut self.space),
             Element::Blank => self.text.push(' '),
-            Element::Operands => self.list(self.def.operands.len(), Piece::Operand),
-            Element::Operand(i) => self.value(Piece::Operand(*i)),
+            Element::Operands => self.list(self.def.operands.len(), PlanPiece::Operand),
+            Element::Operand(i) => self.value(PlanPiece::Operand(*i)),
             Element::Typed(i) => {
-                self.push(Piece::Operand(*i));
+                self.push(PlanPiece::Operand(*i));
                 self.text.push_str(" : ");
-                self.push(Piece::Type(Slot::Operand(*i)));
+                self.push(PlanPiece::Type(Slot::Operand(*i)));
                 self.space = AFTER_WORD;
             }
             Element::Attr(i) => {
@@ -206,17 +211,17 @@ impl Maker<'_> {
                     return None;
                 }
                 self.attrs.push((*i, kind));
-                self.value(Piece::Attr(*i, kind));
+                self.value(PlanPiece::Attr(*i, kind));
             }
             // There are no others.
             Element::AttrDict { .. } => {}
-            Element::Types(Of::Operands, _) => {
-                self.list(self.def.operands.len(), |i| Piece::Type(Slot::Operand(i)));
+            Element::Types(PartRef::Operands, _) => {
+                self.list(self.def.operands.len(), |i| PlanPiece::Type(Slot::Operand(i)));
             }
-            Element::Types(Of::Results, _) => {
-                self.list(self.def.results.len(), |i| Piece::Type(Slot::Result(i)));
+            Element::Types(PartRef::Results, _) => {
+                self.list(self.def.results.len(), |i| PlanPiece::Type(Slot::Result(i)));
             }
-            Element::Types(of, _) => self.value(Piece::Type(Slot::of(*of)?)),
+            Element::Types(of, _) => self.value(PlanPiece::Type(Slot::of(*of)?)),
             Element::Optional { elements, anchor } => match elements.get(*anchor)? {
                 Element::Operand(_) | Element::Typed(_) => self.elements(elements)?,
                 Element::Attr(_) | Element::AttrDict { .. } if !self.needs_attr(elements) => {}
@@ -234,7 +239,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// Does some attribute of a group have to be there?
+    /// True if some attribute of a group is required.
     fn needs_attr(&self, elements: &[Element]) -> bool {
         let mut needed = false;
         each(elements, &mut |element| {
@@ -250,7 +255,7 @@ impl Maker<'_> {
 }
 
 impl Printer<'_, '_> {
-    /// Prints an op by its plan; false (and nothing printed) if that does not fit it.
+    /// Prints an op by its plan. Returns false (with nothing printed) if the op does not fit it.
     pub(super) fn planned(&mut self, op: OpId) -> bool {
         let plans = self.plans;
         let Some(plan) = plans.fit(self, op) else { return false };
@@ -260,10 +265,10 @@ impl Printer<'_, '_> {
         }
         for piece in &plan.pieces {
             match piece {
-                Piece::Text(text) => self.out.push_str(text),
-                Piece::Operand(i) => self.value(self.m.operand(op, *i)),
-                Piece::Type(slot) => write_type(self.style, slot.ty(self.m, op), &mut self.out),
-                Piece::Attr(i, kind) => {
+                PlanPiece::Text(text) => self.out.push_str(text),
+                PlanPiece::Operand(i) => self.value(self.m.operand(op, *i)),
+                PlanPiece::Type(slot) => write_type(self.style, slot.ty(self.m, op), &mut self.out),
+                PlanPiece::Attr(i, kind) => {
                     if let Some(attr) = self.declared_attr(op, *i) {
                         self.attr_value(attr, *kind);
                     }

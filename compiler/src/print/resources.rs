@@ -2,7 +2,7 @@
 
 use super::elements::write_bytes;
 use super::text::{put, write_quoted};
-use crate::ir::resources::{Group, Resource, Resources};
+use crate::ir::resources::{Group, ResourceValue, Resources};
 use crate::ir::{Module, StrId};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -14,8 +14,8 @@ pub(crate) fn resources_text(m: &Module) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// Writes the section behind a blank line, if there is anything to write. Of dialect `builtin` only what the program
-/// refers to, in that order, as upstream.
+/// Writes the section behind a blank line, if it is not empty. Of dialect `builtin` only the used resources
+/// are written, in the order of use, as upstream.
 pub(super) fn write(m: &Module, referred: &IndexSet<StrId, FxBuildHasher>, out: &mut String) {
     let Some(resources) = &m.resources else { return };
     let entries = |group| of_dialect(m, group, referred);
@@ -32,19 +32,19 @@ fn of_dialect<'r>(
     m: &Module,
     group: &'r Group,
     referred: &IndexSet<StrId, FxBuildHasher>,
-) -> Vec<&'r (String, Resource)> {
+) -> Vec<&'r (String, ResourceValue)> {
     if group.name != "builtin" {
         return group.entries.iter().collect();
     }
-    let by_key: FxHashMap<&str, &(String, Resource)> =
+    let by_key: FxHashMap<&str, &(String, ResourceValue)> =
         group.entries.iter().map(|e| (e.0.as_str(), e)).collect();
     referred.iter().filter_map(|key| by_key.get(m.cx.str(*key)).copied()).collect()
 }
 
-/// `{-# ... #-}`, or nothing if no group has entries; `of_dialect` chooses those of a dialect.
+/// `{-# ... #-}`, or nothing if no group has entries; `of_dialect` filters the entries of a dialect.
 fn write_groups<'r>(
     resources: &'r Resources,
-    of_dialect: impl Fn(&'r Group) -> Vec<&'r (String, Resource)>,
+    of_dialect: impl Fn(&'r Group) -> Vec<&'r (String, ResourceValue)>,
     out: &mut String,
 ) {
     let dialects: Vec<_> = resources.dialects.iter().map(|g| (g.name.as_str(), of_dialect(g))).collect();
@@ -63,9 +63,9 @@ fn write_groups<'r>(
             for (j, (key, value)) in entries.iter().enumerate() {
                 put!(out, "      {key}: ");
                 match value {
-                    Resource::Bool(b) => put!(out, "{b}"),
-                    Resource::Str(text) => write_quoted(text, out),
-                    Resource::Blob(bytes) => write_bytes(bytes.iter().copied(), out),
+                    ResourceValue::Bool(b) => put!(out, "{b}"),
+                    ResourceValue::Str(text) => write_quoted(text, out),
+                    ResourceValue::Blob(bytes) => write_bytes(bytes.iter().copied(), out),
                 }
                 out.push_str(if j + 1 < entries.len() { ",\n" } else { "\n" });
             }

@@ -5,7 +5,7 @@ use super::text::put;
 use crate::ir::{AttrKind, OpId, Signedness, TypeKind};
 
 impl Printer<'_, '_> {
-    /// Are there as many values as cases?
+    /// True if there are as many values as cases.
     pub(super) fn switch_fits(&self, op: OpId) -> bool {
         let m = self.m;
         let Some(flag) = self.declared(op, 0).first().map(|v| m.value_type(*v)) else { return false };

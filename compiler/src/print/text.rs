@@ -1,10 +1,10 @@
 //! Types, attributes, locations and numbers as text, as upstream MLIR prints them.
 //!
-//! A number prints its type except where the reader will assume it: `i64` and `f64` inside arrays, and values of
-//! custom forms whose type is declared.
+//! A number prints with its type except where the parser infers it: `i64` and `f64` inside arrays, and values
+//! of custom forms whose type is declared.
 //!
-//! Whatever prints takes a [`Style`]: the context, and the aliases that stand for attributes and types, if there are
-//! any. A context alone is a style without aliases.
+//! The functions take a [`TextCx`]: the context, and the aliases of attributes and types, if there are any. A
+//! context alone converts to one without aliases.
 
 use super::affine::{write_map, write_set};
 use super::aliases::{Aliases, Node};
@@ -17,16 +17,16 @@ use crate::ir::{
 };
 use std::ops::Deref;
 
-/// How to write attributes and types.
+/// The context and the aliases for printing.
 #[derive(Clone, Copy)]
-pub(crate) struct Style<'a> {
+pub(crate) struct TextCx<'a> {
     cx: &'a Context,
     aliases: Option<&'a Aliases>,
 }
 
-impl<'a> Style<'a> {
+impl<'a> TextCx<'a> {
     pub(super) fn new(cx: &'a Context, aliases: &'a Aliases) -> Self {
-        Style { cx, aliases: Some(aliases) }
+        TextCx { cx, aliases: Some(aliases) }
     }
 
     fn alias(self, node: impl Into<Node>, out: &mut String) -> bool {
@@ -34,13 +34,13 @@ impl<'a> Style<'a> {
     }
 }
 
-impl<'a> From<&'a Context> for Style<'a> {
+impl<'a> From<&'a Context> for TextCx<'a> {
     fn from(cx: &'a Context) -> Self {
-        Style { cx, aliases: None }
+        TextCx { cx, aliases: None }
     }
 }
 
-impl Deref for Style<'_> {
+impl Deref for TextCx<'_> {
     type Target = Context;
 
     fn deref(&self) -> &Context {
@@ -48,7 +48,7 @@ impl Deref for Style<'_> {
     }
 }
 
-/// Is the type of a number written?
+/// Condition for writing the type of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// Always.
@@ -109,7 +109,7 @@ fn write_dims(shape: &[i64], scalable: &[bool], out: &mut String) {
     }
 }
 
-pub(crate) fn write_type<'a>(style: impl Into<Style<'a>>, ty: TypeId, out: &mut String) {
+pub(crate) fn write_type<'a>(style: impl Into<TextCx<'a>>, ty: TypeId, out: &mut String) {
     let style = style.into();
     if !style.alias(ty, out) {
         write_type_in_full(style, ty, out);
@@ -117,7 +117,7 @@ pub(crate) fn write_type<'a>(style: impl Into<Style<'a>>, ty: TypeId, out: &mut 
 }
 
 /// The type itself, even if it has an alias.
-pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
+pub(super) fn write_type_in_full(cx: TextCx<'_>, ty: TypeId, out: &mut String) {
     match cx.cx.ty(ty) {
         TypeKind::Integer { width, sign } => {
             out.push_str(match sign {
@@ -180,9 +180,9 @@ pub(super) fn write_type_in_full(cx: Style<'_>, ty: TypeId, out: &mut String) {
     }
 }
 
-/// `(T, U) -> V`, with parentheses around the results unless there is one that is no function.
+/// `(T, U) -> V`, with parentheses around the results unless there is a single one that is no function type.
 pub(super) fn write_function<'a>(
-    cx: impl Into<Style<'a>>,
+    cx: impl Into<TextCx<'a>>,
     inputs: &[TypeId],
     results: &[TypeId],
     out: &mut String,
@@ -201,14 +201,14 @@ pub(super) fn write_function<'a>(
     }
 }
 
-/// Can a name stand without quotes?
+/// True if a name needs no quotes.
 fn is_bare(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
 }
 
-/// A string in quotes; what is not printable ASCII becomes `\XX`.
+/// A string in quotes; characters other than printable ASCII become `\XX`.
 pub(crate) fn write_quoted(bytes: &[u8], out: &mut String) {
     out.push('"');
     for &b in bytes {
@@ -232,7 +232,7 @@ pub(super) fn write_symbol(name: &str, out: &mut String) {
 }
 
 /// `{a = 1, b}` with the braces.
-pub(super) fn write_dict<'a>(cx: impl Into<Style<'a>>, entries: &[(StrId, AttrId)], out: &mut String) {
+pub(super) fn write_dict<'a>(cx: impl Into<TextCx<'a>>, entries: &[(StrId, AttrId)], out: &mut String) {
     let cx = cx.into();
     out.push('{');
     write_list(entries, out, |(name, value), out| {
@@ -245,7 +245,7 @@ pub(super) fn write_dict<'a>(cx: impl Into<Style<'a>>, entries: &[(StrId, AttrId
     out.push('}');
 }
 
-pub(crate) fn write_attr<'a>(style: impl Into<Style<'a>>, attr: AttrId, typed: Typed, out: &mut String) {
+pub(crate) fn write_attr<'a>(style: impl Into<TextCx<'a>>, attr: AttrId, typed: Typed, out: &mut String) {
     let style = style.into();
     if !style.alias(attr, out) {
         write_attr_in_full(style, attr, typed, out);
@@ -253,7 +253,7 @@ pub(crate) fn write_attr<'a>(style: impl Into<Style<'a>>, attr: AttrId, typed: T
 }
 
 /// The attribute itself, even if it has an alias.
-pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out: &mut String) {
+pub(super) fn write_attr_in_full(cx: TextCx<'_>, attr: AttrId, typed: Typed, out: &mut String) {
     let suffix = |ty: TypeId, default: Option<KnownType>, out: &mut String| {
         if typed == Typed::Always || typed == Typed::UnlessDefault && default.map(KnownType::id) != Some(ty) {
             out.push_str(" : ");
@@ -374,7 +374,7 @@ pub(super) fn write_attr_in_full(cx: Style<'_>, attr: AttrId, typed: Typed, out:
 }
 
 fn write_float(
-    cx: Style<'_>,
+    cx: TextCx<'_>,
     ty: TypeId,
     bits: u128,
     suffix: impl Fn(TypeId, Option<KnownType>, &mut String),
@@ -382,14 +382,14 @@ fn write_float(
 ) {
     let TypeKind::Float(kind) = cx.ty(ty) else { return };
     let text = kind.text(bits);
-    // In hexadecimal it would read as an integer.
+    // In hexadecimal it would read back as an integer.
     let default = if text.starts_with("0x") { None } else { Some(KnownType::F64) };
     out.push_str(&text);
     suffix(ty, default, out);
 }
 
-/// What stands between the angle brackets of a dense attribute.
-fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
+/// The text between the angle brackets of a dense attribute.
+fn write_contents(cx: TextCx<'_>, attr: AttrId, out: &mut String) {
     match cx.attr(attr) {
         AttrKind::Dense { ty, splat, data } => write_dense(&cx, *ty, *splat, data, out),
         AttrKind::DenseStrings { ty, splat, strings } => {
@@ -406,8 +406,8 @@ fn write_contents(cx: Style<'_>, attr: AttrId, out: &mut String) {
     }
 }
 
-/// What stands between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
-pub(super) fn write_loc(cx: Style<'_>, loc: LocId, out: &mut String) {
+/// The text between the parentheses of `loc(...)`: the location itself, with aliases for its parts.
+pub(super) fn write_loc(cx: TextCx<'_>, loc: LocId, out: &mut String) {
     let child = |loc: LocId, out: &mut String| {
         if !cx.alias(loc, out) {
             write_loc(cx, loc, out);

@@ -1,8 +1,8 @@
-//! Types, attributes and locations of a file as those of the IR, each converted once.
+//! Conversion of a file's types, attributes and locations to those of the IR, each converted once.
 //!
-//! What the file holds as MLIR text is put into one synthetic program, as attributes of one op, and parsed with
-//! everything else that the parser checks. Each result is then printed: only if that gives the same text did the text
-//! stand for exactly one thing.
+//! MLIR texts in the file become attributes of one op in a synthetic program, which is parsed once. Each
+//! result is then printed and compared with its text: equality shows that the text was exactly one type,
+//! attribute or location.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ use crate::ir::{AttrId, AttrKind, Blob, KnownType, LocId, LocKind, Module, OpId,
 use crate::print::{self, PrintOptions, print_op};
 use crate::syntax::{self, ParseOptions};
 
-/// What each id of the file stands for.
-pub(super) struct Constants {
+/// The IR entities for the ids of the file.
+pub(super) struct DecodedConstants {
     types: Vec<TypeId>,
-    /// None where an optional attribute is absent.
+    /// `None` where an optional attribute is absent.
     attrs: Vec<Option<AttrId>>,
     /// Empty if locations are not read.
     locs: Vec<LocId>,
@@ -29,17 +29,17 @@ pub(super) struct Constants {
     pub(super) compiled: Vec<(u32, OpId)>,
 }
 
-impl Constants {
+impl DecodedConstants {
     pub(super) fn ty(&self, id: BefTypeId) -> TypeId {
         self.types[id.index()]
     }
 
-    /// None if it says that there is none.
+    /// The attribute; `None` for the placeholder of an absent one.
     pub(super) fn attr(&self, id: bef_format::AttrId) -> Option<AttrId> {
         self.attrs[id.index()]
     }
 
-    /// The attribute where there must be one.
+    /// The attribute, or unit for the placeholder.
     pub(super) fn attr_or_unit(&self, id: bef_format::AttrId) -> AttrId {
         self.attr(id).unwrap_or(self.unit)
     }
@@ -48,8 +48,12 @@ impl Constants {
         self.locs[id.index()]
     }
 
-    /// Converts all types, attributes and locations of a file, into a module that holds nothing but the modules that kernels compile.
-    pub(super) fn read(image: &Image<'_>, options: &RaiseOptions) -> Result<(Module, Constants), Failure> {
+    /// Converts all types, attributes and locations of a file into a module that contains nothing but the
+    /// modules that kernels compile.
+    pub(super) fn read(
+        image: &Image<'_>,
+        options: &RaiseOptions,
+    ) -> Result<(Module, DecodedConstants), Failure> {
         let attr_ids = || (0..image.n_attrs()).map(bef_format::AttrId);
         let n_locations = if options.locations { image.n_locations() } else { 0 };
         let loc_ids = || (0..n_locations).map(bef_format::LocationId);
@@ -77,7 +81,7 @@ impl Constants {
 
         let type_of: FxHashMap<&str, TypeId> = image.types().zip(types.iter().copied()).collect();
         let unit = m.cx.attr_id(AttrKind::Unit);
-        let mut c = Constants { types, attrs: Vec::new(), locs: Vec::new(), unit, compiled };
+        let mut c = DecodedConstants { types, attrs: Vec::new(), locs: Vec::new(), unit, compiled };
         let mut texts = texts.into_iter();
         for id in attr_ids() {
             let attr = match image.attr(id) {
@@ -195,7 +199,7 @@ impl Constants {
         if !dtype.is_int() {
             return Err(errors::bad_text("a number", dtype.name()));
         }
-        // `int_attr` cuts to the width of the type, and extends as its signedness says.
+        // `int_attr` truncates to the width of the type and extends by its signedness.
         Ok(m.cx.int_attr(ty, bits as i64))
     }
 
@@ -234,9 +238,9 @@ fn float_type(dtype: DType) -> TypeId {
     }
 }
 
-/// What the file holds as text, parsed.
+/// The parsed texts of the file.
 struct Pool {
-    /// The parsed program, emptied: it keeps the interned things.
+    /// The parsed program, emptied: only its context is used.
     module: Module,
     types: Vec<TypeId>,
     attrs: Vec<AttrId>,
@@ -320,7 +324,7 @@ impl Pool {
     }
 }
 
-/// Checks that an op is the module that its text says, and takes the locations from it that it has not from there.
+/// Checks that an op is the module of its text. Locations that the text does not contain become unknown.
 fn compiled_module(m: &mut Module, op: OpId, name: &str, text: &str) -> Result<(), Failure> {
     let locations = !text.ends_with("-> ()");
     let is_text = |keep_names| {

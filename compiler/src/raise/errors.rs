@@ -1,8 +1,8 @@
-//! Why a file has no form as IR: one function per code.
+//! Diagnostics for files without a form as IR: one function per code.
 
 use crate::diag::Diagnostic;
 
-/// E0651: a text in the file is not what it should be.
+/// E0651: an invalid text in the file.
 pub(super) fn bad_text(what: &str, text: &str) -> Box<Diagnostic> {
     let shown: String = text.chars().take(80).collect();
     Box::new(Diagnostic::error(

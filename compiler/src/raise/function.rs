@@ -1,4 +1,4 @@
-//! One body: values for registers, ops for kernels, a return for the results.
+//! Raising of one function body: values for registers, ops for kernels, a return for the results.
 
 use bef_format::layout::TypeId as BefTypeId;
 use bef_format::{FunctionId, FunctionView, KernelView, OperandInfo};
@@ -10,8 +10,8 @@ use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
 };
 
-/// What is known about the kernels of one name.
-pub(super) struct Code {
+/// Cached facts about the kernels of one name.
+pub(super) struct KernelDecoding {
     op: OpNameId,
     def: Option<&'static OpDef>,
     /// Names of the declared attributes that are not references to functions.
@@ -20,14 +20,14 @@ pub(super) struct Code {
     functions: Vec<StrId>,
     /// A declared list of functions.
     list: Option<List>,
-    /// What a kernel costs that says nothing else.
+    /// The cost of a kernel without an explicit one.
     cost: Option<u32>,
     /// All operands are required and in the host's memory, by the definition.
     has_usual_operands: bool,
 }
 
-/// A declared list of functions: it is where it stands among the references if they are functions of the file, and among the
-/// attributes if not.
+/// A declared list of functions. It is stored among the references if its elements are functions of the file,
+/// else among the attributes.
 #[derive(Clone, Copy)]
 struct List {
     name: StrId,
@@ -37,9 +37,9 @@ struct List {
     function: usize,
 }
 
-/// Lists that every kernel needs, kept to be filled again.
+/// Buffers reused for every kernel.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct OpBuffers {
     operands: Vec<ValueId>,
     results: Vec<TypeId>,
     attrs: Vec<(StrId, AttrId)>,
@@ -47,7 +47,7 @@ pub(super) struct Scratch {
 
 impl<'a> Raiser<'_, 'a> {
     /// The op of the kernels called `name`.
-    pub(super) fn code(&mut self, name: &str) -> Result<Code, Failure> {
+    pub(super) fn code(&mut self, name: &str) -> Result<KernelDecoding, Failure> {
         let cx = &mut self.m.cx;
         let registry = cx.registry();
         let def = registry.find(name);
@@ -71,14 +71,14 @@ impl<'a> Raiser<'_, 'a> {
         }
         let cost = def.map(|def| def.cost.stored()).filter(|&cost| cost != 0);
         let has_usual_operands = def.is_none_or(emit::has_usual_operands);
-        Ok(Code { op, def, attrs, functions, list, cost, has_usual_operands })
+        Ok(KernelDecoding { op, def, attrs, functions, list, cost, has_usual_operands })
     }
 
     /// Fills a block with the arguments, ops and return of a function.
     pub(super) fn body(&mut self, f: FunctionView<'_, 'a>, block: BlockId) -> Result<(), Failure> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let Scratch { operands, results, attrs } = &mut scratch;
-        // Values are made in the order of registers, with nothing between them: bodies of regions come later.
+        let OpBuffers { operands, results, attrs } = &mut scratch;
+        // Values are created in the order of registers without gaps: bodies of regions come later.
         let first_value = self.m.n_value_ids() as u32;
         let value_of = |&register: &u32| ValueId(first_value + register);
         for (i, &ty) in f.arg_types().iter().enumerate() {
@@ -192,9 +192,10 @@ impl<'a> Raiser<'_, 'a> {
         Ok(op)
     }
 
-    /// The list of functions of a kernel whose references have no names, and its length: what the declared references leave over.
+    /// The list of functions of a kernel with unnamed references, and its length: the references beyond the
+    /// declared ones.
     fn listed(&self, k: KernelView<'_, 'a>) -> Option<(List, usize)> {
-        let Code { list, functions, .. } = &self.codes[k.code().index()];
+        let KernelDecoding { list, functions, .. } = &self.codes[k.code().index()];
         let list = (*list)?;
         if k.function_name(0).is_some() {
             return None;
@@ -203,7 +204,7 @@ impl<'a> Raiser<'_, 'a> {
         n.checked_sub(functions.len()).filter(|&n| n > 0).map(|n| (list, n))
     }
 
-    /// Adds an attribute under its name in the file, which says whether it was a property.
+    /// Adds an attribute by its name in the file, which marks properties.
     fn place(
         &mut self,
         name: &str,
@@ -225,7 +226,7 @@ impl<'a> Raiser<'_, 'a> {
         }
     }
 
-    /// Adds references to functions as attributes; what remains are the bodies of regions.
+    /// Adds references to functions as attributes; the remaining ones are bodies of regions.
     fn functions(
         &mut self,
         k: KernelView<'_, 'a>,
@@ -287,7 +288,7 @@ impl<'a> Raiser<'_, 'a> {
         let is_chain = |value: &&ValueId| self.m.value_type(**value) == KnownType::Chain.id();
         let n_chains = operands.iter().rev().take_while(is_chain).count();
         let cx = &mut self.m.cx;
-        let Code { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
+        let KernelDecoding { op: _, def, attrs: _, functions: _, list: _, cost: fixed, has_usual_operands } =
             &self.codes[k.code().index()];
         if k.is_any() {
             attrs.push((names::BEF_NONSTRICT, cx.attr_id(AttrKind::Unit)));
@@ -320,7 +321,7 @@ impl<'a> Raiser<'_, 'a> {
     }
 }
 
-/// A made-up name; names of one kernel sort as their numbers do.
+/// A generated name. Names of one kernel sort by their numbers.
 fn numbered(what: &str, i: usize, n: usize) -> String {
     let width = n.saturating_sub(1).to_string().len();
     format!("{what}{i:0width$}")

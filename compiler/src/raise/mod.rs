@@ -1,20 +1,19 @@
 //! From a BEF file back to IR: the reverse of `emit`, without loss.
 //!
 //! ```text
-//! strings ─▶ texts of types, of attributes and of locations that have no kind of their own ──one parse──▶ pool
+//! strings ─▶ texts of types, attributes and locations without a kind of their own ──one parse──▶ pool
 //! pool, attributes, locations ─▶ interned constants
-//! modules to compile, as text, parsed with it ─▶ modules
+//! texts of modules to compile, parsed with the pool ─▶ modules
 //! functions ─▶ func.func        bodies of regions wait in a list until the op that owns them exists
 //! ```
 //!
-//! `print(raise(emit(m))) == print(m)` for every module that has a form in BEF. A file without its optional sections is
-//! raised as well: values are named by the printer, attributes by the op's definition (`attr0`, ... if there is none),
-//! locations are unknown.
+//! `print(raise(emit(m))) == print(m)` for every module that has a form in BEF. A file without its optional
+//! sections is raised as well: names of values come from the printer, those of attributes from the op's
+//! definition (`attr0`, ... if there is none), and locations are unknown.
 //!
-//! The file is valid, but what it says need not be sensible: a type may be called `][`, a region may contain itself.
-//! All of that is an error here. Texts are parsed together in one synthetic program and printed again to see that each
-//! of them is exactly one thing. Nothing recurses, and each part of the file is visited once. The result should be
-//! verified like any other module.
+//! The file is valid, but its contents may be nonsense: a type may be called `][`, a region may contain
+//! itself. Such contents are an error here. There is no recursion, and each part of the file is visited once.
+//! The result should be verified like any other module.
 
 mod constants;
 mod errors;
@@ -27,24 +26,24 @@ use crate::dialects::Registry;
 use crate::emit::{EMPTY_REGION, RESOURCES};
 use crate::ir::resources::Resources;
 use crate::ir::{AttrId, BlockId, Capacity, LocId, Module, OpId, StrId, TypeId, names};
-use constants::Constants;
+use constants::DecodedConstants;
 
-/// Why a file was refused; in a box, since it is rare and large.
+/// The error of a refused file; boxed, since it is rare and large.
 type Failure = Box<Diagnostic>;
 
-/// How to raise.
+/// Options of raising.
 #[derive(Clone, Copy)]
 pub struct RaiseOptions {
-    /// The dialects of the ops.
+    /// The registry of the ops.
     pub registry: &'static Registry,
-    /// Read the names of values. Most programs have as many as ops, and printing makes its own.
+    /// Read the names of values. Most programs have as many names as ops, and the printer generates its own.
     pub names: bool,
     /// Read locations, of which there are as many.
     pub locations: bool,
 }
 
 impl Default for RaiseOptions {
-    /// Everything, over the standard dialects.
+    /// Reads everything, over the standard dialects.
     fn default() -> Self {
         RaiseOptions { registry: Registry::standard(), names: true, locations: true }
     }
@@ -61,7 +60,7 @@ pub fn raise_with(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, V
 }
 
 fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Failure> {
-    let (mut module, constants) = Constants::read(image, options)?;
+    let (mut module, constants) = DecodedConstants::read(image, options)?;
     let n_functions = image.n_functions() as usize;
     module.reserve(Capacity {
         // A `func.func` and a return for each function.
@@ -82,26 +81,25 @@ fn raise_module(image: &Image<'_>, options: &RaiseOptions) -> Result<Module, Fai
         codes: Vec::new(),
         regions: Vec::new(),
         is_used: vec![false; n_functions],
-        scratch: function::Scratch::default(),
+        scratch: function::OpBuffers::default(),
     };
     cx.module()?;
     Ok(cx.m)
 }
 
-/// The work in progress.
+/// The state of raising.
 struct Raiser<'i, 'a> {
     image: &'i Image<'a>,
     options: RaiseOptions,
     m: Module,
-    constants: Constants,
-    /// Ops by the names of kernels that are not called as their ops.
-    /// By kernel code.
-    codes: Vec<function::Code>,
-    /// Regions whose bodies are still to be filled: function and block.
+    constants: DecodedConstants,
+    /// Cached facts about kernel names, by kernel code.
+    codes: Vec<function::KernelDecoding>,
+    /// Regions whose bodies are not raised yet: function and block.
     regions: Vec<(u32, BlockId)>,
-    /// The functions that are some region's body already.
+    /// True for functions that are already the body of a region.
     is_used: Vec<bool>,
-    scratch: function::Scratch,
+    scratch: function::OpBuffers,
 }
 
 impl<'a> Raiser<'_, 'a> {
@@ -131,7 +129,7 @@ impl<'a> Raiser<'_, 'a> {
         self.codes = image.kernel_names().map(|name| self.code(name)).collect::<Result<_, _>>()?;
 
         let body = self.m.body();
-        // They come back where they stood.
+        // The modules return to their places.
         let mut compiled = std::mem::take(&mut self.constants.compiled);
         compiled.iter().for_each(|&(_, op)| self.m.detach(op));
         compiled.sort_by_key(|&(place, _)| place);
@@ -154,7 +152,7 @@ impl<'a> Raiser<'_, 'a> {
         }
     }
 
-    /// The entries of a dictionary attribute; none if there is no dictionary.
+    /// The entries of a dictionary attribute; empty if it is no dictionary.
     fn dict(&mut self, attrs: Option<bef_format::AttrId>) -> Vec<(StrId, AttrId)> {
         let Some(AttrView::Dict(entries)) = attrs.map(|id| self.image.attr(id)) else { return Vec::new() };
         let (cx, constants) = (&mut self.m.cx, &self.constants);
@@ -193,7 +191,7 @@ impl<'a> Raiser<'_, 'a> {
         Ok(op)
     }
 
-    /// Adds a region to `op`, whose body is an unnamed function that is raised later.
+    /// Adds a region to `op`. Its body is an unnamed function, which is raised later.
     fn region(&mut self, op: OpId, index: u32) -> Result<(), Failure> {
         if std::mem::replace(&mut self.is_used[index as usize], true) {
             return Err(errors::region(index, "of more than one"));

@@ -1,4 +1,4 @@
-//! What a [`Rewriter`] does with blocks and regions.
+//! Changes of blocks and regions by a [`Rewriter`].
 
 use super::{At, Change, Rewriter};
 use crate::ir::{BlockId, OpId, RegionId, TypeId, ValueId};
@@ -17,15 +17,15 @@ impl Rewriter<'_> {
         self.module.add_arg(block, ty)
     }
 
-    /// Removes an argument that nobody uses. Its predecessors must then pass one value less.
+    /// Removes an unused argument. Its predecessors must then pass one value less.
     pub fn remove_arg(&mut self, block: BlockId, i: usize) {
         self.module.remove_arg(block, i);
         self.touch_owner(block);
     }
 
-    /// Takes blocks out of their region and erases all that they hold; nothing of that may be used outside of them.
+    /// Detaches blocks and erases them with their contents, whose values must have no uses outside.
     pub fn erase_blocks(&mut self, blocks: &[BlockId]) {
-        // Uses among the blocks may be circular, so all go first.
+        // Uses among the blocks may be circular, so all operands are dropped first.
         for &block in blocks {
             let tops: Vec<OpId> = self.module.ops_in(block).collect();
             for op in tops {
@@ -50,7 +50,7 @@ impl Rewriter<'_> {
         rest
     }
 
-    /// Moves the ops of a block before `before`, with `values` for its arguments, and removes the block.
+    /// Moves the ops of a block before `before`, replaces its arguments by `values`, and removes the block.
     pub fn inline_block(&mut self, block: BlockId, before: OpId, values: &[ValueId]) {
         self.give_args(block, values);
         let first = self.module.first_op(block);
@@ -58,8 +58,8 @@ impl Rewriter<'_> {
         self.drop_empty(block);
     }
 
-    /// Moves the ops of `block` to the end of `into`, with `values` for its arguments, and removes `block`.
-    /// What was the terminator of `into` must be gone.
+    /// Moves the ops of `block` to the end of `into`, replaces its arguments by `values`, and removes
+    /// `block`. The terminator of `into` must have been erased.
     pub fn merge_block(&mut self, block: BlockId, into: BlockId, values: &[ValueId]) {
         self.give_args(block, values);
         let first = self.module.first_op(block);

@@ -1,4 +1,4 @@
-//! What branches hand over to the blocks that follow them.
+//! Operands that branches pass to their successors.
 
 use super::Rewriter;
 use crate::dialects::Traits;
@@ -6,7 +6,7 @@ use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId, name
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Who branches to each block of a region: the terminator and the position of the block among its successors.
+/// Predecessors of each block of a region: the terminator and the position of the block among its successors.
 pub(crate) type Predecessors = FxHashMap<BlockId, SmallVec<[(OpId, usize); 2]>>;
 
 /// The predecessors of blocks, in the order of the blocks.
@@ -21,8 +21,8 @@ pub(crate) fn predecessors(m: &Module, blocks: &[BlockId]) -> Predecessors {
 }
 
 impl Rewriter<'_> {
-    /// Replaces what a branch hands over to successor `i`. False, and nothing is done, if the branch does not say what
-    /// its successors get.
+    /// Replaces the operands that a branch passes to successor `i`. Returns false, without a change, if the
+    /// branch does not declare them.
     pub fn set_successor_operands(&mut self, branch: OpId, i: usize, values: &[ValueId]) -> bool {
         let Some(range) = self.module.successor_operands(branch, i) else { return false };
         let old: Vec<ValueId> = self.module.operands(branch).collect();
@@ -35,7 +35,7 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Brings the counts of operands that a branch keeps up to date.
+    /// Updates the counts of operands in a branch's attributes.
     fn count_operands(&mut self, branch: OpId, i: usize, grown: i64) {
         let Some(def) = self.module.def(branch) else { return };
         let found = def.successors.iter().enumerate().find_map(|(index, successor)| {

@@ -1,7 +1,7 @@
-//! One op per constant, in front of everything that could use it.
+//! Uniquing of constants: one op per constant, in front of all possible uses.
 //!
-//! The constants of an isolated region move to the start of its entry block, each value and type once per dialect:
-//! so folding finds them by one look, and common subexpressions of constants need no other pass.
+//! The constants of an isolated region move to the start of its entry block, each value and type once per
+//! dialect. So folding finds them by one lookup, and equal constants need no CSE.
 
 use super::{At, Rewriter};
 use crate::dialects::Traits;
@@ -13,20 +13,20 @@ pub(super) fn constant_value(m: &Module, op: OpId) -> Option<AttrId> {
     m.def(op).filter(|d| d.traits.has(Traits::CONSTANT)).and_then(|_| m.attr(op, names::VALUE))
 }
 
-/// The constants that have been placed.
+/// The constants already placed.
 #[derive(Default)]
-pub(super) struct Constants {
+pub(super) struct ConstantUniquer {
     known: FxHashMap<(RegionId, &'static str, AttrId, TypeId), OpId>,
     placed: FxHashSet<OpId>,
 }
 
-impl Constants {
-    /// Takes note of `op` if it is a constant: moves it to its place, or replaces it by an equal one.
-    /// False if it is gone.
+impl ConstantUniquer {
+    /// Moves `op` to its place if it is a constant, or replaces it by an equal one. Returns false if the op
+    /// was erased.
     pub(super) fn note(&mut self, r: &mut Rewriter<'_>, op: OpId) -> bool {
         let m = r.ir();
         let (Some(value), Some(def)) = (constant_value(m, op), m.def(op)) else { return true };
-        // One that waits for something stays where it is.
+        // A constant that waits for operands stays in place.
         if m.n_results(op) != 1 || m.n_operands(op) > 0 {
             return true;
         }
@@ -54,7 +54,7 @@ impl Constants {
     }
 }
 
-/// The region in whose entry block a constant at `op` belongs: the nearest that is isolated.
+/// The region whose entry block is the place of a constant at `op`: the nearest isolated one.
 fn home(m: &Module, op: OpId) -> Option<RegionId> {
     let mut region = m.parent_region(op)?;
     loop {

@@ -1,16 +1,16 @@
-//! What an op does besides computing its results.
+//! Side effects of ops.
 
-use crate::dialects::{Access, Effects, Resource, Traits};
+use crate::dialects::{Access, EffectResource, Effects, Traits};
 use crate::ir::{Module, OpId};
 
-/// True if nobody uses the results of `op`, and nobody would miss it.
+/// True if the results of `op` are unused and it has no relevant side effects.
 pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
     m.results(op).all(|r| m.is_unused(r)) && would_be_trivially_dead(m, op)
 }
 
-/// True if `op` could go if nobody used its results: it has no effects, or only reads, or only allocates what it
-/// returns, and so do the ops inside of it. (That a kernel may fail is no effect: errors are values.) Terminators,
-/// symbols and ops that are not registered stay.
+/// True if `op` could be erased if its results were unused: it has no effects, or only reads, or only
+/// allocates its results, and so do the ops inside of it. (Failure of a kernel is no effect: errors are
+/// values.) Terminators, symbols and unregistered ops stay.
 pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     let stays =
         |op: OpId| m.def(op).is_none_or(|d| d.traits.has(Traits::TERMINATOR) || d.traits.has(Traits::SYMBOL));
@@ -29,7 +29,7 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
             }
             Effects::List(effects) => {
                 let harmless = effects.iter().all(|e| match (e.access, e.on) {
-                    (Access::Read, _) | (Access::Alloc, Resource::Result(_)) => true,
+                    (Access::Read, _) | (Access::Alloc, EffectResource::Result(_)) => true,
                     (Access::Write | Access::Alloc | Access::Free, _) => false,
                 });
                 if !harmless {

@@ -1,40 +1,40 @@
 //! The greedy driver: folds and rewrites until nothing changes.
 //!
-//! An iteration puts every op on a worklist, then takes them off one by one: an op that nobody would miss is erased; one
-//! that folds is replaced by what it folds to; else its patterns are tried, those of most benefit first. Whatever that
-//! touches goes on the worklist again. When it is empty, the regions are simplified (`simplify.rs`). Iterations go on
-//! until one changes nothing, or the budget ends, which [`Outcome::converged`] tells. The order is that of the program,
-//! so that the same program gives the same result.
+//! An iteration puts every op on a worklist, then takes them off one by one. A trivially dead op is erased.
+//! An op that folds is replaced by the result. Else its patterns are tried in the order of benefit. All ops
+//! touched by a change are added to the worklist again. When it is empty, the regions are simplified
+//! (`simplify.rs`). Iterations end when one changes nothing, or when the budget is used up, as reported by
+//! [`Outcome::converged`]. The order is that of the program, so results are deterministic.
 
-use super::constants::{Constants, constant_value};
+use super::constants::{ConstantUniquer, constant_value};
 use super::{Change, Pattern, Rewriter, is_trivially_dead, simplify_regions};
 use crate::dialects::{Folded, OpDef, Traits};
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use rustc_hash::FxHashSet;
 
-/// Computes what the results of an op are, or changes it in place (an empty answer). Nothing if it can do neither.
+/// Folds an op: returns its results, or an empty list after a change in place. `None` if it does not fold.
 pub type Fold = fn(&mut Module, OpId) -> Option<Vec<Folded>>;
-/// Makes a constant before an op, for a user of this dialect.
+/// Creates a constant before an op, for a user of this dialect.
 pub type Materialize = fn(&mut Rewriter<'_>, OpId, &str, AttrId, TypeId) -> Option<ValueId>;
 
-/// How to run the driver.
+/// Configuration of the driver.
 #[derive(Clone, Copy)]
 pub struct Greedy {
-    /// Start with the first op of the program, not with the last.
+    /// Start with the first op of the program instead of the last.
     pub top_down: bool,
-    /// Iterations over everything.
+    /// The most iterations over all ops.
     pub max_iterations: Option<u64>,
-    /// Folds and rewrites altogether.
+    /// The most folds and rewrites in total.
     pub max_rewrites: Option<u64>,
     /// Remove unreachable blocks, dead code and unused block arguments after each iteration.
     pub simplify_regions: bool,
     /// Folds one op.
     pub fold: Fold,
-    /// Makes constants of what was folded.
+    /// Creates constants for folded results.
     pub materialize: Materialize,
     /// The patterns of an op.
     pub patterns: fn(&'static OpDef) -> &'static [Pattern],
-    /// Which patterns may be used.
+    /// Filter of patterns.
     pub allowed: fn(&Pattern) -> bool,
 }
 
@@ -53,15 +53,15 @@ impl Default for Greedy {
     }
 }
 
-/// How it went.
+/// Outcome of a run.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Did anything change?
+    /// Whether anything changed.
     pub change: Change,
-    /// False if there was more to do when the budget ended.
+    /// False if the budget was used up before the fixpoint.
     pub converged: bool,
-    /// Folds and rewrites.
+    /// Number of folds and rewrites.
     pub n_rewrites: u64,
 }
 
@@ -74,15 +74,14 @@ pub fn fold_with_table(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
 }
 
 impl Rewriter<'_> {
-    /// What an op would fold to if its operands were these constants. Nothing is changed: what a folder does in place is
-    /// undone.
+    /// The results of an op if its operands were these constants. Changes by a folder in place are undone.
     pub fn would_fold(&mut self, op: OpId, constants: &[Option<AttrId>]) -> Option<Vec<Folded>> {
         let def = self.module.def(op)?;
         let folder = def.folder?;
         let operands: Vec<ValueId> = self.module.operands(op).collect();
         let attrs = self.module.attrs(op).to_vec();
         let mut constants = constants.to_vec();
-        // Folders look for constants on the right.
+        // Folders expect constants on the right.
         if def.traits.has(Traits::COMMUTATIVE) && matches!(constants.as_slice(), [Some(_), None, ..]) {
             constants.swap(0, 1);
             self.module.set_operand(op, 0, operands[1]);
@@ -152,7 +151,7 @@ struct Driver<'a, 'm> {
 }
 
 impl Driver<'_, '_> {
-    /// Returns whether an iteration was reached that changes nothing.
+    /// Returns whether the fixpoint was reached.
     fn run(&mut self) -> bool {
         let mut n = 0;
         loop {
@@ -175,11 +174,11 @@ impl Driver<'_, '_> {
         self.config.max_rewrites.is_some_and(|max| self.n_rewrites >= max)
     }
 
-    /// Puts all ops on the worklist; constants go to their places first.
+    /// Puts all ops on the worklist; constants move to their places first.
     fn fill(&mut self) {
         let root = self.root;
         let ops: Vec<OpId> = self.r.module.walk(root).filter(|op| *op != root).collect();
-        let mut constants = Constants::default();
+        let mut constants = ConstantUniquer::default();
         let mut kept: Vec<OpId> = Vec::with_capacity(ops.len());
         for op in ops {
             if constants.note(self.r, op) {
@@ -264,7 +263,7 @@ impl Driver<'_, '_> {
         Change::Unchanged
     }
 
-    /// What was touched goes on the worklist, with the ops around it.
+    /// Puts touched ops on the worklist, with the ops around them.
     fn follow(&mut self) {
         let Some(touched) = self.r.touched.as_mut().map(std::mem::take) else { return };
         let mut path = Vec::new();
@@ -277,7 +276,7 @@ impl Driver<'_, '_> {
                 path.push(op);
                 at = self.r.module.parent_op(op);
             }
-            // Only what lies inside of the root.
+            // Only ops inside of the root.
             if at == Some(self.root) {
                 path.iter().for_each(|op| self.work.push(*op));
             }

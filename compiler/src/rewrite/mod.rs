@@ -1,41 +1,41 @@
 //! Changing programs: the [`Rewriter`], [`Pattern`]s, and a driver that applies them.
 //!
 //! ```text
-//! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       every change of a pass goes this way
+//! pass ──▶ Rewriter ──▶ Module (ir/edit.rs)       the path of every change by a pass
 //!             │ touched ops
 //!             ▼
-//!     greedy driver ──▶ folders, then patterns of each op by benefit, until nothing changes or the budget ends
+//!     greedy driver ──▶ folders, then patterns of each op by benefit, until a fixpoint or the budget ends
 //! ```
 //!
-//! A [`Rewriter`] is a view of the module for changes inside of one op. Its methods keep use lists and the order of ops
-//! right (that is `ir/edit.rs`'s work) and note whose surroundings changed, so that the driver's worklist can follow.
-//! A pattern looks at one op, and either changes the program through the rewriter and answers [`Change::Changed`], or
-//! leaves everything as it was. Which patterns an op has is a column of its definition.
+//! A [`Rewriter`] is a view of the module for changes inside of one op. Its methods keep use lists and the
+//! order of ops consistent (by `ir/edit.rs`) and record ops whose surroundings changed, for the driver's
+//! worklist. A pattern matches one op, and either changes the program through the rewriter and returns
+//! [`Change::Changed`], or leaves it unchanged. The patterns of an op are a column of its definition.
 //!
-//! Not here: what is folded and which patterns there are (`fold`, `dialects`), and passes (`pass`).
+//! Not here: folders and patterns (`fold`, `dialects`), and passes (`pass`).
 
 mod blocks;
 pub(crate) mod branches;
+mod clone;
 mod constants;
-mod copy;
 mod effects;
 mod greedy;
 mod simplify;
 #[cfg(test)]
 mod tests;
 
-pub use copy::Copies;
+pub use clone::IrMapping;
 pub use effects::{is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 
 use crate::ir::{AttrId, BlockId, Context, LocId, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId};
 
-/// Did anything change?
+/// Whether the IR changed.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The IR is as it was.
+    /// The IR is unchanged.
     Unchanged,
     /// The IR is different.
     Changed,
@@ -48,18 +48,18 @@ impl Change {
     }
 }
 
-/// A rewrite of one op. It either does all of what it is for, or nothing.
+/// A rewrite of one op, which either succeeds completely or changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// Its name, by which the user can switch it off.
+    /// Its name, by which the user can disable it.
     pub name: &'static str,
-    /// Patterns with more benefit are tried first; of equal ones the one that was added first.
+    /// Patterns with more benefit are tried first, those of equal benefit in the order of registration.
     pub benefit: u16,
-    /// Looks at an op and maybe changes it, or what is around it.
+    /// Matches an op and possibly changes it or its surroundings.
     pub rewrite: fn(&mut Rewriter<'_>, OpId) -> Change,
 }
 
-/// A place for an op.
+/// An insertion point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// Right before an op.
@@ -72,27 +72,27 @@ pub enum At {
     End(BlockId),
 }
 
-/// The only way in which passes and patterns change the IR.
+/// The interface through which passes and patterns change the IR.
 pub struct Rewriter<'m> {
     module: &'m mut Module,
     root: OpId,
     change: Change,
-    /// Ops that a driver should look at (again); none if nobody listens. Erased ones may be among them.
+    /// Ops that a driver should visit again; `None` without a driver. Erased ops may be among them.
     touched: Option<Vec<OpId>>,
 }
 
 impl<'m> Rewriter<'m> {
-    /// For changes inside of `root`.
+    /// A rewriter for changes inside of `root`.
     pub fn new(module: &'m mut Module, root: OpId) -> Self {
         Rewriter { module, root, change: Change::Unchanged, touched: None }
     }
 
-    /// The IR, to look at.
+    /// The IR, for reading.
     pub fn ir(&self) -> &Module {
         self.module
     }
 
-    /// The interned strings, types, attributes and locations, to add to them.
+    /// The context, for interning.
     pub fn cx(&mut self) -> &mut Context {
         &mut self.module.cx
     }
@@ -102,7 +102,7 @@ impl<'m> Rewriter<'m> {
         self.root
     }
 
-    /// Was anything changed so far?
+    /// Whether anything changed so far.
     pub fn change(&self) -> Change {
         self.change
     }
@@ -114,7 +114,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Those who use a value have reason to be looked at.
+    /// Marks the users of a value as touched.
     fn touch_users(&mut self, value: ValueId) {
         self.change = Change::Changed;
         if let Some(touched) = &mut self.touched {
@@ -122,7 +122,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Those who define the operands of `op`, which is about to let go of them.
+    /// Marks the definitions of the operands of `op`, which is about to drop them, as touched.
     fn touch_producers(&mut self, op: OpId) {
         self.change = Change::Changed;
         if let Some(touched) = &mut self.touched {
@@ -132,7 +132,7 @@ impl<'m> Rewriter<'m> {
 
     // ---- ops ----
 
-    /// Makes an op at a place.
+    /// Creates an op at a place.
     pub fn create(&mut self, at: At, new: NewOp<'_>) -> OpId {
         let op = self.module.create(new);
         self.place(op, at);
@@ -140,7 +140,7 @@ impl<'m> Rewriter<'m> {
         op
     }
 
-    /// Makes an op from texts at a place.
+    /// Creates an op from strings at a place.
     pub fn create_named(
         &mut self,
         at: At,
@@ -175,8 +175,8 @@ impl<'m> Rewriter<'m> {
         self.module.add_region(op)
     }
 
-    /// Makes an op right before `op` that is like it and takes over its regions, with other operands and results of other types.
-    /// `op` is left without blocks, to be replaced.
+    /// Creates an op right before `op` with the same name and attributes, which takes over its regions, with
+    /// other operands and result types. `op` is left without blocks, to be replaced.
     pub fn rebuild(&mut self, op: OpId, operands: &[ValueId], results: &[TypeId]) -> OpId {
         let m = self.ir();
         let (name, loc, attrs) = (m.op_name(op), m.loc(op), m.attrs(op).to_vec());
@@ -217,12 +217,12 @@ impl<'m> Rewriter<'m> {
         self.change = Change::Changed;
     }
 
-    /// [`Module::drop_dead_constants`]: ids of attributes that no op has must not be used afterwards.
+    /// [`Module::drop_dead_constants`]: ids of attributes without a use in an op are invalid afterwards.
     pub fn drop_dead_constants(&mut self) {
         self.module.drop_dead_constants();
     }
 
-    /// Makes everybody use `values` for the results of `op`, which goes.
+    /// Replaces the results of `op` by `values` and erases it.
     pub fn replace_op(&mut self, op: OpId, values: &[ValueId]) {
         for (old, &new) in self.module.results(op).zip(values) {
             self.replace(old, new);
@@ -230,7 +230,7 @@ impl<'m> Rewriter<'m> {
         self.erase(op);
     }
 
-    /// Makes every user of `old` use `new`.
+    /// Replaces all uses of `old` by `new`.
     pub fn replace(&mut self, old: ValueId, new: ValueId) {
         if old != new && !self.module.is_unused(old) {
             self.touch_users(old);

@@ -1,9 +1,11 @@
-//! Simpler regions: without blocks that are never reached or follow only one other, without ops and block arguments that nothing depends on.
+//! Simplification of regions: removal of unreachable blocks and of dead ops and block arguments, and merging
+//! of blocks with their only predecessor.
 //!
-//! A block that one branch leads to, which leads nowhere else, becomes part of the block that the branch ends.
+//! A block with a single predecessor that has no other successor is merged into the predecessor.
 //!
-//! What is dead is found from what lives: ops with effects and terminators live, and so does what a living op uses. A
-//! value handed over to a block lives if the argument does. So what only feeds itself around a loop of blocks is dead.
+//! Dead values are found by computing the live ones: ops with effects and terminators are live, and so are
+//! the operands of a live op. A branch operand is live if the block argument is. So a cycle of values around
+//! a loop of blocks without another use is dead.
 
 use super::branches::{Predecessors, predecessors};
 use super::{Change, Rewriter, would_be_trivially_dead};
@@ -24,7 +26,7 @@ pub fn simplify_regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
     change.or(erase_dead(r, root))
 }
 
-/// Erases the blocks that no path from the entry reaches.
+/// Erases unreachable blocks.
 fn erase_unreachable(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     let m = r.ir();
     let Some(entry) = m.entry(region) else { return Change::Unchanged };
@@ -48,7 +50,7 @@ fn erase_unreachable(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     Change::Changed
 }
 
-/// Merges each block that has one predecessor, which has no other successor, into that.
+/// Merges blocks into their only predecessor if that has no other successor.
 fn merge_chains(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     let blocks = r.ir().blocks_of(region).to_vec();
     if blocks.len() < 2 {
@@ -57,7 +59,7 @@ fn merge_chains(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     let preds = predecessors(r.ir(), &blocks);
     let mut merged = FxHashSet::default();
     for &block in &blocks {
-        // What was merged brought a terminator that may be such a branch again.
+        // A merged block brings its terminator, which may be such a branch again.
         while !merged.contains(&block)
             && let Some((end, next, values)) = only_next(r.ir(), block)
             && next != block
@@ -72,7 +74,7 @@ fn merge_chains(r: &mut Rewriter<'_>, region: RegionId) -> Change {
     if merged.is_empty() { Change::Unchanged } else { Change::Changed }
 }
 
-/// The terminator of a block that does nothing but branch to one block, that block, and what it gets.
+/// The terminator of a block that is an unconditional branch, its destination and its operands.
 fn only_next(m: &Module, block: BlockId) -> Option<(OpId, BlockId, Vec<ValueId>)> {
     let end = m.last_op(block)?;
     let &[next] = m.successors(end) else { return None };
@@ -82,7 +84,7 @@ fn only_next(m: &Module, block: BlockId) -> Option<(OpId, BlockId, Vec<ValueId>)
     Some((end, next, range.map(|i| m.operand(end, i)).collect()))
 }
 
-/// Erases what nothing depends on.
+/// Erases dead ops and block arguments.
 fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let m = r.ir();
     let ops: Vec<OpId> = m.walk(root).collect();
@@ -92,7 +94,7 @@ fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let mut live =
         Live { m, preds: &preds, ops: FxHashSet::default(), todo: Vec::new(), values: FxHashSet::default() };
     live.op(root);
-    // Of these nothing can be taken away.
+    // Blocks whose arguments cannot be removed.
     let fixed = blocks.iter().filter(|b| !can_drop(m, **b, &preds));
     fixed.flat_map(|b| m.args(*b)).for_each(|arg| live.value(*arg));
     live.follow();
@@ -103,7 +105,7 @@ fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
     for &block in &shrinking {
         hand_over_less(r, block, &preds, &live_values);
     }
-    // What is dead is used by what is dead only, which comes later in the program or around a loop.
+    // Dead values are only used by dead ops, later in the program or around a loop.
     let mut dead: Vec<OpId> = Vec::new();
     for op in ops {
         let held_by_dead = r.ir().parent_op(op).is_some_and(|p| !live_ops.contains(&p));
@@ -134,12 +136,12 @@ struct Live<'a> {
     preds: &'a Predecessors,
     ops: FxHashSet<OpId>,
     values: FxHashSet<ValueId>,
-    /// Living values whose reasons have not been looked at.
+    /// Live values whose definitions have not been visited.
     todo: Vec<ValueId>,
 }
 
 impl Live<'_> {
-    /// An op lives, and with it those inside of it that do something.
+    /// Marks an op as live, and the ops with effects inside of it.
     fn op(&mut self, op: OpId) {
         let m = self.m;
         let mut todo = vec![op];
@@ -155,7 +157,7 @@ impl Live<'_> {
                     m.args(m.successors(op)[*i]).get(at - range.start).copied()
                 });
                 let mut args = args.peekable();
-                // What is handed over waits for the argument.
+                // A branch operand is live only if the argument is.
                 if args.peek().is_none() || args.any(|arg| self.values.contains(&arg)) {
                     self.value(value);
                 }
@@ -194,7 +196,8 @@ impl Live<'_> {
     }
 }
 
-/// True if arguments can be taken from a block: it is no entry, and all who branch to it say what they hand over.
+/// True if arguments can be removed from a block: it is no entry, and all of its predecessors declare their
+/// successor operands.
 fn can_drop(m: &Module, block: BlockId, preds: &Predecessors) -> bool {
     let is_entry = m.block_parent(block).and_then(|region| m.entry(region)) == Some(block);
     let n = m.args(block).len();
@@ -202,7 +205,7 @@ fn can_drop(m: &Module, block: BlockId, preds: &Predecessors) -> bool {
     !is_entry && preds.get(&block).is_some_and(|p| p.iter().all(known))
 }
 
-/// Those who branch to a block hand over the values for its living arguments only.
+/// Removes the operands for dead arguments from the branches to a block.
 fn hand_over_less(r: &mut Rewriter<'_>, block: BlockId, preds: &Predecessors, live: &FxHashSet<ValueId>) {
     let args = r.ir().args(block).to_vec();
     for &(branch, i) in preds.get(&block).into_iter().flatten() {

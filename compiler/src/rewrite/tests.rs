@@ -10,8 +10,8 @@ type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Change;
 
 const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 
-/// A dialect for tests: `t.c` constants, `t.add` folds if both are constants, `t.two` becomes two `t.one`, `t.spin`
-/// is rewritten for ever.
+/// A dialect for tests: `t.c` constants, `t.add` folds if both operands are constant, `t.two` becomes two
+/// `t.one`, `t.spin` is rewritten for ever.
 fn ops(r: &mut Registry) {
     r.add(
         OpDef::new("t.c", "")
@@ -59,7 +59,7 @@ fn module(text: &str) -> Module {
     }
 }
 
-/// The ops of a module, a line each.
+/// The ops of a module, one per line.
 fn text(m: &Module) -> String {
     let text = print(m, &PrintOptions { generic: true, ..PrintOptions::default() });
     let lines = text.lines().filter(|l| !l.contains("builtin.module") && !l.starts_with("})"));
@@ -150,7 +150,7 @@ fn blocks_split_and_merge() {
 
 #[test]
 fn copies_refer_to_copies() {
-    // A use stands before its definition in the text, and there are blocks inside of blocks.
+    // A use precedes its definition in the text, and blocks contain blocks.
     let mut m = module(
         "\"u.f\"() ({
 ^a(%x: i32):
@@ -170,7 +170,7 @@ fn copies_refer_to_copies() {
     let region = m.regions_of(f)[0];
     let blocks = m.blocks_of(region).to_vec();
     let mut r = Rewriter::new(&mut m, top);
-    let mut copies = Copies::default();
+    let mut copies = IrMapping::default();
     r.copy_blocks(&blocks, blocks[2], &mut copies, &mut |_, loc| loc);
     assert_eq!(copies.n_ops, 5);
     let copied = m.blocks_of(region)[3..].to_vec();

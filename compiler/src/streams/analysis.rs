@@ -1,29 +1,29 @@
 //! The two passes over a block.
 //!
-//! Streams are sets that are merged, so each op remembers the first that it was put into, and sets know into which they went: the one that
-//! another is merged into keeps its number, as in TFRT. What depends on what is kept with both of its ends: then whether the children of an op
-//! depend on one another shows in the lists of all but the longest, and all of them together take time in proportion to their length and its
-//! logarithm.
+//! Streams are disjoint sets (union-find): each op refers to its first stream, and a merged stream refers to
+//! the stream that it was merged into, which keeps its number, as in TFRT. Each dependence is recorded with
+//! both of its streams. So dependences among the children of an op are found in the lists of all streams but
+//! the longest, and all of these searches together take time n log n in the lengths of the lists.
 
 use super::{Stream, StreamOptions, Streams};
 use crate::dialects::Traits;
 use crate::ir::{BlockId, KnownType, Module, OpId};
 
-/// Analyses the blocks of a module; keeps its room between them.
+/// Stream analysis of the blocks of a module. Buffers are reused between blocks.
 pub struct Analysis<'m> {
     pub(super) m: &'m Module,
-    /// Node of each op of the block that is analysed: its position + 1, as node 0 is the root.
+    /// Node of each op of the analysed block: its position + 1, as node 0 is the root.
     nodes: Vec<u32>,
     pub(super) ops: Vec<OpId>,
 }
 
 /// The root's node.
 const ROOT: u32 = 0;
-/// No node, no stream.
+/// No node or no stream.
 const NONE: u32 = u32::MAX;
 
 impl<'m> Analysis<'m> {
-    /// For the blocks of a module.
+    /// An analysis for the blocks of a module.
     pub fn new(m: &'m Module) -> Analysis<'m> {
         Analysis { m, nodes: Vec::new(), ops: Vec::new() }
     }
@@ -56,11 +56,11 @@ impl<'m> Analysis<'m> {
         build.finish()
     }
 
-    /// Hangs an op from one that defines an operand.
+    /// Attaches an op to a parent among the definitions of its operands.
     fn forward(&self, node: u32, op: OpId, build: &mut Build<'_>) {
         let (m, options) = (self.m, build.options);
         let definer = |value| match m.defining_op(value) {
-            // What is defined elsewhere is there when the block begins.
+            // Values defined elsewhere are available when the block begins.
             Some(op) => Some(self.nodes[op.0 as usize]).filter(|&it| it < node).unwrap_or(ROOT),
             None => ROOT,
         };
@@ -84,18 +84,18 @@ impl<'m> Analysis<'m> {
     }
 }
 
-/// A stream that may be merged yet.
-struct Set {
+/// A stream during the analysis.
+struct StreamSet {
     cost: i64,
-    /// The one that it was merged into, else itself.
+    /// The stream that it was merged into, else itself.
     merged: u32,
     parent: Option<(u32, u32)>,
     has_return: bool,
-    /// Pairs of nodes that depend on one another, the first of which is of this stream.
+    /// Pairs of dependent nodes, of which the first is in this stream.
     depends: Vec<(u32, u32)>,
 }
 
-impl Set {
+impl StreamSet {
     fn add(&mut self, mut depends: Vec<(u32, u32)>) {
         if depends.len() > self.depends.len() {
             std::mem::swap(&mut depends, &mut self.depends);
@@ -104,7 +104,7 @@ impl Set {
     }
 }
 
-/// The work in progress. Lists by node.
+/// The state of an analysis. Lists are by node.
 struct Build<'o> {
     options: &'o StreamOptions,
     cost: Vec<i64>,
@@ -117,21 +117,21 @@ struct Build<'o> {
     next_sibling: Vec<u32>,
     depends: Vec<Vec<u32>>,
     set: Vec<u32>,
-    sets: Vec<Set>,
-    /// By stream: the node among whose streams it was found, for a moment, and its place among them.
+    sets: Vec<StreamSet>,
+    /// By stream: the node whose streams are being examined and contain it, and its index among them.
     asked: Vec<(u32, u32)>,
 }
 
-/// What makes a stream small, at the op where streams meet.
+/// The criterion for small streams, at the op where streams meet.
 #[derive(Clone, Copy)]
-struct Small {
-    /// What the path to the op costs, if that counts.
+struct SmallCriterion {
+    /// The cost of the path to the op, if it is part of the criterion.
     path: i64,
     limit: i64,
 }
 
-impl Small {
-    fn is(self, set: &Set) -> bool {
+impl SmallCriterion {
+    fn is(self, set: &StreamSet) -> bool {
         self.path.saturating_add(set.cost) < self.limit
     }
 }
@@ -173,7 +173,7 @@ impl<'o> Build<'o> {
         self.depends[other as usize].push(node);
     }
 
-    /// The stream that a stream has become.
+    /// The stream that a stream has been merged into.
     fn find(&mut self, set: u32) -> u32 {
         let mut root = set;
         while self.sets[root as usize].merged != root {
@@ -198,7 +198,7 @@ impl<'o> Build<'o> {
         set.add(depends);
     }
 
-    /// Puts a node into a stream, when all nodes behind it have one.
+    /// Assigns a stream to a node after all of its descendants have one.
     fn backward(&mut self, node: u32, longest: i64) {
         let at = node as usize;
         let mut children = Vec::new();
@@ -208,8 +208,8 @@ impl<'o> Build<'o> {
             child = self.next_sibling[child as usize];
         }
         let small = match self.options.threshold {
-            Some(threshold) => Small { path: 0, limit: threshold },
-            None => Small { path: self.path[at], limit: longest },
+            Some(threshold) => SmallCriterion { path: 0, limit: threshold },
+            None => SmallCriterion { path: self.path[at], limit: longest },
         };
         if self.options.merge_inter_dependent && children.len() > 1 {
             self.merge_dependent(node, &mut children, small);
@@ -233,7 +233,8 @@ impl<'o> Build<'o> {
             best = self.better(best, candidate);
         }
         let joined = best.map_or_else(|| self.begin(), |(set, ..)| set);
-        // One small stream may be left. It goes with the op, unless that has begun a stream for want of one that it may join.
+        // One small stream may be left. The op joins it, unless the op began a new stream because it could
+        // not join any.
         if let Some(open) = open
             && best.is_some()
             && open != joined
@@ -254,10 +255,10 @@ impl<'o> Build<'o> {
         }
     }
 
-    /// The stream that an op rather joins: that of the return, then the most expensive one, then the first one. None that costs too much.
-    /// What a stream costs counts at the time that it is considered.
+    /// The preferred stream for an op to join: that of the return, then the most expensive one, then the
+    /// first one; none above the upper threshold. Costs are those at the time of the choice.
     fn better(&self, best: Option<(u32, bool, i64)>, candidate: u32) -> Option<(u32, bool, i64)> {
-        let Set { cost, has_return, .. } = self.sets[candidate as usize];
+        let StreamSet { cost, has_return, .. } = self.sets[candidate as usize];
         if self.options.upper_threshold.is_some_and(|upper| cost >= upper) {
             return best;
         }
@@ -269,13 +270,20 @@ impl<'o> Build<'o> {
 
     fn begin(&mut self) -> u32 {
         let new = self.sets.len() as u32;
-        self.sets.push(Set { cost: 0, merged: new, parent: None, has_return: false, depends: Vec::new() });
+        self.sets.push(StreamSet {
+            cost: 0,
+            merged: new,
+            parent: None,
+            has_return: false,
+            depends: Vec::new(),
+        });
         self.asked.push((NONE, 0));
         new
     }
 
-    /// Merges the small ones of a node's streams into others that depend on them or they on those, until those are no longer small.
-    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: Small) {
+    /// Merges small streams of a node into others that depend on them or that they depend on, until those are
+    /// no longer small.
+    fn merge_dependent(&mut self, node: u32, children: &mut Vec<u32>, small: SmallCriterion) {
         let mut depends = self.dependent(node, children);
         for (i, &child) in children.iter().enumerate() {
             if self.find(child) != child {
@@ -298,7 +306,7 @@ impl<'o> Build<'o> {
         children.retain(|&child| self.sets[child as usize].merged == child);
     }
 
-    /// For each of a node's streams the others of them that it depends on, or that depend on it.
+    /// For each of a node's streams, the others that it depends on or that depend on it.
     fn dependent(&mut self, node: u32, children: &[u32]) -> Vec<Vec<u32>> {
         let mut depends = vec![Vec::new(); children.len()];
         let longest = children.iter().copied().max_by_key(|&set| self.sets[set as usize].depends.len());
@@ -361,7 +369,7 @@ impl<'o> Build<'o> {
     }
 }
 
-/// The order in which TFRT merges streams into one: that of a hash table of 64 places.
+/// The order in which TFRT merges streams: that of a hash table with 64 buckets.
 fn hashed(set: u32) -> u32 {
     set.wrapping_mul(37) % 64
 }

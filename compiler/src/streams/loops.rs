@@ -1,12 +1,17 @@
-//! Loops whose iterations overlap: what of their bodies is worth a stream, though nothing in the body itself may run beside it.
+//! Streams for bodies of loops with overlapping iterations, even if nothing within one iteration may run in
+//! parallel.
 //!
 //! ```text
-//! iteration n:   next, more ──▶ iteration n + 1:   next, more ──▶ ...      stream 0: what says whether there is a next one; small kernels
-//!                └─▶ slow                          └─▶ slow                the others: what takes long, and what needs that
+//! iteration n:   next, more ──▶ iteration n + 1:   next, more ──▶ ...
+//!                └─▶ slow                          └─▶ slow
+//!
+//! stream 0:      loop condition; small kernels
+//! the others:    long-running kernels and their users
 //! ```
 //!
-//! The next iteration starts as soon as one has said that there is one. So what takes long, and is not asked for that, is left to other streams.
-//! Where nothing takes long, the iterations would be over before another thread has taken one up: such a body stays straight code.
+//! The next iteration starts as soon as the loop condition is available. So long-running kernels on which the
+//! condition does not depend are in other streams. Without long-running kernels an iteration would end before
+//! another thread could start it: such a body stays straight code.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,17 +22,17 @@ use crate::dialects::{Cost, Traits};
 use crate::graph::callees;
 use crate::ir::{AttrKind, Module, OpId, StrId, names};
 
-/// What a module's functions have to do with such loops.
+/// Functions of a module that are related to loops with overlapping iterations.
 #[derive(Default)]
 pub struct Loops {
-    /// Functions of which several runs may be in flight.
+    /// Functions of which several iterations may be in flight.
     bodies: FxHashSet<StrId>,
-    /// Functions in which something takes long. Empty if there are no such bodies.
+    /// Functions with long-running kernels. Empty if there are no such bodies.
     long: FxHashSet<StrId>,
 }
 
 impl Loops {
-    /// Those of a module.
+    /// Finds the functions of a module.
     pub fn new(m: &Module) -> Loops {
         let mut loops = Loops::default();
         for op in m.walk(m.top()) {
@@ -60,19 +65,19 @@ impl Loops {
         loops
     }
 
-    /// Whether a function is the body of such a loop.
+    /// True if a function is the body of such a loop.
     pub fn is_body(&self, m: &Module, function: OpId) -> bool {
         !self.bodies.is_empty() && m.symbol_name(function).is_some_and(|name| self.bodies.contains(&name))
     }
 
-    /// Whether an op takes long, or calls something that does.
+    /// True if an op is long-running, or calls a function with such an op.
     fn is_long(&self, m: &Module, op: OpId) -> bool {
         m.walk(op)
             .any(|op| is_long_kernel(m, op) || callees(m, op).iter().any(|callee| self.long.contains(callee)))
     }
 }
 
-/// Whether somebody says that an op's kernel takes long.
+/// True if an op's kernel is declared to be long-running.
 fn is_long_kernel(m: &Module, op: OpId) -> bool {
     let is_much = |cost: i64| cost >= WORTH_A_TASK as i64;
     let said = || m.attr(op, names::TFRT_COST).and_then(|cost| m.cx.as_int(cost));
@@ -84,7 +89,8 @@ fn is_long_kernel(m: &Module, op: OpId) -> bool {
 }
 
 impl Analysis<'_> {
-    /// The streams of the ops of such a body, by position, where `streams` are those that it has for itself: none if there is only one.
+    /// The streams of the ops of a loop body, by position. `streams` are those of the body by itself. `None`
+    /// if there is only one.
     pub(super) fn split(&self, ops: &[OpId], loops: &Loops, streams: Option<Vec<u32>>) -> Option<Vec<u32>> {
         let m = self.m;
         let long: Vec<bool> = ops.iter().map(|&op| loops.is_long(m, op)).collect();
@@ -97,7 +103,7 @@ impl Analysis<'_> {
         }
         let at: FxHashMap<OpId, usize> = kernels.iter().enumerate().map(|(at, &op)| (op, at)).collect();
         let makers = |op: OpId| m.operands(op).filter_map(|value| at.get(&m.defining_op(value)?).copied());
-        // What says whether there is a next iteration.
+        // Kernels on which the loop condition depends.
         let mut is_home = vec![false; ops.len()];
         let condition = m.operands(last).last().and_then(|value| m.defining_op(value));
         let mut asked: Vec<usize> = condition.and_then(|op| at.get(&op).copied()).into_iter().collect();
@@ -106,7 +112,7 @@ impl Analysis<'_> {
                 asked.extend(makers(kernels[kernel]));
             }
         }
-        // And what is small, and need not wait for what takes long.
+        // And small kernels that do not depend on long-running ones.
         for (kernel, &op) in kernels.iter().enumerate() {
             is_home[kernel] |= !long[kernel] && makers(op).all(|maker| is_home[maker]);
         }

@@ -1,25 +1,33 @@
-//! Stream analysis: which kernels of a function are worth running at the same time.
+//! Stream analysis: groups the kernels of a function into streams that are worth running in parallel.
 //!
 //! A stream is a set of kernels that one thread runs, without a task for each. The analysis is TFRT's:
 //!
 //! ```text
-//!   root (the call) ─┬─▶ a ──▶ b ──▶ return      forward: every op hangs from the operand that is there last (by cost), else from the root
-//!                    └─▶ c ──▶ d                 backward: a leaf begins a stream; an op joins that of a child, when small ones have been
-//!                                                merged: stream 0 = {root a b return}, stream 1 = {c d}, a child of stream 0
+//! root (the call) ─┬─▶ a ──▶ b ──▶ return        stream 0 = {root a b return}
+//!                  └─▶ c ──▶ d                   stream 1 = {c d}, a child of stream 0
+//!
+//! forward:   the parent of an op is the definition of its last available operand (by cost), else the root
+//! backward:  a leaf begins a stream; an op joins the stream of a child, after small ones have been merged
 //! ```
 //!
-//! Which streams are small:
-//! * with the attribute `tfrt.cost_threshold = N` of the function or else the module: those that cost less than N.
-//! * without, or if N is not positive: those that, begun at the op, would end before the longest path through the function does. To run two
-//!   of them one after the other takes no longer than to run them side by side.
+//! A stream is small:
+//! * with the attribute `tfrt.cost_threshold = N` of the function or else the module: if it costs less than
+//!   N.
+//! * without it, or if N is not positive: if, begun at the op, it would end before the longest path through
+//!   the function does. Running two of them in sequence takes no longer than running them in parallel.
 //!
-//! `tfrt.merge_inter_dependent_streams` merges small ones of an op's children into those that they depend on or that depend on them by more than
-//! chains, before other small ones; with `tfrt.upper_cost_threshold = N` no op joins a stream that costs N already, but begins one.
+//! `tfrt.merge_inter_dependent_streams` merges small streams of an op's children into streams with a data
+//! dependence (not only by chains) between them, before other small ones. With
+//! `tfrt.upper_cost_threshold = N` no op joins a stream with a cost of N or more; it begins a new one
+//! instead.
 //!
-//! [`Streams`] is what TFRT would print. What is stored in a BEF file is [`Analysis::stored`], without streams that are not worth a task if
-//! nobody has asked for a threshold, and numbered without gaps; of bodies of loops whose iterations overlap, [`Analysis::stored_of_body`] has more ([`Loops`]). The text never names streams: they are found anew whenever BEF is made.
+//! [`Streams`] is the result that TFRT would print. A BEF file stores [`Analysis::stored`], without streams
+//! that are not worth a task (unless a threshold is set), and numbered without gaps.
+//! [`Analysis::stored_of_body`] adds streams in bodies of loops with overlapping iterations ([`Loops`]). The
+//! text of a program does not contain streams: they are recomputed at each emission.
 //!
-//! Not here: regions (each is a function of its own; its options are its function's), and whether streams are obeyed (the executor).
+//! Not here: regions (each is a function of its own, with the options of its function), and execution of
+//! streams (the executor).
 
 mod analysis;
 mod loops;
@@ -33,21 +41,21 @@ pub use loops::Loops;
 use crate::dialects::Cost;
 use crate::ir::{Module, OpId, names};
 
-/// What a function or its module can ask for.
+/// Options of stream analysis, from attributes of a function or its module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// The cost of a stream that is not small; none: by the longest path.
+    /// The least cost of a stream that is not small; `None`: by the longest path.
     pub threshold: Option<i64>,
-    /// The cost of a stream that no op joins.
+    /// The cost from which on no op joins a stream.
     pub upper_threshold: Option<i64>,
     /// Merge streams that depend on one another.
     pub merge_inter_dependent: bool,
-    /// Store what the analysis finds, though a stream may be too small to be worth a task: TFRT's order on one thread.
+    /// Store all streams of the analysis, even if too small to be worth a task: TFRT's order on one thread.
     pub stores_all: bool,
 }
 
 impl StreamOptions {
-    /// Those of a function, from its attributes and those of what it is in.
+    /// The options of a function, from its attributes and those of the enclosing ops.
     pub fn of_function(m: &Module, function: OpId) -> StreamOptions {
         let attr = |name: &str| {
             let on = |op: OpId| m.attr_named(op, name);
@@ -63,9 +71,9 @@ impl StreamOptions {
         }
     }
 
-    /// What an op costs. What nobody has said costs as much as the threshold.
+    /// The cost of an op. An unknown cost counts as the threshold.
     fn cost(&self, m: &Module, op: OpId) -> i64 {
-        // What does not fit the record of a kernel is no cost.
+        // A number that does not fit the record of a kernel is no cost.
         let fits = |cost: &i64| *cost > 0 && u32::try_from(*cost).is_ok();
         let said = || m.cx.as_int(m.attr(op, names::TFRT_COST)?).filter(fits);
         match m.def(op).map(|def| def.cost) {
@@ -78,22 +86,24 @@ impl StreamOptions {
 /// A stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// Its number in TFRT, where numbers of streams that were merged into others are missing.
+    /// Its number in TFRT, which skips the numbers of merged streams.
     pub number: u32,
-    /// What its ops cost; that of stream 0 includes the root.
+    /// The cost of its ops; that of stream 0 includes the root.
     pub cost: i64,
-    /// The stream that it is started from, and at which op of it: its position, or none for the root. Stream 0 has no parent.
+    /// The stream that starts it, and the position of the starting op there, or `None` for the root. Stream 0
+    /// has no parent.
     pub parent: Option<(u32, Option<u32>)>,
 }
 
 /// The streams of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
-    /// By the position of the op in its block.
+    /// Stream ids by the position of the op in its block.
     of: Vec<u32>,
-    /// By id. Stream 0 has the root, and the return unless there is an upper threshold.
+    /// Streams by id. Stream 0 contains the root, and the return unless there is an upper threshold.
     streams: Vec<Stream>,
-    /// All but stream 0: where they are started, and which they are; by place, then in the order of their first ops.
+    /// All streams but stream 0 with the position where they are started, sorted by position, then by their
+    /// first ops.
     starts: Vec<(Option<u32>, u32)>,
 }
 
@@ -103,7 +113,7 @@ impl Streams {
         self.of.get(position).copied().unwrap_or(0)
     }
 
-    /// A stream.
+    /// The stream with this id.
     pub fn stream(&self, id: u32) -> Option<Stream> {
         self.streams.get(id as usize).copied()
     }

@@ -1,18 +1,20 @@
-//! Streams as a BEF file has them.
+//! Streams in a BEF file.
 //!
-//! Where nobody has asked for a threshold or for TFRT's order, streams of small kernels go on in the stream that starts them; and if only one has others, it has all.
-//! A function of constants and sums is one stream, which the executor runs as straight code.
+//! Unless a threshold or TFRT's order is requested, streams of small kernels are merged into the stream that
+//! starts them. If only one stream has other kernels, it contains all kernels. A function of constants and
+//! sums is one stream, which the executor runs as straight code.
 
 use super::{Analysis, Loops, Stream, StreamOptions, Streams};
 use crate::dialects::{Cost, Traits};
 use crate::ir::{BlockId, Module, OpId};
 
-/// Work that is not worth a task: fewer small kernels than this.
+/// The least number of small kernels that is worth a task.
 pub(super) const WORTH_A_TASK: usize = 256;
 
 impl Analysis<'_> {
-    /// The streams of a block's ops as they are stored, by position: 0, where execution begins, is the root's, perhaps without a
-    /// kernel; the others follow without gaps, so that none is greater than the number of kernels. Nothing if there is only one.
+    /// The stored streams of a block's ops, by position. Stream 0, where execution begins, is the root's and
+    /// may have no kernels. The others follow without gaps, so none is greater than the number of kernels.
+    /// `None` if there is only one.
     pub fn stored(&mut self, block: BlockId, options: &StreamOptions) -> Option<Vec<u32>> {
         if !options.stores_all && !is_worth_a_task(self.m, block) {
             return None;
@@ -28,7 +30,7 @@ impl Analysis<'_> {
         streams.numbered(self.m, &self.ops, &home)
     }
 
-    /// The same for a block that is the body of a loop whose iterations overlap.
+    /// The stored streams of a block that is the body of a loop with overlapping iterations.
     pub fn stored_of_body(
         &mut self,
         block: BlockId,
@@ -60,13 +62,14 @@ fn is_worth_a_task(m: &Module, block: BlockId) -> bool {
 }
 
 impl Streams {
-    /// The kernels with their streams; what returns is none.
+    /// The kernels with their streams; returns are none.
     fn kernels<'s>(&'s self, m: &'s Module, ops: &'s [OpId]) -> impl Iterator<Item = (OpId, u32)> + 's {
         let all = ops.iter().copied().zip(self.of.iter().copied());
         all.filter(|&(op, _)| m.def(op).is_none_or(|def| !def.traits.has(Traits::RETURN)))
     }
 
-    /// The stream that goes on with the kernels of each stream, so that all are worth a task. Nothing if one is enough.
+    /// For each stream, the stream that it is merged into, so that all are worth a task. `None` if one is
+    /// enough.
     fn homes(&self, m: &Module, ops: &[OpId]) -> Option<Vec<u32>> {
         let mut n_small = vec![0; self.streams.len()];
         for (op, stream) in self.kernels(m, ops) {
@@ -85,7 +88,7 @@ impl Streams {
         Some(home)
     }
 
-    /// The streams where kernels are by position, in their order.
+    /// The streams of kernels by position, numbered in their order.
     fn numbered(&self, m: &Module, ops: &[OpId], home: &[u32]) -> Option<Vec<u32>> {
         let mut has_kernel = vec![false; home.len()];
         for (_, stream) in self.kernels(m, ops) {

@@ -1,11 +1,11 @@
-//! What holds for the streams of any program.
+//! Properties of the streams of any program.
 
 use super::{Analysis, Loops, StreamOptions, Streams};
 use crate::ir::{BlockId, Module};
 use crate::syntax::{ParseOptions, parse};
 use std::fmt::Write;
 
-/// A program of `n` ops of random costs, operands and kinds, always the same for a seed.
+/// A program of `n` ops of random costs, operands and kinds, determined by the seed.
 fn program(seed: u64, n: usize, attributes: &str) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut random = |below: usize| {
@@ -105,7 +105,7 @@ fn stored_streams_have_no_gaps() {
     }
 }
 
-/// What TFRT would print is at least as much as what is stored.
+/// TFRT would print at least as many streams as are stored.
 #[test]
 fn small_functions_are_one_stream() {
     let n = 40;
@@ -127,7 +127,7 @@ fn small_functions_are_one_stream() {
 
 #[test]
 fn a_chain_is_one_stream() {
-    // The last ones keep streams from becoming long.
+    // The last ones keep streams short.
     for attributes in &ATTRIBUTES[..5] {
         let mut text = format!("func.func @f(%v0: i32) -> i32 attributes {{{attributes}}} {{\n");
         for i in 1..100 {
@@ -154,7 +154,8 @@ fn names_are_read() {
     });
 }
 
-/// In the body of a loop whose iterations overlap, what takes long is in another stream than what says whether there is a next one.
+/// In the body of a loop with overlapping iterations, long-running kernels are not in the stream of the loop
+/// condition.
 #[test]
 fn what_takes_long_is_not_in_the_way_of_the_next_iteration() {
     let check_body = |limit: i32, slow: &str, want: Option<&[u32]>| {

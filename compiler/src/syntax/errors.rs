@@ -1,4 +1,4 @@
-//! The words of syntax errors: one function per code (`E01..` tokens, `E02..` syntax, `E03..` names).
+//! Diagnostics of the parser: one function per code (`E01..` tokens, `E02..` syntax, `E03..` names).
 
 use crate::diag::{Diagnostic, Span};
 use crate::verify::CAPTURE;
@@ -13,7 +13,7 @@ pub(super) fn bad_character(span: Span, c: char) -> Diagnostic {
         '\u{FEFF}' => format!("U+{code:04X} (byte order mark)"),
         _ if c.is_ascii_graphic() => format!("`{c}`"),
         _ if c.is_alphanumeric() => format!("`{c}` (U+{code:04X})"),
-        // These may be invisible, or look like something else.
+        // These may be invisible or look like others.
         _ => format!("U+{code:04X}"),
     };
     let d = error("E0101", span, format!("unexpected character {shown}"));
@@ -172,7 +172,7 @@ pub(super) fn bad_location(span: Span, why: &str) -> Diagnostic {
     error("E0218", span, why)
 }
 
-/// `is_outside`: it is defined, where the region cannot see it.
+/// `is_outside`: the value is defined, but not visible in the region.
 pub(super) fn undefined_value(span: Span, name: &str, near: Option<&str>, is_outside: bool) -> Diagnostic {
     let d = error("E0302", span, format!("use of undefined value `%{name}`"));
     if is_outside {

@@ -1,22 +1,23 @@
-//! Text to tokens.
+//! The lexer: text to tokens.
 //!
-//! logos makes the plain tokens. Three things of MLIR are not regular and are carved out by hand as they come:
-//! dimension lists (`2x?xf32` after `tensor<`), bodies of dialect types and attributes (`!d.t<...>`: anything, with
-//! brackets balanced), and attributes with a little language of their own (`affine_map<...>`), which become one token
-//! each. A word that opens a builtin type or attribute (`tensor<`, `dense<`, `loc(`) is its own kind of token only
-//! if the bracket follows at once; elsewhere it is an ordinary word, so that it may name an attribute.
+//! logos makes the plain tokens. Three constructs of MLIR are not regular and are lexed by hand: dimension
+//! lists (`2x?xf32` after `tensor<`), bodies of dialect types and attributes (`!d.t<...>`: anything, with
+//! brackets balanced), and attributes with a little language of their own (`affine_map<...>`), which become
+//! one token each. A word that opens a builtin type or attribute (`tensor<`, `dense<`, `loc(`) is its own
+//! kind of token only if the bracket follows at once; elsewhere it is an ordinary word, so that it may name
+//! an attribute.
 //!
 //! Tokens are 12 bytes and refer to the text by position: a string of 600 MB is one token. Bad characters are
-//! reported and left out.
+//! reported and skipped.
 
 use super::errors;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, Span};
 use logos::Logos;
 
-/// How deep brackets may nest.
+/// The greatest nesting depth of brackets.
 pub(super) const MAX_DEPTH: usize = 256;
-/// How many bad characters are reported.
+/// The most bad characters that are reported.
 const MAX_BAD: usize = 50;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ enum Raw {
     Resource,
 }
 
-/// All tokens of `text`, and what was wrong with it. `text` must be shorter than 4 GiB.
+/// All tokens of `text`; reports errors. `text` must be shorter than 4 GiB.
 pub(super) fn lex(text: &str, diags: &mut Vec<Diagnostic>) -> Vec<Tok> {
     let mut lexer =
         Lexer { text, out: Vec::with_capacity(text.len().min(1 << 28) / 4), newline: true, diags, n_bad: 0 };
@@ -134,7 +135,7 @@ impl Lexer<'_> {
             let kind = match token {
                 Err(()) => {
                     self.bad(start, end);
-                    // Whatever follows an unclosed quote on its line belongs to it.
+                    // The rest of the line belongs to an unclosed quote.
                     if matches!(bytes.get(start), Some(b'"')) {
                         let rest = &bytes[end..];
                         raw.bump(rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()));
@@ -227,7 +228,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Was the last thing `"file":1:2`?
+    /// True if the last tokens were `"file":1:2`.
     fn after_location(&self) -> bool {
         let kinds = [Kind::Str, Kind::Colon, Kind::Int, Kind::Colon, Kind::Int];
         self.out.len() >= kinds.len()
@@ -248,7 +249,7 @@ impl Lexer<'_> {
         raw.bump(skip);
     }
 
-    /// Tokens for `2x?x[4]x` from `at` on; returns where the element type begins.
+    /// Tokens for `2x?x[4]x` from `at` on; returns the beginning of the element type.
     fn dims(&mut self, mut at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let blank = |mut at: usize| {
@@ -302,7 +303,7 @@ fn opener(word: &str, next: Option<u8>) -> Kind {
     }
 }
 
-/// Where the `#-}` is that closes a resource section; those in strings do not count.
+/// The position of the `#-}` that closes a resource section, outside of strings.
 fn resource_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -331,8 +332,8 @@ enum BadBody {
     TooDeep,
 }
 
-/// The position after the `>` that closes the `<` at `open`. Brackets of all kinds must balance; strings, `->`, `>=`
-/// and `<=` do not count.
+/// The position after the `>` that closes the `<` at `open`. Brackets of all kinds must balance; strings,
+/// `->`, `>=` and `<=` do not count.
 fn body_end(bytes: &[u8], open: usize) -> Result<usize, BadBody> {
     let mut stack: Vec<u8> = Vec::new();
     let mut at = open;

@@ -1,14 +1,15 @@
-//! Runs the grammar over a text and keeps it going over errors.
+//! The driver of the grammar, with recovery from errors.
 //!
-//! Each region is one flat list of items, and `shape` has marked where they begin. The parser reads one item when it is
-//! asked for the next, so no tree of the whole text ever exists: a region inside of an item is one token, whose items
-//! are read when `lower` comes to them. Something wrong costs the item at hand; the next is read from its mark. So
-//! every broken operation gives one error, and the regions inside of it are read all the same.
+//! Each region is one flat list of items, and `structure` has marked where they begin. Items are parsed on
+//! demand, so no tree of the whole text ever exists: a region inside of an item is one token, whose items are
+//! parsed when `lower` visits it. An error invalidates the current item; parsing continues at the mark of the
+//! next. So every operation with a syntax error causes one error, and the regions inside of it are parsed
+//! nevertheless.
 
 use super::ast::Item;
 use super::errors;
-use super::shape::Shape;
 use super::shortcut;
+use super::structure::Structure;
 use super::token::{Kind, Mark, Tok};
 use crate::diag::{Diagnostic, MAX_ERRORS, Span};
 use crate::ir::Capacity;
@@ -34,19 +35,19 @@ pub(super) fn span(start: u32, end: u32) -> Span {
     Span::new(start, end.max(start))
 }
 
-/// The items of a text, read one at a time.
+/// The items of a text, parsed one at a time.
 pub(super) struct Items<'a> {
     source: &'a str,
     toks: &'a [Tok],
-    shape: &'a Shape,
+    structure: &'a Structure,
     parser: generated::ItemParser,
-    /// Where something was wrong already: bad characters and brackets, in source order.
+    /// Places of earlier errors: bad characters and brackets, in source order.
     earlier: Vec<u32>,
-    /// Operations that need no grammar are read without it.
+    /// Plain operations are parsed without the grammar.
     shortcut: bool,
 }
 
-/// A place between the items of a region.
+/// A position between the items of a region.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// The next token.
@@ -60,28 +61,28 @@ impl<'a> Items<'a> {
     pub(super) fn new(
         source: &'a str,
         toks: &'a [Tok],
-        shape: &'a Shape,
+        structure: &'a Structure,
         diags: &[Diagnostic],
         shortcut: bool,
     ) -> Self {
         let mut earlier: Vec<u32> = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
         earlier.sort_unstable();
-        Items { source, toks, shape, parser: generated::ItemParser::new(), earlier, shortcut }
+        Items { source, toks, structure, parser: generated::ItemParser::new(), earlier, shortcut }
     }
 
-    /// About how much there is to read.
+    /// Estimated size of the module.
     pub(super) fn capacity(&self) -> Capacity {
-        self.shape.size
+        self.structure.size
     }
 
     /// Before the first item of a region.
     pub(super) fn start(&self, region: u32) -> Place {
-        let r = self.shape.regions.get(region as usize);
+        let r = self.structure.regions.get(region as usize);
         let (at, close) = r.map_or((0, 0), |r| (r.first, r.close));
         Place { at, close, region }
     }
 
-    /// The names that are defined as aliases, with the places of their definitions.
+    /// The names of alias definitions, with their positions.
     pub(super) fn aliases(&self) -> Vec<(Tok, Place)> {
         let mut found = Vec::new();
         let mut place = self.start(0);
@@ -94,7 +95,7 @@ impl<'a> Items<'a> {
         found
     }
 
-    /// Goes past the definition of an alias, if one stands here.
+    /// Skips an alias definition, if one begins here.
     pub(super) fn skip_alias(&self, place: &mut Place) -> bool {
         let is_alias = self.tok(*place).is_some_and(|t| t.mark == Mark::Alias && t.kind != Kind::Resource);
         if is_alias {
@@ -103,12 +104,12 @@ impl<'a> Items<'a> {
         is_alias
     }
 
-    /// The next item; nothing at the end of the region. What cannot be read is reported.
+    /// The next item; `None` at the end of the region. Syntax errors are reported.
     pub(super) fn next(&self, place: &mut Place, diags: &mut Vec<Diagnostic>) -> Option<Item> {
         let first = *place;
         self.tok(first)?;
         if !self.earlier.is_empty() && self.is_bad(first) {
-            // A bad character or bracket has been reported: what follows from it is no news.
+            // A bad character or bracket has been reported: errors that follow from it are not.
             place.at = self.end_of_item(first);
             return Some(self.broken(first, place.at));
         }
@@ -119,7 +120,7 @@ impl<'a> Items<'a> {
             place.at += n;
             return Some(Item::Op(op));
         }
-        let stream = Stream { items: self, place, started: false, marked: false };
+        let stream = ItemTokens { items: self, place, started: false, marked: false };
         match self.parser.parse(stream) {
             Ok(item) => Some(item),
             Err(error) => {
@@ -130,7 +131,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The tokens of [`super::ast::Body::Tokens`].
+    /// The tokens of [`super::ast::OpBody::Tokens`].
     pub(super) fn tokens(&self, first: u32, n: u32) -> &'a [Tok] {
         self.toks.get(first as usize..(first + n) as usize).unwrap_or_default()
     }
@@ -144,13 +145,13 @@ impl<'a> Items<'a> {
     fn after(&self, at: u32, tok: Tok, close: u32) -> u32 {
         match tok.kind {
             Kind::RegionOpen => {
-                self.shape.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
+                self.structure.regions.get(tok.end as usize).map_or(close, |r| r.close.saturating_add(1))
             }
             _ => at + 1,
         }
     }
 
-    /// Was something in the item at `place` reported already, not counting the regions inside?
+    /// True if an error in the item at `place` was reported already, not counting the regions inside.
     fn is_bad(&self, mut place: Place) -> bool {
         let first = place.at;
         let Some(mut from) = self.tok(place).map(|t| t.start) else { return false };
@@ -172,7 +173,7 @@ impl<'a> Items<'a> {
         bad(from, self.toks.get(place.close as usize).map_or(u32::MAX, |t| t.start))
     }
 
-    /// Where the item at `place` ends: the next begins there.
+    /// The end of the item at `place`, where the next begins.
     fn end_of_item(&self, mut place: Place) -> u32 {
         let first = place.at;
         while let Some(tok) = self.tok(place) {
@@ -189,17 +190,17 @@ pub(super) fn is_item(mark: Mark) -> bool {
     matches!(mark, Mark::Op | Mark::Label | Mark::Alias)
 }
 
-/// The tokens of one item, with regions as single tokens and its mark as a token of its own.
-struct Stream<'a, 'p> {
+/// The token stream of one item, with regions as single tokens and its mark as a token of its own.
+struct ItemTokens<'a, 'p> {
     items: &'a Items<'a>,
     place: &'p mut Place,
-    /// A token was given.
+    /// A token was consumed.
     started: bool,
-    /// The mark was given.
+    /// The mark was consumed.
     marked: bool,
 }
 
-impl Iterator for Stream<'_, '_> {
+impl Iterator for ItemTokens<'_, '_> {
     type Item = Result<(u32, Tok, u32), Diagnostic>;
 
     #[inline]
@@ -238,7 +239,7 @@ impl Iterator for Stream<'_, '_> {
 }
 
 impl Items<'_> {
-    /// Reports what is wrong with the item at `first`, which ends at token `end`.
+    /// Reports the syntax error in the item at `first`, which ends at token `end`.
     fn report(
         &self,
         first: Place,
@@ -261,7 +262,7 @@ impl Items<'_> {
                 let expected = words(&expected);
                 match next {
                     Some(_) if end < first.close => {
-                        // Right behind what there is of it.
+                        // Right behind the end of the item.
                         let span = Span::new(location.saturating_sub(1), location);
                         errors::unexpected(span, "the next operation", &expected, None)
                     }
@@ -286,7 +287,7 @@ impl Items<'_> {
         });
     }
 
-    /// What can be saved of an item that could not be read.
+    /// The definitions and regions of an item with a syntax error.
     fn broken(&self, first: Place, end: u32) -> Item {
         let (mut results, mut inner) = (Vec::new(), Vec::new());
         let mut names = true;
@@ -323,7 +324,7 @@ fn head_end(toks: &[Tok], at: u32) -> u32 {
     end
 }
 
-/// What a token is, for messages.
+/// Description of a token, for messages.
 pub(super) fn describe(source: &str, tok: Tok) -> String {
     match tok.kind {
         Kind::RegionOpen => "`{`".into(),
@@ -332,11 +333,11 @@ pub(super) fn describe(source: &str, tok: Tok) -> String {
     }
 }
 
-/// What a type begins with.
+/// First tokens of a type.
 const TYPE: [&str; 8] = ["!name", "!name<>", "complex", "memref", "tensor", "tuple", "vector", "word"];
-/// What a type may have before its elements, or begins with if it is a function's.
+/// Further first tokens of a function type, and tokens before the elements of a shaped type.
 const MORE_TYPE: [&str; 5] = ["(", "*x", "?x", "[size]", "size"];
-/// What an attribute begins with, besides all that a type does.
+/// First tokens of an attribute, besides those of a type.
 const ATTR: [&str; 18] = [
     "#name",
     "#name<>",
@@ -358,13 +359,13 @@ const ATTR: [&str; 18] = [
     "{",
 ];
 
-/// The few things that were expected; nothing if there were many.
+/// The expected tokens, if they are few; else empty.
 fn words(expected: &[String]) -> Vec<String> {
     const FEW: usize = 4;
     let mut words: Vec<String> = Vec::new();
     let mut expected: Vec<&str> = expected.iter().map(|e| e.trim_matches('"')).collect();
     let has = |all: &[&str]| all.iter().all(|e| expected.contains(e));
-    // Where a value may stand, nearly anything may.
+    // Where a value is expected, nearly anything is.
     if has(&TYPE) && !has(&["value"]) {
         let (what, rest) = if has(&ATTR) { ("an attribute", &ATTR[..]) } else { ("a type", &MORE_TYPE[..]) };
         words.push(what.to_owned());
@@ -380,7 +381,7 @@ fn words(expected: &[String]) -> Vec<String> {
             "block name" => "a block name",
             "region" => "a region",
             "operation" => "an operation",
-            // These can stand nearly anywhere and explain nothing.
+            // These are expected nearly everywhere and explain nothing.
             "alias" | "block label" | "resource section" => continue,
             "loc" => "a location",
             other => {

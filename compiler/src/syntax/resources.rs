@@ -1,33 +1,35 @@
-//! Reads a resource section, which the lexer hands over as one token.
+//! The parser of resource sections, each of which is one token of the lexer.
 //!
 //! ```text
-//! {-# dialect_resources: { builtin: { key: "0x08000000..." } }, external_resources: { tool: { key: true } } #-}
+//! {-# dialect_resources: { builtin: { key: "0x08000000..." } },
+//!     external_resources: { tool: { key: true } } #-}
 //! ```
 //!
-//! Nothing in it nests deeper than that. The first mistake ends the reading.
+//! There is no deeper nesting. The first error ends the parsing.
 
 use super::errors;
 use super::lower::{decode_hex, unescape};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::resources::{Group, Resource, Resources};
+use crate::ir::resources::{Group, ResourceValue, Resources};
 use rustc_hash::FxHashMap;
 
-/// Where groups and the keys of dialects are, over all sections of a text.
+/// Positions of groups and keys of dialects, over all sections of a text.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(crate) struct SectionIndex {
     dialects: FxHashMap<String, usize>,
     external: FxHashMap<String, usize>,
     keys: FxHashMap<(usize, String), usize>,
 }
 
-/// Adds what `text`, which stands at `start`, holds to `into`, whose earlier sections are in `places`.
+/// Adds the contents of `text`, at position `start` of the source, to `into`, whose earlier sections are in
+/// `places`.
 pub(crate) fn read(
     text: &str,
     start: u32,
     into: &mut Resources,
-    places: &mut Places,
+    places: &mut SectionIndex,
 ) -> Result<(), Box<Diagnostic>> {
-    let Places { dialects, external, keys } = places;
+    let SectionIndex { dialects, external, keys } = places;
     let inner = text.strip_prefix("{-#").and_then(|t| t.strip_suffix("#-}")).unwrap_or("");
     let mut reader = Reader { text: inner, start: start + 3, at: 0 };
     if reader.peek().is_empty() {
@@ -85,7 +87,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next word, string or sign; nothing at the end.
+    /// The next word, string or sign; empty at the end.
     fn peek(&mut self) -> &'a str {
         let bytes = self.text.as_bytes();
         loop {
@@ -159,18 +161,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, blob: bool) -> Result<Resource, Box<Diagnostic>> {
+    fn value(&mut self, blob: bool) -> Result<ResourceValue, Box<Diagnostic>> {
         let text = self.peek();
         let span = self.span(text.len());
         let value = match text {
-            "true" | "false" => Resource::Bool(text == "true"),
+            "true" | "false" => ResourceValue::Bool(text == "true"),
             _ => {
                 let Some(inner) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) else {
                     return self.wanted("a string, `true` or `false`");
                 };
                 match inner.strip_prefix("0x") {
                     Some(digits) => match decode_hex(digits) {
-                        Some(bytes) => Resource::Blob(bytes.into()),
+                        Some(bytes) => ResourceValue::Blob(bytes.into()),
                         None => {
                             return Err(Box::new(errors::resources(
                                 span,
@@ -179,14 +181,14 @@ impl<'a> Reader<'a> {
                         }
                     },
                     None => match unescape(inner) {
-                        Some(bytes) => Resource::Str(bytes.into()),
+                        Some(bytes) => ResourceValue::Str(bytes.into()),
                         None => return Err(Box::new(errors::bad_escape(span))),
                     },
                 }
             }
         };
         if blob {
-            let Resource::Blob(bytes) = &value else {
+            let ResourceValue::Blob(bytes) = &value else {
                 return Err(Box::new(errors::resources(
                     span,
                     "a resource of `builtin` is a string of bytes, `\"0x...\"`",

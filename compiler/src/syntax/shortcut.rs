@@ -1,11 +1,11 @@
-//! Operations that need no grammar.
+//! The shortcut: a parser of plain operations without the grammar.
 //!
-//! Most operations of most programs are names, words and punctuation: a custom form all of whose pieces are single tokens, or a generic
-//! form with nothing but operands and types that are single tokens. These are read here, at a fraction of the cost. What
-//! is anything else, or wrong, is left to the grammar, so no error is reported here. A property test
-//! (`properties.rs`) holds the two against each other.
+//! Most operations of most programs are names, words and punctuation: a custom form all of whose pieces are
+//! single tokens, or a generic form with only operands and types that are single tokens. These are parsed
+//! here, at a fraction of the cost. Other operations, and those with errors, are left to the grammar, so no
+//! error is reported here. A property test (`tests/properties`) compares the two.
 
-use super::ast::{Body, Generic, Op, Results, Type, TypeKind};
+use super::ast::{Generic, Op, OpBody, ResultList, TypeSyntax, TypeSyntaxKind};
 use super::parse::{is_item, span};
 use super::token::{Kind, Mark, Tok};
 
@@ -42,20 +42,20 @@ impl Walk<'_> {
         }
     }
 
-    fn ty(&mut self) -> Option<Type> {
+    fn ty(&mut self) -> Option<TypeSyntax> {
         let tok = self.peek()?;
         let kind = match tok.kind {
-            Kind::Word => TypeKind::Word(tok),
-            Kind::Bang | Kind::BangBody => TypeKind::Bang(tok),
+            Kind::Word => TypeSyntaxKind::Word(tok),
+            Kind::Bang | Kind::BangBody => TypeSyntaxKind::Bang(tok),
             _ => return None,
         };
         self.at += 1;
-        Some(Type { span: tok.span(), kind })
+        Some(TypeSyntax { span: tok.span(), kind })
     }
 
     /// `%x, %y:2 =`, or nothing.
-    fn results(&mut self) -> Option<Results> {
-        let mut results = Results::new();
+    fn results(&mut self) -> Option<ResultList> {
+        let mut results = ResultList::new();
         while let Some(name) = self.eat(Kind::Value) {
             let count = match self.eat(Kind::Colon) {
                 Some(_) => Some(self.eat(Kind::Int)?),
@@ -96,7 +96,8 @@ impl Walk<'_> {
     }
 }
 
-/// The operation at the beginning of `toks`, whose first is number `at` of the text, and how many tokens it is.
+/// The operation at the beginning of `toks`, and its number of tokens. The first token is number `at` of the
+/// text.
 pub(super) fn op(toks: &[Tok], at: u32) -> Option<(Op, u32)> {
     if toks.first()?.mark != Mark::Op {
         return None;
@@ -104,7 +105,7 @@ pub(super) fn op(toks: &[Tok], at: u32) -> Option<(Op, u32)> {
     let mut walk = Walk { toks, at: 0 };
     let results = walk.results()?;
     if let Some(name) = walk.eat(Kind::Str) {
-        let body = Body::Generic(Box::new(walk.generic()?));
+        let body = OpBody::Generic(Box::new(walk.generic()?));
         return Some((Op { results, name, body, loc: None }, walk.at as u32));
     }
     let name = walk.eat(Kind::Word)?;
@@ -115,11 +116,11 @@ pub(super) fn op(toks: &[Tok], at: u32) -> Option<(Op, u32)> {
         }
         walk.at += 1;
     }
-    let body = Body::Tokens(at + first as u32, (walk.at - first) as u32);
+    let body = OpBody::Tokens(at + first as u32, (walk.at - first) as u32);
     Some((Op { results, name, body, loc: None }, walk.at as u32))
 }
 
-/// Can a token of this kind be a piece of a custom form by itself, whatever stands around it?
+/// True if a token of this kind can be a piece of a custom form by itself, in any context.
 fn is_piece(kind: Kind) -> bool {
     matches!(
         kind,

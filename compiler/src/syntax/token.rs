@@ -2,7 +2,7 @@
 
 use crate::diag::Span;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Hex,
     Float,
     Str,
-    // `name<` or `name(`: the word alone; the bracket is a token of its own.
+    // `name<` or `name(`: the word alone; the bracket is a separate token.
     Tensor,
     Vector,
     MemRef,
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     To,
     Sparse,
     DenseResource,
-    /// `affine_map<...>` and the like: the word with its brackets and all between.
+    /// `affine_map<...>` and the like: the word with its brackets and their contents.
     Verbatim,
     // Before the element type of a shaped type, without the `x`.
     DimStatic,
@@ -65,12 +65,12 @@ pub(super) enum Kind {
     Bar,
     /// `{-# ... #-}`.
     Resource,
-    // Made by `shape`.
+    // Made by `structure`.
     /// The `{` of a region; `end` is the number of the region.
     RegionOpen,
     /// The `}` of a region.
     RegionClose,
-    /// Left out: a bracket that closes nothing.
+    /// Skipped: a bracket without a partner.
     Skipped,
     /// Zero width: an operation begins.
     OpMark,
@@ -80,12 +80,12 @@ pub(super) enum Kind {
     AliasMark,
 }
 
-/// What a token begins.
+/// Kind of item that begins with a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Nothing,
     Line,
-    // Made by `shape`.
+    // Made by `structure`.
     Op,
     Label,
     Alias,

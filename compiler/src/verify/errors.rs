@@ -1,4 +1,4 @@
-//! The words of verification errors (`E04..`): one function per code.
+//! Diagnostics of the verifier (`E04..`): one function per code.
 
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, Span};
@@ -103,7 +103,7 @@ pub(super) fn not_isolated(m: &Module, op: OpId, i: usize, value: ValueId, paren
         .help("pass it as an argument")
 }
 
-/// TFRT's words for a region that uses values from outside.
+/// TFRT's message for a region that uses values from outside.
 pub(crate) const CAPTURE: &str = "BEF executor only supports references to kernels within the current region";
 
 pub(super) fn undefined_symbol<'a>(

@@ -1,19 +1,20 @@
-//! Is a module well-formed? [`verify`] answers with a token that the next stages demand, [`faults`] with a list.
+//! The verifier of modules. [`verify`] returns a token that the next stages require, [`faults`] a list of
+//! errors.
 //!
 //! Checked, all errors reported, in the order of the text:
 //!
-//! * op table: counts and types of operands and results, required attributes and their kinds, regions, successors;
-//!   one implicit trailing chain is accepted where [`OpDef::accepts_implicit_chain`] says so;
+//! * op table: counts and types of operands and results, required attributes and their kinds, regions,
+//!   successors; one implicit trailing chain is accepted where [`OpDef::accepts_implicit_chain`] allows it;
 //! * blocks: a terminator at the end and nowhere else (not in modules), successors in the same region;
-//! * SSA: a value is visible where it is used (`isolated from above` is respected) and its definition dominates the
-//!   use; inside ops that are not registered, and directly in modules, only visibility is asked for;
+//! * SSA: a value is visible where it is used (`isolated from above` is respected) and its definition
+//!   dominates the use; inside unregistered ops, and directly in modules, only visibility is checked;
 //! * modules: one block without arguments;
 //! * symbols: a known visibility, unique in their table, references resolve, calls agree with the
 //!   signatures of functions;
 //! * functions: entry block arguments and returns agree with `function_type`;
-//! * whatever a definition's own verifier checks.
+//! * the checks of a definition's own verifier.
 //!
-//! Not checked here: what emission to BEF restricts further (blocks per function, kinds of attributes).
+//! Not checked here: further restrictions of emission to BEF (blocks per function, kinds of attributes).
 
 mod errors;
 mod table;
@@ -33,9 +34,9 @@ use crate::ir::{AttrId, AttrKind, KnownType, Module, OpId, RegionId, StrId, Type
 use crate::print::{attr_text, type_text};
 use rustc_hash::FxHashMap;
 
-/// Everything that is wrong with a module, in source order.
+/// All errors in a module, in source order.
 pub fn faults(module: &Module) -> Vec<Diagnostic> {
-    let mut v = Verifier {
+    let mut v = ModuleVerifier {
         m: module,
         diags: Vec::new(),
         symbols: SymbolTables::default(),
@@ -51,14 +52,14 @@ pub fn faults(module: &Module) -> Vec<Diagnostic> {
     v.diags
 }
 
-struct Verifier<'m> {
+struct ModuleVerifier<'m> {
     m: &'m Module,
     diags: Vec<Diagnostic>,
     symbols: SymbolTables,
     dominance: Dominance,
 }
 
-impl Verifier<'_> {
+impl ModuleVerifier<'_> {
     fn op(&mut self, op: OpId) {
         let def = self.m.def(op);
         self.operands(op);
@@ -159,7 +160,7 @@ impl Verifier<'_> {
                 continue;
             };
             let region = m.block_parent(block);
-            // The op that holds the use, in the region of the definition.
+            // The op that contains the use, in the region of the definition.
             let mut at = op;
             let mut barrier = None;
             let found = loop {
@@ -234,7 +235,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What a symbol refers to. It is an error if that is nothing.
+    /// The op that a symbol refers to; reports an unresolved symbol.
     fn referred(&mut self, op: OpId, attr: AttrId) -> Option<OpId> {
         let m = self.m;
         let AttrKind::Symbol { root, nested } = m.cx.attr(attr) else { return None };
@@ -245,7 +246,7 @@ impl Verifier<'_> {
             known.sort_unstable();
             let text = attr_text(&m.cx, attr);
             let error = errors::undefined_symbol(m, op, &text, known.into_iter());
-            // Once is enough for an op that names it twice.
+            // Once is enough for an op with the same symbol twice.
             if self.diags.last() != Some(&error) {
                 self.diags.push(error);
             }
@@ -266,9 +267,9 @@ impl Verifier<'_> {
             self.diags.push(errors::not_a_function(m, op, &text, target));
             return;
         }
-        // A function that is wrong itself is reported there.
+        // A function with an error is reported there.
         let Some((inputs, results)) = self.signature(target) else { return };
-        // What runs is told apart by its elements alone; and a chain more orders the call.
+        // Kernels distinguish tensors by their element types only; and one more chain orders the call.
         let is_kernel = def.has_kernel;
         let (mut passed, taken) = callee_type(m, op, results);
         if is_kernel && passed.len() == inputs.len() + 1 && passed.last() == Some(&KnownType::Chain.id()) {

@@ -1,11 +1,11 @@
-//! What the op table says of an op by itself: counts and types of operands and results, attributes, the op around it.
+//! Checks of an op against the op table: counts and types of operands and results, attributes, the parent op.
 
-use super::{Verifier, errors};
+use super::{ModuleVerifier, errors};
 use crate::dialects::{Arity, AttrConstraint, OpDef, OperandDef, ResultDef, Traits};
 use crate::ir::{AttrKind, KnownType, OpId, TypeId, ValueId, names};
 use crate::print::attr_text;
 
-impl Verifier<'_> {
+impl ModuleVerifier<'_> {
     pub(super) fn table(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         let before = self.diags.len();
@@ -41,7 +41,7 @@ impl Verifier<'_> {
         if def.traits.has(Traits::SAME_OPERANDS) && !all_equal(m.operands(op).map(|v| m.value_type(v))) {
             self.diags.push(errors::same_operand_types(m, op));
         }
-        // Types that are wrong by themselves are not compared as well.
+        // Types with an error of their own are not compared.
         if counted && self.diags.len() == before {
             self.type_rules(op, def);
         }
@@ -81,7 +81,7 @@ impl Verifier<'_> {
         true
     }
 
-    /// `operandSegmentSizes` and the operands agree with each other and with the definition.
+    /// Checks that `operandSegmentSizes` agrees with the operands and the definition.
     fn segments(&mut self, op: OpId, def: &OpDef) -> bool {
         let m = self.m;
         // A missing attribute is reported with the others.
@@ -132,7 +132,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Types that follow from others. A default is not asked for: a form may say another type.
+    /// Checks inferred types. Defaults are not checked, since a form may override them.
     fn type_rules(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         for rule in &def.type_rules {
@@ -143,7 +143,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The attributes that the kernel takes by the order of their names.
+    /// Checks the attributes that the kernel takes in the order of their names.
     fn unnamed(&mut self, op: OpId, def: &OpDef) {
         let m = self.m;
         let mut found = (0, 0);
@@ -192,7 +192,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether an attribute belongs to the op itself, and not to a dialect or the compiler.
+/// True if an attribute belongs to the op itself, and not to a dialect or the compiler.
 fn is_inherent(name: &str) -> bool {
     !name.contains('.') && !name.starts_with('_')
 }

@@ -1,4 +1,4 @@
-//! One program per code: what is wrong, where, and nothing else.
+//! Tests of the verifier: one program per code, with the only error and its place.
 
 use crate::syntax::{ParseOptions, parse};
 use crate::verify::faults;

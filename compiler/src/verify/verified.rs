@@ -1,15 +1,15 @@
-//! The token that a module was found well-formed, which passes and emission demand.
+//! The token of verification, which passes and emission require.
 //!
 //! ```text
 //! Module ──verify──▶ Verified ──PassManager::run──▶ Verified ──▶ emit
 //! ```
 //!
-//! A [`Verified`] owns its module and gives it out for reading only, so whatever changes the module gives up the token
-//! ([`Verified::into_module`]). Passes are the exception: a run takes the token and issues it again if no pass
-//! failed. What that rests on is the contract of a pass, to keep a verified module verified. The contract is checked
-//! after each pass that changed something in builds with debug assertions (so in all tests), under `--verify-each`
-//! and by the fuzz targets; in a release build a run costs no verification. Emission does not rely on it for safety:
-//! it refuses what it cannot encode with an error of its own.
+//! A [`Verified`] owns its module and lends it for reading only, so a change of the module gives up the token
+//! ([`Verified::into_module`]). Passes are the exception: a run takes the token and issues it again if no
+//! pass failed. That relies on the contract of a pass, to keep a verified module verified. The contract is
+//! checked after each pass that changed something in builds with debug assertions (so in all tests), under
+//! `--verify-each` and by the fuzz targets; in a release build a run costs no verification. Emission does not
+//! rely on it for safety: it refuses what it cannot encode with an error of its own.
 
 use super::faults;
 use crate::diag::{self, Diagnostic};
@@ -21,24 +21,24 @@ use std::ops::Deref;
 /// A well-formed module.
 pub struct Verified(Module);
 
-/// Checks a module: the token for it, or everything that is wrong with it, in source order.
+/// Checks a module. Returns the token for it, or all errors in source order.
 pub fn verify(module: Module) -> Result<Verified, Vec<Diagnostic>> {
     let found = faults(&module);
     if diag::has_errors(&found) { Err(found) } else { Ok(Verified(module)) }
 }
 
 impl Verified {
-    /// The module, to be changed.
+    /// The module, without the token.
     pub fn into_module(self) -> Module {
         self.0
     }
 
-    /// The resource section, which verification does not look at.
+    /// The resource section, which is not verified.
     pub fn resources_mut(&mut self) -> Option<&mut Resources> {
         self.0.resources.as_mut()
     }
 
-    /// The module as passes left it, and their answer; after an error, no module.
+    /// The module after passes, and their result. After an error there is no module.
     pub(crate) fn after_passes<T, E>(
         mut self,
         passes: impl FnOnce(&mut Module) -> Result<T, E>,
@@ -47,7 +47,7 @@ impl Verified {
         Ok((self, answer))
     }
 
-    /// The token for a module that nothing was checked of, to test the stages behind verification.
+    /// The token without a check, to test the stages behind verification.
     #[cfg(test)]
     pub(crate) fn unchecked(module: Module) -> Self {
         Verified(module)

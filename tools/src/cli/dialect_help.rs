@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use befrost_compiler::dialects::{
-    Access, Arity, AttrDef, Cost, DefaultValue, Effect, Effects, OpDef, OperandDef, OperandMode, RegionDef,
-    Registry, Resource, ResultDef, SuccessorDef, Traits, TypeRule, TypeSource,
+    Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, OpDef, OperandDef,
+    OperandMode, RegionDef, Registry, ResultDef, SuccessorDef, Traits, TypeRule, TypeSource,
 };
 
 use super::failure::Failure;
@@ -176,9 +176,9 @@ fn effect(effect: &Effect) -> String {
         Access::Free => "frees",
     };
     match on {
-        Resource::Operand(i) => format!("{verb} operand #{i}"),
-        Resource::Result(i) => format!("{verb} result #{i}"),
-        Resource::Output => format!("{verb} the output"),
-        Resource::ExecutionContext => format!("{verb} the execution context"),
+        EffectResource::Operand(i) => format!("{verb} operand #{i}"),
+        EffectResource::Result(i) => format!("{verb} result #{i}"),
+        EffectResource::Output => format!("{verb} the output"),
+        EffectResource::ExecutionContext => format!("{verb} the execution context"),
     }
 }

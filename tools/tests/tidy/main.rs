@@ -1,5 +1,5 @@
 //! Rules of the house, held by a test: each rule is a function over a path and a text (`rules.rs`, `crates.rs`,
-//! `links.rs`), shown failing by its own unit tests; what it permits stands in `tables.rs`, each exception with its
+//! `language.rs`, `links.rs`), shown failing by its own unit tests; what it permits stands in `tables.rs`, each exception with its
 //! reason. Here the rules meet the repository.
 //!
 //! All files below the repository's root are read but for `.git`, `target*` and what `.gitignore` names; a file
@@ -8,6 +8,7 @@
 
 mod circles;
 mod crates;
+mod language;
 mod lex;
 mod links;
 mod rules;
@@ -143,6 +144,29 @@ fn files_use_each_other_in_small_circles_only() {
     let gone = tables::KNOTS.iter().filter(|(folder, ..)| !crates.contains(folder));
     found.extend(gone.map(|(folder, ..)| format!("{folder}: in the table KNOTS, and no crate")));
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Runs `rule` over all Rust files and fails with what it finds.
+fn hold_over_all(rule: &dyn Fn(&[(&str, &str)]) -> Vec<String>) {
+    let files = files();
+    let texts: Vec<(&str, &str)> = files
+        .iter()
+        .filter(|f| f.path.ends_with(".rs"))
+        .filter_map(|f| Some((f.path.as_str(), f.text.as_deref()?)))
+        .collect();
+    assert!(!texts.is_empty(), "there are Rust files");
+    let found = rule(&texts);
+    assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn comments_are_narrow_and_name_their_items() {
+    hold_over_all(&|files| language::comments(files, tables::COMMENTS));
+}
+
+#[test]
+fn type_names_are_unique() {
+    hold_over_all(&|files| language::unique_types(files, tables::DUPLICATES));
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(crate) fn no_locks(path: &str, text: &str, folders: &[&str], table: &[Except
 }
 
 /// The code up to its module of tests, which stands last (clippy sees to that).
-fn before_tests(code: &str) -> String {
+pub(crate) fn before_tests(code: &str) -> String {
     let lines: Vec<&str> = code.lines().collect();
     let is_tests = |i: usize| {
         let next = lines.get(i + 1).map_or("", |next| next.trim_start());

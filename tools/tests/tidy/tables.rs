@@ -71,3 +71,69 @@ pub(crate) const LONG: &[Exception] = &[];
 
 /// Crates with a circle of more than six files: its size today.
 pub(crate) const KNOTS: &[super::circles::Knot] = &[];
+
+/// Permitted faults of comments: folder, lines that are too wide, headings that begin with "What". A number may
+/// only fall.
+pub(crate) const COMMENTS: &[super::language::Comments] = &[
+    ("bef-format", 80, 25),
+    ("compiler/src/graph", 75, 36),
+    ("compiler/src/pass", 43, 21),
+    ("runtime/befrost", 7, 1),
+    ("runtime/host", 405, 93),
+    ("runtime/kernels", 34, 17),
+    ("runtime/mem", 49, 5),
+    ("runtime/tensor", 399, 77),
+    ("tools", 211, 96),
+];
+
+/// Permitted duplicates of type names, by crate. A list may only become shorter.
+pub(crate) const DUPLICATES: &[super::language::Duplicates] = &[
+    ("compiler", &["Known", "Layout", "Loop", "Order"]),
+    (
+        "runtime/host",
+        &[
+            "Chain",
+            "Failure",
+            "Header",
+            "Here",
+            "Later",
+            "Lists",
+            "Place",
+            "Request",
+            "Returns",
+            "Shared",
+            "Site",
+            "State",
+            "Types",
+            "WithClosure",
+        ],
+    ),
+    ("runtime/kernels", &["Handle"]),
+    (
+        "runtime/tensor",
+        &[
+            "Axis", "Band", "Blocks", "Columns", "Cx", "Epilogue", "Float", "Geometry", "Integer", "Layout",
+            "Plain", "Space", "Step", "Sums", "Turn", "Windows",
+        ],
+    ),
+    (
+        "tools",
+        &[
+            "Args",
+            "Command",
+            "Definition",
+            "Event",
+            "Failure",
+            "Format",
+            "Named",
+            "Parser",
+            "Part",
+            "Place",
+            "Program",
+            "Reader",
+            "Report",
+            "Stream",
+            "Value",
+        ],
+    ),
+];

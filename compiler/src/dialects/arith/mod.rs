@@ -1,11 +1,13 @@
-//! `arith`: upstream's arithmetic on integers, `index` and floats, and element by element on vectors and tensors of them.
+//! `arith`: upstream's arithmetic on integers, `index` and floats, and element by element on vectors and
+//! tensors of them.
 //!
-//! Names, forms and checks are upstream's. Integers wrap around; a signed and an unsigned op are two ops. What upstream
-//! calls undefined (division by zero, shifts by too much) or poison (`overflow<nsw>` that overflows) is never computed
-//! at compile time. An op without `fastmath` or `overflowFlags` has none of these flags; the attribute with the empty
-//! set is dropped when it is read.
+//! Names, forms and checks are upstream's. Integers wrap around; a signed and an unsigned op are two ops.
+//! What upstream calls undefined (division by zero, shifts by too much) or poison (`overflow<nsw>` that
+//! overflows) is never computed at compile time. An op without `fastmath` or `overflowFlags` has none of
+//! these flags; the attribute with the empty set is dropped when it is read.
 //!
-//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the folders.
+//! Here is the table; `parts.rs` has the words of its attributes, `verify.rs` the checks, `crate::fold` the
+//! folders.
 
 mod parts;
 mod verify;
@@ -16,7 +18,7 @@ use super::def::{Folder, Verifier};
 use super::types::{ElementKind as E, TypeFn};
 use super::{AttrConstraint as A, OpDef, Registry, Traits, TypeConstraint as T};
 use crate::fold::patterns as rewrites;
-use crate::fold::{arith, casts, compare, floats};
+use crate::fold::{arith_floats, arith_ints, casts, compare};
 use crate::ir::{AttrKind, KnownType, Module, OpId, TypeKind, names};
 use crate::print::{attr_text, type_text};
 use crate::rewrite::Pattern;
@@ -92,7 +94,7 @@ fn constant_name(m: &Module, op: OpId) -> Vec<String> {
     vec![name]
 }
 
-/// How an integer op writes its flags.
+/// Printed form of an integer op's flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flags {
     None,
@@ -105,32 +107,32 @@ fn integers(r: &mut Registry) {
     let plain = Traits::NONE;
     let traps = Traits::TRAPS;
     for (name, summary, traits, flags, folder) in [
-        ("addi", "the sum, wrapping around", commutative, Flags::Overflow, arith::addi as Folder),
-        ("subi", "the difference, wrapping around", plain, Flags::Overflow, arith::subi),
-        ("muli", "the product, wrapping around", commutative, Flags::Overflow, arith::muli),
-        ("divsi", "the signed quotient, rounded toward zero", traps, Flags::None, arith::divsi),
-        ("divui", "the unsigned quotient", traps, Flags::None, arith::divui),
-        ("ceildivsi", "the signed quotient, rounded up", traps, Flags::None, arith::ceildivsi),
-        ("ceildivui", "the unsigned quotient, rounded up", traps, Flags::None, arith::ceildivui),
-        ("floordivsi", "the signed quotient, rounded down", traps, Flags::None, arith::floordivsi),
+        ("addi", "the sum, wrapping around", commutative, Flags::Overflow, arith_ints::addi as Folder),
+        ("subi", "the difference, wrapping around", plain, Flags::Overflow, arith_ints::subi),
+        ("muli", "the product, wrapping around", commutative, Flags::Overflow, arith_ints::muli),
+        ("divsi", "the signed quotient, rounded toward zero", traps, Flags::None, arith_ints::divsi),
+        ("divui", "the unsigned quotient", traps, Flags::None, arith_ints::divui),
+        ("ceildivsi", "the signed quotient, rounded up", traps, Flags::None, arith_ints::ceildivsi),
+        ("ceildivui", "the unsigned quotient, rounded up", traps, Flags::None, arith_ints::ceildivui),
+        ("floordivsi", "the signed quotient, rounded down", traps, Flags::None, arith_ints::floordivsi),
         (
             "remsi",
             "the remainder of the signed division, with the sign of the first operand",
             plain,
             Flags::None,
-            arith::remsi,
+            arith_ints::remsi,
         ),
-        ("remui", "the remainder of the unsigned division", plain, Flags::None, arith::remui),
-        ("andi", "bitwise and", lattice, Flags::None, arith::andi),
-        ("ori", "bitwise or", lattice, Flags::None, arith::ori),
-        ("xori", "bitwise exclusive or", commutative, Flags::None, arith::xori),
-        ("shli", "shifted to the left", plain, Flags::Overflow, arith::shli),
-        ("shrsi", "shifted to the right, keeping the sign", plain, Flags::None, arith::shrsi),
-        ("shrui", "shifted to the right, filled with zeros", plain, Flags::None, arith::shrui),
-        ("maxsi", "the greater one, signed", lattice, Flags::None, arith::maxsi),
-        ("maxui", "the greater one, unsigned", lattice, Flags::None, arith::maxui),
-        ("minsi", "the smaller one, signed", lattice, Flags::None, arith::minsi),
-        ("minui", "the smaller one, unsigned", lattice, Flags::None, arith::minui),
+        ("remui", "the remainder of the unsigned division", plain, Flags::None, arith_ints::remui),
+        ("andi", "bitwise and", lattice, Flags::None, arith_ints::andi),
+        ("ori", "bitwise or", lattice, Flags::None, arith_ints::ori),
+        ("xori", "bitwise exclusive or", commutative, Flags::None, arith_ints::xori),
+        ("shli", "shifted to the left", plain, Flags::Overflow, arith_ints::shli),
+        ("shrsi", "shifted to the right, keeping the sign", plain, Flags::None, arith_ints::shrsi),
+        ("shrui", "shifted to the right, filled with zeros", plain, Flags::None, arith_ints::shrui),
+        ("maxsi", "the greater one, signed", lattice, Flags::None, arith_ints::maxsi),
+        ("maxui", "the greater one, unsigned", lattice, Flags::None, arith_ints::maxui),
+        ("minsi", "the smaller one, signed", lattice, Flags::None, arith_ints::minsi),
+        ("minui", "the smaller one, unsigned", lattice, Flags::None, arith_ints::minui),
     ] {
         let def = binary(name, summary, E::IntegerOrIndex).traits(traits).folder(folder);
         add(
@@ -157,16 +159,16 @@ fn integers(r: &mut Registry) {
             .traits(Traits::COMMUTATIVE)
             .result_names(|_, _| vec!["sum".into(), "overflow".into()])
             .format("$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)")
-            .folder(arith::addui_extended)
+            .folder(arith_ints::addui_extended)
             .cost(1),
     );
     for (name, summary, folder) in [
         (
             "mulsi_extended",
             "the low and the high half of the signed product",
-            arith::mulsi_extended as Folder,
+            arith_ints::mulsi_extended as Folder,
         ),
-        ("mului_extended", "the low and the high half of the unsigned product", arith::mului_extended),
+        ("mului_extended", "the low and the high half of the unsigned product", arith_ints::mului_extended),
     ] {
         add(
             r,
@@ -191,15 +193,25 @@ fn integers(r: &mut Registry) {
 fn floats(r: &mut Registry) {
     let lattice = Traits::COMMUTATIVE.and(Traits::IDEMPOTENT);
     for (name, summary, traits, folder) in [
-        ("addf", "the sum", Traits::COMMUTATIVE, floats::addf as Folder),
-        ("subf", "the difference", Traits::NONE, floats::subf),
-        ("mulf", "the product", Traits::COMMUTATIVE, floats::mulf),
-        ("divf", "the quotient", Traits::NONE, floats::divf),
-        ("remf", "the remainder, with the sign of the first operand", Traits::NONE, floats::remf),
-        ("maximumf", "the greater one; NaN if either is; -0.0 is less than +0.0", lattice, floats::maximumf),
-        ("minimumf", "the smaller one; NaN if either is; -0.0 is less than +0.0", lattice, floats::minimumf),
-        ("maxnumf", "the greater one; the other one if one is NaN", lattice, floats::maxnumf),
-        ("minnumf", "the smaller one; the other one if one is NaN", lattice, floats::minnumf),
+        ("addf", "the sum", Traits::COMMUTATIVE, arith_floats::addf as Folder),
+        ("subf", "the difference", Traits::NONE, arith_floats::subf),
+        ("mulf", "the product", Traits::COMMUTATIVE, arith_floats::mulf),
+        ("divf", "the quotient", Traits::NONE, arith_floats::divf),
+        ("remf", "the remainder, with the sign of the first operand", Traits::NONE, arith_floats::remf),
+        (
+            "maximumf",
+            "the greater one; NaN if either is; -0.0 is less than +0.0",
+            lattice,
+            arith_floats::maximumf,
+        ),
+        (
+            "minimumf",
+            "the smaller one; NaN if either is; -0.0 is less than +0.0",
+            lattice,
+            arith_floats::minimumf,
+        ),
+        ("maxnumf", "the greater one; the other one if one is NaN", lattice, arith_floats::maxnumf),
+        ("minnumf", "the smaller one; the other one if one is NaN", lattice, arith_floats::minnumf),
     ] {
         add(
             r,
@@ -218,7 +230,7 @@ fn floats(r: &mut Registry) {
             .result("result", T::Like(E::Float))
             .type_from("operand", "result", TypeFn::Same)
             .pure()
-            .folder(floats::negf)
+            .folder(arith_floats::negf)
             .format("$operand (`fastmath` $fastmath^)? attr-dict `:` type($result)")
             .cost(1),
     );

@@ -1,4 +1,5 @@
-//! Parts of `arith`'s ops, apart from the table so that folders and patterns, which the table names, can name them.
+//! Parts of `arith`'s ops, apart from the table, so that folders and patterns, which the table names, can
+//! name them.
 
 use crate::dialects::view::{Operand, views};
 use crate::dialects::{EnumDef, FlagsDef};

@@ -1,11 +1,11 @@
-//! What the table of `arith` cannot say.
+//! Checks of `arith` ops beyond the op table.
 //!
-//! The verifier has found the types of single operands and results to be of the declared kinds before, or has reported
-//! it; what is missing here is no error again.
+//! The table's checks ran before: wrong kinds of types of operands and results are already reported. A check
+//! here is silent where such a part is missing.
 
 use crate::diag::Diagnostic;
 use crate::dialects::ElementKind;
-use crate::dialects::format::Of;
+use crate::dialects::format::PartRef;
 use crate::dialects::types::declared_type;
 use crate::ir::{AttrKind, Context, KnownType, Module, OpId, Signedness, TypeId, TypeKind};
 use crate::print::type_text;
@@ -15,9 +15,9 @@ fn report(m: &Module, op: OpId, code: &'static str, what: impl std::fmt::Display
     out.push(Diagnostic::error(code, message).at(m.op_spans.at(op).copied()));
 }
 
-/// The value of a constant is one that its type can have.
+/// Checks that the value of a constant is in the range of its type.
 pub(super) fn constant(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
-    let Some(ty) = declared_type(m, op, Of::Result(0)) else { return };
+    let Some(ty) = declared_type(m, op, PartRef::Result(0)) else { return };
     if let TypeKind::Integer { sign: Signedness::Signed | Signedness::Unsigned, .. } = m.cx.ty(ty) {
         return report(m, op, "E0436", "an integer constant must be signless", out);
     }
@@ -29,9 +29,9 @@ pub(super) fn constant(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The condition is one truth value, or one for each element.
+/// Checks that the condition is a single `i1` or has one `i1` per element.
 pub(super) fn select(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
-    let types = declared_type(m, op, Of::Operand(0)).zip(declared_type(m, op, Of::Result(0)));
+    let types = declared_type(m, op, PartRef::Operand(0)).zip(declared_type(m, op, PartRef::Result(0)));
     let Some((condition, result)) = types else { return };
     if condition != KnownType::I1.id()
         && !(m.cx.is_container(result) && m.cx.same_container(condition, result))
@@ -54,7 +54,7 @@ pub(super) fn narrower(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
     cast(m, op, out, |cx, from, to| bits(cx, from) > bits(cx, to));
 }
 
-/// One of the two is `index`.
+/// Checks that one of the two types is `index`.
 pub(super) fn index_cast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
     cast(m, op, out, |cx, from, to| {
         let index = KnownType::Index.id();
@@ -63,7 +63,7 @@ pub(super) fn index_cast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Both have as many bits.
+/// Checks that both types have the same width.
 pub(super) fn bitcast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>) {
     cast(m, op, out, |cx, from, to| bits(cx, from) == bits(cx, to));
 }
@@ -76,9 +76,9 @@ fn bits(cx: &Context, ty: TypeId) -> u32 {
     }
 }
 
-/// Both types are in one shape, and their elements are compatible.
+/// Checks that both types have the same shape and compatible elements.
 fn cast(m: &Module, op: OpId, out: &mut Vec<Diagnostic>, fits: fn(&Context, TypeId, TypeId) -> bool) {
-    let types = declared_type(m, op, Of::Operand(0)).zip(declared_type(m, op, Of::Result(0)));
+    let types = declared_type(m, op, PartRef::Operand(0)).zip(declared_type(m, op, PartRef::Result(0)));
     let Some((from, to)) = types else { return };
     let cx = &m.cx;
     let elements = match (cx.ty(from), cx.ty(to)) {

@@ -1,4 +1,4 @@
-//! The language in which an op declares its custom form: that of ODS's `assemblyFormat`, with a few words more.
+//! The language in which an op declares its custom form: ODS's `assemblyFormat` with a few additions.
 //!
 //! ```text
 //! operands                      all operands, separated by commas
@@ -13,30 +13,30 @@
 //! attr-dict-with-keyword        the same after `attributes`
 //! named-attrs($a, $b)           a = 1, b = 2, in any order
 //! `,` or ','                    itself; `` nothing, but no blank either; ` ` a blank
-//! ( ... x^ ... )?               all of it or nothing; written if x (an operand, attribute, type or region) is there
-//! qualified(x)                  x; what is not builtin is always written in full
+//! ( ... x^ ... )?               optional; written if the operand, attribute, type or region x exists
+//! qualified(x)                  x; types and attributes of dialects are always written in full
 //! shadow($region, $x, $y)       a region whose arguments are the operands x and y under their own names
 //! arg($region, $x)              the name of the next argument of the region, which has the type of operand x
-//! assign($region, $x)           (%arg = %a, ...): names of further arguments, and the operands that they begin with
-//! custom<module> ...            forms that this language cannot say
+//! assign($region, $x)           (%arg = %a, ...): further arguments and their initial operands
+//! custom<module> ...            forms implemented by code
 //! ```
 //!
-//! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree. An
-//! attribute of a declared numeric type is written without its type, a choice of words as its word, a set of flags as
-//! `<a, b>`. A group whose anchor is the type of something that has a default type is written if it is another type.
-//! Types that are not written must follow from what is: [`Plan`] finds the way once, and [`Format::parse`] refuses a
-//! format for which there is none, as it refuses names that are not declared.
+//! One format drives parser (`syntax::lower::custom`) and printer (`print::custom`), so they cannot disagree.
+//! An attribute of a declared numeric type is written without its type, an enumeration as its word, a set of
+//! flags as `<a, b>`. A group whose anchor is a type with a default is written if the type is not the
+//! default. Unwritten types must be inferable from written ones: [`TypePlan`] is computed once per format,
+//! and [`Format::parse`] refuses a format without a plan, as well as undeclared names.
 
 mod parse;
 mod plan;
 
-pub use plan::{Plan, Source};
+pub use plan::{TypeOrigin, TypePlan};
 
 use crate::ir::KnownType;
 
-/// Whose types or values.
+/// A reference to types or values of an op's operands or results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum PartRef {
     /// All operands.
     Operands,
     /// All results.
@@ -47,7 +47,7 @@ pub enum Of {
     Result(usize),
 }
 
-/// A form that is a piece of code on both sides.
+/// A form implemented by code in both parser and printer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Custom {
     /// `@name attributes {...} { ops }`.
@@ -80,17 +80,17 @@ pub enum Element {
     },
     /// One declared successor.
     Successor(usize),
-    /// Types, and what they are if a text does not say.
-    Types(Of, Option<KnownType>),
+    /// Types, with the default for omitted ones.
+    Types(PartRef, Option<KnownType>),
     /// `(types) -> types`.
-    FunctionalType(Of, Of),
-    /// `-> types`, in parentheses if so asked or needed.
-    ArrowTypes(Of, bool),
+    FunctionalType(PartRef, PartRef),
+    /// `-> types`; in parentheses if the flag is set or several types need them.
+    ArrowTypes(PartRef, bool),
     /// `%a : T, %b : U`.
     Typed(usize),
     /// One declared region. Its entry arguments have the names of these operands.
     Region(usize, Vec<usize>),
-    /// The name of the next argument of a region, which has the type of an operand.
+    /// The name of the next region argument, which has the type of an operand.
     Arg(usize, usize),
     /// `(%arg = %a, ...)`: arguments of a region and operands.
     Assign(usize, usize),
@@ -101,24 +101,24 @@ pub enum Element {
         /// Index of the deciding element.
         anchor: usize,
     },
-    /// A form in code.
+    /// A form implemented by code.
     Custom(Custom),
 }
 
 /// A parsed format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// As declared.
+    /// The text as declared.
     pub text: &'static str,
     /// Its pieces.
     pub elements: Vec<Element>,
-    /// Where types come from.
-    pub plan: Plan,
-    /// Indices of the declared attributes that are not in the dictionary.
+    /// Sources of the types.
+    pub plan: TypePlan,
+    /// Indices of the declared attributes that are written outside the dictionary.
     pub written_attrs: Vec<usize>,
 }
 
-/// Calls `f` for each element, groups before what is in them.
+/// Calls `f` for each element, groups before their elements.
 pub(crate) fn each(elements: &[Element], f: &mut dyn FnMut(&Element)) {
     for element in elements {
         f(element);

@@ -1,18 +1,19 @@
 //! The parser of the format language.
 
-use super::{Custom, Element, Format, Of, Plan, each};
+use super::{Custom, Element, Format, PartRef, TypePlan, each};
 use crate::dialects::def::OpDef;
 use crate::ir::KnownType;
 
 impl Format {
-    /// Parses a format for an op whose operands, results, attributes, successors and regions are declared already.
+    /// Parses a format for an op whose operands, results, attributes, successors and regions are declared
+    /// already.
     pub fn parse(text: &'static str, def: &OpDef) -> Result<Format, String> {
-        let mut parser = Parser { rest: text.trim_start(), def };
+        let mut parser = FormatParser { rest: text.trim_start(), def };
         let elements = parser.elements()?;
         if !parser.rest.is_empty() {
             return Err(format!("unexpected `{}`", parser.rest));
         }
-        let plan = Plan::find(&elements, def)?;
+        let plan = TypePlan::find(&elements, def)?;
         let mut written_attrs = Vec::new();
         each(&elements, &mut |e| match e {
             Element::Attr(i) => written_attrs.push(*i),
@@ -28,12 +29,12 @@ impl Format {
     }
 }
 
-struct Parser<'a> {
+struct FormatParser<'a> {
     rest: &'static str,
     def: &'a OpDef,
 }
 
-impl Parser<'_> {
+impl FormatParser<'_> {
     fn eat(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -192,14 +193,14 @@ impl Parser<'_> {
     }
 
     /// `operands`, `results` or `$name`.
-    fn of(&mut self) -> Result<Of, String> {
+    fn of(&mut self) -> Result<PartRef, String> {
         if self.eat("$") {
             let name = self.name();
             return self.def.value_named(name).ok_or_else(|| format!("`type(${name})`: not declared"));
         }
         match self.name() {
-            "operands" => Ok(Of::Operands),
-            "results" => Ok(Of::Results),
+            "operands" => Ok(PartRef::Operands),
+            "results" => Ok(PartRef::Results),
             other => Err(format!("`type({other})` is not known")),
         }
     }

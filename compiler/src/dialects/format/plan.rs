@@ -1,41 +1,41 @@
-//! From what a form writes to the types of all operands and results.
+//! Type inference plans: from the written types to the types of all operands and results.
 
-use super::{Element, Of, each};
+use super::{Element, PartRef, each};
 use crate::dialects::def::{Arity, OpDef};
 use crate::dialects::types::{TypeFn, TypeSource};
 use crate::ir::Traits;
 use crate::ir::{KnownType, TypeId};
 
-/// Where the types of one operand or result come from.
+/// Origin of the types of one operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The form writes them, by themselves or in a list of all.
+pub enum TypeOrigin {
+    /// Written by the form, alone or in a list of all.
     Written,
-    /// The form may write them; else they are this one.
+    /// Written by the form, or else this default.
     WrittenOr(TypeId),
-    /// There is only one that the definition allows.
+    /// The only type that the definition allows.
     Only(TypeId),
-    /// They follow from others.
+    /// Inferred from another part.
     Rule(TypeFn, TypeSource),
 }
 
-/// All sources, in an order in which each one's own source has come before.
+/// The sources of all types, in an order in which each comes after its own source.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct TypePlan {
     /// The declared operands and results.
-    pub steps: Vec<(Of, Source)>,
-    /// Every type is the only one: the common case.
+    pub steps: Vec<(PartRef, TypeOrigin)>,
+    /// True if every type is the only allowed one: the common case.
     pub all_only: bool,
-    /// And the form is the operands, with or without a dictionary.
+    /// True if, in addition, the form is the operands, with or without a dictionary.
     pub operands_only: bool,
-    /// `results` are written as one list.
+    /// True if `results` are written as one list.
     pub all_results: bool,
 }
 
-impl Plan {
+impl TypePlan {
     /// Finds a source for every type.
-    pub(super) fn find(elements: &[Element], def: &OpDef) -> Result<Plan, String> {
-        let mut written: Vec<(Of, Option<KnownType>)> = Vec::new();
+    pub(super) fn find(elements: &[Element], def: &OpDef) -> Result<TypePlan, String> {
+        let mut written: Vec<(PartRef, Option<KnownType>)> = Vec::new();
         let mut in_code = false;
         each(elements, &mut |e| match e {
             Element::Custom(_) => in_code = true,
@@ -44,29 +44,30 @@ impl Plan {
                 written.extend([(*a, None), (*b, None)]);
             }
             Element::ArrowTypes(of, _) => written.push((*of, None)),
-            Element::Typed(i) => written.push((Of::Operand(*i), None)),
+            Element::Typed(i) => written.push((PartRef::Operand(*i), None)),
             _ => {}
         });
-        let all = |of: Of| written.iter().any(|(w, _)| *w == of);
-        let mut steps: Vec<(Of, Source)> = Vec::new();
-        let slots = (0..def.operands.len()).map(Of::Operand).chain((0..def.results.len()).map(Of::Result));
-        let mut left: Vec<Of> = Vec::new();
+        let all = |of: PartRef| written.iter().any(|(w, _)| *w == of);
+        let mut steps: Vec<(PartRef, TypeOrigin)> = Vec::new();
+        let slots =
+            (0..def.operands.len()).map(PartRef::Operand).chain((0..def.results.len()).map(PartRef::Result));
+        let mut left: Vec<PartRef> = Vec::new();
         for slot in slots {
-            let list = if matches!(slot, Of::Operand(_)) { Of::Operands } else { Of::Results };
-            let one = matches!(slot, Of::Operand(_)) || def.arity(slot) == Some(Arity::One);
+            let list = if matches!(slot, PartRef::Operand(_)) { PartRef::Operands } else { PartRef::Results };
+            let one = matches!(slot, PartRef::Operand(_)) || def.arity(slot) == Some(Arity::One);
             let default = def.type_rule(slot).and_then(|rule| match rule.from {
                 TypeSource::Default(known) => Some(known),
                 TypeSource::Value(_) | TypeSource::Attr(_) => None,
             });
             let source = match written.iter().find(|(of, _)| *of == slot) {
                 Some((_, assumed)) => {
-                    assumed.or(default).map_or(Source::Written, |k| Source::WrittenOr(k.id()))
+                    assumed.or(default).map_or(TypeOrigin::Written, |k| TypeOrigin::WrittenOr(k.id()))
                 }
-                None if all(list) => Source::Written,
+                None if all(list) => TypeOrigin::Written,
                 None => match def.only_type(slot) {
-                    Some(ty) if one => Source::Only(ty),
-                    // What only a piece of code knows.
-                    _ if in_code && def.type_rule(slot).is_none() => Source::Written,
+                    Some(ty) if one => TypeOrigin::Only(ty),
+                    // The code of a custom element sets these types.
+                    _ if in_code && def.type_rule(slot).is_none() => TypeOrigin::Written,
                     _ => {
                         left.push(slot);
                         continue;
@@ -79,13 +80,13 @@ impl Plan {
             let found =
                 left.iter().enumerate().find_map(|(at, slot)| Some((at, rule_for(*slot, &steps, def)?)));
             let Some((at, source)) = found else {
-                let what = if matches!(left[0], Of::Operand(_)) { "operand" } else { "result" };
+                let what = if matches!(left[0], PartRef::Operand(_)) { "operand" } else { "result" };
                 let name = def.value_name(left[0]).unwrap_or_default();
                 return Err(format!("the type of {what} `{name}` is not written"));
             };
             steps.push((left.remove(at), source));
         }
-        let all_only = steps.iter().all(|(_, s)| matches!(s, Source::Only(_)))
+        let all_only = steps.iter().all(|(_, s)| matches!(s, TypeOrigin::Only(_)))
             && def.operands.iter().all(|o| o.arity == Arity::One);
         let operands_only = all_only
             && def.regions.is_empty()
@@ -96,25 +97,25 @@ impl Plan {
                 }
                 _ => false,
             };
-        Ok(Plan { steps, all_only, operands_only, all_results: all(Of::Results) })
+        Ok(TypePlan { steps, all_only, operands_only, all_results: all(PartRef::Results) })
     }
 }
 
-/// A rule by which the types of `slot` follow from something known.
-fn rule_for(slot: Of, known: &[(Of, Source)], def: &OpDef) -> Option<Source> {
+/// A rule that infers the types of `slot` from a known part.
+fn rule_for(slot: PartRef, known: &[(PartRef, TypeOrigin)], def: &OpDef) -> Option<TypeOrigin> {
     let is_known = |from: &TypeSource| match from {
         TypeSource::Value(slot) => known.iter().any(|(k, _)| k == slot),
         TypeSource::Attr(_) => true,
         TypeSource::Default(_) => false,
     };
     if let Some(rule) = def.type_rules.iter().find(|r| r.of == slot && is_known(&r.from)) {
-        return Some(Source::Rule(rule.by, rule.from));
+        return Some(TypeOrigin::Rule(rule.by, rule.from));
     }
     let everything = def.traits.has(Traits::SAME_TYPE);
-    let operands = def.traits.has(Traits::SAME_OPERANDS) && matches!(slot, Of::Operand(_));
-    // The first one that surely has a type.
+    let operands = def.traits.has(Traits::SAME_OPERANDS) && matches!(slot, PartRef::Operand(_));
+    // The first part that surely has a type.
     let same = known.iter().map(|(k, _)| *k).find(|k| {
-        def.arity(*k) == Some(Arity::One) && (everything || operands && matches!(k, Of::Operand(_)))
+        def.arity(*k) == Some(Arity::One) && (everything || operands && matches!(k, PartRef::Operand(_)))
     })?;
-    Some(Source::Rule(TypeFn::Same, TypeSource::Value(same)))
+    Some(TypeOrigin::Rule(TypeFn::Same, TypeSource::Value(same)))
 }

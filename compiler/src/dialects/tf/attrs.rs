@@ -1,4 +1,4 @@
-//! The attributes of `tf` ops, as the tensor library reads them.
+//! Conversion of the attributes of `tf` ops to the tensor library's values and back.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use befrost_tensor::{DType, HostTensor, Shape};
 use super::{element, n_data_operands, n_data_results, tensor, type_of};
 use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeKind, ValueId};
 
-/// `#tf_type.shape<2x?>`, of which this stands before the dimensions.
+/// Prefix of `#tf_type.shape<2x?>` before the dimensions.
 const SHAPE: &str = "tf_type.shape<";
 
-/// A shape as an attribute; -1 is an unknown dimension, nothing an unknown rank.
+/// A shape as an attribute. -1 is an unknown dimension, `None` an unknown rank.
 pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
     let dims = match dims {
         None => "*".to_owned(),
@@ -27,8 +27,8 @@ pub fn shape_attr(cx: &mut Context, dims: Option<&[i64]>) -> AttrId {
     cx.attr_id(AttrKind::Opaque { text, ty: None })
 }
 
-/// A constant as a tensor, if its elements are numbers: one that cannot be written, without a copy where the
-/// constant is large and its address suits the elements.
+/// A constant with numeric elements as a read-only tensor. It shares the bytes of a large constant whose
+/// address has the alignment of the elements; else it is a copy.
 pub fn dense_tensor(cx: &Context, attr: AttrId, allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
     let (dtype, shape, splat, data) = dense(cx, attr)?;
     if splat {
@@ -41,7 +41,7 @@ pub fn dense_tensor(cx: &Context, attr: AttrId, allocator: &Arc<dyn Allocator>) 
     HostTensor::from_buffer(dtype, shape, buffer).ok()
 }
 
-/// The numbers of a constant of i32 or i64 with at most `max` elements.
+/// The numbers of an i32 or i64 constant with at most `max` elements.
 pub fn dense_ints(cx: &Context, attr: AttrId, max: usize) -> Option<Vec<i64>> {
     let (dtype, shape, splat, data) = dense(cx, attr)?;
     let n = shape.num_elements();
@@ -55,7 +55,7 @@ pub fn dense_ints(cx: &Context, attr: AttrId, max: usize) -> Option<Vec<i64>> {
     }
 }
 
-/// The number that all elements of a constant are, as f64.
+/// The value of a splat constant, as f64.
 pub fn dense_splat(cx: &Context, attr: AttrId) -> Option<f64> {
     let AttrKind::Dense { ty, splat, data } = cx.attr(attr) else { return None };
     let dtype = type_of(cx, *ty)?.0.dtype()?;
@@ -65,8 +65,7 @@ pub fn dense_splat(cx: &Context, attr: AttrId) -> Option<f64> {
     befrost_tensor::tf::element_as_f64(dtype, data)
 }
 
-/// Element type and shape of a constant whose elements are numbers, whether one element stands for all, and
-/// the bytes.
+/// Element type, shape, splat flag and bytes of a constant with numeric elements.
 fn dense(cx: &Context, attr: AttrId) -> Option<(DType, Shape, bool, &Blob)> {
     let AttrKind::Dense { ty, splat, data } = cx.attr(attr) else { return None };
     let (Some(dims), _) = cx.ty(*ty).shaped()? else { return None };
@@ -82,7 +81,7 @@ fn read_ints(bytes: &[u8], size: usize) -> impl Iterator<Item = i64> {
     })
 }
 
-/// A tensor as a constant, which shares its bytes if they are many: nothing can write them from now on.
+/// A tensor as a constant. A large one shares its bytes, which are immutable from then on.
 pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     let elem = element(cx, Type::Dense(x.dtype()), false);
     let dims: Vec<i64> = x.shape().dims().iter().map(|&dim| dim as i64).collect();
@@ -94,13 +93,13 @@ pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     Some(cx.attr_id(AttrKind::Dense { ty, splat, data }))
 }
 
-/// The attributes of an op that are written.
+/// The attributes that an op has in the IR.
 pub struct IrAttrs<'m> {
     m: &'m Module,
     op: OpId,
 }
 
-/// The attributes of an op, with those that follow from types.
+/// The attributes of an op, including those derived from types.
 pub fn attrs_of<'m>(m: &'m Module, op: OpId, signature: &'m Signature) -> Derived<'m, IrAttrs<'m>> {
     let ty = |value: ValueId| type_of(&m.cx, m.value_type(value)).map(|(ty, _)| ty);
     let inputs = m.operands(op).take(n_data_operands(m, op)).map(ty).collect();

@@ -1,18 +1,22 @@
-//! `tf`: the op graph. TensorFlow's operators on values of type `tensor<...>`, with TensorFlow's names, attributes and order of operands.
+//! `tf`: the op graph. TensorFlow's operators on values of type `tensor<...>`, with TensorFlow's names,
+//! attributes and order of operands.
 //!
 //! ```text
-//! %2 = "tf.Conv2D"(%0, %1) {strides = [1, 2, 2, 1], padding = "SAME"} : (tensor<?x8x8x1xf32>, tensor<3x3x1x16xf32>) -> tensor<?x4x4x16xf32>
-//! %3, %done = "tf.ReadVariableOp"(%v, %after) : (tensor<!tf_type.resource>, !tfrt.chain) -> (tensor<4xf32>, !tfrt.chain)
+//! %2 = "tf.Conv2D"(%0, %1) {strides = [1, 2, 2, 1], padding = "SAME"}
+//!     : (tensor<?x8x8x1xf32>, tensor<3x3x1x16xf32>) -> tensor<?x4x4x16xf32>
+//! %3, %done = "tf.ReadVariableOp"(%v, %after)
+//!     : (tensor<!tf_type.resource>, !tfrt.chain) -> (tensor<4xf32>, !tfrt.chain)
 //! ```
 //!
-//! The table is made of the tensor library's rows, since folding and kernels need them too. Attributes that types say
-//! already (`T`, `N`, `Tin`) are not written; those that are not written have TensorFlow's defaults.
+//! The table is generated from the tensor library's rows, which folding and kernels use as well. Attributes
+//! derived from types (`T`, `N`, `Tin`) are not written. Other omitted attributes have TensorFlow's defaults.
 //!
-//! Any op may have control edges: operands of type `!tfrt.chain` behind the others, for which it waits, and one more result of that type, which is
-//! there when the op has completed. An error crosses them.
+//! Any op may have control edges: operands of type `!tfrt.chain` behind the others, for which it waits, and
+//! one more result of that type, which becomes available when the op has completed. Control edges propagate
+//! errors.
 //!
-//! Types: `tensor<2x?xf32>`, `tensor<*x!tf_type.string>`, `!tf_type.resource`, `!tf_type.variant`; `tensor<4x!tf_type.f32ref>` is a reference to a
-//! variable that holds f32.
+//! Types: `tensor<2x?xf32>`, `tensor<*x!tf_type.string>`, `!tf_type.resource`, `!tf_type.variant`;
+//! `tensor<4x!tf_type.f32ref>` is a reference to a variable that holds f32.
 
 mod attrs;
 mod types;
@@ -31,10 +35,11 @@ use super::{
 use crate::diag::Diagnostic;
 use crate::ir::{KnownType, Module, OpId, TypeId, ValueId};
 
-/// Reads what a reference to a variable refers to.
+/// The op that reads the variable behind a reference.
 pub const READ_REF: &str = "tf._ReadRef";
 
-/// The attribute that says where the results of an operator lie: whether in place, then offset and size of each one.
+/// The attribute with the memory plan of an operator's results: whether in place, then offset and size of
+/// each one.
 pub const MEMORY: &str = "memory";
 
 /// The row of an op's operator.
@@ -42,12 +47,12 @@ pub fn row(m: &Module, op: OpId) -> Option<&'static OpRow> {
     m.def(op)?.row
 }
 
-/// The operator of an op, if it is one of the standard tables.
+/// The operator of an op, if it is in the standard tables.
 pub fn operator(m: &Module, op: OpId) -> Option<Op> {
     row(m, op)?.op
 }
 
-/// Whether an op's results are its operands, whatever these are.
+/// True if an op returns its operands unchanged, of any types.
 pub fn is_passing(m: &Module, op: OpId) -> bool {
     row(m, op).is_some_and(|row| row.has(RowTraits::PASSING))
 }
@@ -62,11 +67,11 @@ pub fn op_of(name: &str) -> Option<&str> {
 pub enum Control {
     /// Calls the function `f`.
     Call,
-    /// Calls `then_branch` or `else_branch`, by operand 0.
+    /// Calls `then_branch` or `else_branch`, selected by operand 0.
     If,
-    /// Calls one of `branches`, by operand 0.
+    /// Calls one of `branches`, selected by operand 0.
     Case,
-    /// Calls `body` as long as `cond` holds.
+    /// Calls `body` while `cond` holds.
     While,
 }
 
@@ -83,7 +88,7 @@ impl Control {
     }
 }
 
-/// Whether an attribute follows from the types of operands and results, so that it need not be written.
+/// True if an attribute is derived from the types of operands and results, so that it is not written.
 pub fn is_derived(signature: &Signature, attr: &str) -> bool {
     signature.inputs.iter().chain(&signature.outputs).any(|arg| {
         let of_type = match arg.ty {
@@ -94,12 +99,12 @@ pub fn is_derived(signature: &Signature, attr: &str) -> bool {
     })
 }
 
-/// How many of an op's operands are data; behind them may stand an arena for its results, and control edges.
+/// Number of data operands of an op. An arena for its results and control edges may follow them.
 pub fn n_data_operands(m: &Module, op: OpId) -> usize {
     data(m, m.operands(op))
 }
 
-/// How many of an op's results are data; behind them stands its completion, if somebody wants it.
+/// Number of data results of an op. The completion chain may follow them.
 pub fn n_data_results(m: &Module, op: OpId) -> usize {
     data(m, m.results(op))
 }
@@ -110,7 +115,7 @@ fn data(m: &Module, values: impl ExactSizeIterator<Item = ValueId> + DoubleEnded
     n - values.rev().take_while(|&value| is_more(m.value_type(value))).count()
 }
 
-/// How many of an op's operands, the last ones, are control edges.
+/// Number of control edges of an op, which are its last operands.
 pub fn n_control_edges(m: &Module, op: OpId) -> usize {
     m.operands(op).rev().take_while(|&value| m.value_type(value) == KnownType::Chain.id()).count()
 }
@@ -156,7 +161,7 @@ pub(super) fn ops(r: &mut Registry) {
     );
 }
 
-/// Control flow whose branches are regions, which `tf-outline-regions` makes functions of.
+/// Adds control flow with regions, which `tf-outline-regions` turns into functions.
 fn with_regions(r: &mut Registry) {
     let def = |name: &str, summary| {
         let mut def = blank(name, summary)
@@ -192,7 +197,7 @@ fn with_regions(r: &mut Registry) {
     );
 }
 
-/// Regions take what the op says, and yield what it says.
+/// Checks that regions have the op's operands as arguments and yield its results.
 fn verify_regions(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let n_data = n_data_operands(m, op);
     let is_loop = m.op_name_str(op) == "tf.WhileRegion";
@@ -221,14 +226,14 @@ fn verify_regions(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
 }
 
-/// An op of any operands.
+/// An op with any operands and results.
 fn blank(name: &str, summary: &'static str) -> OpDef {
     OpDef::new(name, summary)
         .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
         .control_edges()
 }
 
-/// Adds the op of an operator, which may be one of another crate.
+/// Adds the op of an operator, possibly of another crate.
 pub fn add(r: &mut Registry, row: &'static OpRow) {
     let def = blank(row.op_name, row.summary())
         .result_with("outputs", T::Any, Arity::Variadic)
@@ -243,7 +248,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         };
         def.optional_attr(attr.name, kind)
     });
-    // The places of results that `tf-plan-memory` chooses.
+    // The placement of results by `tf-plan-memory`.
     let def = if row.has_function() { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
     let def = match row.effect() {
         Effect::Pure => def.pure(),
@@ -254,7 +259,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
     r.add(if row.has_kernel() { def.kernel() } else { def });
 }
 
-/// The numbers and types of operands and results are those of the signature.
+/// Checks numbers and types of operands and results against the signature.
 fn verify(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     let Some(signature) = row(m, op).map(OpRow::signature) else { return };
     let attrs = attrs_of(m, op, signature);

@@ -1,16 +1,16 @@
-//! TensorFlow's types and the IR's.
+//! Conversion between TensorFlow's types and the IR's.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
 
 use crate::ir::{Context, DYNAMIC, KnownType, Signedness, TypeId, TypeKind};
 
-/// The prefix of types that only TensorFlow has.
+/// The prefix of types that exist in TensorFlow only.
 const PREFIX: &str = "tf_type.";
 /// The suffix of references to variables.
 const REF: &str = "ref";
 
-/// The numbers: the name in types of references, and the type.
+/// The numeric types, with their names in reference types.
 const NUMBERS: [(DType, &str); 15] = [
     (DType::I1, "bool"),
     (DType::I8, "int8"),
@@ -29,7 +29,7 @@ const NUMBERS: [(DType, &str); 15] = [
     (DType::Complex128, "complex128"),
 ];
 
-/// The type of an element, or of a reference to a variable of such elements.
+/// The IR type of an element, or of a reference to a variable of such elements.
 pub fn element(cx: &mut Context, ty: Type, is_ref: bool) -> TypeId {
     let suffix = if is_ref { REF } else { "" };
     let name = match ty {
@@ -46,7 +46,7 @@ fn number(cx: &mut Context, dtype: DType) -> TypeId {
     known(dtype).map_or_else(|| cx.integer(16, Signedness::Unsigned), KnownType::id)
 }
 
-/// The type of fixed id; all but `ui16` have one.
+/// The type of fixed id; only `ui16` has none.
 fn known(dtype: DType) -> Option<KnownType> {
     let known = match dtype {
         DType::UI8 => KnownType::UI8,
@@ -68,7 +68,8 @@ fn known(dtype: DType) -> Option<KnownType> {
     Some(known)
 }
 
-/// What the elements of a type are, and whether it is a reference to a variable of such elements; nothing if TensorFlow has no such type.
+/// The TensorFlow type of an element type, and whether it is a reference to a variable of such elements.
+/// `None` if TensorFlow has no such type.
 pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
     let ty = cx.element(ty);
     let plain = |dtype| Some((Type::Dense(dtype), false));
@@ -95,7 +96,7 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
     }
 }
 
-/// A tensor type; -1 is an unknown dimension, no shape an unknown rank.
+/// A tensor type. -1 is an unknown dimension, no shape an unknown rank.
 pub fn tensor(cx: &mut Context, shape: Option<&[i64]>, elem: TypeId) -> TypeId {
     let shape = shape.map(|dims| dims.iter().map(|&dim| if dim < 0 { DYNAMIC } else { dim }).collect());
     cx.type_id(TypeKind::Tensor { shape, elem, encoding: None })

@@ -10,7 +10,7 @@ use crate::rewrite::{Change, Pattern, Rewriter};
 pub const EXTSI_OF_EXTUI: Pattern = Pattern { name: "extsi-of-extui", benefit: 1, rewrite: extsi_of_extui };
 /// `trunci(ext(x))` is a shorter extension if the result is wider than `x`.
 pub const TRUNC_OF_EXT: Pattern = Pattern { name: "trunci-of-extension", benefit: 1, rewrite: trunc_of_ext };
-/// `trunci(x >> n)` needs no sign if the sign's copies are cut off.
+/// `trunci` of `x >> n` may shift logically if the copies of the sign are truncated.
 pub const TRUNC_OF_SHRSI: Pattern =
     Pattern { name: "trunci-shrsi-to-shrui", benefit: 1, rewrite: trunc_of_shrsi };
 /// `index_cast(extsi(x))` is `index_cast(x)`.
@@ -20,7 +20,7 @@ pub const INDEX_CAST_OF_EXTSI: Pattern =
 pub const INDEX_CASTUI_OF_EXTUI: Pattern =
     Pattern { name: "index-castui-of-extui", benefit: 1, rewrite: index_castui_of_extui };
 
-/// What the cast called `name` that is the operand of `op` casts.
+/// The operand of the cast called `name` that defines the operand of `op`.
 fn inner(m: &Module, op: OpId, name: &str) -> Option<ValueId> {
     defined_by(m, m.operands(op).next()?, name).and_then(|op| m.operands(op).next())
 }

@@ -1,6 +1,6 @@
 //! Patterns of branches (`cf`) and of `scf.if`.
 //!
-//! Merging a block into its only predecessor is the work of `rewrite/simplify.rs`, which knows the predecessors.
+//! Merging a block into its only predecessor is done in `rewrite/simplify.rs`, which has the predecessors.
 
 use super::{int_constant, make, truth};
 use crate::dialects::{cf, scf};
@@ -13,23 +13,23 @@ use rustc_hash::FxHashSet;
 /// A conditional branch on a constant is a branch.
 pub const COND_BR_CONSTANT: Pattern =
     Pattern { name: "cond-br-constant", benefit: 2, rewrite: cond_br_constant };
-/// A conditional branch to one block is a branch; what it gives may depend on the condition.
+/// A conditional branch with equal destinations is a branch; its operands may be selects on the condition.
 pub const COND_BR_SAME: Pattern =
     Pattern { name: "cond-br-identical-successors", benefit: 1, rewrite: cond_br_same };
-/// A branch to a block that only branches goes where that goes.
+/// A branch to a block that only branches goes to the destination of that branch.
 pub const PASS_THROUGH: Pattern = Pattern { name: "branch-pass-through", benefit: 1, rewrite: pass_through };
-/// A switch on a constant is a branch, and so is one without cases.
+/// A switch on a constant, or without cases, is a branch.
 pub const SWITCH_CONSTANT: Pattern =
     Pattern { name: "switch-constant", benefit: 2, rewrite: switch_constant };
-/// What is true need not be asserted.
+/// An assertion of `true` is erased.
 pub const ASSERT_TRUE: Pattern = Pattern { name: "assert-true", benefit: 1, rewrite: assert_true };
-/// `scf.if` gives only what is used.
+/// Unused results of `scf.if` are dropped.
 pub const IF_UNUSED: Pattern = Pattern { name: "if-unused-results", benefit: 1, rewrite: if_unused };
-/// `scf.if` on a constant is the one region.
+/// `scf.if` on a constant is replaced by one of its regions.
 pub const IF_CONSTANT: Pattern = Pattern { name: "if-constant", benefit: 2, rewrite: if_constant };
-/// In the regions of `scf.if` the condition is known.
+/// In the regions of `scf.if` the condition is constant.
 pub const IF_CONDITION: Pattern = Pattern { name: "if-condition-inside", benefit: 1, rewrite: if_condition };
-/// What `scf.if` gives from outside of it is a select.
+/// A result of `scf.if` that yields values from outside is a select.
 pub const IF_TO_SELECT: Pattern = Pattern { name: "if-to-select", benefit: 1, rewrite: if_to_select };
 
 fn forwarded(m: &Module, op: OpId, successor: usize) -> Option<Vec<ValueId>> {
@@ -108,10 +108,11 @@ fn select(r: &mut Rewriter<'_>, op: OpId, condition: ValueId, yes: ValueId, no: 
     r.ir().result(select, 0)
 }
 
-/// Chains of blocks that only branch are not followed further; a program has no longer ones but by malice.
+/// Longest chain of forwarding blocks that is followed. Only malicious programs have longer ones.
 const MAX_HOPS: usize = 1000;
 
-/// Where a block that only branches leads, with what, if it is given `values`. Nothing if that is round and round.
+/// Final destination and operands of a chain of blocks that only branch, entered with `values`. `None` for a
+/// cycle.
 fn through(m: &Module, block: BlockId, values: Vec<ValueId>) -> Option<(BlockId, Vec<ValueId>)> {
     let (mut at, mut given) = (block, values);
     let mut seen = FxHashSet::from_iter([block]);
@@ -129,7 +130,7 @@ fn hop(m: &Module, block: BlockId, values: &[ValueId]) -> Option<(BlockId, Vec<V
     let only = m.first_op(block)?;
     let br = cf::Br::of(m, only)?;
     let args = m.args(block);
-    // The block's arguments are used here only.
+    // The block's arguments have no other uses.
     let local = args.iter().all(|a| m.users(*a).all(|(user, _)| user == only));
     if !local || args.len() != values.len() {
         return None;
@@ -156,7 +157,7 @@ fn pass_through(r: &mut Rewriter<'_>, op: OpId) -> Change {
     Change::Unchanged
 }
 
-/// Gives successor `i` of a `cf.cond_br` another block.
+/// Replaces successor `i` of a `cf.cond_br` by another block.
 fn retarget(r: &mut Rewriter<'_>, op: OpId, i: usize, to: BlockId, values: Vec<ValueId>) -> Change {
     let m = r.ir();
     let Some(view) = cf::CondBr::of(m, op) else { return Change::Unchanged };
@@ -195,7 +196,7 @@ fn if_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let Some(yes) = truth(m, view.condition(m)) else { return Change::Unchanged };
     let taken = if yes { view.then_region(m) } else { view.else_region(m) };
     if m.blocks_of(taken).is_empty() {
-        // No else: nothing is given.
+        // Without an else region there are no results.
         if m.n_results(op) > 0 {
             return Change::Unchanged;
         }
@@ -206,7 +207,7 @@ fn if_constant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     inline(r, op, block, end, &[])
 }
 
-/// Puts a block in place of an op, whose results are what the block's terminator gives.
+/// Inlines a block before an op, whose results are replaced by the operands of the block's terminator.
 pub(super) fn inline(r: &mut Rewriter<'_>, op: OpId, block: BlockId, end: OpId, args: &[ValueId]) -> Change {
     let m = r.ir();
     if m.n_operands(end) != m.n_results(op) || m.args(block).len() != args.len() {
@@ -243,7 +244,7 @@ fn if_condition(r: &mut Rewriter<'_>, op: OpId) -> Change {
     Change::Unchanged
 }
 
-/// Is an op somewhere in a region?
+/// True if an op is nested in a region.
 fn is_inside(m: &Module, op: OpId, region: RegionId) -> bool {
     let mut at = m.parent_region(op);
     while let Some(found) = at {

@@ -1,4 +1,4 @@
-//! Patterns of the integer ops of `arith`: they make new ops, which folders cannot.
+//! Patterns of the integer ops of `arith` that create ops.
 
 use super::{attr_with, constant, int_op, matched};
 use crate::fold::compare::{CmpI, negated};
@@ -7,26 +7,26 @@ use crate::fold::{constant_of, defined_by, int_value, operands_of};
 use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// `(x + a) + b`, `(x - a) + b`, `(a - x) + b`: one constant.
+/// Combines the constants of `(x + a) + b`, `(x - a) + b`, `(a - x) + b`.
 pub const ADD_CONSTANTS: Pattern = Pattern { name: "addi-constants", benefit: 1, rewrite: add_constants };
 /// `x + y * -1` is `x - y`.
 pub const ADD_NEGATIVE: Pattern = Pattern { name: "addi-negative", benefit: 1, rewrite: add_negative };
-/// Differences with sums and differences of constants.
+/// Combines the constants of differences with sums and differences.
 pub const SUB_CONSTANTS: Pattern = Pattern { name: "subi-constants", benefit: 1, rewrite: sub_constants };
 /// `(a - b) - a` is `0 - b`.
 pub const SUB_SELF: Pattern = Pattern { name: "subi-self", benefit: 1, rewrite: sub_self };
-/// `(x * a) * b`: one constant.
+/// Combines the constants of `(x * a) * b`.
 pub const MUL_CONSTANTS: Pattern = Pattern { name: "muli-constants", benefit: 1, rewrite: mul_constants };
 /// `ext(x) & ext(y)` is `ext(x & y)`; the same for `|` and `^`.
 pub const BITWISE_OF_EXT: Pattern =
     Pattern { name: "bitwise-of-extension", benefit: 1, rewrite: bitwise_of_extension };
 /// `cmpi ^ true` is the inverse comparison.
 pub const NOT_OF_COMPARE: Pattern = Pattern { name: "xori-not-cmpi", benefit: 1, rewrite: not_of_compare };
-/// A comparison of two extensions compares what they extend.
+/// A comparison of two extensions is a comparison of their operands.
 pub const COMPARE_EXT: Pattern = Pattern { name: "cmpi-extension", benefit: 1, rewrite: compare_extensions };
-/// A sum whose overflow nobody asks for.
+/// A sum whose overflow is unused is `addi`.
 pub const PLAIN_SUM: Pattern = Pattern { name: "addui-extended-to-addi", benefit: 1, rewrite: plain_sum };
-/// A product whose high half nobody asks for.
+/// A product whose high half is unused is `muli`.
 pub const PLAIN_PRODUCT: Pattern =
     Pattern { name: "muli-extended-to-muli", benefit: 1, rewrite: plain_product };
 
@@ -68,7 +68,7 @@ fn add_constants(r: &mut Rewriter<'_>, op: OpId) -> Change {
     })
 }
 
-/// The flags of `x + (a + b)`: those of both sums, as far as `a + b` itself keeps them.
+/// The flags of `x + (a + b)`: the common flags of both sums that hold for `a + b` itself.
 fn kept_flags(m: &Module, op: OpId, inner: ValueId, a: ValueId, b: ValueId) -> Option<u32> {
     let flags = |op: OpId| {
         let attr = m.attr_named(op, "overflowFlags")?;

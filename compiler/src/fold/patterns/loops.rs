@@ -7,12 +7,12 @@ use crate::fold::int_value;
 use crate::ir::{OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// A loop that never runs is its initial values; one that runs once is its body.
+/// A loop without iterations is replaced by its initial values, a loop with one iteration by its body.
 pub const FOR_TRIVIAL: Pattern = Pattern { name: "for-trivial", benefit: 2, rewrite: for_trivial };
-/// A value that a loop only hands on is not carried around.
+/// A loop-carried value that never changes is replaced by its initial value.
 pub const FOR_INVARIANT: Pattern =
     Pattern { name: "for-invariant-argument", benefit: 1, rewrite: for_invariant };
-/// A loop whose condition is false at once is what comes before it.
+/// A loop whose condition is initially false is replaced by its `before` region.
 pub const WHILE_FALSE: Pattern = Pattern { name: "while-false", benefit: 2, rewrite: while_false };
 
 fn for_trivial(r: &mut Rewriter<'_>, op: OpId) -> Change {
@@ -51,7 +51,7 @@ fn for_invariant(r: &mut Rewriter<'_>, op: OpId) -> Change {
     if args.len() != n + 1 || inits.len() != n || given.len() != n {
         return Change::Unchanged;
     }
-    // Handed on as it came, or begun with and replaced by the same value from outside.
+    // The argument itself, or the initial value itself, which is defined outside.
     let stays = |i: usize| given[i] == args[i + 1] || given[i] == inits[i];
     let kept: Vec<usize> = (0..n).filter(|i| !stays(*i)).collect();
     if kept.len() == n {
@@ -90,7 +90,7 @@ fn while_false(r: &mut Rewriter<'_>, op: OpId) -> Change {
         return Change::Unchanged;
     }
     r.inline_block(block, op, &inits);
-    // Now with the initial values in place of the arguments.
+    // With the initial values in place of the arguments.
     let values: Vec<ValueId> = condition.args(r.ir()).collect();
     r.erase(end);
     r.replace_op(op, &values);

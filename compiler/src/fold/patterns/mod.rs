@@ -1,8 +1,9 @@
-//! Canonicalization patterns: rewrites that make new ops. The op table names those of each op.
+//! Canonicalization patterns: rewrites that create ops. The op table lists the patterns of each op.
 //!
-//! A pattern is a constant with a name, so that the user can see and switch off single ones. Those of `arith` are here,
-//! by kind of op, and those of control flow in `control.rs`. Each makes the program smaller or brings it into the form
-//! on which other patterns and folders work; none undoes another, so that the driver ends.
+//! A pattern is a constant with a name, so that the user can list and disable single ones. The patterns of
+//! `arith` are in files by kind of op, those of control flow in `control.rs` and `loops.rs`. Each makes the
+//! program smaller or establishes the canonical form that other patterns and folders match. No pattern undoes
+//! another, so the driver terminates.
 
 pub mod casts;
 pub mod control;
@@ -20,7 +21,7 @@ use crate::dialects::Registry;
 use crate::ir::{AttrId, Module, OpId, TypeId, ValueId};
 use crate::rewrite::{At, Change, Rewriter};
 
-/// Gives the ops of `cf` and `scf` their patterns, which make ops of `arith`.
+/// Adds the patterns of `cf` and `scf` that create ops of `arith`.
 pub fn control_flow(r: &mut Registry) {
     r.extend("cf.br", &[control::PASS_THROUGH]);
     r.extend("cf.cond_br", &[control::COND_BR_CONSTANT, control::COND_BR_SAME, control::PASS_THROUGH]);
@@ -34,7 +35,7 @@ pub fn control_flow(r: &mut Registry) {
     r.extend("scf.while", &[loops::WHILE_FALSE]);
 }
 
-/// Replaces `op`, which has one result, by the op that `f` makes.
+/// Replaces `op`, which has one result, by the op that `f` creates.
 fn matched(r: &mut Rewriter<'_>, op: OpId, f: impl FnOnce(&mut Rewriter<'_>) -> Option<OpId>) -> Change {
     if r.ir().n_results(op) != 1 {
         return Change::Unchanged;
@@ -49,7 +50,7 @@ fn matched(r: &mut Rewriter<'_>, op: OpId, f: impl FnOnce(&mut Rewriter<'_>) -> 
     }
 }
 
-/// An op before `op`, of the type of its first operand.
+/// An op before `op`, with the type of its first operand.
 fn int_op(r: &mut Rewriter<'_>, op: OpId, name: &str, operands: &[ValueId]) -> OpId {
     let ty = operands.first().map(|v| r.ir().value_type(*v));
     make(r, op, name, operands, ty.as_slice(), &[])
@@ -81,7 +82,7 @@ fn compare(r: &mut Rewriter<'_>, op: OpId, predicate: CmpI, a: ValueId, b: Value
     make(r, op, "arith.cmpi", &[a, b], &[ty], &[("predicate", predicate)])
 }
 
-/// Gives a new op a set of flags.
+/// Sets the flags of a new op.
 fn attr_with(r: &mut Rewriter<'_>, op: OpId, name: &str, bits: u32) {
     let attr = crate::dialects::arith::OVERFLOW.attr(r.cx(), bits);
     let name = r.cx().str_id(name);
@@ -90,7 +91,7 @@ fn attr_with(r: &mut Rewriter<'_>, op: OpId, name: &str, bits: u32) {
     }
 }
 
-/// The constant that `f` makes of two constant values, before `op`.
+/// The constant that `f` computes from two constant values, before `op`.
 fn constant(
     r: &mut Rewriter<'_>,
     op: OpId,
@@ -115,7 +116,7 @@ fn int_constant(r: &mut Rewriter<'_>, op: OpId, ty: TypeId, bits: i128) -> Optio
     materialize(r, op, "arith", attr, ty)
 }
 
-/// True if the value is a constant truth value, and which.
+/// The value of a constant `i1`.
 fn truth(m: &Module, value: ValueId) -> Option<bool> {
     if m.value_type(value) != crate::ir::KnownType::I1.id() {
         return None;

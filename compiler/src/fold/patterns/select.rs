@@ -8,7 +8,7 @@ use crate::fold::{defined_by, int_value};
 use crate::ir::{KnownType, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// `select(c, x, select(c, a, b))` is `select(c, x, b)`, and the same in the other place.
+/// `select(c, x, select(c, a, b))` is `select(c, x, b)`, and likewise for the other operand.
 pub const NESTED: Pattern = Pattern { name: "select-nested", benefit: 1, rewrite: nested };
 /// `select(!c, a, b)` is `select(c, b, a)`.
 pub const OF_NOT: Pattern = Pattern { name: "select-not-condition", benefit: 1, rewrite: of_not };

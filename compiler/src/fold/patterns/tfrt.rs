@@ -1,11 +1,11 @@
-//! Patterns of `tfrt`. What they replace depends on the same operands, so that errors pass on as before.
+//! Patterns of `tfrt`. The replacement depends on the same operands, so errors propagate as before.
 
 use super::{make, matched};
 use crate::fold::{constant_of, materialize};
 use crate::ir::{OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
-/// `(x + a) + b` and `(x * a) * b` of integers: one constant.
+/// Combines the constants of `(x + a) + b` and `(x * a) * b` of integers.
 pub const CONSTANTS: Pattern = Pattern { name: "tfrt-constants", benefit: 1, rewrite: constants };
 
 fn constants(r: &mut Rewriter<'_>, op: OpId) -> Change {
@@ -22,7 +22,7 @@ fn constants(r: &mut Rewriter<'_>, op: OpId) -> Change {
     })
 }
 
-/// The constant that the op gives for two constants.
+/// The constant result of the op for two constants.
 fn fold_two(r: &mut Rewriter<'_>, op: OpId, a: ValueId, b: ValueId) -> Option<ValueId> {
     let constants = [constant_of(r.ir(), a), constant_of(r.ir(), b)];
     let attr = match r.would_fold(op, &constants)?.as_slice() {

@@ -1,4 +1,4 @@
-//! Values of attributes: what a NodeDef says, in the forms of the `tf` dialect.
+//! Values of attributes: from a NodeDef to the `tf` dialect.
 
 use super::tensor;
 use crate::dialects::tf;
@@ -7,10 +7,10 @@ use crate::import::proto::{AttrValue, NameAttrList, TensorShapeProto};
 use crate::ir::{AttrId, AttrKind, Context, KnownType, TypeId};
 use befrost_tensor::tf::op::{AttrKind as Kind, DefaultValue, Type};
 
-/// What a function is called here.
+/// The symbol of a function.
 pub(super) type Symbol<'a> = &'a mut dyn FnMut(&NameAttrList) -> Result<String, String>;
 
-/// A value as an attribute. Functions are not values of this kind: `symbol` says what they are called here.
+/// A value as an attribute. `symbol` resolves functions, which are no values of this kind.
 pub(super) fn attr(cx: &mut Context, value: &AttrValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     Ok(match value.value.as_ref().ok_or("an attribute without a value")? {
         Value::S(bytes) => string(cx, bytes),
@@ -54,7 +54,7 @@ pub(super) fn element(cx: &mut Context, code: i32) -> Result<TypeId, String> {
     Ok(tf::element(cx, ty, is_ref))
 }
 
-/// The dimensions of a shape, -1 for unknown ones; nothing if the rank is unknown.
+/// The dimensions of a shape, -1 for unknown ones; `None` if the rank is unknown.
 pub(super) fn dims(shape: &TensorShapeProto) -> Result<Option<Vec<i64>>, String> {
     const MAX_RANK: usize = 254;
     if shape.unknown_rank {

@@ -1,7 +1,8 @@
-//! Bodies: the nodes of a graph or a function, which of them are needed, and in which order.
+//! Bodies: the nodes of a graph or a function, the needed ones among them, and their order.
 //!
-//! References between nodes are texts. In a graph `name:2` is output 2 of a node, in a function `name:out:2` is number 2 of its output `out`, and
-//! a name alone is an argument; `^name` is a control edge in both.
+//! References between nodes are strings. In a graph `name:2` is output 2 of a node, in a function
+//! `name:out:2` is number 2 of its output `out`, and a name alone is an argument; `^name` is a control edge
+//! in both.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -11,28 +12,28 @@ use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
 
 /// The nodes of a graph or a function.
-pub(super) struct Body<'g> {
+pub(super) struct GraphBody<'g> {
     pub(super) nodes: &'g [NodeDef],
     index: HashMap<&'g str, usize>,
-    /// The name of the function; nothing for the graph.
+    /// The name of the function; `None` for the graph.
     pub(super) function: Option<&'g str>,
-    /// Names of the arguments of a function, and where they are: the first, and how many.
+    /// Arguments of a function by name: the number of the first one and the count.
     pub(super) args: HashMap<&'g str, (usize, usize)>,
     /// The tensors of a graph that are arguments.
     pub(super) feeds: HashMap<(usize, usize), usize>,
-    /// What attributes are that refer to those of the function.
+    /// The values of the attributes of the function, to which its nodes refer.
     pub(super) attrs: BTreeMap<String, AttrValue>,
 }
 
-/// Nodes, and for each the nodes that it needs.
+/// Nodes, each with the nodes that it needs.
 pub(super) type Needed = BTreeMap<usize, Vec<usize>>;
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference<'g> {
     /// An output of a node, by number.
     Output(usize, usize),
-    /// An output of a node, by name: one of it, or all.
+    /// An output of a node, by name: one value of it, or all.
     Named(usize, &'g str, Option<usize>),
     /// An argument.
     Arg(&'g str, Option<usize>),
@@ -41,7 +42,7 @@ pub(super) enum Reference<'g> {
 }
 
 impl Reference<'_> {
-    /// The node, if it is one.
+    /// The node, if the source is one.
     pub(super) fn node(self) -> Option<usize> {
         match self {
             Reference::Output(node, _) | Reference::Named(node, ..) | Reference::Control(node) => Some(node),
@@ -50,7 +51,7 @@ impl Reference<'_> {
     }
 }
 
-/// The value of an attribute, which may be one of the function around.
+/// The value of an attribute, which may be a reference to one of the enclosing function.
 pub(super) fn resolved<'v>(value: &'v AttrValue, outer: &'v BTreeMap<String, AttrValue>) -> &'v AttrValue {
     match &value.value {
         Some(Value::Placeholder(name)) => outer.get(name).unwrap_or(value),
@@ -58,7 +59,7 @@ pub(super) fn resolved<'v>(value: &'v AttrValue, outer: &'v BTreeMap<String, Att
     }
 }
 
-/// A name as `x` and `0` of `x:0`.
+/// Splits `x:0` into `x` and `0`.
 pub(super) fn split_port(name: &str) -> (&str, Option<&str>) {
     match name.split_once(':') {
         Some((node, port)) => (node, Some(port)),
@@ -66,8 +67,8 @@ pub(super) fn split_port(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-impl<'g> Body<'g> {
-    fn new(nodes: &'g [NodeDef], function: Option<&'g str>) -> Result<Body<'g>, Refusal> {
+impl<'g> GraphBody<'g> {
+    fn new(nodes: &'g [NodeDef], function: Option<&'g str>) -> Result<GraphBody<'g>, Refusal> {
         let mut index = HashMap::with_capacity(nodes.len());
         for (i, node) in nodes.iter().enumerate() {
             if index.insert(node.name.as_str(), i).is_some() {
@@ -75,12 +76,12 @@ impl<'g> Body<'g> {
             }
         }
         let (args, feeds, attrs) = (HashMap::new(), HashMap::new(), BTreeMap::new());
-        Ok(Body { nodes, index, function, args, feeds, attrs })
+        Ok(GraphBody { nodes, index, function, args, feeds, attrs })
     }
 
-    /// The nodes of a graph. The feeds must be there.
-    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<Body<'g>, Refusal> {
-        let mut body = Body::new(nodes, None)?;
+    /// The nodes of a graph, which must contain the feeds.
+    pub(super) fn of_graph(nodes: &'g [NodeDef], options: &ImportOptions) -> Result<GraphBody<'g>, Refusal> {
+        let mut body = GraphBody::new(nodes, None)?;
         for (i, Feed { name, .. }) in options.feeds.iter().enumerate() {
             let key = body.tensor("feed", name)?;
             if body.feeds.insert(key, i).is_some() {
@@ -95,11 +96,11 @@ impl<'g> Body<'g> {
         name: &'g str,
         function: &'g FunctionDef,
         attrs: BTreeMap<String, AttrValue>,
-    ) -> Result<Body<'g>, Refusal> {
-        Ok(Body { attrs, ..Body::new(&function.node_def, Some(name))? })
+    ) -> Result<GraphBody<'g>, Refusal> {
+        Ok(GraphBody { attrs, ..GraphBody::new(&function.node_def, Some(name))? })
     }
 
-    /// A tensor of the graph that the user names.
+    /// A tensor of the graph by its name in the options.
     pub(super) fn tensor(&self, what: &str, name: &str) -> Result<(usize, usize), Refusal> {
         let (node, port) = split_port(name);
         let missing = || errors::no_such_tensor(what, name, "the graph has no such node");
@@ -109,7 +110,7 @@ impl<'g> Body<'g> {
         Ok((node, port))
     }
 
-    /// What an input of a node refers to.
+    /// The source of an input of a node.
     pub(super) fn reference(&self, input: &'g str) -> Result<Reference<'g>, String> {
         let node = |name: &str| {
             self.index.get(name).copied().ok_or_else(|| format!("there is no node '{}'", errors::shown(name)))
@@ -146,7 +147,7 @@ impl<'g> Body<'g> {
         }
     }
 
-    /// What the inputs of a node refer to.
+    /// The sources of the inputs of a node.
     pub(super) fn inputs(&self, node: usize) -> Result<Vec<Reference<'g>>, Refusal> {
         let inputs = self.nodes[node].input.iter();
         inputs.map(|input| self.reference(input).map_err(|why| self.wrong(node, &why))).collect()
@@ -157,12 +158,12 @@ impl<'g> Body<'g> {
         result.map_err(|why| self.wrong(node, &why))
     }
 
-    /// Whether a reference is to a tensor that is fed.
+    /// True if the source is a fed tensor.
     fn is_fed(&self, reference: Reference<'_>) -> bool {
         matches!(reference, Reference::Output(node, port) if self.feeds.contains_key(&(node, port)))
     }
 
-    /// The nodes that these need, with them: for each the nodes that it needs itself.
+    /// The transitive dependencies of the wanted nodes, and for each its direct ones.
     pub(super) fn needed(&self, wanted: impl Iterator<Item = usize>) -> Result<Needed, Refusal> {
         let mut todo: Vec<usize> = wanted.collect();
         let mut inputs = Needed::new();
@@ -178,7 +179,7 @@ impl<'g> Body<'g> {
         Ok(inputs)
     }
 
-    /// These nodes, inputs first; else in the order of the file.
+    /// Topological order of these nodes; else the order of the file.
     pub(super) fn order(&self, inputs: &Needed) -> Result<Vec<usize>, Refusal> {
         let mut missing: HashMap<usize, usize> =
             inputs.iter().map(|(&node, from)| (node, from.len())).collect();
@@ -207,7 +208,7 @@ impl<'g> Body<'g> {
         }
     }
 
-    /// The error that says which nodes are on a cycle: every node that is left has an input that is left.
+    /// The error with the nodes of a cycle: every remaining node has a remaining input.
     fn cycle(&self, first: usize, inputs: &Needed, left: &HashMap<usize, usize>) -> Refusal {
         let (mut path, mut node) = (Vec::new(), first);
         while !path.contains(&node) && path.len() < 64 {

@@ -1,11 +1,11 @@
-//! From nodes to ops.
+//! Translation of nodes to ops.
 
 use std::collections::{BTreeSet, HashMap};
 
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, OpRow, Signature, Type, row};
 
-use super::body::{Body, Needed, Reference, resolved, split_port};
-use super::{Importer, Instance, Refusal, attr, entry, errors};
+use super::body::{GraphBody, Needed, Reference, resolved, split_port};
+use super::{FunctionInstance, Importer, Refusal, attr, entry, errors};
 use crate::dialects::tf;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
@@ -13,45 +13,45 @@ use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
 use crate::import::{Feed, ImportOptions};
 use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 
-/// More outputs than this no node has.
+/// The most outputs of a node.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 /// An element type, and whether it is a reference to a variable.
-type Element = (Type, bool);
+type ElementType = (Type, bool);
 
-/// What became of a node.
+/// The ops and values of a translated node.
 #[derive(Default)]
-struct Made {
+struct TranslatedNode {
     outputs: Vec<ValueId>,
-    /// The names of the outputs: the first, and how many.
+    /// The outputs by name: the first value and the count.
     ranges: Vec<(String, usize, usize)>,
     control: Option<ValueId>,
 }
 
-/// What is known of a node before it is an op.
-struct Plan {
+/// The plan for the op of a node.
+struct NodePlan {
     /// `tf.Conv2D`.
     name: String,
     attrs: Vec<(StrId, AttrId)>,
-    /// For each input whether a reference is passed.
+    /// For each input, whether a reference is passed.
     takes: Vec<bool>,
     outputs: Vec<TypeId>,
     ranges: Vec<(String, usize, usize)>,
 }
 
-/// A body that is becoming a block.
+/// A body during its translation to a block.
 struct Block<'b, 'g> {
-    body: &'b Body<'g>,
+    body: &'b GraphBody<'g>,
     block: BlockId,
     args: Vec<ValueId>,
-    made: HashMap<usize, Made>,
-    /// The nodes whose completion somebody waits for.
+    made: HashMap<usize, TranslatedNode>,
+    /// The nodes whose completion is waited for.
     watched: BTreeSet<usize>,
 }
 
 impl<'g> Importer<'g> {
     /// Imports the graph as the entry function.
-    pub(super) fn main(&mut self, mut body: Body<'g>, options: &ImportOptions) -> Result<(), Refusal> {
+    pub(super) fn main(&mut self, mut body: GraphBody<'g>, options: &ImportOptions) -> Result<(), Refusal> {
         let fetches = fetches(&body, options)?;
         let needed =
             body.needed(fetches.iter().filter(|key| !body.feeds.contains_key(key)).map(|key| key.0))?;
@@ -85,7 +85,7 @@ impl<'g> Importer<'g> {
             let outputs = block.made.get(&node).map_or(0, |made| made.outputs.len());
             let name = options.fetches.get(i).map_or(body.nodes[node].name.as_str(), |name| canonical(name));
             if outputs == 0 && port == 0 && !body.feeds.contains_key(&(node, 0)) {
-                // It has effects only, and they are there.
+                // The node has effects only, and they are translated.
                 continue;
             }
             let found = block.get(Reference::Output(node, port));
@@ -98,11 +98,11 @@ impl<'g> Importer<'g> {
     }
 
     /// Imports a function of the library.
-    pub(super) fn function(&mut self, instance: &Instance<'g>) -> Result<(), Refusal> {
-        let Instance { symbol, function, attrs } = instance;
+    pub(super) fn function(&mut self, instance: &FunctionInstance<'g>) -> Result<(), Refusal> {
+        let FunctionInstance { symbol, function, attrs } = instance;
         let signature = function.signature.as_ref();
         let name = signature.map_or("", |signature| signature.name.as_str());
-        let mut body = Body::of_function(name, function, attrs.clone())?;
+        let mut body = GraphBody::of_function(name, function, attrs.clone())?;
         let mut arg_types = Vec::new();
         for arg in signature.iter().flat_map(|signature| &signature.input_arg) {
             let elements = self.declared(arg, &body).map_err(|why| errors::function(name, &why))?;
@@ -114,7 +114,7 @@ impl<'g> Importer<'g> {
             }
             arg_types.extend(elements);
         }
-        // All of them: a function's effects do not depend on what it returns.
+        // All nodes: a function's effects do not depend on its results.
         let needed = body.needed(0..body.nodes.len())?;
         if !self.supports(&body, &needed) {
             return Ok(());
@@ -157,7 +157,7 @@ impl<'g> Importer<'g> {
     }
 
     /// The types of an argument or result of a function.
-    fn declared(&mut self, arg: &ArgDef, body: &Body<'_>) -> Result<Vec<TypeId>, String> {
+    fn declared(&mut self, arg: &ArgDef, body: &GraphBody<'_>) -> Result<Vec<TypeId>, String> {
         let attr = |name: &str| body.attrs.get(name).and_then(|value| value.value.as_ref());
         let missing =
             |name: &str| format!("argument '{}' depends on attribute '{name}', which is not given", arg.name);
@@ -192,8 +192,8 @@ impl<'g> Importer<'g> {
             .collect()
     }
 
-    /// Whether all of these can be run; notes those that cannot.
-    fn supports(&mut self, body: &Body<'_>, needed: &Needed) -> bool {
+    /// True if all nodes are supported; records those that are not.
+    fn supports(&mut self, body: &GraphBody<'_>, needed: &Needed) -> bool {
         let mut all = true;
         for &node in needed.keys() {
             let NodeDef { name, op, .. } = &body.nodes[node];
@@ -208,10 +208,10 @@ impl<'g> Importer<'g> {
         all
     }
 
-    /// The type of a tensor that is given from outside.
+    /// The type of a fed tensor.
     fn fed_type(
         &mut self,
-        body: &Body<'g>,
+        body: &GraphBody<'g>,
         node: usize,
         port: usize,
         feed: &Feed,
@@ -235,7 +235,7 @@ impl<'g> Importer<'g> {
         })
     }
 
-    /// A function without ops.
+    /// Starts a function without ops.
     fn open(&mut self, name: &str, args: &[TypeId], arg_names: &[&str]) -> (OpId, BlockId) {
         let sym_name = self.m.cx.str_attr(name);
         let func = self.m.cx.op_name(names::FUNC_FUNC);
@@ -254,7 +254,7 @@ impl<'g> Importer<'g> {
         (op, block)
     }
 
-    /// Names of arguments or results.
+    /// Names of arguments or results, as an attribute.
     fn names(&mut self, names: &[&str]) -> AttrId {
         let cx = &mut self.m.cx;
         let dicts: Vec<AttrId> = names
@@ -267,7 +267,7 @@ impl<'g> Importer<'g> {
         cx.array_attr(&dicts)
     }
 
-    /// Ends a function.
+    /// Finishes a function.
     fn close(&mut self, op: OpId, block: BlockId, results: &[ValueId], result_names: &[&str]) {
         let m = &mut self.m;
         let end = m.create_named("func.return", results, &[], &[]);
@@ -283,7 +283,7 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// Makes ops of nodes.
+    /// Translates nodes to ops.
     fn nodes(&mut self, block: &mut Block<'_, 'g>, order: &[usize]) -> Result<(), Refusal> {
         for &node in order {
             for reference in block.body.inputs(node)? {
@@ -300,18 +300,18 @@ impl<'g> Importer<'g> {
         Ok(())
     }
 
-    /// Makes an op of a node.
-    fn node(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<Made, String> {
+    /// Translates a node to an op.
+    fn node(&mut self, block: &Block<'_, 'g>, node: usize) -> Result<TranslatedNode, String> {
         let body = block.body;
         let NodeDef { name, op, .. } = &body.nodes[node];
         if is_placeholder(op) {
-            // One that is fed is an argument.
+            // A fed node is an argument.
             if body.feeds.contains_key(&(node, 0)) {
-                return Ok(Made::default());
+                return Ok(TranslatedNode::default());
             }
             return Err("it is needed, so it must be fed".into());
         }
-        let Plan { name: op_name, attrs, takes, outputs, ranges } = self.plan(body, node)?;
+        let NodePlan { name: op_name, attrs, takes, outputs, ranges } = self.plan(body, node)?;
         let name = self.m.cx.str_id(name);
         let loc = self.m.cx.loc_id(LocKind::Name { name, child: LocId::UNKNOWN });
         let (mut operands, mut controls) = (Vec::new(), Vec::new());
@@ -320,7 +320,7 @@ impl<'g> Importer<'g> {
             match reference {
                 Reference::Control(from) => {
                     ended = true;
-                    // A constant is there from the beginning.
+                    // A constant is available from the beginning.
                     if op == "Const" {
                         continue;
                     }
@@ -365,11 +365,16 @@ impl<'g> Importer<'g> {
         let mut outputs: Vec<ValueId> = self.m.results(op).collect();
         let control = if watched { outputs.pop() } else { None };
         debug_assert_eq!(outputs.len(), n_outputs);
-        Ok(Made { outputs, ranges, control })
+        Ok(TranslatedNode { outputs, ranges, control })
     }
 
-    /// Complains about an operand whose element type is not the one that the node says.
-    fn check_elements(&mut self, node: usize, body: &Body<'g>, operands: &[ValueId]) -> Result<(), String> {
+    /// Reports operands whose element type differs from that of the node's attributes.
+    fn check_elements(
+        &mut self,
+        node: usize,
+        body: &GraphBody<'g>,
+        operands: &[ValueId],
+    ) -> Result<(), String> {
         let Some(signature) = row(&body.nodes[node].op).map(OpRow::signature) else { return Ok(()) };
         let wanted = elements(&signature.inputs, signature, &body.nodes[node], body)?;
         for (i, (&operand, (want, _, _))) in operands.iter().zip(&wanted).enumerate() {
@@ -383,7 +388,7 @@ impl<'g> Importer<'g> {
         Ok(())
     }
 
-    /// A value that is no reference: what the variable holds here.
+    /// The value of a tensor, after a read of the variable if it is a reference.
     fn read(&mut self, block: &Block<'_, 'g>, value: ValueId, controls: &[ValueId], loc: LocId) -> ValueId {
         let ty = self.m.value_type(value);
         let element = self.m.cx.element(ty);
@@ -398,8 +403,8 @@ impl<'g> Importer<'g> {
         self.m.result(op, 0)
     }
 
-    /// What is known of a node.
-    fn plan(&mut self, body: &Body<'g>, node: usize) -> Result<Plan, String> {
+    /// The plan of a node.
+    fn plan(&mut self, body: &GraphBody<'g>, node: usize) -> Result<NodePlan, String> {
         let def = &body.nodes[node];
         match row(&def.op) {
             Some(row) => self.plan_op(body, def, row.signature()),
@@ -407,7 +412,12 @@ impl<'g> Importer<'g> {
         }
     }
 
-    fn plan_op(&mut self, body: &Body<'g>, def: &'g NodeDef, signature: &Signature) -> Result<Plan, String> {
+    fn plan_op(
+        &mut self,
+        body: &GraphBody<'g>,
+        def: &'g NodeDef,
+        signature: &Signature,
+    ) -> Result<NodePlan, String> {
         let takes =
             elements(&signature.inputs, signature, def, body)?.into_iter().map(|(_, is_ref, _)| is_ref);
         let takes = takes.collect();
@@ -447,11 +457,11 @@ impl<'g> Importer<'g> {
         if def.op == "Const" {
             outputs = attrs.iter().filter_map(|&(_, value)| self.m.cx.attr_type(value)).collect();
         }
-        Ok(Plan { name: format!("tf.{}", def.op), attrs, takes, outputs, ranges })
+        Ok(NodePlan { name: format!("tf.{}", def.op), attrs, takes, outputs, ranges })
     }
 
     /// A call of a function of the library by its name.
-    fn plan_call(&mut self, body: &Body<'g>, def: &'g NodeDef) -> Result<Plan, String> {
+    fn plan_call(&mut self, body: &GraphBody<'g>, def: &'g NodeDef) -> Result<NodePlan, String> {
         let called = NameAttrList { name: def.op.clone(), attr: def.attr.clone() };
         let function = self.library.get(def.op.as_str()).copied();
         let function = function
@@ -462,7 +472,7 @@ impl<'g> Importer<'g> {
             .iter()
             .map(|(name, value)| (name.clone(), resolved(value, &body.attrs).clone()))
             .collect();
-        let callee = Body::of_function(&def.op, function, attrs).map_err(|error| error.message)?;
+        let callee = GraphBody::of_function(&def.op, function, attrs).map_err(|error| error.message)?;
         let signature = function.signature.as_ref().ok_or("the function has no signature")?;
         let mut takes = Vec::new();
         for arg in &signature.input_arg {
@@ -476,11 +486,11 @@ impl<'g> Importer<'g> {
         }
         let symbol = self.m.cx.symbol_attr(&symbol);
         let attrs = vec![(self.m.cx.str_id("f"), symbol)];
-        Ok(Plan { name: "tf.StatefulPartitionedCall".into(), attrs, takes, outputs, ranges })
+        Ok(NodePlan { name: "tf.StatefulPartitionedCall".into(), attrs, takes, outputs, ranges })
     }
 
-    fn attr(&mut self, body: &Body<'g>, value: &AttrValue) -> Result<AttrId, String> {
-        // Functions first: the context is lent while attributes are made.
+    fn attr(&mut self, body: &GraphBody<'g>, value: &AttrValue) -> Result<AttrId, String> {
+        // Functions first: the context is borrowed while attributes are translated.
         let mut called = Vec::new();
         match &value.value {
             Some(Value::Func(function)) => called.push(function),
@@ -532,13 +542,13 @@ impl<'g> Block<'_, 'g> {
     }
 }
 
-/// What the operands or results are: the type, whether it is a reference, the name in the signature.
+/// Operands or results: the type, whether it is a reference, and the name in the signature.
 fn elements<'s>(
     args: &'s [befrost_tensor::tf::op::Arg],
     signature: &Signature,
     def: &NodeDef,
-    body: &Body<'_>,
-) -> Result<Vec<(Element, bool, &'s str)>, String> {
+    body: &GraphBody<'_>,
+) -> Result<Vec<(ElementType, bool, &'s str)>, String> {
     let mut elements = Vec::new();
     for arg in args {
         let n = match arg.number {
@@ -579,7 +589,12 @@ fn elements<'s>(
     Ok(elements)
 }
 
-fn type_attr(signature: &Signature, def: &NodeDef, body: &Body<'_>, name: &str) -> Result<Element, String> {
+fn type_attr(
+    signature: &Signature,
+    def: &NodeDef,
+    body: &GraphBody<'_>,
+    name: &str,
+) -> Result<ElementType, String> {
     match (attr_of(body, def, name), default_of(signature, name)) {
         (Some(Value::Type(code)), _) => Type::from_code(*code).map_err(|error| error.to_string()),
         (None, Some(DefaultValue::Type(ty))) => Ok((*ty, false)),
@@ -594,11 +609,11 @@ fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultVal
     signature.attr(name)?.default.as_ref()
 }
 
-fn attr_of<'v>(body: &'v Body<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
+fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
 }
 
-/// Whether nodes of this operation are given from outside.
+/// True for operations whose value is given from outside.
 fn is_placeholder(op: &str) -> bool {
     matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
@@ -611,8 +626,8 @@ fn canonical(name: &str) -> &str {
     }
 }
 
-/// The results that are wanted: node and output.
-fn fetches(body: &Body<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize)>, Refusal> {
+/// The fetched results: node and output.
+fn fetches(body: &GraphBody<'_>, options: &ImportOptions) -> Result<Vec<(usize, usize)>, Refusal> {
     if !options.fetches.is_empty() {
         return options.fetches.iter().map(|name| body.tensor("fetch", name)).collect();
     }

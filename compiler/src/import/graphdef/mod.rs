@@ -1,16 +1,17 @@
 //! TensorFlow's GraphDef.
 //!
 //! ```text
-//! GraphDef ──▶ names ──▶ needed: from the fetches back, cut at the feeds ──▶ order: inputs first ──▶ one op per node
-//!              │                                       (body)                                        (build)
+//! GraphDef ──▶ names ──▶ needed: from fetches back to feeds ──▶ order: inputs first ──▶ one op per node
+//!              │                                  (body)                                  (build)
 //! library ─────┴▶ one func.func per function and attributes that it is called with
 //! ```
 //!
-//! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from gets one more result. Where a
-//! reference variable is used as a tensor, a `tf._ReadRef` reads it at that place. Types of elements follow from TensorFlow's signatures, shapes
-//! are found later (`tf-shape-inference`).
+//! A control edge becomes an operand of type `!tfrt.chain` behind the others, and the node that it comes from
+//! gets one more result. Where a reference variable is used as a tensor, a `tf._ReadRef` reads it at that
+//! place. Element types are derived from TensorFlow's signatures; shapes are inferred later
+//! (`tf-shape-inference`).
 //!
-//! `attr` and `tensor` translate values, `body` knows which nodes there are and which come first, `build` makes ops.
+//! `attr` and `tensor` translate values, `body` selects and orders the nodes, `build` creates ops.
 
 mod attr;
 mod body;
@@ -22,7 +23,7 @@ use std::io::Read;
 
 use prost::Message;
 
-use self::body::Body;
+use self::body::GraphBody;
 use super::errors::{self, Refusal};
 use super::input::Input;
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
@@ -30,11 +31,11 @@ use super::{Feed, ImportOptions};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
 
-/// Imports a binary GraphDef of `len` bytes. It is read once, and its tensors stay where they were read to.
+/// Imports a binary GraphDef of `len` bytes. It is read once, and its tensors are not copied.
 ///
 /// # Errors
-/// If the file cannot be read or is no GraphDef, the graph is not well-formed, has operations that are not
-/// supported, or lacks what the options name.
+/// If the file cannot be read or is no GraphDef, the graph is not well-formed, has unsupported operations, or
+/// lacks a feed or fetch of the options.
 pub fn graphdef(file: impl Read, len: usize, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
     let mut input = Input::new(file, len);
     let graph = GraphDef::decode(&mut input).map_err(|error| error.to_string());
@@ -51,7 +52,7 @@ fn import(graph: &GraphDef, options: &ImportOptions) -> Result<Module, Refusal> 
         return Err(errors::empty());
     }
     let mut importer = Importer::new(graph, options)?;
-    let main = Body::of_graph(&graph.node, options)?;
+    let main = GraphBody::of_graph(&graph.node, options)?;
     importer.main(main, options)?;
     while let Some(instance) = importer.queue.pop() {
         importer.function(&instance)?;
@@ -63,24 +64,24 @@ fn import(graph: &GraphDef, options: &ImportOptions) -> Result<Module, Refusal> 
     Err(errors::unsupported(&ops))
 }
 
-/// More functions than any program has: what multiplies them without end is refused.
+/// Most functions of a module. Unbounded instantiation is refused.
 const MAX_INSTANCES: usize = 1 << 14;
 
-/// The work in progress.
+/// The state of an import.
 struct Importer<'g> {
     m: Module,
     library: HashMap<&'g str, &'g FunctionDef>,
-    /// Functions with the attributes that they are called with: what they are called here.
+    /// Symbols of functions by name and attributes of the call.
     symbols: BTreeMap<String, String>,
     taken: BTreeSet<String>,
-    /// What is still to be imported.
-    queue: Vec<Instance<'g>>,
-    /// By operation: the nodes.
+    /// Functions still to be imported.
+    queue: Vec<FunctionInstance<'g>>,
+    /// Nodes of unsupported operations, by operation.
     unsupported: BTreeMap<String, Vec<String>>,
 }
 
-/// A function with the attributes that it is called with.
-struct Instance<'g> {
+/// A function with the attributes of its calls.
+struct FunctionInstance<'g> {
     symbol: String,
     function: &'g FunctionDef,
     attrs: BTreeMap<String, AttrValue>,
@@ -100,7 +101,7 @@ impl<'g> Importer<'g> {
         Ok(Importer { m: Module::new(), library, symbols, taken, queue: Vec::new(), unsupported })
     }
 
-    /// What a function is called, which is imported later if it is new.
+    /// The symbol of a function, which is queued for import if it is new.
     fn symbol(
         &mut self,
         called: &NameAttrList,
@@ -131,11 +132,11 @@ impl<'g> Importer<'g> {
             symbol = format!("{}_{n}", called.name);
         }
         self.symbols.insert(key, symbol.clone());
-        self.queue.push(Instance { symbol: symbol.clone(), function, attrs });
+        self.queue.push(FunctionInstance { symbol: symbol.clone(), function, attrs });
         Ok(symbol)
     }
 
-    /// Notes a node that cannot be run.
+    /// Records a node of an unsupported operation.
     fn unsupported(&mut self, op: &str, node: &str) {
         self.unsupported.entry(op.to_owned()).or_default().push(node.to_owned());
     }

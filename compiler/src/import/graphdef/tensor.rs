@@ -1,4 +1,4 @@
-//! TensorProto: the elements are bytes, or a list of values of which the last is repeated to the end.
+//! TensorProto: the elements are bytes, or a list of values whose last one is repeated to the end.
 
 use super::attr::dims;
 use crate::dialects::tf;
@@ -7,7 +7,7 @@ use crate::ir::{AttrId, AttrKind, Blob, Context, StrId};
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
 
-/// A list of a few values may not stand for more bytes than this. (One value may: it is kept as one.)
+/// Most bytes of a repeated list of values. (A single value is a splat, of any size.)
 const MAX_REPEATED: usize = 1 << 28;
 
 /// A tensor as an attribute.
@@ -39,7 +39,7 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
     }
 }
 
-/// Whether one element stands for all, and the elements.
+/// True for a splat, and the elements.
 fn elements(dtype: DType, tensor: &TensorProto, count: usize) -> Result<(bool, Blob), String> {
     let size = dtype.size();
     if !tensor.tensor_content.is_empty() {
@@ -96,7 +96,7 @@ fn list<const N: usize>(values: impl Iterator<Item = [u8; N]>, count: usize) -> 
     Ok((splat, Blob::from(values.into_flattened())))
 }
 
-/// The values with the last one repeated, or the only one.
+/// The values with the last one repeated, or a single one.
 fn repeated<T: Clone>(
     mut values: Vec<T>,
     count: usize,

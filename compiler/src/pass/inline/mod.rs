@@ -24,7 +24,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::dialects::Traits;
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId, names};
-use crate::rewrite::{At, Copies};
+use crate::rewrite::{At, IrMapping};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const INLINED: &str = "num-inlined";
@@ -158,7 +158,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
     let mut loc = |r: &mut Rewriter<'_>, callee: LocId| {
         *known.entry(callee).or_insert_with(|| r.cx().loc_id(LocKind::CallSite { callee, caller: at }))
     };
-    let mut copies = Copies::default();
+    let mut copies = IrMapping::default();
     let args: Vec<ValueId> = r.ir().operands(call).collect();
     if let [block] = blocks[..] {
         copies.values.extend(r.ir().args(block).iter().copied().zip(args));

@@ -1,8 +1,8 @@
 //! The little languages inside one token: `affine_map<...>`, `affine_set<...>`, `strided<...>`.
 //!
-//! The lexer has found where the token ends and that its brackets balance (at most 256 deep); a small recursive
-//! descent reads what is inside, one function for each level of precedence. An expression has at most [`MAX_OPS`]
-//! operations, which bounds every later recursion over it.
+//! The lexer has found the end of the token and checked that its brackets balance (at most 256 deep). A small
+//! recursive descent parser reads the contents, one function for each level of precedence. An expression has
+//! at most [`MAX_OPS`] operations, which bounds every later recursion over it.
 
 use super::{Lower, errors};
 use crate::diag::Span;
@@ -10,7 +10,7 @@ use crate::ir::{AffineExpr, AffineId, AffineMap, AffineOp, AttrId, AttrKind, DYN
 use crate::syntax::token::Tok;
 use rustc_hash::FxHashMap;
 
-/// Most operations in one affine expression.
+/// The most operations in one affine expression.
 const MAX_OPS: usize = 500;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,31 +19,31 @@ enum Lexeme<'a> {
     Number(&'a str),
     /// One of `( ) [ ] < > , : + - * ? -> >= <= ==`.
     Sign(&'a str),
-    /// Something that has no place here.
+    /// An invalid character.
     Other(&'a str),
     End,
 }
 
-/// Reads one token's text from the inside.
-struct Body<'a> {
+/// Parser of the contents of one token.
+struct TokenParser<'a> {
     text: &'a str,
-    /// Where `text` stands in the source.
+    /// The position of `text` in the source.
     start: u32,
     at: usize,
     next: Lexeme<'a>,
-    /// Where `next` stands in `text`.
+    /// The position of `next` in `text`.
     next_at: usize,
     /// Names of dimensions and symbols.
     names: FxHashMap<&'a str, AffineExpr>,
     dims: u32,
     symbols: u32,
-    /// Operations of the expression at hand.
+    /// Number of operations of the current expression.
     n_ops: usize,
 }
 
-impl<'a> Body<'a> {
+impl<'a> TokenParser<'a> {
     fn new(text: &'a str, start: u32) -> Self {
-        let mut body = Body {
+        let mut body = TokenParser {
             text,
             start,
             at: 0,
@@ -116,7 +116,7 @@ impl<'a> Body<'a> {
 impl Lower<'_> {
     /// `affine_map<...>`, `affine_set<...>` or `strided<...>`.
     pub(super) fn little_language(&mut self, tok: Tok) -> Option<AttrId> {
-        let mut body = Body::new(self.text(tok), tok.start);
+        let mut body = TokenParser::new(self.text(tok), tok.start);
         let word = body.advance();
         self.sign(&mut body, "<")?;
         let kind = match word {
@@ -128,7 +128,7 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(kind))
     }
 
-    fn wanted<T>(&mut self, body: &Body<'_>, what: &str) -> Option<T> {
+    fn wanted<T>(&mut self, body: &TokenParser<'_>, what: &str) -> Option<T> {
         let found = match body.next {
             Lexeme::Word(t) | Lexeme::Number(t) | Lexeme::Sign(t) | Lexeme::Other(t) => {
                 format!("`{}`", errors::shorten(t))
@@ -139,16 +139,16 @@ impl Lower<'_> {
         None
     }
 
-    fn sign(&mut self, body: &mut Body<'_>, sign: &str) -> Option<()> {
+    fn sign(&mut self, body: &mut TokenParser<'_>, sign: &str) -> Option<()> {
         if body.take(sign) { Some(()) } else { self.wanted(body, &format!("`{sign}`")) }
     }
 
-    /// `a, b, c` up to `close`, which is taken too.
+    /// `a, b, c` up to and including `close`.
     fn affine_list<T>(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut TokenParser<'_>,
         close: &str,
-        mut element: impl FnMut(&mut Self, &mut Body<'_>) -> Option<T>,
+        mut element: impl FnMut(&mut Self, &mut TokenParser<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
         let mut list = Vec::new();
         if body.take(close) {
@@ -164,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// `(d0, d1)[s0]`.
-    fn variables(&mut self, body: &mut Body<'_>) -> Option<()> {
+    fn variables(&mut self, body: &mut TokenParser<'_>) -> Option<()> {
         self.sign(body, "(")?;
         self.affine_list(body, ")", |lower, body| {
             body.dims += 1;
@@ -181,7 +181,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn variable(&mut self, body: &mut Body<'_>, variable: AffineExpr) -> Option<()> {
+    fn variable(&mut self, body: &mut TokenParser<'_>, variable: AffineExpr) -> Option<()> {
         let Lexeme::Word(name) = body.next else {
             return self.wanted(body, "the name of a dimension or symbol");
         };
@@ -196,7 +196,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn affine_map(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn affine_map(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.variables(body)?;
         if body.is(":") {
             self.report(
@@ -215,7 +215,7 @@ impl Lower<'_> {
         })))
     }
 
-    fn affine_set(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn affine_set(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.variables(body)?;
         if body.is("->") {
             self.report(
@@ -227,7 +227,7 @@ impl Lower<'_> {
         self.sign(body, "(")?;
         let mut constraints = self.affine_list(body, ")", Self::constraint)?;
         if constraints.is_empty() {
-            // Everything: as upstream says it.
+            // The set of all points, in upstream's form.
             constraints.push((self.m.cx.affine_leaf(AffineExpr::Constant(0)), true));
         }
         Some(AttrKind::IntegerSet(Box::new(IntegerSet {
@@ -238,7 +238,7 @@ impl Lower<'_> {
     }
 
     /// `a >= b`, `a <= b`, `a == b`.
-    fn constraint(&mut self, body: &mut Body<'_>) -> Option<(AffineId, bool)> {
+    fn constraint(&mut self, body: &mut TokenParser<'_>) -> Option<(AffineId, bool)> {
         let left = self.affine_expr(body)?;
         let sign = body.next;
         if !matches!(sign, Lexeme::Sign(">=" | "<=" | "==")) {
@@ -256,12 +256,12 @@ impl Lower<'_> {
         self.m.cx.affine(AffineOp::Add, a, b)
     }
 
-    fn affine_expr(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_expr(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         body.n_ops = 0;
         self.affine_sum(body)
     }
 
-    fn count_op(&mut self, body: &mut Body<'_>) -> Option<()> {
+    fn count_op(&mut self, body: &mut TokenParser<'_>) -> Option<()> {
         body.n_ops += 1;
         if body.n_ops > MAX_OPS {
             self.report(errors::affine(
@@ -273,7 +273,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn affine_sum(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_sum(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut sum = self.affine_product(body)?;
         loop {
             let minus = match body.next {
@@ -289,7 +289,7 @@ impl Lower<'_> {
         }
     }
 
-    fn affine_product(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_product(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut product = self.affine_operand(body)?;
         loop {
             let (op, name) = match body.next {
@@ -317,7 +317,7 @@ impl Lower<'_> {
         }
     }
 
-    fn affine_operand(&mut self, body: &mut Body<'_>) -> Option<AffineId> {
+    fn affine_operand(&mut self, body: &mut TokenParser<'_>) -> Option<AffineId> {
         let mut negative = false;
         while body.is("-") {
             self.count_op(body)?;
@@ -370,7 +370,7 @@ impl Lower<'_> {
     }
 
     /// `[1, ?], offset: 2`.
-    fn strided(&mut self, body: &mut Body<'_>) -> Option<AttrKind> {
+    fn strided(&mut self, body: &mut TokenParser<'_>) -> Option<AttrKind> {
         self.sign(body, "[")?;
         let strides = self.affine_list(body, "]", |lower, body| {
             let span = body.span();
@@ -394,7 +394,7 @@ impl Lower<'_> {
     }
 
     /// A number, or `?`.
-    fn stride(&mut self, body: &mut Body<'_>) -> Option<i64> {
+    fn stride(&mut self, body: &mut TokenParser<'_>) -> Option<i64> {
         if body.take("?") {
             return Some(DYNAMIC);
         }

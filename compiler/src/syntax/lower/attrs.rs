@@ -6,29 +6,29 @@ use crate::syntax::ast;
 use crate::syntax::token::{Kind, Tok};
 
 impl Lower<'_> {
-    /// An attribute; `hint` is the type of a number that is written without one.
-    pub(super) fn attr(&mut self, attr: &ast::Attr, hint: Option<TypeId>) -> Option<AttrId> {
+    /// An attribute; `hint` is the type of a number without one.
+    pub(super) fn attr(&mut self, attr: &ast::AttrSyntax, hint: Option<TypeId>) -> Option<AttrId> {
         self.nested(attr.span, |lower| lower.attr_inside(attr, hint))
     }
 
-    fn attr_inside(&mut self, attr: &ast::Attr, hint: Option<TypeId>) -> Option<AttrId> {
+    fn attr_inside(&mut self, attr: &ast::AttrSyntax, hint: Option<TypeId>) -> Option<AttrId> {
         match &attr.kind {
-            ast::AttrKind::Number(number, ty) => {
+            ast::AttrSyntaxKind::Number(number, ty) => {
                 let ty = match ty {
                     Some(ty) => Some(self.ty(ty)?),
                     None => hint,
                 };
                 self.number_attr(*number, ty)
             }
-            ast::AttrKind::Str(tok, ty) => {
+            ast::AttrSyntaxKind::Str(tok, ty) => {
                 let ty = match ty {
                     Some(ty) => Some(self.ty(ty)?),
                     None => None,
                 };
                 self.string_attr(*tok, ty)
             }
-            ast::AttrKind::Word(word) => self.word_attr(*word),
-            ast::AttrKind::Hash(name, ty) => {
+            ast::AttrSyntaxKind::Word(word) => self.word_attr(*word),
+            ast::AttrSyntaxKind::Hash(name, ty) => {
                 let text = self.text(*name);
                 if name.kind == Kind::Hash && !text.contains('.') {
                     if let Some(ty) = ty {
@@ -48,8 +48,8 @@ impl Lower<'_> {
                 let text = self.m.cx.str_id(&text);
                 Some(self.m.cx.attr_id(AttrKind::Opaque { text, ty }))
             }
-            ast::AttrKind::Symbol(path) => self.symbol(path),
-            ast::AttrKind::Array(elems) => {
+            ast::AttrSyntaxKind::Symbol(path) => self.symbol(path),
+            ast::AttrSyntaxKind::Array(elems) => {
                 let mut ids = Vec::with_capacity(elems.len());
                 let mut good = true;
                 for elem in elems {
@@ -60,14 +60,14 @@ impl Lower<'_> {
                 }
                 good.then(|| self.m.cx.array_attr(&ids))
             }
-            ast::AttrKind::Dict(entries) => {
+            ast::AttrSyntaxKind::Dict(entries) => {
                 let entries = self.entries(entries)?;
                 Some(self.m.cx.dict_attr(&entries))
             }
-            ast::AttrKind::DenseArray(array) => self.dense_array(array),
-            ast::AttrKind::Dense(body, ty) => self.dense(attr.span, body.as_deref(), ty),
-            ast::AttrKind::Sparse(bodies, ty) => self.sparse(attr.span, bodies.as_deref(), ty),
-            ast::AttrKind::Resource(key, ty) => {
+            ast::AttrSyntaxKind::DenseArray(array) => self.dense_array(array),
+            ast::AttrSyntaxKind::Dense(body, ty) => self.dense(attr.span, body.as_deref(), ty),
+            ast::AttrSyntaxKind::Sparse(bodies, ty) => self.sparse(attr.span, bodies.as_deref(), ty),
+            ast::AttrSyntaxKind::Resource(key, ty) => {
                 let span = ty.span;
                 let ty = self.ty(ty)?;
                 if self.m.cx.ty(ty).shaped().is_none() {
@@ -81,17 +81,17 @@ impl Lower<'_> {
                 let key = self.m.cx.str_id(key);
                 Some(self.m.cx.attr_id(AttrKind::DenseResource { ty, key }))
             }
-            ast::AttrKind::Verbatim(tok) => self.little_language(*tok),
-            ast::AttrKind::Distinct(id, of) => self.distinct(*id, of.as_deref()),
-            ast::AttrKind::Type(ty) => {
+            ast::AttrSyntaxKind::Verbatim(tok) => self.little_language(*tok),
+            ast::AttrSyntaxKind::Distinct(id, of) => self.distinct(*id, of.as_deref()),
+            ast::AttrSyntaxKind::Type(ty) => {
                 let id = match (&ty.kind, attr.span) {
                     // `!a` may be the alias of a type only.
-                    (ast::TypeKind::Bang(name), _) => self.bang(*name)?,
+                    (ast::TypeSyntaxKind::Bang(name), _) => self.bang(*name)?,
                     _ => self.ty(ty)?,
                 };
                 Some(self.m.cx.type_attr(id))
             }
-            ast::AttrKind::Loc(loc) => {
+            ast::AttrSyntaxKind::Loc(loc) => {
                 let loc = self.loc(loc)?;
                 Some(self.m.cx.attr_id(AttrKind::Loc(loc)))
             }
@@ -99,7 +99,7 @@ impl Lower<'_> {
     }
 
     /// The entries of a dictionary, in source order; duplicates are reported.
-    pub(super) fn entries(&mut self, entries: &[ast::Entry]) -> Option<Vec<(StrId, AttrId)>> {
+    pub(super) fn entries(&mut self, entries: &[ast::DictEntry]) -> Option<Vec<(StrId, AttrId)>> {
         let mut out: Vec<(StrId, AttrId)> = Vec::with_capacity(entries.len());
         let mut seen = rustc_hash::FxHashSet::default();
         let mut good = true;
@@ -217,8 +217,8 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(AttrKind::DenseArray { elem, data: Blob::from(data) }))
     }
 
-    /// `distinct[0]<...>`: a number stands for one attribute throughout the text.
-    fn distinct(&mut self, id: Tok, of: Option<&ast::Attr>) -> Option<AttrId> {
+    /// `distinct[0]<...>`: equal numbers refer to one attribute throughout the text.
+    fn distinct(&mut self, id: Tok, of: Option<&ast::AttrSyntax>) -> Option<AttrId> {
         let text = self.text(id);
         let Ok(number) = text.parse() else {
             self.report(errors::count_range(id.span(), text, "a number (64 bits)"));

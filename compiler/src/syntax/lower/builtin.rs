@@ -9,7 +9,7 @@ use crate::syntax::ast::{PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
 use smallvec::SmallVec;
 
-/// Arguments as written: with names in a definition, types alone in a declaration.
+/// Arguments: with names in a definition, types only in a declaration.
 #[derive(Default)]
 struct Args {
     names: Vec<EntryArg>,
@@ -86,7 +86,7 @@ impl Lower<'_> {
             }
             parts.regions.push(RegionPart { from: region, args: args.names, implicit: None });
         } else if cursor.is_done() {
-            // Declared only: a region without blocks.
+            // A declaration: a region without blocks.
             parts.regions.push(RegionPart::default());
         }
         Some(())
@@ -102,7 +102,7 @@ impl Lower<'_> {
         None
     }
 
-    /// `attributes {...}`, without what the form says itself.
+    /// `attributes {...}`, without those that the form expresses itself.
     fn more_attrs(
         &mut self,
         cursor: &mut Cursor<'_>,

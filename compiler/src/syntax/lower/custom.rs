@@ -1,26 +1,26 @@
-//! Custom forms: the pieces of an op, read as its declared format says.
+//! Custom forms: the pieces of an op, parsed by its declared format.
 //!
-//! Reading collects names, types and attributes in a [`Form`]; `typing` then finds the types that were not written,
-//! and makes the parts of the op. The same format drives the printer.
+//! Parsing collects names, types and attributes in a [`Form`]; `typing` then infers the omitted types and
+//! builds the parts of the op. The same format drives the printer.
 
 use super::ops::{Blocks, Parts};
 use super::pieces::{Cursor, Pieces};
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::dialects::format::{Custom, Element, Of};
+use crate::dialects::format::{Custom, Element, PartRef};
 use crate::dialects::{Arity, AttrConstraint, AttrDef, EnumDef, FlagsDef, OpDef};
 use crate::ir::{AttrId, KnownType, OpNameId, StrId, TypeId};
 use crate::syntax::ast::{Op, PieceKind, RegionRef};
 use crate::syntax::token::{Kind, Tok};
 use smallvec::SmallVec;
 
-/// What has been read of a form.
+/// The parsed contents of a form.
 #[derive(Default)]
 pub(super) struct Form {
-    /// Operands with the declared one that they stand for.
+    /// Operands with the index of the declared one.
     pub(super) operands: SmallVec<[(usize, Tok); 4]>,
     /// Types as written.
-    pub(super) types: SmallVec<[(Of, SmallVec<[TypeId; 4]>); 2]>,
+    pub(super) types: SmallVec<[(PartRef, SmallVec<[TypeId; 4]>); 2]>,
     pub(super) attrs: SmallVec<[(StrId, AttrId); 2]>,
     pub(super) successors: Vec<Tok>,
     pub(super) regions: SmallVec<[(usize, RegionRef); 2]>,
@@ -32,7 +32,7 @@ pub(super) struct Form {
 pub(super) struct RegionArgs {
     pub(super) region: usize,
     pub(super) operand: usize,
-    /// Their names; nothing if they are called as the operands.
+    /// Their names; `None` if they are those of the operands.
     pub(super) names: Option<Vec<Tok>>,
 }
 
@@ -80,8 +80,8 @@ impl Lower<'_> {
         Some(name)
     }
 
-    /// What [`Lower::elements`] and [`Lower::finish`] come to if a form is its operands and all types are known: so it
-    /// is with most ops of most programs.
+    /// Shortcut for [`Lower::elements`] and [`Lower::finish`] if a form consists of its operands and all
+    /// types are known, as for most ops of most programs.
     fn operands_only(&mut self, toks: &[Tok], def: &OpDef, parts: &mut Parts) {
         for (tok, operand) in toks.iter().step_by(2).zip(&def.operands) {
             if let Some(ty) = operand.ty.only() {
@@ -111,7 +111,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Reports what was expected instead of the next piece.
+    /// Reports that `what` was expected instead of the next piece.
     pub(super) fn expected<T>(&mut self, what: &str, cursor: &Cursor<'_>) -> Option<T> {
         let found = self.found(cursor);
         self.report(errors::expected(cursor.span(), what, &found));
@@ -132,7 +132,7 @@ impl Lower<'_> {
         form: &mut Form,
     ) -> Option<()> {
         for (i, element) in elements.iter().enumerate() {
-            // Brackets come as groups: `(` and `)` with what is between.
+            // Brackets are groups: `(` and `)` with their contents.
             if let Element::Literal(text) = element
                 && let Some(open) = opener(text)
             {
@@ -206,7 +206,7 @@ impl Lower<'_> {
                         break;
                     }
                 }
-                form.types.push((Of::Operand(*index), types));
+                form.types.push((PartRef::Operand(*index), types));
             }
             Element::Attr(index) => self.declared_attr(def.attrs.get(*index)?, def, cursor, form)?,
             Element::NamedAttrs(attrs) => loop {
@@ -354,7 +354,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// One of the words of a choice.
+    /// A word of an enumeration.
     fn enum_word(&mut self, words: &EnumDef, cursor: &mut Cursor<'_>) -> Option<AttrId> {
         let tok = cursor.tok(Kind::Word).or_else(|| cursor.tok(Kind::Str));
         let word = tok.map(|tok| self.text(tok).trim_matches('"'));
@@ -367,7 +367,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `<a, b>`; nothing for the empty set.
+    /// `<a, b>`; the attribute is `None` for the empty set.
     fn flags(&mut self, flags: &FlagsDef, cursor: &mut Cursor<'_>) -> Option<Option<AttrId>> {
         let Some(mut inner) = cursor.eat_group(Kind::LAngle) else {
             return self.expected(&format!("`<` and some of {}", flags.words.join(", ")), cursor);
@@ -388,7 +388,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An attribute that has a type.
+    /// An attribute with a type.
     fn typed_attr(&mut self, cursor: &mut Cursor<'_>) -> Option<AttrId> {
         let span = cursor.span();
         let attr = self.piece_attr(cursor, None)?;
@@ -400,7 +400,7 @@ impl Lower<'_> {
         Some(attr)
     }
 
-    /// Sets of flags as ops keep them.
+    /// Brings sets of flags into canonical form.
     pub(super) fn canonical_flags(&mut self, name: OpNameId, attrs: &mut SmallVec<[(StrId, AttrId); 2]>) {
         let data = self.m.cx.op_name_data(name);
         let Some(def) = data.def() else { return };
@@ -415,7 +415,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Does an optional group begin here?
+    /// True if an optional group begins here.
     fn is_present(&self, elements: &[Element], def: &OpDef, cursor: &Cursor<'_>) -> bool {
         if cursor.is_done() {
             return false;
@@ -442,13 +442,13 @@ impl Lower<'_> {
                 attrs.iter().any(|i| def.attrs.get(*i).is_some_and(|a| Some(a.name) == word))
             }
             Some(Element::Attr(_)) => !is_region && cursor.tok(Kind::Colon).is_none(),
-            // A type that is left out if it is the default one: then no comma follows the type that stands here.
+            // A type that is omitted if it is the default: then no comma follows the type at this place.
             Some(Element::Types(..)) => cursor.has(Kind::Comma),
             _ => true,
         }
     }
 
-    /// Takes the next piece if it is this word or punctuation.
+    /// Consumes the next piece if it is this word or punctuation.
     pub(super) fn literal(&mut self, text: &str, cursor: &mut Cursor<'_>) -> bool {
         let found = cursor.any_tok().is_some_and(|tok| self.text(tok) == text);
         if found {
@@ -472,7 +472,7 @@ impl Lower<'_> {
     }
 }
 
-/// Are these `n` values with commas between them?
+/// True if these are `n` values separated by commas.
 fn is_list(toks: &[Tok], n: usize) -> bool {
     let (mut toks, mut n) = (toks, n);
     while let [Tok { kind: Kind::Value, .. }, Tok { kind: Kind::Comma, .. }, rest @ ..] = toks

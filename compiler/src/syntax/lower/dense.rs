@@ -1,9 +1,10 @@
-//! `dense<...>`: nested lists, one number for all, or all bytes in hexadecimal; `sparse<...>`, which is two of them.
+//! `dense<...>`: nested lists, one number for all, or all bytes in hexadecimal; `sparse<...>`, which is two
+//! of them.
 //!
-//! Contents become little-endian bytes at once; a hexadecimal string of any length is decoded straight from the text
-//! into its final buffer. The number of elements comes from the type and must agree with what is written before
-//! anything is allocated. Contents whose elements are all equal become a splat, as upstream. A tensor without elements
-//! may have a splat nevertheless: `dense<1> : tensor<0xi32>` is not `dense<> : tensor<0xi32>`.
+//! Contents become little-endian bytes directly; a hexadecimal string of any length is decoded from the text
+//! into its final buffer. The number of elements comes from the type and is checked against the text before
+//! anything is allocated. Contents whose elements are all equal become a splat, as upstream. A tensor without
+//! elements may have a splat nevertheless: `dense<1> : tensor<0xi32>` is not `dense<> : tensor<0xi32>`.
 
 use super::{Lower, errors};
 use crate::diag::Span;
@@ -11,26 +12,31 @@ use crate::ir::{AttrId, AttrKind, Blob, DYNAMIC, KnownType, StrId, TypeId, TypeK
 use crate::syntax::ast::{self, DenseBody};
 use crate::syntax::token::Tok;
 
-/// What one element is.
+/// The format of one element.
 #[derive(Clone, Copy)]
-struct Elem {
+struct ElementFormat {
     ty: TypeId,
     /// Bytes of one number; a complex element has two.
     bytes: usize,
     complex: bool,
-    /// One bit wide: held as a byte, written as a bit.
+    /// One bit wide: a byte in memory, a bit in hexadecimal text.
     bool: bool,
 }
 
 impl Lower<'_> {
-    pub(super) fn dense(&mut self, span: Span, body: Option<&DenseBody>, ty: &ast::Type) -> Option<AttrId> {
+    pub(super) fn dense(
+        &mut self,
+        span: Span,
+        body: Option<&DenseBody>,
+        ty: &ast::TypeSyntax,
+    ) -> Option<AttrId> {
         let ty_span = ty.span;
         let ty = self.ty(ty)?;
         self.static_shape(ty, ty_span, "dense<...>")?;
         self.dense_of(span, body, ty, ty_span)
     }
 
-    /// The shape and element type of a type with elements; reports if it has none, or is dynamic.
+    /// The shape and element type of a shaped type; reports a type without elements or with dynamic sizes.
     fn static_shape(&mut self, ty: TypeId, span: Span, who: &str) -> Option<(Box<[i64]>, TypeId)> {
         match self.m.cx.ty(ty).shaped() {
             Some((Some(shape), elem)) if !shape.contains(&DYNAMIC) => Some((shape.into(), elem)),
@@ -49,7 +55,7 @@ impl Lower<'_> {
         ty_span: Span,
     ) -> Option<AttrId> {
         let (shape, elem) = self.static_shape(ty, ty_span, "dense<...>")?;
-        // A splat may stand for any number of elements.
+        // A splat may have any number of elements.
         let count = shape.iter().fold(1u64, |n, d| n.saturating_mul(d.unsigned_abs()));
         if matches!(self.m.cx.ty(elem), TypeKind::Opaque(_) | TypeKind::Vector { .. }) {
             return self.dense_strings(span, body, &shape, count, ty);
@@ -68,7 +74,7 @@ impl Lower<'_> {
             None => (Vec::new(), false),
             Some(DenseBody::Str(tok)) => self.hex(*tok, count, size, elem)?,
             Some(DenseBody::List(list, list_span)) => {
-                // What is written needs two bytes of text for each element at least.
+                // Each written element takes at least two bytes of text.
                 self.check_size(span, count.min(self.source.text.len() as u64), size)?;
                 let mut data = Vec::new();
                 self.list(list, *list_span, &shape, elem, &mut data)?;
@@ -87,12 +93,12 @@ impl Lower<'_> {
         Some(self.m.cx.attr_id(AttrKind::Dense { ty, splat, data: Blob::from(data) }))
     }
 
-    /// `sparse<indices, values>`: a list of places, one row each, and what stands there.
+    /// `sparse<indices, values>`: a list of indices, one row each, and the values.
     pub(super) fn sparse(
         &mut self,
         span: Span,
         bodies: Option<&(DenseBody, DenseBody)>,
-        ty: &ast::Type,
+        ty: &ast::TypeSyntax,
     ) -> Option<AttrId> {
         let ty_span = ty.span;
         let ty = self.ty(ty)?;
@@ -134,7 +140,7 @@ impl Lower<'_> {
         let values = self.dense_of(span, Some(values), values_type, ty_span)?;
         if let AttrKind::Dense { data, .. } = self.m.cx.attr(indices) {
             let rows = data.chunks_exact(8).filter_map(|b| Some(i64::from_le_bytes(*b.first_chunk()?)));
-            // A splat stands for all indices of all places.
+            // A splat is the same for all indices of all values.
             let splat = data.len() == 8;
             let inside = |(i, at): (usize, i64)| match splat {
                 true => shape.iter().all(|d| (0..*d).contains(&at)),
@@ -152,7 +158,7 @@ impl Lower<'_> {
         None
     }
 
-    fn elem(&self, ty: TypeId) -> Option<Elem> {
+    fn elem(&self, ty: TypeId) -> Option<ElementFormat> {
         let (number, complex) = match self.m.cx.ty(ty) {
             TypeKind::Complex(part) => (*part, true),
             _ => (ty, false),
@@ -164,10 +170,10 @@ impl Lower<'_> {
             _ => return None,
         };
         let bool = !complex && matches!(self.m.cx.ty(ty), TypeKind::Integer { width: 1, .. });
-        Some(Elem { ty: number, bytes, complex, bool })
+        Some(ElementFormat { ty: number, bytes, complex, bool })
     }
 
-    /// Checks a nested list against the outermost dimension, and gives the others.
+    /// Checks a nested list against the outermost dimension, and returns the other dimensions.
     fn dimension<'s>(&mut self, list: &[DenseBody], span: Span, shape: &'s [i64]) -> Option<&'s [i64]> {
         let Some((&want, inner)) = shape.split_first() else {
             return self.dense_error(span, "more nested lists than the type has dimensions");
@@ -186,7 +192,7 @@ impl Lower<'_> {
         list: &[DenseBody],
         span: Span,
         shape: &[i64],
-        elem: Elem,
+        elem: ElementFormat,
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let inner = self.dimension(list, span, shape)?;
@@ -200,7 +206,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn element(&mut self, item: &DenseBody, elem: Elem, out: &mut Vec<u8>) -> Option<()> {
+    fn element(&mut self, item: &DenseBody, elem: ElementFormat, out: &mut Vec<u8>) -> Option<()> {
         match item {
             DenseBody::Number(number) if !elem.complex => self.number_bytes(*number, elem.ty, out)?,
             DenseBody::Complex(re, im) if elem.complex => {
@@ -229,8 +235,8 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// `"0x..."`: the bytes, or those of one element for all. Booleans are bits, eight to a byte.
-    fn hex(&mut self, tok: Tok, count: u64, size: usize, elem: Elem) -> Option<(Vec<u8>, bool)> {
+    /// `"0x..."`: the bytes, or those of one element for a splat. Booleans are bits, eight to a byte.
+    fn hex(&mut self, tok: Tok, count: u64, size: usize, elem: ElementFormat) -> Option<(Vec<u8>, bool)> {
         let text = self.text(tok);
         let Some(digits) = text.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"')) else {
             return self
@@ -268,8 +274,8 @@ impl Lower<'_> {
         Some(((0..count as usize).map(|i| data[i / 8] >> (i % 8) & 1).collect(), false))
     }
 
-    /// Bits that no element has are 0; x87 numbers are as they would be read.
-    fn normalize(&self, data: &mut [u8], elem: Elem) {
+    /// Clears the bits beyond the element's width; normalizes x87 numbers as the parser does.
+    fn normalize(&self, data: &mut [u8], elem: ElementFormat) {
         match *self.m.cx.ty(elem.ty) {
             TypeKind::Integer { width, .. } if width % 8 != 0 || width == 0 => {
                 let mask = if width == 0 { 0 } else { 0xFF >> (8 - width % 8) };
@@ -347,13 +353,13 @@ impl Lower<'_> {
 }
 
 fn all_equal(data: &[u8], size: usize) -> bool {
-    // Equal to itself shifted by one element.
+    // True if equal to itself shifted by one element.
     size > 0 && data.len() >= size && data[size..] == data[..data.len() - size]
 }
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// The bytes of pairs of hexadecimal digits.
 pub(in crate::syntax) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
-    /// So many pairs at once, for vector registers: no branch but the one behind all of them.
+    /// Pairs decoded at a time in vector registers, with a single branch behind all of them.
     const PAIRS: usize = 64;
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
     let mut data = vec![0; pairs.len()];
@@ -371,7 +377,7 @@ pub(in crate::syntax) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// What a hexadecimal digit stands for; 255 for other characters.
+/// The value of a hexadecimal digit; 255 for other characters.
 fn digit(character: u8) -> u8 {
     let number = character.wrapping_sub(b'0');
     let letter = (character | 0x20).wrapping_sub(b'a');

@@ -7,7 +7,7 @@ use crate::syntax::ast;
 use crate::syntax::token::Tok;
 
 impl Lower<'_> {
-    /// The location of a place in the text.
+    /// The location of a byte of the text.
     pub(super) fn place(&mut self, at: u32) -> LocId {
         if let Some(place) = self.m.cx.places().at(at) {
             return place;
@@ -16,28 +16,28 @@ impl Lower<'_> {
         self.m.cx.loc_id(LocKind::File { file: self.file, line, col })
     }
 
-    /// The location written after an op or argument, or else the place itself.
-    pub(super) fn loc_or_place(&mut self, loc: Option<&ast::Loc>, at: Span) -> LocId {
+    /// The explicit location of an op or argument, or else its place in the text.
+    pub(super) fn loc_or_place(&mut self, loc: Option<&ast::LocSyntax>, at: Span) -> LocId {
         match loc {
             Some(loc) => self.loc(loc).unwrap_or(LocId::UNKNOWN),
             None => self.place(at.start),
         }
     }
 
-    pub(super) fn loc(&mut self, loc: &ast::Loc) -> Option<LocId> {
+    pub(super) fn loc(&mut self, loc: &ast::LocSyntax) -> Option<LocId> {
         self.nested(loc.span, |lower| lower.loc_inside(loc))
     }
 
-    fn loc_inside(&mut self, loc: &ast::Loc) -> Option<LocId> {
+    fn loc_inside(&mut self, loc: &ast::LocSyntax) -> Option<LocId> {
         let kind = match &loc.kind {
-            ast::LocKind::Word(word) => match self.text(*word) {
+            ast::LocSyntaxKind::Word(word) => match self.text(*word) {
                 "unknown" => LocKind::Unknown,
                 _ => {
                     return self
                         .bad_loc(loc.span, "expected `unknown`, `fused`, `callsite`, a string or an alias");
                 }
             },
-            ast::LocKind::Alias(name) => {
+            ast::LocSyntaxKind::Alias(name) => {
                 return match self.alias(*name)? {
                     AliasValue::Attr(attr) => match *self.m.cx.attr(attr) {
                         AttrKind::Loc(loc) => Some(loc),
@@ -46,7 +46,7 @@ impl Lower<'_> {
                     AliasValue::Type(_) => self.bad_loc(loc.span, "this alias is not a location"),
                 };
             }
-            ast::LocKind::Name(name, child) => {
+            ast::LocSyntaxKind::Name(name, child) => {
                 let name = self.string_id(*name)?;
                 let child = match child {
                     Some(child) => self.loc(child)?,
@@ -54,10 +54,10 @@ impl Lower<'_> {
                 };
                 LocKind::Name { name, child }
             }
-            ast::LocKind::File(file, line, col) => {
+            ast::LocSyntaxKind::File(file, line, col) => {
                 LocKind::File { file: self.string_id(*file)?, line: self.u32(*line)?, col: self.u32(*col)? }
             }
-            ast::LocKind::Range(range) => {
+            ast::LocSyntaxKind::Range(range) => {
                 let (file, start, end_line, end_col) = &**range;
                 let start = (self.u32(start[0])?, self.u32(start[1])?);
                 let end_line = match end_line {
@@ -66,13 +66,13 @@ impl Lower<'_> {
                 };
                 LocKind::Range { file: self.string_id(*file)?, start, end: (end_line, self.u32(*end_col)?) }
             }
-            ast::LocKind::CallSite(word, callee, at, caller) => {
+            ast::LocSyntaxKind::CallSite(word, callee, at, caller) => {
                 if self.text(*word) != "callsite" || self.text(*at) != "at" {
                     return self.bad_loc(loc.span, "expected `callsite(... at ...)`");
                 }
                 LocKind::CallSite { callee: self.loc(callee)?, caller: self.loc(caller)? }
             }
-            ast::LocKind::Fused(word, metadata, locs) => {
+            ast::LocSyntaxKind::Fused(word, metadata, locs) => {
                 if self.text(*word) != "fused" {
                     return self.bad_loc(loc.span, "expected `fused[...]`");
                 }

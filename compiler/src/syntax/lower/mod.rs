@@ -1,11 +1,12 @@
-//! Items become IR: names are resolved, types and attributes interned, custom forms interpreted.
+//! Lowering of syntax trees to IR: resolves names, interns types and attributes, interprets custom forms.
 //!
-//! One pass in source order, an item at a time. A value used before its definition is a stand-in until the definition comes. Names live
-//! in the region that defines them and those inside; an op that is isolated from above starts an empty scope. What
-//! is wrong is reported and left out: its results stay known by name, so that one mistake gives one error.
+//! One pass in source order, an item at a time. A use before the definition refers to a placeholder until the
+//! definition is parsed. Names are visible in the region that defines them and those inside; an op that is
+//! isolated from above starts an empty scope. An item with an error is reported and skipped: the names of its
+//! results stay defined, so that one mistake causes one error.
 //!
-//! Files: `scope` and `name_table` (names), `ops` (operations, regions, blocks), `custom`, `pieces` and `typing` (custom forms),
-//! `builtin` and `switch` (forms in code), `types`, `attrs`, `numbers`, `dense`,
+//! Files: `scope` and `name_table` (names), `ops` (operations, regions, blocks), `custom`, `pieces` and
+//! `typing` (custom forms), `builtin` and `switch` (forms in code), `types`, `attrs`, `numbers`, `dense`,
 //! `affine`, `locs`.
 
 mod affine;
@@ -30,29 +31,29 @@ use super::parse::{Items, Place};
 use super::token::Tok;
 use crate::diag::{Diagnostic, MAX_ERRORS, Source, Span};
 use crate::dialects::OpDef;
-use crate::ir::locs::Places;
+use crate::ir::locs::SourceText;
 use crate::ir::{AttrId, LocKind, Module, OpNameId, StrId, TypeId, names};
 pub(super) use dense::decode_hex;
 use rustc_hash::FxHashMap;
 use scope::Scope;
 
-/// How far an alias has been read.
+/// State of an alias.
 enum Alias {
     Unread(Place, Span),
-    /// Being read: whoever asks now asks in a circle.
+    /// Being resolved: a reference to it now is circular.
     Open(Span),
     Attr(AttrId, Size, Span),
     Type(TypeId, Size, Span),
-    /// Reported already.
+    /// Failed, and already reported.
     Bad(Span),
 }
 
-/// How much an alias stands for.
+/// Size of an alias after expansion.
 #[derive(Clone, Copy)]
 struct Size {
-    /// Nodes, inner aliases counted as often as they are used.
+    /// Nodes, inner aliases counted at each use.
     weight: u64,
-    /// How deep they nest.
+    /// Nesting depth.
     depth: usize,
 }
 
@@ -64,31 +65,31 @@ pub(super) struct Lower<'a> {
     diags: &'a mut Vec<Diagnostic>,
     scope: Scope,
     aliases: FxHashMap<&'a str, Alias>,
-    /// Op names as written, in custom form.
+    /// Op names as spelled in custom form.
     op_words: FxHashMap<&'a str, (OpNameId, Option<&'static OpDef>)>,
-    /// The dialect that ops at this place need not name.
+    /// The dialect whose prefix ops at this place may omit.
     default_dialect: &'static str,
-    /// Types by the word that names them.
+    /// Types by keyword.
     type_words: FxHashMap<&'a str, TypeId>,
     file: StrId,
-    /// Nodes of attributes and types seen, aliases counted as often as they expand.
+    /// Nodes of attributes and types so far, aliases counted as expanded.
     weight: u64,
-    /// How deep the attribute, type or location at hand is nested, aliases included.
+    /// Nesting depth of the current attribute, type or location, aliases included.
     depth: usize,
-    /// The greatest depth since the alias at hand was begun.
+    /// The greatest depth since the beginning of the current alias.
     deepest: usize,
-    /// Inside something broken: unknown names are no news.
+    /// Nonzero inside of an item with an error, where unknown names are not reported.
     quiet: usize,
-    /// What the distinct attributes wrap, by their numbers.
+    /// The contents of the distinct attributes, by their numbers.
     distinct: FxHashMap<u64, AttrId>,
 }
 
-/// Most nodes that the aliases of a text may expand to, besides its length.
+/// The most nodes of a text after the expansion of aliases, besides its length.
 const MAX_WEIGHT: u64 = 1 << 26;
-/// How deep attributes, types and locations may nest, aliases expanded.
+/// The greatest nesting depth of attributes, types and locations after the expansion of aliases.
 const MAX_NESTING: usize = 2 * super::lex::MAX_DEPTH;
 
-/// Builds the IR of `items`. Complete exactly if nothing was reported.
+/// Builds the IR of `items`. Complete if and only if no error was reported.
 pub(super) fn lower(
     items: &Items<'_>,
     source: &Source,
@@ -99,7 +100,7 @@ pub(super) fn lower(
     let mut m = Module::with_capacity(options.registry, size);
     let file = m.cx.str_id(&source.name);
     let (text, line_starts) = (source.text.clone(), source.line_starts.clone());
-    m.cx.set_places(Places { file, text, line_starts });
+    m.cx.set_places(SourceText { file, text, line_starts });
     let lower = Lower {
         m,
         source,
@@ -161,7 +162,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Reads the alias `#x` or `!x` if that has not been done, and says what it is.
+    /// The value of the alias `#x` or `!x`, resolved on first use.
     fn alias(&mut self, name: Tok) -> Option<AliasValue> {
         let text = name.text(&self.source.text);
         let value = match self.aliases.get(text) {
@@ -220,7 +221,7 @@ impl<'a> Lower<'a> {
         value
     }
 
-    /// Goes one level down for `read`; refuses beyond the limit, so that nothing later has to recurse deeper.
+    /// Calls `read` one nesting level down; refuses beyond the limit, which bounds every later recursion.
     fn nested<T>(&mut self, span: Span, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.depth >= MAX_NESTING {
             self.report(errors::too_deep(span, MAX_NESTING));
@@ -240,7 +241,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Has enough been reported?
+    /// True if the most errors have been reported.
     fn is_full(&self) -> bool {
         self.diags.len() >= MAX_ERRORS
     }
@@ -253,12 +254,12 @@ impl<'a> Lower<'a> {
         self.source.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// The op that `word` names, with aliases resolved.
+    /// The op of `word`, with aliases resolved.
     fn op_word(&mut self, word: &'a str) -> (OpNameId, Option<&'static OpDef>) {
         if let Some(known) = self.op_words.get(word) {
             return *known;
         }
-        // What a short name means depends on the place, so it is not kept.
+        // The meaning of a short name depends on the place, so it is not cached.
         let short = self.options.registry.find_short(self.default_dialect, word);
         if let Some(def) = short {
             let name = self.m.cx.str_id(&def.name);
@@ -277,7 +278,7 @@ impl<'a> Lower<'a> {
         known
     }
 
-    /// The contents of a string token, escapes resolved; nothing if an escape is not known.
+    /// The contents of a string token, escapes resolved; `None` if an escape is unknown.
     fn unquote(&mut self, tok: Tok) -> Option<Vec<u8>> {
         let text = self.text(tok);
         let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
@@ -290,7 +291,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A string token as interned text; bytes that are not UTF-8 are refused where a name is needed.
+    /// A string token as interned text; bytes that are not UTF-8 are refused where a name is required.
     fn string_id(&mut self, tok: Tok) -> Option<StrId> {
         let text = self.text(tok);
         if let Some(plain) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'))

@@ -1,30 +1,31 @@
-//! The names of values in a text: each a number, found by hashing.
+//! Interning of value names in a text, by hashing.
 //!
-//! A name is a place in the text; nothing is copied. Most names end in a number and most of those count up, `%v7`,
-//! `%v8`, so the first slot for a name is the hash of what stands before the number, plus the number: names that come
-//! one after the other lie side by side in the table, and a long function is as quick as many short ones. Names that
-//! meet in a slot go on in steps that depend on all of the name.
+//! A name is a place in the text; nothing is copied. Most names end in a number and most of those count up,
+//! `%v7`, `%v8`, so the first slot for a name is the hash of the text before the number, plus the number.
+//! Consecutive names are adjacent in the table, so a long function is as fast as many short ones. Collisions
+//! are resolved by double hashing with a step that depends on the whole name.
 
 use crate::syntax::token::Tok;
 
-/// A name.
+/// An interned name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NameId(u32);
 
-/// Names, and with each a `T`.
-pub(super) struct Names<T> {
-    /// Numbers of names from 1 on; 0 is free. A power of two, and at least half of them are free.
+/// A hash table of names, each with a `T`.
+pub(super) struct NameTable<T> {
+    /// Numbers of names from 1 on; 0 is free. The length is a power of two, and at least half of the slots
+    /// are free.
     slots: Vec<u32>,
-    rows: Vec<Row<T>>,
+    rows: Vec<NameRow<T>>,
 }
 
-struct Row<T> {
+struct NameRow<T> {
     start: u32,
     end: u32,
     value: T,
 }
 
-/// Where to look for a name: the first slot, and how far it is to the next ones.
+/// Probe sequence of a name: the first slot and the step to the next ones.
 struct Hash {
     first: usize,
     step: usize,
@@ -32,20 +33,20 @@ struct Hash {
 
 const MIN_SLOTS: usize = 64;
 
-impl<T: Default> Names<T> {
-    /// No names, and room for `n`.
+impl<T: Default> NameTable<T> {
+    /// A table without names, with space for `n`.
     pub(super) fn with_capacity(n: usize) -> Self {
         let slots = vec![0; (2 * n).next_power_of_two().max(MIN_SLOTS)];
-        Names { slots, rows: Vec::with_capacity(n) }
+        NameTable { slots, rows: Vec::with_capacity(n) }
     }
 
-    /// The number of the name at `tok`, which is new or not.
+    /// The id of the name at `tok`, which is added if new.
     pub(super) fn id(&mut self, tok: Tok, source: &str) -> NameId {
         let name = bytes(source, tok.start, tok.end);
         self.find(tok, name, tail(name), source)
     }
 
-    /// The same, unless the name at `tok` ends in `#` and a number, or in very many digits.
+    /// The id of the name at `tok`; `None` if it ends in `#` and a number, or in too many digits.
     pub(super) fn plain_id(&mut self, tok: Tok, source: &str) -> Option<NameId> {
         let name = bytes(source, tok.start, tok.end);
         let tail = tail(name);
@@ -61,14 +62,14 @@ impl<T: Default> Names<T> {
         let mask = self.slots.len() - 1;
         let mut at = first & mask;
         while let Some(row) = self.slots[at].checked_sub(1) {
-            let Row { start, end, value: _ } = self.rows[row as usize];
+            let NameRow { start, end, value: _ } = self.rows[row as usize];
             if bytes(source, start, end) == name {
                 return NameId(row);
             }
             at = (at + step) & mask;
         }
         let id = NameId(self.rows.len() as u32);
-        self.rows.push(Row { start: tok.start, end: tok.end, value: T::default() });
+        self.rows.push(NameRow { start: tok.start, end: tok.end, value: T::default() });
         self.slots[at] = id.0 + 1;
         if self.rows.len() * 2 > self.slots.len() {
             self.grow(source);
@@ -99,13 +100,13 @@ impl<T: Default> Names<T> {
         &mut self.rows[id.0 as usize].value
     }
 
-    /// The name itself.
+    /// The text of a name.
     pub(super) fn text<'s>(&self, id: NameId, source: &'s str) -> &'s str {
         let row = &self.rows[id.0 as usize];
         source.get(row.start as usize..row.end as usize).unwrap_or("")
     }
 
-    /// All names, in the order in which they were first seen.
+    /// All names, in the order of their first use.
     pub(super) fn ids(&self) -> impl Iterator<Item = NameId> + use<T> {
         (0..self.rows.len() as u32).map(NameId)
     }
@@ -116,14 +117,14 @@ fn bytes(source: &str, start: u32, end: u32) -> &[u8] {
     source.as_bytes().get(start as usize..end as usize).unwrap_or_default()
 }
 
-/// The number at the end of a name, and where it begins.
+/// The number at the end of a name, and its position.
 #[derive(Clone, Copy)]
 struct Tail {
     stem: usize,
     number: u64,
 }
 
-/// Of more digits the last ones count.
+/// The most digits of a tail; the last ones count.
 const MAX_DIGITS: usize = 9;
 
 #[inline]
@@ -161,7 +162,7 @@ mod tests {
             })
             .collect();
         let source = names.concat();
-        let mut table: Names<usize> = Names::with_capacity(0);
+        let mut table: NameTable<usize> = NameTable::with_capacity(0);
         for round in 0..2 {
             let mut start = 0;
             for (i, name) in names.iter().enumerate() {

@@ -1,57 +1,64 @@
-//! Numbers: a literal and a type make a value.
+//! Numbers: values from literals and types.
 //!
-//! Integers wrap as upstream's do: a positive literal may use all bits of a signless type, so that `255 : i8` is -1; a
-//! negative one may not, nor a positive one of a signed type or `index`. No integer is `-0`, as upstream. A literal with a point, or an exponent, is read as
-//! `f64` and rounded to its type; one too great becomes what the type has for infinity. A float in hexadecimal is its
-//! bits.
+//! Integers wrap as upstream's do: a positive literal may use all bits of a signless type, so that `255 : i8`
+//! is -1; a negative one may not, nor a positive one of a signed type or `index`. No integer is `-0`, as
+//! upstream. A literal with a point, or an exponent, is read as `f64` and rounded to its type; one out of
+//! range becomes the type's infinity or NaN. A float in hexadecimal is its bits.
 
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::ir::{AttrId, AttrKind, FloatKind, KnownType, Signedness, TypeId, TypeKind};
 use crate::print::type_text;
-use crate::syntax::ast::Number;
+use crate::syntax::ast::NumberLiteral;
 use crate::syntax::token::Kind;
 use num_bigint::{BigInt, BigUint, Sign};
 
 /// A number in the format of its type.
-enum Value {
+enum NumberValue {
     Int(i64),
     Wide(BigInt),
     /// The bits in the float's own format.
     Float(FloatKind, u128),
 }
 
-/// Most bytes of elements whose type has more than 64 bits, where little text means much data.
+/// The most bytes of elements with more than 64 bits, where little text stands for much data.
 const MAX_WIDE: u64 = 1 << 28;
 
 impl Lower<'_> {
-    pub(super) fn number_attr(&mut self, number: Number, ty: Option<TypeId>) -> Option<AttrId> {
+    pub(super) fn number_attr(&mut self, number: NumberLiteral, ty: Option<TypeId>) -> Option<AttrId> {
         let ty = ty.unwrap_or(match number.tok.kind {
             Kind::Float => KnownType::F64.id(),
             _ => KnownType::I64.id(),
         });
         let kind = match self.number(number, ty)? {
-            Value::Int(value) => return Some(self.m.cx.int_attr(ty, value)),
-            Value::Wide(value) => AttrKind::WideInt { ty, bytes: value.to_signed_bytes_le().into() },
-            Value::Float(kind, bits) if kind.bits() <= 64 => AttrKind::Float { ty, bits: bits as u64 },
-            Value::Float(_, bits) => AttrKind::WideFloat { ty, bits: [bits as u64, (bits >> 64) as u64] },
+            NumberValue::Int(value) => return Some(self.m.cx.int_attr(ty, value)),
+            NumberValue::Wide(value) => AttrKind::WideInt { ty, bytes: value.to_signed_bytes_le().into() },
+            NumberValue::Float(kind, bits) if kind.bits() <= 64 => AttrKind::Float { ty, bits: bits as u64 },
+            NumberValue::Float(_, bits) => {
+                AttrKind::WideFloat { ty, bits: [bits as u64, (bits >> 64) as u64] }
+            }
         };
         Some(self.m.cx.attr_id(kind))
     }
 
-    /// Appends a number as an element of a tensor or array: little-endian, bits above the width are 0.
-    pub(super) fn number_bytes(&mut self, number: Number, ty: TypeId, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends a number as an element of a tensor or array: little-endian, with zeros above the width.
+    pub(super) fn number_bytes(
+        &mut self,
+        number: NumberLiteral,
+        ty: TypeId,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let width = match *self.m.cx.ty(ty) {
             TypeKind::Integer { width, .. } => width as usize,
             _ => 64,
         };
         match self.number(number, ty)? {
-            Value::Int(value) => {
+            NumberValue::Int(value) => {
                 let bits = if width == 0 { 0 } else { (value as u64) << (64 - width) >> (64 - width) };
                 out.extend_from_slice(&bits.to_le_bytes()[..width.div_ceil(8).max(1)]);
             }
-            Value::Float(kind, bits) => out.extend_from_slice(&bits.to_le_bytes()[..kind.bytes()]),
-            Value::Wide(value) => {
+            NumberValue::Float(kind, bits) => out.extend_from_slice(&bits.to_le_bytes()[..kind.bytes()]),
+            NumberValue::Wide(value) => {
                 let from = out.len();
                 out.extend_from_slice(&value.to_signed_bytes_le());
                 let fill = if value.sign() == Sign::Minus { 0xFF } else { 0 };
@@ -64,7 +71,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// Refuses contents that are out of proportion.
+    /// Refuses contents out of proportion to the text.
     pub(super) fn check_size(&mut self, span: Span, count: u64, bytes: usize) -> Option<()> {
         if bytes > 16 && count.saturating_mul(bytes as u64) > MAX_WIDE {
             self.report(errors::dense(span, "these elements take too much memory"));
@@ -74,13 +81,13 @@ impl Lower<'_> {
     }
 
     /// The span of a number with its sign.
-    pub(super) fn number_span(number: Number) -> Span {
+    pub(super) fn number_span(number: NumberLiteral) -> Span {
         let span = number.tok.span();
         Span { start: span.start.saturating_sub(u32::from(number.negative)), ..span }
     }
 
-    /// Reads a number as a value of `ty`.
-    fn number(&mut self, number: Number, ty: TypeId) -> Option<Value> {
+    /// Parses a number as a value of `ty`.
+    fn number(&mut self, number: NumberLiteral, ty: TypeId) -> Option<NumberValue> {
         let digits = self.text(number.tok);
         let span = Self::number_span(number);
         match (self.kind_of_number(ty), number.tok.kind) {
@@ -91,9 +98,9 @@ impl Lower<'_> {
             }
             (NumberKind::Int { width, sign }, _) => {
                 let value = if width > 64 {
-                    wide(digits, number.negative, width, sign).map(Value::Wide)
+                    wide(digits, number.negative, width, sign).map(NumberValue::Wide)
                 } else {
-                    narrow(digits, number.negative, width, sign).map(Value::Int)
+                    narrow(digits, number.negative, width, sign).map(NumberValue::Int)
                 };
                 value.or_else(|| match digits.trim_start_matches("0x").trim_start_matches('0') {
                     "" if number.negative => {
@@ -123,11 +130,11 @@ impl Lower<'_> {
     fn float(
         &mut self,
         digits: &str,
-        number: Number,
+        number: NumberLiteral,
         kind: FloatKind,
         span: Span,
         ty: TypeId,
-    ) -> Option<Value> {
+    ) -> Option<NumberValue> {
         let sign = if number.negative { "-" } else { "" };
         if let Some(hex) = digits.strip_prefix("0x") {
             let hex = match hex.trim_start_matches('0') {
@@ -136,7 +143,7 @@ impl Lower<'_> {
             };
             return match u128::from_str_radix(hex, 16) {
                 Ok(bits) if !number.negative && (kind.bits() == 128 || bits >> kind.bits() == 0) => {
-                    Some(Value::Float(kind, kind.normal_bits(bits)))
+                    Some(NumberValue::Float(kind, kind.normal_bits(bits)))
                 }
                 _ => self.range_error(span, ty),
             };
@@ -151,13 +158,13 @@ impl Lower<'_> {
         let value: Option<f64> = digits.parse().ok();
         let value = value.map(|v| if number.negative { -v } else { v });
         match value.and_then(|v| kind.round(v)) {
-            Some(bits) => Some(Value::Float(kind, bits)),
+            Some(bits) => Some(NumberValue::Float(kind, bits)),
             None => self.range_error(span, ty),
         }
     }
 }
 
-/// At most 64 bits; sign-extended by whoever stores it.
+/// At most 64 bits; the caller sign-extends it.
 fn narrow(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<i64> {
     let magnitude = match digits.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
@@ -175,9 +182,9 @@ fn narrow(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<
     (u128::from(magnitude) <= limit).then_some(value)
 }
 
-/// More than 64 bits: what the type says the bits mean.
+/// An integer of more than 64 bits, with the signedness of the type.
 fn wide(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<BigInt> {
-    // Wider than a digit for each three or four bits cannot fit.
+    // A literal with more bits than the type cannot fit, at three or four bits per digit.
     let magnitude = match digits.strip_prefix("0x") {
         Some(hex) => {
             let hex = hex.trim_start_matches('0');
@@ -207,7 +214,7 @@ fn wide(digits: &str, negative: bool, width: u32, sign: Signedness) -> Option<Bi
     }
 }
 
-/// Halves long numbers, so that millions of digits take seconds, not hours.
+/// Divide-and-conquer conversion, so that millions of digits take seconds, not hours.
 fn from_decimal(digits: &str) -> BigUint {
     if digits.len() <= 4096 {
         return BigUint::parse_bytes(digits.as_bytes(), 10).unwrap_or_default();
@@ -216,7 +223,7 @@ fn from_decimal(digits: &str) -> BigUint {
     from_decimal(high) * BigUint::from(10u32).pow(low.len() as u32) + from_decimal(low)
 }
 
-/// How numbers of a type are read.
+/// Kind of the numbers of a type.
 #[derive(Clone, Copy)]
 enum NumberKind {
     Int { width: u32, sign: Signedness },

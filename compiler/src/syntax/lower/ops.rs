@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::diag::factory::{nearest, unknown_op};
 use crate::dialects::Traits;
 use crate::ir::{AttrId, AttrKind, BlockId, LocId, NewOp, OpId, OpNameId, RegionId, StrId, TypeId, ValueId};
-use crate::syntax::ast::{Body, Generic, Item, Label, Op, Piece, PieceKind, RegionRef};
+use crate::syntax::ast::{BlockLabel, Generic, Item, Op, OpBody, Piece, PieceKind, RegionRef};
 use crate::syntax::resources;
 use crate::syntax::token::Tok;
 use indexmap::IndexMap;
@@ -16,11 +16,11 @@ use smallvec::SmallVec;
 pub(super) struct EntryArg {
     pub(super) name: Tok,
     pub(super) ty: TypeId,
-    /// None: the op's, since its form has no place for another.
+    /// `None`: the op's location, since its form cannot express another.
     pub(super) loc: Option<LocId>,
 }
 
-/// The blocks of a region while it is read.
+/// The blocks of a region while it is parsed.
 #[derive(Default)]
 pub(super) struct Blocks {
     known: IndexMap<StrId, BlockRef>,
@@ -32,7 +32,7 @@ struct BlockRef {
     used: Span,
 }
 
-/// What an op is made of, before it is made.
+/// The parts of an op before its creation.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) operands: SmallVec<[ValueId; 4]>,
@@ -45,20 +45,20 @@ pub(super) struct Parts {
     pub(super) regions: SmallVec<[RegionPart; 1]>,
 }
 
-/// A region of an op, before it is read.
+/// A region of an op before it is parsed.
 #[derive(Default)]
 pub(super) struct RegionPart {
     pub(super) from: RegionRef,
     /// Arguments of the entry block that the op declares.
     pub(super) args: Vec<EntryArg>,
-    /// The op that ends a block without a terminator.
+    /// The terminator that is added to a block without one.
     pub(super) implicit: Option<&'static str>,
 }
 
 impl Lower<'_> {
     pub(super) fn top_level(&mut self, body: BlockId) {
         let mut place = self.items.start(0);
-        let mut places = resources::Places::default();
+        let mut places = resources::SectionIndex::default();
         loop {
             if self.items.skip_alias(&mut place) {
                 continue;
@@ -89,7 +89,7 @@ impl Lower<'_> {
         self.report_forwards();
     }
 
-    /// Something that could not be read: its names are taken, its regions are read for their own errors.
+    /// Handles an item with a syntax error: defines its names, and parses its regions for their own errors.
     pub(super) fn broken(&mut self, results: &[Tok], regions: &[u32]) {
         self.quiet += 1;
         if !regions.is_empty() {
@@ -176,7 +176,7 @@ impl Lower<'_> {
         self.m.cx.str_id(text.strip_prefix('^').unwrap_or(text))
     }
 
-    /// The block that `^name` means, which may be defined later.
+    /// The block of `^name`, which may be defined later.
     pub(super) fn block(&mut self, tok: Tok, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(tok);
         match blocks.known.get(&name) {
@@ -189,7 +189,7 @@ impl Lower<'_> {
         }
     }
 
-    fn label(&mut self, label: &Label, region: RegionId, blocks: &mut Blocks) -> BlockId {
+    fn label(&mut self, label: &BlockLabel, region: RegionId, blocks: &mut Blocks) -> BlockId {
         let name = self.block_name(label.name);
         let span = label.name.span();
         let known = blocks.known.get(&name).map(|b| (b.block, b.defined));
@@ -225,9 +225,9 @@ impl Lower<'_> {
     fn op(&mut self, op: &Op, block: BlockId, blocks: &mut Blocks) {
         let mut parts = Parts::default();
         let name = match &op.body {
-            Body::Generic(generic) => self.generic(op, generic, blocks, &mut parts),
-            Body::Custom(pieces) => self.custom_op(op, Pieces::Tree(pieces), blocks, &mut parts),
-            Body::Tokens(first, n) => {
+            OpBody::Generic(generic) => self.generic(op, generic, blocks, &mut parts),
+            OpBody::Custom(pieces) => self.custom_op(op, Pieces::Tree(pieces), blocks, &mut parts),
+            OpBody::Tokens(first, n) => {
                 let pieces = Pieces::Toks(self.items.tokens(*first, *n));
                 self.custom_op(op, pieces, blocks, &mut parts)
             }
@@ -235,9 +235,9 @@ impl Lower<'_> {
         let Some(name) = name else {
             let mut inner = Vec::new();
             match &op.body {
-                Body::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
-                Body::Custom(pieces) => regions_in(pieces, &mut inner),
-                Body::Tokens(..) => {}
+                OpBody::Generic(generic) => inner.extend(generic.regions.iter().flatten()),
+                OpBody::Custom(pieces) => regions_in(pieces, &mut inner),
+                OpBody::Tokens(..) => {}
             }
             self.broken(&[], &inner);
             for (name, _) in &op.results {
@@ -269,7 +269,7 @@ impl Lower<'_> {
         let isolated = def.is_some_and(|d| d.traits.has(Traits::ISOLATED));
         let single = def.is_some_and(|d| d.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)));
         let outer = self.default_dialect;
-        if !matches!(op.body, Body::Generic(_)) {
+        if !matches!(op.body, OpBody::Generic(_)) {
             self.default_dialect = def.map_or("", |d| d.default_dialect);
         }
         for part in regions {
@@ -284,7 +284,7 @@ impl Lower<'_> {
         self.default_dialect = outer;
     }
 
-    /// Attributes that were not given get their default values.
+    /// Adds the default values of absent attributes.
     fn add_defaults(&mut self, name: OpNameId, parts: &mut Parts) {
         let data = self.m.cx.op_name_data(name);
         let Some(def) = data.def() else { return };

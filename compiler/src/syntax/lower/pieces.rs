@@ -1,18 +1,18 @@
-//! The pieces of a custom form: a cursor over them, and attributes and types put together from them, since the grammar
-//! could not know what stands where.
+//! The pieces of a custom form: a cursor over them, and attributes and types assembled from them, since the
+//! grammar does not depend on the op's format.
 
 use super::Lower;
 use crate::diag::Span;
 use crate::ir::{AttrId, StrId, TypeId};
-use crate::syntax::ast::{self, Number, Piece, PieceKind};
+use crate::syntax::ast::{self, NumberLiteral, Piece, PieceKind};
 use crate::syntax::token::{Kind, Tok};
 
-/// The pieces of a form, as the parser found them.
+/// The pieces of a form, from the parser.
 #[derive(Clone, Copy)]
 pub(super) enum Pieces<'p> {
     /// Single tokens.
     Toks(&'p [Tok]),
-    /// What the grammar made of them.
+    /// Pieces of the grammar.
     Tree(&'p [Piece]),
 }
 
@@ -44,11 +44,11 @@ impl Pieces<'_> {
     }
 }
 
-/// A place among the pieces of a form.
+/// A position among the pieces of a form.
 pub(super) struct Cursor<'p> {
     pieces: Pieces<'p>,
     at: usize,
-    /// Where the form ends, for errors.
+    /// The end of the form, for errors.
     end: Span,
 }
 
@@ -72,7 +72,7 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    /// Goes past the next piece.
+    /// Skips the next piece.
     pub(super) fn skip(&mut self) {
         self.at += 1;
     }
@@ -95,7 +95,7 @@ impl<'p> Cursor<'p> {
         self.any_tok().filter(|t| t.kind == kind)
     }
 
-    /// True if a token of this kind is still to come, outside of brackets.
+    /// True if a token of this kind follows anywhere, outside of brackets.
     pub(super) fn has(&self, kind: Kind) -> bool {
         (self.at..self.pieces.len()).any(|at| self.pieces.tok(at).is_some_and(|t| t.kind == kind))
     }
@@ -121,11 +121,11 @@ impl<'p> Cursor<'p> {
 }
 
 impl Lower<'_> {
-    /// A dictionary, if one stands here.
+    /// A dictionary, if it begins here.
     pub(super) fn piece_dict(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<(StrId, AttrId)>> {
         match cursor.tree() {
             Some(PieceKind::Attr(attr)) => {
-                let ast::AttrKind::Dict(entries) = &attr.kind else { return Some(Vec::new()) };
+                let ast::AttrSyntaxKind::Dict(entries) = &attr.kind else { return Some(Vec::new()) };
                 cursor.skip();
                 self.entries(entries)
             }
@@ -137,15 +137,15 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<Number> {
+    pub(super) fn number_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<NumberLiteral> {
         let number = |cursor: &Cursor<'_>, i| cursor.pieces.tok(cursor.at + i).filter(|t| is_number(t.kind));
         let negative = cursor.tok(Kind::Minus).is_some();
         let tok = number(cursor, usize::from(negative))?;
         cursor.at += 1 + usize::from(negative);
-        Some(Number { tok, negative })
+        Some(NumberLiteral { tok, negative })
     }
 
-    /// `: T` after an attribute, if it stands here.
+    /// `: T` after an attribute, if it begins here.
     fn of_type(&mut self, cursor: &mut Cursor<'_>) -> Option<Option<TypeId>> {
         if cursor.eat(Kind::Colon).is_some() { self.piece_type(cursor).map(Some) } else { Some(None) }
     }
@@ -153,7 +153,7 @@ impl Lower<'_> {
     /// `[1, 2]` or `[1 : i64, 2 : i64]`: numbers without a type get `elem`.
     pub(super) fn number_array(&mut self, cursor: &mut Cursor<'_>, elem: TypeId) -> Option<AttrId> {
         let Some(mut inner) = cursor.eat_group(Kind::LBracket) else {
-            // An alias, or something that the verifier will refuse.
+            // An alias, or something that the verifier refuses.
             return self.piece_attr(cursor, None);
         };
         let mut ids = Vec::new();
@@ -166,8 +166,8 @@ impl Lower<'_> {
         Some(self.m.cx.array_attr(&ids))
     }
 
-    /// The attribute that begins here; `hint` is the type of a number without one, and then no type may follow a `:`
-    /// that belongs to the form.
+    /// The attribute that begins here. `hint` is the type of a number without one. With a hint no type is
+    /// parsed after `:`, which belongs to the form.
     pub(super) fn piece_attr(&mut self, cursor: &mut Cursor<'_>, hint: Option<TypeId>) -> Option<AttrId> {
         self.nested(cursor.span(), |lower| lower.piece_attr_inside(cursor, hint))
     }
@@ -189,7 +189,8 @@ impl Lower<'_> {
                 }
                 Kind::Hash | Kind::HashBody => {
                     cursor.skip();
-                    let attr = ast::Attr { span: tok.span(), kind: ast::AttrKind::Hash(tok, None) };
+                    let attr =
+                        ast::AttrSyntax { span: tok.span(), kind: ast::AttrSyntaxKind::Hash(tok, None) };
                     self.attr(&attr, None)
                 }
                 Kind::Bang | Kind::BangBody => {

@@ -1,9 +1,10 @@
-//! Which value a name means.
+//! Scopes: resolution of value names.
 //!
-//! Entries are found through [`Names`]. Leaving a region restores what its definitions hid. An entry
-//! is visible if it belongs to the current isolated scope; entering one therefore hides everything at once.
+//! Entries are found through [`NameTable`]. Leaving a region restores the entries that its definitions hid.
+//! An entry is visible if it belongs to the current isolated scope; entering a scope therefore hides all
+//! others at once.
 
-use super::name_table::{NameId, Names};
+use super::name_table::{NameId, NameTable};
 use super::{Lower, errors};
 use crate::diag::Span;
 use crate::diag::factory::nearest;
@@ -13,47 +14,47 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct Binding {
     first: ValueId,
-    /// How many values; [`BROKEN`] if the definition could not be read.
+    /// Number of values; [`BROKEN`] if the definition had an error.
     n: u32,
     /// The isolated scope that it belongs to; 0: undefined.
     scope: u32,
 }
 
-impl Default for Entry {
+impl Default for Binding {
     fn default() -> Self {
-        Entry { first: ValueId(0), n: 0, scope: 0 }
+        Binding { first: ValueId(0), n: 0, scope: 0 }
     }
 }
 
 const BROKEN: u32 = u32::MAX;
 
-/// Uses that wait for their definition, by name: number, stand-in, first use.
+/// Uses before their definition, by name: number, placeholder, first use.
 type Forwards = FxHashMap<NameId, SmallVec<[(u32, ValueId, Span); 1]>>;
 
 pub(super) struct Scope {
-    names: Names<Entry>,
-    undo: Vec<(NameId, Entry)>,
+    names: NameTable<Binding>,
+    undo: Vec<(NameId, Binding)>,
     forwards: Forwards,
     current: u32,
     last: u32,
-    /// The region at hand is not isolated: what it defines must be forgotten when it ends.
+    /// The current region is not isolated: its definitions must be removed when it ends.
     shared: bool,
 }
 
-/// What to restore when a region ends.
-pub(super) struct Mark {
+/// The state to restore when a region ends.
+pub(super) struct ScopeState {
     undo: usize,
     shared: bool,
     outer: Option<(u32, Forwards)>,
 }
 
 impl Scope {
-    /// No names, and room for about `n`.
+    /// A scope without names, with space for about `n`.
     pub(super) fn with_capacity(n: usize) -> Self {
         Scope {
-            names: Names::with_capacity(n),
+            names: NameTable::with_capacity(n),
             undo: Vec::new(),
             forwards: Forwards::default(),
             current: 1,
@@ -62,14 +63,14 @@ impl Scope {
         }
     }
 
-    fn entry(&self, name: NameId) -> Entry {
+    fn entry(&self, name: NameId) -> Binding {
         let entry = *self.names.at(name);
-        if entry.scope == self.current { entry } else { Entry::default() }
+        if entry.scope == self.current { entry } else { Binding::default() }
     }
 }
 
 impl Lower<'_> {
-    pub(super) fn enter(&mut self, isolated: bool) -> Mark {
+    pub(super) fn enter(&mut self, isolated: bool) -> ScopeState {
         let undo = self.scope.undo.len();
         let shared = std::mem::replace(&mut self.scope.shared, !isolated);
         let outer = isolated.then(|| {
@@ -78,10 +79,10 @@ impl Lower<'_> {
             self.scope.current = self.scope.last;
             outer
         });
-        Mark { undo, shared, outer }
+        ScopeState { undo, shared, outer }
     }
 
-    pub(super) fn leave(&mut self, mark: Mark) {
+    pub(super) fn leave(&mut self, mark: ScopeState) {
         if let Some((outer, forwards)) = mark.outer {
             self.report_forwards();
             self.scope.current = outer;
@@ -95,7 +96,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Everything that was used in the current isolated scope and never defined.
+    /// Reports all names that were used in the current isolated scope and never defined.
     pub(super) fn report_forwards(&mut self) {
         let mut left: Vec<(NameId, Span)> = self
             .scope
@@ -122,7 +123,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives the name `%x` to `n` values from `first` on.
+    /// Binds the name `%x` to `n` values from `first` on.
     pub(super) fn define(&mut self, tok: Tok, first: ValueId, n: u32) {
         let span = tok.span();
         let all = Tok { start: tok.start + 1, ..tok };
@@ -147,9 +148,10 @@ impl Lower<'_> {
         if n != BROKEN {
             self.m.value_spans.set(first, span);
         }
-        *entry = Entry { first, n, scope: self.scope.current };
+        *entry = Binding { first, n, scope: self.scope.current };
         let entry = *entry;
-        // What an isolated region has defined is out of sight once that has ended: only what it hid comes back.
+        // Definitions of an isolated region are invisible once it has ended: only the entries that it hid are
+        // restored.
         if self.scope.shared || hidden.scope != 0 {
             self.scope.undo.push((name, hidden));
         }
@@ -159,13 +161,13 @@ impl Lower<'_> {
         }
     }
 
-    /// The name `%x` is taken, but what it means could not be read.
+    /// Defines the name `%x` of an item with an error.
     pub(super) fn define_broken(&mut self, tok: Tok) {
         self.define(tok, ValueId(0), BROKEN);
     }
 
-    /// Replaces the stand-ins for a name by what it means.
-    fn settle(&mut self, name: NameId, entry: Entry, text: &str) {
+    /// Replaces the placeholders for a name by its values.
+    fn settle(&mut self, name: NameId, entry: Binding, text: &str) {
         let Some(waiting) = self.scope.forwards.remove(&name) else { return };
         for (i, stand_in, span) in waiting {
             if entry.n == BROKEN {
@@ -197,17 +199,17 @@ impl Lower<'_> {
         self.value_type_error(tok.span(), name, want, value);
     }
 
-    /// The value that `%x` or `%x#1` means where a value of type `ty` is needed.
+    /// The value of `%x` or `%x#1` at a use with type `ty`.
     pub(super) fn value(&mut self, tok: Tok, ty: TypeId) -> ValueId {
         match self.known_value(tok) {
-            Known::Value(value) => {
+            Lookup::Value(value) => {
                 if self.m.value_type(value) != ty {
                     self.wrong_type(tok, ty, value);
                 }
                 value
             }
-            Known::Broken => self.m.create_forward(ty),
-            Known::Not(name, i) => {
+            Lookup::Broken => self.m.create_forward(ty),
+            Lookup::Not(name, i) => {
                 let waiting =
                     self.scope.forwards.get(&name).and_then(|w| w.iter().find(|w| w.0 == i)).copied();
                 if let Some((_, value, _)) = waiting {
@@ -223,16 +225,16 @@ impl Lower<'_> {
         }
     }
 
-    /// The value that a name means, if it is defined already.
-    pub(super) fn known_value(&mut self, tok: Tok) -> Known {
+    /// The value of a name, if it is defined already.
+    pub(super) fn known_value(&mut self, tok: Tok) -> Lookup {
         let source = self.source.text.as_ref();
         let all = Tok { start: tok.start + 1, ..tok };
         if let Some(id) = self.scope.names.plain_id(all, source) {
-            let Entry { first, n, scope } = self.scope.entry(id);
+            let Binding { first, n, scope } = self.scope.entry(id);
             return match n {
-                _ if scope == 0 => Known::Not(id, 0),
-                BROKEN => Known::Broken,
-                _ => Known::Value(first),
+                _ if scope == 0 => Lookup::Not(id, 0),
+                BROKEN => Lookup::Broken,
+                _ => Lookup::Value(first),
             };
         }
         let (name, number) = split(all, source);
@@ -247,33 +249,33 @@ impl Lower<'_> {
             let full = self.scope.names.id(all, source);
             let shadow = self.scope.entry(full);
             if shadow.scope != 0 && shadow.n == 1 {
-                return Known::Value(shadow.first);
+                return Lookup::Value(shadow.first);
             }
         }
         if entry.scope == 0 {
-            return Known::Not(id, i);
+            return Lookup::Not(id, i);
         }
         if entry.n == BROKEN {
-            return Known::Broken;
+            return Lookup::Broken;
         }
         if i >= entry.n {
             self.report(errors::result_number(tok.span(), name.text(source), entry.n));
-            return Known::Broken;
+            return Lookup::Broken;
         }
-        Known::Value(ValueId(entry.first.0 + i))
+        Lookup::Value(ValueId(entry.first.0 + i))
     }
 }
 
-/// What is known about a name.
-pub(super) enum Known {
+/// Result of the lookup of a name.
+pub(super) enum Lookup {
     Value(ValueId),
-    /// Its definition is wrong; that has been reported.
+    /// Its definition has an error, which was reported.
     Broken,
     /// Not defined yet: name and number.
     Not(NameId, u32),
 }
 
-/// `x#1` is `x` and `1`.
+/// `x#1` is split into `x` and `1`.
 fn split(all: Tok, source: &str) -> (Tok, Option<Tok>) {
     let bytes = source.as_bytes().get(all.start as usize..all.end as usize).unwrap_or_default();
     let digits = bytes.iter().rev().take_while(|b| b.is_ascii_digit()).count();

@@ -4,13 +4,14 @@ use super::Lower;
 use super::custom::Form;
 use super::pieces::Cursor;
 use crate::dialects::OpDef;
-use crate::dialects::format::Of;
+use crate::dialects::format::PartRef;
 use crate::ir::{AttrKind, KnownType, StrId, TypeId, TypeKind};
 use crate::syntax::token::Kind;
 use smallvec::SmallVec;
 
 impl Lower<'_> {
-    /// Successors `$0` (the default) and `$1...` with their operands, the values of the cases and their counts.
+    /// Successors `$0` (the default) and `$1...` with their operands, the values of the cases and their
+    /// counts.
     pub(super) fn switch_cases(
         &mut self,
         def: &OpDef,
@@ -18,7 +19,7 @@ impl Lower<'_> {
         form: &mut Form,
     ) -> Option<()> {
         let Some(mut inner) = cursor.eat_group(Kind::LBracket) else { return self.expected("`[`", cursor) };
-        let flag = form.types.iter().find(|(of, _)| *of == Of::Operand(0))?.1.first().copied()?;
+        let flag = form.types.iter().find(|(of, _)| *of == PartRef::Operand(0))?.1.first().copied()?;
         let (mut values, mut counts) = (Vec::new(), Vec::new());
         let mut types: [SmallVec<[TypeId; 4]>; 2] = Default::default();
         loop {
@@ -57,7 +58,7 @@ impl Lower<'_> {
             }
         }
         for (i, types) in types.into_iter().enumerate() {
-            form.types.push((Of::Operand(i + 1), types));
+            form.types.push((PartRef::Operand(i + 1), types));
         }
         debug_assert_eq!(def.operands.len(), 3);
         if !values.is_empty() {

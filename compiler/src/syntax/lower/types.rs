@@ -11,7 +11,7 @@ use std::borrow::Cow;
 const MAX_WIDTH: u32 = (1 << 24) - 1;
 
 impl<'a> Lower<'a> {
-    pub(super) fn types(&mut self, types: &[ast::Type]) -> Option<Vec<TypeId>> {
+    pub(super) fn types(&mut self, types: &[ast::TypeSyntax]) -> Option<Vec<TypeId>> {
         let mut ids = Vec::with_capacity(types.len());
         let mut good = true;
         for ty in types {
@@ -23,18 +23,18 @@ impl<'a> Lower<'a> {
         good.then_some(ids)
     }
 
-    pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<TypeId> {
+    pub(super) fn ty(&mut self, ty: &ast::TypeSyntax) -> Option<TypeId> {
         match &ty.kind {
-            ast::TypeKind::Word(word) => self.type_word(*word),
+            ast::TypeSyntaxKind::Word(word) => self.type_word(*word),
             _ => self.nested(ty.span, |lower| lower.compound_type(ty)),
         }
     }
 
-    fn compound_type(&mut self, ty: &ast::Type) -> Option<TypeId> {
+    fn compound_type(&mut self, ty: &ast::TypeSyntax) -> Option<TypeId> {
         match &ty.kind {
-            ast::TypeKind::Word(word) => self.type_word(*word),
-            ast::TypeKind::Bang(name) => self.bang(*name),
-            ast::TypeKind::Complex(elem) => {
+            ast::TypeSyntaxKind::Word(word) => self.type_word(*word),
+            ast::TypeSyntaxKind::Bang(name) => self.bang(*name),
+            ast::TypeSyntaxKind::Complex(elem) => {
                 let id = self.ty(elem)?;
                 if !matches!(self.m.cx.ty(id), TypeKind::Integer { .. } | TypeKind::Float(_)) {
                     self.report(errors::bad_type(
@@ -45,16 +45,16 @@ impl<'a> Lower<'a> {
                 }
                 Some(self.m.cx.type_id(TypeKind::Complex(id)))
             }
-            ast::TypeKind::Tuple(elems) => {
+            ast::TypeSyntaxKind::Tuple(elems) => {
                 let elems = self.types(elems)?;
                 Some(self.m.cx.type_id(TypeKind::Tuple(elems.into())))
             }
-            ast::TypeKind::Function(function) => {
+            ast::TypeSyntaxKind::Function(function) => {
                 let (inputs, results) = &**function;
                 let (inputs, results) = (self.types(inputs), self.types(results));
                 Some(self.m.cx.function_type(&inputs?, &results?))
             }
-            ast::TypeKind::Shaped(shaped) => self.shaped(ty.span, shaped),
+            ast::TypeSyntaxKind::Shaped(shaped) => self.shaped(ty.span, shaped),
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
         let text = self.text(name);
         if name.kind == Kind::BangBody || text.contains('.') {
             let text = Self::pretty_body(text.strip_prefix('!').unwrap_or(text));
-            // The types of 2020 programs, as their ops.
+            // Types in programs of 2020, like their ops.
             let text = match text.strip_prefix("hex.") {
                 Some(rest) => format!("tfrt.{rest}").into(),
                 None => text,
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `d<name<...>>` is `d.name<...>`, as upstream has it; anything else is as it is.
+    /// `d<name<...>>` becomes `d.name<...>`, as upstream; other text is unchanged.
     pub(super) fn pretty_body(text: &str) -> Cow<'_, str> {
         let Some((dialect, body)) = text.split_once('<') else { return text.into() };
         let Some(body) = body.strip_suffix('>').filter(|_| !dialect.contains('.')) else {
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
         Some(id)
     }
 
-    /// The type that a word names; nothing if it names none.
+    /// The type of a keyword; `None` if it names no type.
     pub(super) fn type_of_word(&mut self, text: &'a str) -> Option<Result<TypeId, String>> {
         let kind = match text {
             "index" => TypeKind::Index,
@@ -212,7 +212,7 @@ impl<'a> Lower<'a> {
         Some(self.m.cx.type_id(kind))
     }
 
-    /// What follows the element type of a memref. The identity is no layout, and 0 no memory space.
+    /// The parameters after the element type of a memref. The identity map and memory space 0 are omitted.
     #[allow(clippy::type_complexity, reason = "the two fields of the type")]
     fn layout_and_space(
         &mut self,
@@ -267,7 +267,7 @@ impl<'a> Lower<'a> {
         Some((layout, space))
     }
 
-    /// May `elem` be the element type of a tensor, vector or memref? As in MLIR.
+    /// True if `elem` may be the element type of a tensor, vector or memref, as in MLIR.
     fn may_be_element(&self, shaped: Kind, elem: TypeId) -> bool {
         match self.m.cx.ty(elem) {
             TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Index => true,

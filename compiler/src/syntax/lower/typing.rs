@@ -1,10 +1,10 @@
-//! From a form to the parts of an op: the types that were not written, and the arguments of regions.
+//! From a form to the parts of an op: inference of omitted types, and the arguments of regions.
 
 use super::custom::Form;
 use super::ops::{Blocks, EntryArg, Parts, RegionPart};
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::dialects::format::{Format, Of, Source};
+use crate::dialects::format::{Format, PartRef, TypeOrigin};
 use crate::dialects::{Arity, OpDef, Traits, TypeFn, TypeSource};
 use crate::ir::{AttrKind, KnownType, TypeId, names};
 use crate::syntax::ast::Op;
@@ -12,10 +12,10 @@ use crate::syntax::token::Tok;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
-type Types = SmallVec<[TypeId; 2]>;
+type FormTypes = SmallVec<[TypeId; 2]>;
 
-/// The types found so far.
-type Found = SmallVec<[(Of, Types); 6]>;
+/// The types known so far.
+type Found = SmallVec<[(PartRef, FormTypes); 6]>;
 
 impl Lower<'_> {
     pub(super) fn finish(
@@ -42,14 +42,14 @@ impl Lower<'_> {
         } else {
             let found = self.types_of_form(form, def, format, op.name.span())?;
             if format.plan.all_results {
-                parts.results = written(form, Of::Results).cloned().unwrap_or_default();
+                parts.results = written(form, PartRef::Results).cloned().unwrap_or_default();
             } else {
                 for i in 0..def.results.len() {
-                    parts.results.extend(lookup(&found, Of::Result(i)).iter().copied());
+                    parts.results.extend(lookup(&found, PartRef::Result(i)).iter().copied());
                 }
             }
             for i in 0..def.operands.len() {
-                wanted.extend(lookup(&found, Of::Operand(i)).iter().copied());
+                wanted.extend(lookup(&found, PartRef::Operand(i)).iter().copied());
             }
         }
         if wanted.len() != n {
@@ -85,21 +85,21 @@ impl Lower<'_> {
             let name = def.value_name(*slot).unwrap_or_default();
             let n = form.operands.len();
             let count = match *slot {
-                Of::Operand(i) => Some(form.range(i).len()),
+                PartRef::Operand(i) => Some(form.range(i).len()),
                 _ => (def.arity(*slot) == Some(Arity::One)).then_some(1),
             };
-            let types: Types = match *source {
-                Source::Only(ty) => smallvec![ty; count.unwrap_or(1)],
-                Source::Written | Source::WrittenOr(_) => match (written(form, *slot), *slot) {
+            let types: FormTypes = match *source {
+                TypeOrigin::Only(ty) => smallvec![ty; count.unwrap_or(1)],
+                TypeOrigin::Written | TypeOrigin::WrittenOr(_) => match (written(form, *slot), *slot) {
                     (Some(types), _) => types.iter().copied().collect(),
-                    (None, Of::Operand(i)) if let Some(all) = written(form, Of::Operands) => {
+                    (None, PartRef::Operand(i)) if let Some(all) = written(form, PartRef::Operands) => {
                         if all.len() != n {
                             self.report(errors::count(span, "operand types", n, all.len()));
                             return None;
                         }
                         all.get(form.range(i)).unwrap_or_default().iter().copied().collect()
                     }
-                    (None, Of::Result(i)) if let Some(all) = written(form, Of::Results) => {
+                    (None, PartRef::Result(i)) if let Some(all) = written(form, PartRef::Results) => {
                         let n = all.len();
                         let is_mine = |at: usize| {
                             def.result_def(at, n).is_some_and(|d| std::ptr::eq(d, &def.results[i]))
@@ -107,11 +107,11 @@ impl Lower<'_> {
                         (0..n).filter(|at| is_mine(*at)).map(|at| all[at]).collect()
                     }
                     (None, _) => match *source {
-                        Source::WrittenOr(ty) => smallvec![ty; count.unwrap_or(1)],
-                        _ => Types::new(),
+                        TypeOrigin::WrittenOr(ty) => smallvec![ty; count.unwrap_or(1)],
+                        _ => FormTypes::new(),
                     },
                 },
-                Source::Rule(by, from) => {
+                TypeOrigin::Rule(by, from) => {
                     let from = match from {
                         TypeSource::Value(slot) => lookup(&found, slot).iter().copied().collect(),
                         TypeSource::Attr(i) => self.attr_types(form, def.attrs[i].name),
@@ -128,7 +128,7 @@ impl Lower<'_> {
                                 return None;
                             }
                         },
-                        _ => Types::new(),
+                        _ => FormTypes::new(),
                     }
                 }
             };
@@ -143,7 +143,7 @@ impl Lower<'_> {
         Some(found)
     }
 
-    fn attr_types(&mut self, form: &Form, name: &str) -> Types {
+    fn attr_types(&mut self, form: &Form, name: &str) -> FormTypes {
         let name = self.m.cx.find_str(name);
         let attr = form.attrs.iter().find(|(n, _)| Some(*n) == name);
         attr.and_then(|(_, attr)| self.m.cx.attr_type(*attr)).into_iter().collect()
@@ -182,10 +182,10 @@ impl Form {
     }
 }
 
-fn written(form: &Form, of: Of) -> Option<&SmallVec<[TypeId; 4]>> {
+fn written(form: &Form, of: PartRef) -> Option<&SmallVec<[TypeId; 4]>> {
     form.types.iter().find(|(w, _)| *w == of).map(|(_, types)| types)
 }
 
-fn lookup(found: &Found, slot: Of) -> &[TypeId] {
+fn lookup(found: &Found, slot: PartRef) -> &[TypeId] {
     found.iter().find(|(s, _)| *s == slot).map_or(&[], |(_, types)| types.as_slice())
 }

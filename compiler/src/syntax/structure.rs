@@ -1,21 +1,22 @@
-//! Finds the shape of a program in its tokens: where operations, block labels and alias definitions begin, and which
-//! braces hold regions.
+//! The structure of a program in its tokens: beginnings of operations, block labels and alias definitions,
+//! and braces of regions.
 //!
-//! MLIR has no statement terminator and writes regions and dictionaries in the same braces, so no LR(1) grammar can
-//! read it without this. The rules:
+//! MLIR has no statement terminator and writes regions and dictionaries in the same braces, so no LR(1)
+//! grammar can read it without this. The rules:
 //!
-//! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or right
-//!   after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a word with a dot
-//!   or the name of a known op, not followed by `=`. Elsewhere on a line only where `%x = name` or the dotted name of
-//!   a known op stands. Never after `=` or `,`.
+//! * An operation begins at the start of a line, after `{` of a region, after `}` of one, after a label, or
+//!   right after a complete operation in generic form, where one of these stands: `%x, %y:2 =`, `"name"(`, a
+//!   word with a dot or the name of a known op, not followed by `=`. Elsewhere on a line only where
+//!   `%x = name` or the dotted name of a known op stands. Never after `=` or `,`.
 //! * A label is `^name:` or `^name(...):` at such a place.
-//! * `{` never opens a region after `attributes` or `=`. In generic form it does after `(`, and after `,` if the list
-//!   began with a region. In the custom form of a known op it does not if the op has no regions, and it does if the op
-//!   is a function or a symbol table, which write their dictionary after `attributes`. Else it does if an operation or
-//!   a label follows; where both are possible (`{ a.b }`) it is a region exactly if `a.b` is the name of a known op.
+//! * `{` never opens a region after `attributes` or `=`. In generic form it does after `(`, and after `,` if
+//!   the list began with a region. In the custom form of a known op it does not if the op has no regions, and
+//!   it does if the op is a function or a symbol table, which write their dictionary after `attributes`. Else
+//!   it does if an operation or a label follows; where both are possible (`{ a.b }`) it is a region exactly
+//!   if `a.b` is the name of a known op.
 //!
-//! Brackets are matched here once and for all, so the parser proper sees only balanced text: what does not balance
-//! is reported, and a line that surely begins an operation closes whatever brackets are still open.
+//! Brackets are matched here once and for all, so the parser proper sees only balanced text. Unbalanced
+//! brackets are reported, and a line that surely begins an operation closes all open brackets.
 
 use super::errors;
 use super::lex::MAX_DEPTH;
@@ -26,7 +27,7 @@ use crate::ir::Capacity;
 
 /// The tokens between the braces of a region: `open < first..close`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region {
+pub(super) struct TokenRegion {
     /// First token inside.
     pub(super) first: u32,
     /// The closing brace, or the end of the text.
@@ -35,9 +36,9 @@ pub(super) struct Region {
     pub(super) span: Span,
 }
 
-/// How much of a generic form has been seen.
+/// Progress within an operation in generic form.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum GenericProgress {
     /// A block label.
     Label,
     /// The `:` of the label: an op may follow on the same line.
@@ -54,9 +55,9 @@ enum Seen {
     Inputs,
     /// The `->`.
     Arrow,
-    /// A type that may go on with `<`.
+    /// A type that `<` may continue.
     Result,
-    /// Everything: only a location may follow.
+    /// Complete: only a location may follow.
     All,
 }
 
@@ -65,27 +66,27 @@ struct Frame {
     open: u32,
     kind: Kind,
     region: u32,
-    seen: Seen,
-    /// The name of the operation at hand.
+    seen: GenericProgress,
+    /// The name of the current operation.
     name: u32,
 }
 
-/// What the tokens of a text make up.
-pub(super) struct Shape {
+/// The structure of the tokens of a text.
+pub(super) struct Structure {
     /// Number 0 is the whole text.
-    pub(super) regions: Vec<Region>,
-    /// About how much there is to read.
+    pub(super) regions: Vec<TokenRegion>,
+    /// Estimated size of the module.
     pub(super) size: Capacity,
 }
 
 /// Marks the tokens.
-pub(super) fn shape(
+pub(super) fn structure(
     source: &str,
     toks: &mut Vec<Tok>,
     registry: &Registry,
     diags: &mut Vec<Diagnostic>,
-) -> Shape {
-    let whole = Region { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
+) -> Structure {
+    let whole = TokenRegion { first: 0, close: toks.len() as u32, span: Span::new(0, 0) };
     let bad = diags.iter().filter_map(|d| d.span).map(|s| s.start).collect();
     let mut s = Shaper {
         source,
@@ -100,10 +101,10 @@ pub(super) fn shape(
         size: Capacity::default(),
     };
     s.run();
-    // Counted were all values; those that are defined are not used.
+    // All values were counted, so the uses are those that are not definitions.
     let defined = s.size.values;
     let size = Capacity { uses: s.size.uses.saturating_sub(defined), named: defined, ..s.size };
-    Shape { regions: s.regions, size }
+    Structure { regions: s.regions, size }
 }
 
 struct Shaper<'a> {
@@ -111,18 +112,19 @@ struct Shaper<'a> {
     toks: &'a mut Vec<Tok>,
     registry: &'a Registry,
     diags: &'a mut Vec<Diagnostic>,
-    /// Where there are characters that make no token, in source order.
+    /// Positions of bad characters, in source order.
     bad: Vec<u32>,
-    regions: Vec<Region>,
-    /// What is open; the whole text is the first.
+    regions: Vec<TokenRegion>,
+    /// Open brackets; the whole text is the first.
     stack: Vec<Frame>,
-    /// Where the last item began.
+    /// The beginning of the last item.
     item: u32,
     n_errors: usize,
     size: Capacity,
 }
 
-const BASE: Frame = Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: Seen::Custom, name: 0 };
+const BASE: Frame =
+    Frame { open: 0, kind: Kind::RegionOpen, region: 0, seen: GenericProgress::Custom, name: 0 };
 
 fn closer(open: Kind) -> Kind {
     match open {
@@ -149,7 +151,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// Is there a bad character from `start` to `end`, for which a bracket may have been lost?
+    /// True if there is a bad character from `start` to `end`, which may have been a bracket.
     fn is_bad(&self, start: u32, end: u32) -> bool {
         self.bad.get(self.bad.partition_point(|at| *at < start)).is_some_and(|at| *at <= end)
     }
@@ -180,7 +182,7 @@ impl Shaper<'_> {
                 Kind::LParen | Kind::LBracket | Kind::LAngle => self.open(i, tok.kind),
                 Kind::LBrace if self.is_region(i) => {
                     let region = self.regions.len() as u32;
-                    self.regions.push(Region { first: i as u32 + 1, close: 0, span: tok.span() });
+                    self.regions.push(TokenRegion { first: i as u32 + 1, close: 0, span: tok.span() });
                     self.toks[i].kind = Kind::RegionOpen;
                     self.toks[i].end = region;
                     self.stack.push(Frame { open: i as u32, region, ..BASE });
@@ -193,7 +195,7 @@ impl Shaper<'_> {
             i += 1;
             if self.stack.len() > MAX_DEPTH + 1 {
                 self.report(errors::too_deep(tok.span(), MAX_DEPTH));
-                // Nothing behind this place can be read: end the text here.
+                // Nothing behind this place can be parsed: end the text here.
                 self.toks.truncate(i);
                 self.n_errors = usize::MAX / 2;
                 break;
@@ -212,7 +214,7 @@ impl Shaper<'_> {
         self.regions[0].close = end;
     }
 
-    /// Is what is open last a region?
+    /// True if the innermost open bracket is a region.
     fn in_region(&self) -> bool {
         self.stack.last().is_none_or(|f| f.kind == Kind::RegionOpen)
     }
@@ -230,10 +232,10 @@ impl Shaper<'_> {
         self.size.ops += usize::from(mark == Mark::Op);
         self.size.values += usize::from(mark == Mark::Op && tok.kind == Kind::Value);
         let seen = match (mark, self.kind(i)) {
-            (Mark::Op, Some(Kind::Str)) => Seen::Name,
-            (Mark::Op, Some(Kind::Value)) => Seen::Start,
-            (Mark::Label, _) => Seen::Label,
-            _ => Seen::Custom,
+            (Mark::Op, Some(Kind::Str)) => GenericProgress::Name,
+            (Mark::Op, Some(Kind::Value)) => GenericProgress::Start,
+            (Mark::Label, _) => GenericProgress::Label,
+            _ => GenericProgress::Custom,
         };
         let frame = self.region_frame();
         frame.seen = seen;
@@ -243,32 +245,33 @@ impl Shaper<'_> {
     fn at_region_level(&mut self, i: usize, tok: Tok) {
         let seen = self.region_frame().seen;
         if matches!(tok.kind, Kind::Comma | Kind::Colon | Kind::Eq | Kind::Arrow) {
-            // Nothing begins with these.
+            // No item begins with these.
             return self.advance(tok, seen);
         }
         let prev = i.checked_sub(1).and_then(|p| self.kind(p));
-        if seen == Seen::Custom
+        if seen == GenericProgress::Custom
             && tok.mark == Mark::Nothing
             && matches!(prev, Some(Kind::Comma | Kind::Eq | Kind::Arrow | Kind::ColonColon))
         {
-            // Nor does anything begin in the middle of a line after these.
+            // Nor does an item begin in the middle of a line after these.
             return;
         }
         let first = matches!(prev, None | Some(Kind::RegionOpen));
-        let labelled = seen == Seen::LabelEnd;
+        let labelled = seen == GenericProgress::LabelEnd;
         let free = first || labelled || matches!(prev, Some(Kind::RegionClose)) || tok.mark == Mark::Line;
-        // `%a, %b = ...` may go on on the next line, but after the name of an op a value before `=` begins another.
-        let begun = matches!(seen, Seen::Start | Seen::Label);
+        // `%a, %b = ...` may continue on the next line, but after the name of an op a value before `=` begins
+        // another.
+        let begun = matches!(seen, GenericProgress::Start | GenericProgress::Label);
         let held = match prev {
             Some(Kind::Comma) => begun || !(tok.mark == Mark::Line && self.surely_begins_op(i, false)),
             Some(Kind::Eq | Kind::Arrow | Kind::ColonColon) => true,
             _ => false,
         };
-        if seen == Seen::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
+        if seen == GenericProgress::All && matches!(tok.kind, Kind::Value | Kind::Str | Kind::Word) {
             self.mark(i, Mark::Op);
             return;
         }
-        if free && !held || seen == Seen::All {
+        if free && !held || seen == GenericProgress::All {
             match tok.kind {
                 Kind::Caret if self.is_label(i) => return self.mark(i, Mark::Label),
                 Kind::Hash | Kind::Bang if self.kind(i + 1) == Some(Kind::Eq) => {
@@ -279,31 +282,32 @@ impl Shaper<'_> {
                 _ => {}
             }
         }
-        // In the middle of a line, only what cannot be part of a custom form.
+        // In the middle of a line, only tokens that cannot be part of a custom form.
         if !held && self.surely_begins_op(i, false) {
             return self.mark(i, Mark::Op);
         }
-        if seen == Seen::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
+        if seen == GenericProgress::Start && matches!(tok.kind, Kind::Str | Kind::Word) {
             self.region_frame().name = i as u32;
         }
         self.advance(tok, seen);
     }
 
-    /// Follows the pieces of a generic form, to know where it ends.
-    fn advance(&mut self, tok: Tok, seen: Seen) {
-        if seen == Seen::Custom {
+    /// Follows the pieces of a generic form up to its end.
+    fn advance(&mut self, tok: Tok, seen: GenericProgress) {
+        if seen == GenericProgress::Custom {
             return;
         }
         let next = match (seen, tok.kind) {
-            (Seen::Label, Kind::Colon) => Seen::LabelEnd,
-            (Seen::Start, Kind::Str) => Seen::Name,
-            (Seen::Start, Kind::Word) => Seen::Custom,
-            (Seen::Name, Kind::Colon) => Seen::Colon,
-            (Seen::Inputs, Kind::Arrow) => Seen::Arrow,
-            (Seen::Arrow, Kind::Word | Kind::Bang | Kind::BangBody) => Seen::All,
-            (Seen::Arrow, Kind::Tensor | Kind::Vector | Kind::MemRef | Kind::Complex | Kind::Tuple) => {
-                Seen::Result
-            }
+            (GenericProgress::Label, Kind::Colon) => GenericProgress::LabelEnd,
+            (GenericProgress::Start, Kind::Str) => GenericProgress::Name,
+            (GenericProgress::Start, Kind::Word) => GenericProgress::Custom,
+            (GenericProgress::Name, Kind::Colon) => GenericProgress::Colon,
+            (GenericProgress::Inputs, Kind::Arrow) => GenericProgress::Arrow,
+            (GenericProgress::Arrow, Kind::Word | Kind::Bang | Kind::BangBody) => GenericProgress::All,
+            (
+                GenericProgress::Arrow,
+                Kind::Tensor | Kind::Vector | Kind::MemRef | Kind::Complex | Kind::Tuple,
+            ) => GenericProgress::Result,
             _ => seen,
         };
         self.region_frame().seen = next;
@@ -334,7 +338,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// The position after `%x, %y:2 =`, if that is what begins at `i`.
+    /// The position after `%x, %y:2 =`, if these tokens begin at `i`.
     fn results_end(&self, mut i: usize) -> Option<usize> {
         loop {
             if self.kind(i)? != Kind::Value {
@@ -346,7 +350,7 @@ impl Shaper<'_> {
             }
             match self.kind(i)? {
                 Kind::Eq => return Some(i + 1),
-                // `%x, =` can be meant for nothing else.
+                // `%x, =` can only be a misspelled list of results.
                 Kind::Comma if self.kind(i + 1)? == Kind::Eq => return Some(i + 2),
                 Kind::Comma => i += 1,
                 _ => return None,
@@ -361,14 +365,15 @@ impl Shaper<'_> {
             Some(Kind::Word) => {
                 let next = self.kind(i + 1);
                 let name = self.text(i);
-                // Where nothing else can stand, any word must be meant as an op.
+                // Where only an op may begin, any word is an op name.
                 next != Some(Kind::Eq) && (first || name.contains('.') || self.registry.is_op_name(name))
             }
             _ => first && matches!(self.kind(i), Some(Kind::At | Kind::Int)),
         }
     }
 
-    /// `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no brackets hold.
+    /// True for `%x = "name"`, `%x = name` or the dotted name of a known op, which no custom form and no
+    /// brackets contain.
     fn surely_begins_op(&self, i: usize, in_brackets: bool) -> bool {
         let listed = i > 0 && self.kind(i - 1) == Some(Kind::Comma);
         match self.kind(i) {
@@ -404,11 +409,11 @@ impl Shaper<'_> {
         }
         let inside = (self.kind(i + 1), self.kind(i + 2));
         if inside.0 == Some(Kind::RBrace) {
-            // Nothing: the grammar takes it for either.
+            // Empty: the grammar accepts it as either.
             return false;
         }
         let Some(region) = self.stack.iter().rev().find(|f| f.kind == Kind::RegionOpen) else { return false };
-        if region.seen == Seen::Custom {
+        if region.seen == GenericProgress::Custom {
             let def = self.registry.find(self.registry.full_name(self.text(region.name as usize)));
             let at_level = self.in_region();
             match def {
@@ -481,8 +486,10 @@ impl Shaper<'_> {
             if self.in_region() {
                 let region = self.region_frame();
                 region.seen = match (region.seen, frame.kind) {
-                    (Seen::Colon, Kind::LParen) => Seen::Inputs,
-                    (Seen::Arrow, Kind::LParen) | (Seen::Result, Kind::LAngle) => Seen::All,
+                    (GenericProgress::Colon, Kind::LParen) => GenericProgress::Inputs,
+                    (GenericProgress::Arrow, Kind::LParen) | (GenericProgress::Result, Kind::LAngle) => {
+                        GenericProgress::All
+                    }
                     (seen, _) => seen,
                 };
             }

@@ -1,30 +1,30 @@
-//! Copies of code.
+//! Cloning of code.
 
 use super::{Change, Rewriter};
 use crate::ir::{BlockId, LocId, NewOp, OpId, TypeId, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What stands for what in a copy.
+/// Mapping from originals to clones.
 #[derive(Default)]
-pub struct Copies {
-    /// Values; those that are not here stand for themselves.
+pub struct IrMapping {
+    /// Values. Values without an entry map to themselves.
     pub values: FxHashMap<ValueId, ValueId>,
-    /// Blocks; those that are not here stand for themselves.
+    /// Blocks. Blocks without an entry map to themselves.
     pub blocks: FxHashMap<BlockId, BlockId>,
-    /// How many ops were made.
+    /// Number of created ops.
     pub n_ops: usize,
-    /// Operands whose values had not been copied yet.
+    /// Operands whose values were not cloned at their use.
     late: Vec<(OpId, usize, ValueId)>,
 }
 
 impl Rewriter<'_> {
-    /// Copies blocks with all that they hold, behind the block `after`. Locations go through `loc`.
+    /// Clones blocks with their contents behind the block `after`. Locations are mapped by `loc`.
     pub fn copy_blocks(
         &mut self,
         blocks: &[BlockId],
         after: BlockId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         let mut after = after;
@@ -40,12 +40,12 @@ impl Rewriter<'_> {
         self.fill_copies(blocks, &made, copies, loc);
     }
 
-    /// Copies the ops of a block but the last one in front of an op.
+    /// Clones the ops of a block except for the last one, in front of an op.
     pub fn copy_body(
         &mut self,
         block: BlockId,
         before: OpId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         let mut next = self.module.first_op(block);
@@ -62,7 +62,7 @@ impl Rewriter<'_> {
         &mut self,
         blocks: &[BlockId],
         made: &[BlockId],
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         self.declare(blocks, made, copies);
@@ -70,8 +70,8 @@ impl Rewriter<'_> {
         self.fill_nested(nested, copies, loc);
     }
 
-    /// Notes which block stands for which, and makes the arguments.
-    fn declare(&mut self, blocks: &[BlockId], made: &[BlockId], copies: &mut Copies) {
+    /// Maps blocks to their clones, and creates the arguments.
+    fn declare(&mut self, blocks: &[BlockId], made: &[BlockId], copies: &mut IrMapping) {
         for (&block, &new) in blocks.iter().zip(made) {
             copies.blocks.insert(block, new);
             for arg in self.module.args(block).to_vec() {
@@ -84,11 +84,11 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Fills declared blocks, and those inside of them.
+    /// Fills declared blocks and those nested in them.
     fn fill_nested(
         &mut self,
         mut todo: Vec<(BlockId, BlockId)>,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) {
         while let Some((block, new)) = todo.pop() {
@@ -107,11 +107,11 @@ impl Rewriter<'_> {
         self.change = Change::Changed;
     }
 
-    /// Copies one op, in no block yet; its blocks are declared and to be filled.
+    /// Clones one op, detached. Its blocks are declared, to be filled later.
     fn copy_op(
         &mut self,
         op: OpId,
-        copies: &mut Copies,
+        copies: &mut IrMapping,
         nested: &mut Vec<(BlockId, BlockId)>,
         loc: &mut dyn FnMut(&mut Self, LocId) -> LocId,
     ) -> OpId {

@@ -1,12 +1,13 @@
-//! Values made to hurt: deep, huge, or garbage. Each is read or refused in bounded time and memory.
+//! Tests with hostile input: deep, huge or garbage. Each is parsed or refused in bounded time and memory.
 
-use super::*;
 use crate::print::{PrintOptions, print};
+use crate::syntax::*;
 use std::time::{Duration, Instant};
 
 const N: usize = 100_000;
 
-/// Reads and prints `text` in less than the time that anything quadratic takes; the codes of its errors are `expected`.
+/// Parses and prints `text` in less than the time of any quadratic algorithm; `expected` are the codes of its
+/// errors.
 #[track_caller]
 fn check_text(text: &str, expected: &[&str]) {
     let start = Instant::now();

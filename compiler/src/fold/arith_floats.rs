@@ -1,13 +1,12 @@
-//! Folders of the float ops of `arith`. Identities are exact for every operand, -0.0, infinities and NaNs included.
+//! Folders of the float ops of `arith`. Identities are exact for every operand, -0.0, infinities and NaNs
+//! included.
 
 use super::constant::Scalar;
 use super::float::Float;
-use super::{Answer, attr, defined_by, pair, read, result_type, value};
-use crate::ir::{AttrId, Module, OpId};
+use super::{ConstantOperands, FoldResult, attr, defined_by, pair, read, result_type, value};
+use crate::ir::{Module, OpId};
 
-type Constants<'a> = &'a [Option<AttrId>];
-
-fn compute(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Float, Float) -> Float) -> Answer {
+fn compute(m: &mut Module, op: OpId, c: ConstantOperands<'_>, f: fn(Float, Float) -> Float) -> FoldResult {
     let ty = result_type(m, op)?;
     let (a, b) = (read(m, c, 0)?, read(m, c, 1)?);
     let result = a.zip(&b, |a, b| match (a, b) {
@@ -17,16 +16,16 @@ fn compute(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Float, Float) -> Fl
     attr(result.write(&mut m.cx, ty))
 }
 
-/// The float that operand `i` is, or that stands for all its elements.
-fn float(m: &Module, c: Constants<'_>, i: usize) -> Option<Float> {
+/// The float of constant operand `i`, a scalar or splat.
+fn float(m: &Module, c: ConstantOperands<'_>, i: usize) -> Option<Float> {
     match read(m, c, i)?.single()? {
         Scalar::Float(float) => Some(float),
         Scalar::Int(_) => None,
     }
 }
 
-/// The first operand if the second one is a number that changes nothing.
-fn neutral(m: &mut Module, op: OpId, c: Constants<'_>, is: fn(Float) -> bool) -> Answer {
+/// Folds to the first operand if the second one is the neutral element.
+fn neutral(m: &mut Module, op: OpId, c: ConstantOperands<'_>, is: fn(Float) -> bool) -> FoldResult {
     let (a, _) = pair(m, op)?;
     if float(m, c, 1).is_some_and(is) { value(a) } else { None }
 }
@@ -36,52 +35,52 @@ fn is_one(a: Float) -> bool {
 }
 
 /// `x + -0.0`.
-pub fn addf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn addf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, Float::is_negative_zero).or_else(|| compute(m, op, c, Float::add))
 }
 
 /// `x - 0.0`.
-pub fn subf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn subf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, Float::is_positive_zero).or_else(|| compute(m, op, c, Float::sub))
 }
 
 /// `x * 1.0`.
-pub fn mulf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn mulf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, is_one).or_else(|| compute(m, op, c, Float::mul))
 }
 
 /// `x / 1.0`.
-pub fn divf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn divf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, is_one).or_else(|| compute(m, op, c, Float::div))
 }
 
-/// Constants only.
-pub fn remf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Folds constants.
+pub fn remf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     compute(m, op, c, Float::rem)
 }
 
-/// With -infinity.
-pub fn maximumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// `max(x, -infinity)`.
+pub fn maximumf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, |b| b.is_infinity(true)).or_else(|| compute(m, op, c, Float::maximum))
 }
 
-/// With infinity.
-pub fn minimumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// `min(x, infinity)`.
+pub fn minimumf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, |b| b.is_infinity(false)).or_else(|| compute(m, op, c, Float::minimum))
 }
 
-/// With NaN. (With -infinity the result is not the other operand if that is NaN.)
-pub fn maxnumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// `max(x, NaN)`. (`max(x, -infinity)` is not `x` if `x` is NaN.)
+pub fn maxnumf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, Float::is_nan).or_else(|| compute(m, op, c, Float::max_num))
 }
 
-/// With NaN.
-pub fn minnumf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// `min(x, NaN)`.
+pub fn minnumf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     neutral(m, op, c, Float::is_nan).or_else(|| compute(m, op, c, Float::min_num))
 }
 
 /// `-(-x)`.
-pub fn negf(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn negf(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let x = m.operands(op).next()?;
     if let Some(inner) = defined_by(m, x, "arith.negf") {
         return value(m.operands(inner).next()?);

@@ -1,4 +1,8 @@
-//! Tests of the parser: what is accepted and how it prints, what is refused and where.
+//! Tests of the parser: accepted programs and their printed form, refused programs and their errors.
+
+mod hostile;
+mod mistakes;
+mod properties;
 
 use super::*;
 use crate::print::{PrintOptions, print};
@@ -11,7 +15,7 @@ fn shown(r: &ParseResult) -> Vec<String> {
     r.diagnostics.iter().map(|d| d.render_short(&r.source)).collect()
 }
 
-/// `text` parses, and prints as `expected` in custom form; printing is a fixpoint in every form.
+/// Checks that `text` parses, and prints as `expected` in custom form; printing is a fixpoint in every form.
 #[track_caller]
 fn check_prints(text: &str, expected: &str) {
     let r = run(text);
@@ -37,19 +41,19 @@ fn check_prints(text: &str, expected: &str) {
     }
 }
 
-/// Prints as it is written.
+/// Checks that a text prints unchanged.
 #[track_caller]
 fn check_same(text: &str) {
     check_prints(text, text);
 }
 
-/// One op in a module prints as it is written.
+/// Checks that one op in a module prints unchanged.
 #[track_caller]
 fn check_op(op: &str) {
     check_same(&format!("module {{\n  {op}\n}}\n"));
 }
 
-/// An attribute prints as `expected`.
+/// Checks that an attribute prints as `expected`.
 #[track_caller]
 fn check_attr(attr: &str, expected: &str) {
     check_prints(
@@ -63,7 +67,7 @@ fn check_type(ty: &str) {
     check_op(&format!("%0 = \"t.x\"() : () -> {ty}"));
 }
 
-/// All errors, as `line:col code` and part of the message.
+/// Checks all errors, as `line:col code` and part of the message.
 #[track_caller]
 fn check_errors(text: &str, expected: &[&str]) {
     let r = run(text);
@@ -480,19 +484,19 @@ fn alias_errors() {
     }
     let r = run(&bomb);
     assert!(r.diagnostics.iter().any(|d| d.code == "E0216"), "{:?}", shown(&r));
-    // Each alias is one level deeper: no recursion may follow.
+    // Each alias is one level deeper: must not recurse.
     let mut chain = String::from("#a0 = 1\n");
     for i in 1..100_000 {
         chain.push_str(&format!("#a{i} = [#a{}]\n", i - 1));
     }
     let r = run(&chain);
     assert!(r.diagnostics.first().is_some_and(|d| d.code == "E0107"), "{:?}", r.diagnostics.first());
-    // The same, each before what it needs.
+    // The same, each before the ones that it needs.
     let lines: Vec<&str> = chain.lines().rev().collect();
     assert!(!run(&lines.join("\n")).diagnostics.is_empty());
 }
 
-/// Ten mistakes of ten kinds give ten errors, and good operations in between are read.
+/// Ten mistakes of ten kinds cause ten errors, and valid operations in between are parsed.
 #[test]
 fn recovery_is_per_operation() {
     check_errors(
@@ -535,7 +539,7 @@ func.func @h() {
     );
 }
 
-// ---- what must not happen ----
+// ---- hangs and overflows ----
 
 #[test]
 fn deep_nesting_is_refused() {

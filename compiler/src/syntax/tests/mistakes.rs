@@ -1,10 +1,11 @@
-//! Mistakes planted in programs: each gives exactly one error, on its own line, whatever else is wrong elsewhere.
+//! Tests with planted mistakes: each causes exactly one error, on its own line, independent of other
+//! mistakes.
 
-use super::*;
+use crate::syntax::*;
 use crate::verify::faults;
 
-/// A line with one mistake, and the code of its error. `$` is a number that is unique in the program; `%i` is an `i32`,
-/// `%f` an `f32`.
+/// A line with one mistake, and the code of its error. `$` is a unique number in the program; `%i` is an
+/// `i32`, `%f` an `f32`.
 const MISTAKES: &[(&str, &str)] = &[
     // Characters and tokens.
     ("%m$ = tfrt.add.i32 %i, %i ;", "E0101"),
@@ -23,7 +24,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("%m$ = \"u.x\"() ({ \"u.y\"() : () -> () } : () -> i32", "E0201"),
     ("%m$ = tfrt.add.i32 %i, %i ]", "E0202"),
     ("%m$ = \"tfrt.add.i32\"(%i, %i)) : (i32, i32) -> i32", "E0202"),
-    // What the grammar refuses.
+    // Refused by the grammar.
     ("%m$ = \"tfrt.add.i32\"(%i, %i) (i32, i32) -> i32", "E0203"),
     ("%m$ = \"tfrt.add.i32\"(%i, %i)", "E0203"),
     ("%m$ = \"u.x\"() : () i32", "E0203"),
@@ -36,7 +37,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("%m$ = = tfrt.add.i32 %i, %i", "E0203"),
     ("%m$, = tfrt.add.i32 %i, %i", "E0203"),
     ("%m$ = \"u.x\"() : () -> tensor<2x>", "E0203"),
-    // What the form of the operation refuses.
+    // Refused by the form of the operation.
     ("%m$ = tfrt.add.i32 %i %i", "E0204"),
     ("%m$ = tfrt.add.i32 (%i, %i)", "E0204"),
     ("%m$ = tfrt.add.i32 %i, %i : i32", "E0204"),
@@ -70,7 +71,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("%m$ = \"\"() : () -> i32", "E0309"),
 ];
 
-/// The same for what is well written but not well formed.
+/// The same for well-written but ill-formed programs.
 const MALFORMED: &[(&str, &str)] = &[
     ("%m$ = \"tfrt.add.i32\"(%i) : (i32) -> i32", "E0401"),
     ("%m$ = \"tfrt.add.i32\"(%f, %i) : (f32, i32) -> i32", "E0402"),
@@ -94,11 +95,11 @@ impl Random {
     }
 }
 
-/// Plants `n` of the mistakes and compares what is reported, as `line code`.
+/// Plants `n` of the mistakes and compares the reported errors, as `line code`.
 fn plant(mistakes: &[(&str, &str)], n: usize, seed: u64) -> Result<(), String> {
     let mut random = Random(seed);
     let mut lines: Vec<String> = Vec::new();
-    // Where a mistake may stand.
+    // Possible lines for a mistake.
     let mut places = Vec::new();
     for f in 0..3 {
         lines.push(format!("func.func @f{f}(%i: i32, %f: f32, %c: !tfrt.chain) -> i32 {{"));

@@ -1,15 +1,15 @@
 //! Types, attributes and locations of every kind, chosen by a list of numbers.
 //!
-//! They are made as the reader would make them (equal elements are a splat, affine expressions are simplified), since
-//! what is printed must come back as the same attribute.
+//! They are created as the parser does it (equal elements are a splat, affine expressions are simplified),
+//! since printed text must read back as the same attribute.
 
-use super::super::*;
 use crate::ir::{
     AffineExpr, AffineId, AffineMap, AffineOp, AttrId, AttrKind, Blob, DYNAMIC, FloatKind, IntegerSet,
     KnownType, LocId, LocKind, Signedness, TypeId, TypeKind,
 };
+use crate::syntax::*;
 
-/// Makes choices from a list of numbers; zero forever once they are used up.
+/// Choices from a list of numbers; zero forever once they are used up.
 pub(super) struct Choices<'a> {
     numbers: std::slice::Iter<'a, u32>,
 }
@@ -125,7 +125,7 @@ pub(super) fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId 
         9 => AttrKind::Bytes { bytes: [0xFF, 0x00, b'a'].into(), ty: string_type(c) },
         10 => {
             let ty = m.cx.integer(96 + c.below(200) as u32, Signedness::Signless);
-            // Nine bytes or more, and the last one is no mere sign.
+            // Nine bytes or more, where the last one is not only a sign extension.
             let mut bytes: Vec<u8> = (0..8 + c.below(3)).map(|_| c.below(256) as u8).collect();
             bytes.push(1);
             AttrKind::WideInt { ty, bytes: bytes.into() }
@@ -140,7 +140,7 @@ pub(super) fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId 
             let strings: Box<[_]> = (0..n).map(|_| m.cx.str_id(TEXTS[c.below(TEXTS.len())])).collect();
             let elem = m.cx.opaque_type("d.string");
             let ty = m.cx.tensor_type(&[n as i64], elem);
-            // As the reader sees it: equal elements are a splat.
+            // As the parser does it: equal elements are a splat.
             let splat = n > 0 && strings.iter().all(|s| *s == strings[0]);
             AttrKind::DenseStrings { ty, splat, strings: if splat { strings[..1].into() } else { strings } }
         }
@@ -186,12 +186,12 @@ fn shape(c: &mut Choices<'_>) -> Box<[i64]> {
     (0..c.below(3)).map(|_| if c.below(3) == 0 { DYNAMIC } else { c.below(5) as i64 }).collect()
 }
 
-/// A string may say its type.
+/// The optional type of a string.
 fn string_type(c: &mut Choices<'_>) -> Option<TypeId> {
     (c.below(4) == 0).then_some(KnownType::I32.id())
 }
 
-/// A layout of a memref of that rank that is not the plain one.
+/// A non-identity layout of a memref of that rank.
 fn layout(m: &mut Module, c: &mut Choices<'_>, rank: usize) -> Option<AttrId> {
     let strides = (0..rank).map(|_| [1, 7, -3, DYNAMIC][c.below(4)]).collect();
     let offset = [0, 5, DYNAMIC][c.below(3)];

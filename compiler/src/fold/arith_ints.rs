@@ -1,24 +1,28 @@
 //! Folders of the integer ops of `arith`.
 //!
-//! Each first looks for identities (`x + 0`), which need one constant or none, then computes.
+//! Each first tries identities (`x + 0`), which need one constant or none, then computes. The docs list the
+//! identities.
 
 use super::constant::{Constant, Scalar};
 use super::int::Int;
-use super::{Answer, attr, int, int_attr, operands_of, pair, read, result_type, value};
+use super::{ConstantOperands, FoldResult, attr, int, int_attr, operands_of, pair, read, result_type, value};
 use crate::dialects::Folded;
 use crate::ir::{AttrId, Module, OpId, ValueId};
 
-type Constants<'a> = &'a [Option<AttrId>];
-
 /// Computes with two integers, element by element.
-fn compute(m: &mut Module, op: OpId, c: Constants<'_>, f: impl Fn(Int, Int) -> Option<Int>) -> Answer {
+fn compute(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: impl Fn(Int, Int) -> Option<Int>,
+) -> FoldResult {
     attr(zip(m, op, c, 0, f))
 }
 
 fn zip(
     m: &mut Module,
     op: OpId,
-    c: Constants<'_>,
+    c: ConstantOperands<'_>,
     result: usize,
     f: impl Fn(Int, Int) -> Option<Int>,
 ) -> Option<AttrId> {
@@ -36,23 +40,23 @@ pub(super) fn ints(a: &Constant, b: &Constant, f: impl Fn(Int, Int) -> Option<In
 }
 
 /// An integer for every element of the result.
-fn all(m: &mut Module, op: OpId, bits: i128) -> Answer {
+fn all(m: &mut Module, op: OpId, bits: i128) -> FoldResult {
     let ty = result_type(m, op)?;
     attr(int_attr(&mut m.cx, ty, bits))
 }
 
-fn is(m: &Module, c: Constants<'_>, i: usize, what: fn(Int) -> bool) -> bool {
+fn is(m: &Module, c: ConstantOperands<'_>, i: usize, what: fn(Int) -> bool) -> bool {
     int(m, c, i).is_some_and(what)
 }
 
-/// May the op's flags be relied on? `bit` is a flag of `overflowFlags`.
+/// True if `bit` of `overflowFlags` is set on the op that defines the value.
 fn has_flag(m: &Module, value: ValueId, bit: u32) -> bool {
     let flags = m.defining_op(value).and_then(|op| m.attr_named(op, "overflowFlags"));
     flags.and_then(|a| crate::dialects::arith::OVERFLOW.bits(&m.cx, a)).is_some_and(|set| set >> bit & 1 == 1)
 }
 
 /// `x + 0`, `(x - y) + y`, `y + (x - y)`.
-pub fn addi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn addi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, Int::is_zero) {
         return value(a);
@@ -68,7 +72,7 @@ pub fn addi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x - x`, `x - 0`, `(x + y) - y`, `(x + y) - x`.
-pub fn subi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn subi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if a == b {
         return all(m, op, 0);
@@ -88,7 +92,7 @@ pub fn subi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x * 0`, `x * 1`.
-pub fn muli(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn muli(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, Int::is_zero) {
         return value(b);
@@ -103,10 +107,10 @@ pub fn muli(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 fn divide(
     m: &mut Module,
     op: OpId,
-    c: Constants<'_>,
+    c: ConstantOperands<'_>,
     bit: Option<u32>,
     f: fn(Int, Int) -> Option<Int>,
-) -> Answer {
+) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, |b| b.is_one() && b.width() > 1) || bit != Some(NSW) && is(m, c, 1, Int::is_one) {
         return value(a);
@@ -129,26 +133,31 @@ const NSW: u32 = 0;
 const NUW: u32 = 1;
 
 /// `x / 1`, `(x * y) / y`.
-pub fn divsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn divsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     divide(m, op, c, Some(NSW), Int::div_signed)
 }
 
 /// `x / 1`, `(x * y) / y`.
-pub fn divui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn divui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     divide(m, op, c, Some(NUW), Int::div_unsigned)
 }
 
 /// `x / 1`.
-pub fn ceildivsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn ceildivsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     signed_rounded(m, op, c, Int::ceil_div_signed)
 }
 
 /// `x / 1`.
-pub fn floordivsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn floordivsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     signed_rounded(m, op, c, Int::floor_div_signed)
 }
 
-fn signed_rounded(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Int, Int) -> Option<Int>) -> Answer {
+fn signed_rounded(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    f: fn(Int, Int) -> Option<Int>,
+) -> FoldResult {
     if is(m, c, 1, |b| b.is_one() && b.width() > 1) {
         return value(m.operand(op, 0));
     }
@@ -156,12 +165,12 @@ fn signed_rounded(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Int, Int) ->
 }
 
 /// `x / 1`.
-pub fn ceildivui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn ceildivui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     divide(m, op, c, None, Int::ceil_div_unsigned)
 }
 
 /// `x % 1`.
-pub fn remsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn remsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     if is(m, c, 1, Int::is_one) {
         return all(m, op, 0);
     }
@@ -169,14 +178,14 @@ pub fn remsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x % 1`.
-pub fn remui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn remui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     if is(m, c, 1, Int::is_one) {
         return all(m, op, 0);
     }
     compute(m, op, c, Int::rem_unsigned)
 }
 
-/// Is one operand `not` of the other?
+/// True if one operand is `not` of the other.
 fn complements(m: &Module, a: ValueId, b: ValueId) -> bool {
     [(a, b), (b, a)].into_iter().any(|(not, x)| {
         operands_of(m, not, "arith.xori")
@@ -185,7 +194,7 @@ fn complements(m: &Module, a: ValueId, b: ValueId) -> bool {
 }
 
 /// `x & 0`, `x & -1`, `x & ~x`, `x & (x & y)`.
-pub fn andi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn andi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, Int::is_zero) {
         return value(b);
@@ -205,7 +214,7 @@ pub fn andi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x | 0`, `x | -1`, `x | ~x`.
-pub fn ori(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn ori(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, Int::is_zero) {
         return value(a);
@@ -220,7 +229,7 @@ pub fn ori(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x ^ 0`, `x ^ x`, `(x ^ y) ^ y`.
-pub fn xori(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn xori(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, Int::is_zero) {
         return value(a);
@@ -241,37 +250,37 @@ pub fn xori(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     compute(m, op, c, |a, b| Some(a.xor(b)))
 }
 
-fn shift(m: &mut Module, op: OpId, c: Constants<'_>, f: fn(Int, Int) -> Option<Int>) -> Answer {
+fn shift(m: &mut Module, op: OpId, c: ConstantOperands<'_>, f: fn(Int, Int) -> Option<Int>) -> FoldResult {
     if is(m, c, 1, Int::is_zero) {
         return value(m.operand(op, 0));
     }
     compute(m, op, c, f)
 }
 
-/// By 0.
-pub fn shli(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Shift by 0.
+pub fn shli(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     shift(m, op, c, Int::shl)
 }
 
-/// By 0.
-pub fn shrsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Shift by 0.
+pub fn shrsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     shift(m, op, c, Int::shr_signed)
 }
 
-/// By 0.
-pub fn shrui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+/// Shift by 0.
+pub fn shrui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     shift(m, op, c, Int::shr_unsigned)
 }
 
-/// Computes one of two numbers; an `absorbing` one always wins, a `neutral` one never does.
+/// Folds a minimum or maximum: `absorbing` is the result whatever the other operand is, `neutral` never is.
 fn extreme(
     m: &mut Module,
     op: OpId,
-    c: Constants<'_>,
+    c: ConstantOperands<'_>,
     absorbing: fn(Int) -> bool,
     neutral: fn(Int) -> bool,
     first: fn(Int, Int) -> bool,
-) -> Answer {
+) -> FoldResult {
     let (a, b) = pair(m, op)?;
     if is(m, c, 1, absorbing) {
         return value(b);
@@ -291,22 +300,22 @@ fn is_signed_max(a: Int) -> bool {
 }
 
 /// With the least or the greatest number.
-pub fn maxsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn maxsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     extreme(m, op, c, is_signed_max, is_signed_min, |a, b| a.signed() >= b.signed())
 }
 
 /// With the least or the greatest number.
-pub fn minsi(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn minsi(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     extreme(m, op, c, is_signed_min, is_signed_max, |a, b| a.signed() <= b.signed())
 }
 
 /// With the least or the greatest number.
-pub fn maxui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn maxui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     extreme(m, op, c, Int::is_ones, Int::is_zero, |a, b| a.unsigned() >= b.unsigned())
 }
 
 /// With the least or the greatest number.
-pub fn minui(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn minui(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     extreme(m, op, c, Int::is_zero, Int::is_ones, |a, b| a.unsigned() <= b.unsigned())
 }
 
@@ -315,7 +324,7 @@ fn truth(bit: bool) -> Option<Int> {
 }
 
 /// `x + 0`.
-pub fn addui_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn addui_extended(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     let overflow = m.value_type(m.results(op).nth(1)?);
     if is(m, c, 1, Int::is_zero) {
         let none = int_attr(&mut m.cx, overflow, 0)?;
@@ -327,12 +336,12 @@ pub fn addui_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
 }
 
 /// `x * 0`.
-pub fn mulsi_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn mulsi_extended(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     extended(m, op, c, Int::mul_high_signed)
 }
 
 /// `x * 0`, `x * 1`.
-pub fn mului_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
+pub fn mului_extended(m: &mut Module, op: OpId, c: ConstantOperands<'_>) -> FoldResult {
     if is(m, c, 1, Int::is_one) {
         let ty = result_type(m, op)?;
         let high = int_attr(&mut m.cx, ty, 0)?;
@@ -341,7 +350,12 @@ pub fn mului_extended(m: &mut Module, op: OpId, c: Constants<'_>) -> Answer {
     extended(m, op, c, Int::mul_high_unsigned)
 }
 
-fn extended(m: &mut Module, op: OpId, c: Constants<'_>, high: fn(Int, Int) -> Option<Int>) -> Answer {
+fn extended(
+    m: &mut Module,
+    op: OpId,
+    c: ConstantOperands<'_>,
+    high: fn(Int, Int) -> Option<Int>,
+) -> FoldResult {
     if is(m, c, 1, Int::is_zero) {
         let zero = m.operand(op, 1);
         return Some(vec![Folded::Value(zero), Folded::Value(zero)]);

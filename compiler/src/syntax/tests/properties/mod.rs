@@ -1,21 +1,21 @@
-//! Properties that must hold for any program and any text.
+//! Property tests of parser and printer, for any program and any text.
 //!
-//! * What is printed reads back, and prints the same again: in custom and generic form, with and without names and
-//!   locations. Programs are generated from numbers: known and unknown ops, nested regions, several blocks, forward
-//!   references, every kind of type and attribute.
-//! * Any text at all (programs with random edits, cut off anywhere) gives a module or at least one error with a place,
-//!   and never a panic.
+//! * Printed text reads back and prints the same again: in custom and generic form, with and without names
+//!   and locations. Programs are generated from numbers: known and unknown ops, nested regions, several
+//!   blocks, forward references, every kind of type and attribute.
+//! * Any text at all (programs with random edits, cut off anywhere) results in a module or at least one
+//!   located error, never in a panic.
 //! * The shortcut for plain operations changes nothing.
 
-use super::*;
 use crate::ir::{AttrId, BlockId, KnownType, TypeId, ValueId};
 use crate::print::{PrintOptions, print};
+use crate::syntax::*;
 use proptest::prelude::*;
 use values::{Choices, TEXTS, attr, loc, ty};
 
 mod values;
 
-/// Fills a block with ops that use `known` values; returns nothing, for names do not leave regions.
+/// Fills a block with ops that use `known` values. Names are local to the region.
 fn fill(m: &mut Module, c: &mut Choices<'_>, block: BlockId, known: &[ValueId], depth: usize) {
     let mut known = known.to_vec();
     for _ in 0..c.below(6) {
@@ -33,7 +33,7 @@ fn fill(m: &mut Module, c: &mut Choices<'_>, block: BlockId, known: &[ValueId], 
                 _ => m.create_named("tfrt.new.chain", &[], &[KnownType::Chain.id()], &[]),
             },
             2 => {
-                // Of a registered op, but not as declared: must print in generic form.
+                // A registered op with undeclared parts: must print in generic form.
                 let value = attr(m, c, 1);
                 m.create_named(
                     "tfrt.constant.f32",
@@ -129,7 +129,7 @@ fn options() -> ParseOptions {
     ParseOptions { allow_unregistered: true, ..ParseOptions::default() }
 }
 
-/// What the grammar alone makes of a text is what the shortcut for plain operations makes of it.
+/// Compares the results of the grammar and the shortcut for plain operations.
 fn check_shortcut(text: &str) {
     let all = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
     let [quick, full] = [true, false].map(|shortcut| {
@@ -140,7 +140,7 @@ fn check_shortcut(text: &str) {
     assert_eq!(quick, full, "{text}");
 }
 
-/// Any text gives a module, or an error with a place in the text.
+/// Any text results in a module, or in an error with a place in the text.
 fn check_any_text(text: &str) {
     check_shortcut(text);
     let r = parse("t", text, &options());
@@ -171,7 +171,7 @@ fn check_any_text(text: &str) {
     }
 }
 
-/// Programs to be damaged.
+/// Programs to be mutated.
 const SEEDS: [&str; 4] = [
     "module @m attributes {a = 1, b = [1.5, \"x\"], c = dense<[[1, 2]]> : tensor<1x2xi32>} {\n  func.func @f(%a: i32 {bef.name = \"n\"}) -> (i32, !tfrt.chain) {\n    %0:2 = tfrt.div.i32 %a, %a\n    %c = tfrt.new.chain\n    %1 = tfrt.call @g(%0#1) : (i32) -> i32 loc(\"f\":1:2)\n    tfrt.return %1, %c : i32, !tfrt.chain\n  }\n  func.func private @g(i32) -> i32\n}\n",
     "!t = !d.t<x, [1]>\n#m = affine_map<(d0) -> (d0)>\n\"u.x\"() <{p = #m}> ({\n^a(%x: !t, %y: tensor<2x?xf32, #d.e>):\n  \"u.br\"(%x)[^b, ^a] {k = @s::@t} : (!t) -> ()\n^b:\n  %z = \"u.y\"(%w) : (vector<[4]xi8>) -> i1\n  %w = \"u.z\"() : () -> vector<[4]xi8>\n}, {}) {loc = loc(fused<1>[\"a\"(unknown), callsite(\"x\":1:2 to :3 at #l)])} : () -> () loc(#l)\n#l = loc(\"q\")\n",
@@ -179,7 +179,7 @@ const SEEDS: [&str; 4] = [
     "func.func @k(%a: i32) -> i32 {\n  %b = tfrt.add.i32 %a, %a\n  %g, %k:2 = \"u.two\"(%b, %a) : (i32, i32) -> (i32, !d.x<1>, f32)\n  \"u.none\"() : () -> ()\n  %0 = \"tfrt.add.i32\"(%g, %b) : (i32, i32) -> i32\n  tfrt.return %0 : i32\n}\n",
 ];
 
-/// What edits put in.
+/// Texts that edits insert.
 const PIECES: [&str; 24] = [
     "(", ")", "{", "}", "<", ">", "[", "]", "\"", "%x", "^a", "@", "#", "!", "=", ":", ",", "->", "\n", "1",
     "loc(", "tensor<", "dense<", "漢",
