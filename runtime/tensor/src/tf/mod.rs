@@ -27,15 +27,9 @@ mod create;
 mod diagonal;
 mod einsum;
 pub mod fast;
-#[cfg(test)]
-mod formula_tests;
 pub mod fused;
-#[cfg(test)]
-mod hostile_tests;
 mod index;
 mod joins;
-#[cfg(test)]
-mod layers_tests;
 mod list;
 mod movement;
 mod norm;
@@ -57,8 +51,6 @@ mod softmax;
 #[cfg(test)]
 mod tests;
 mod train;
-#[cfg(test)]
-mod truth;
 mod unary;
 mod walk;
 mod window;

@@ -1,6 +1,6 @@
 //! Names, defaults, refusals, and absurd operands and attributes for every operator.
 //!
-//! That operators compute what TensorFlow computes is tested in `tf/truth.rs`, by name.
+//! That operators compute what TensorFlow computes is tested in `tf/tests/truth.rs`, by name.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::mem::Malloc;
 use crate::tf::PartialShape;
-use crate::tf::hostile_tests::{INTS, limited, operand};
+use crate::tf::tests::hostile::{INTS, limited, operand};
 use crate::{DType, Shape, literal};
 
 /// Attributes as `name=value`, whose kind is what is asked for.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::tests::{check, malloc, near, numeric_gradient, refused, tensor, vector};
-use super::*;
+use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
+use super::super::*;
 use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::op;
-use super::op::tests::TextAttrs;
+use super::super::op;
+use super::super::op::tests::TextAttrs;
 use crate::compare::{Tolerance, compare as compare_tensors};
 use crate::{HostTensor, TensorError, literal};
 

@@ -1,5 +1,10 @@
 //! Hand-checked values, mostly of TensorFlow's documentation, and properties against formulas of a line.
 
+mod formulas;
+pub(super) mod hostile;
+mod layers;
+mod truth;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

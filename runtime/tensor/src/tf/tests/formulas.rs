@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 
-use super::tests::{malloc, tensor, vector};
-use super::*;
+use super::{malloc, tensor, vector};
+use super::super::*;
 use crate::{DType, HostTensor, Shape, bf16, f16};
 
 /// Random dimensions, few elements.
