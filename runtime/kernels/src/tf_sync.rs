@@ -4,7 +4,7 @@ use bef_format::AttrView;
 use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
-use befrost_tensor::tf::{Binary, Format, Turn, Unary, broadcast_to, concat, tile};
+use befrost_tensor::tf::{Binary, ImageFormat, Transposition, Unary, broadcast_to, concat, tile};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::cpu::constant;
@@ -161,12 +161,13 @@ fn fused_matmul<T: Element>(
             other => return Err(KernelError::invalid(format!("cannot fuse '{other}' with a product"))),
         });
     }
-    let [turn_a, turn_b] = turns.map(|turn| if turn { Turn::Transpose } else { Turn::None });
+    let [turn_a, turn_b] =
+        turns.map(|turn| if turn { Transposition::Transpose } else { Transposition::None });
     put(cx, out, |cx| {
         typed::<T>(&[a, b])?;
         let product = fast::matmul(a, turn_a, b, turn_b, cx)?;
         steps.iter().try_fold(product, |x, step| match *step {
-            Step::Bias(bias) => fast::bias_add(x, bias, Format::Nhwc, cx),
+            Step::Bias(bias) => fast::bias_add(x, bias, ImageFormat::Nhwc, cx),
             Step::Function(function) => fast::unary(function, x, cx),
         })
     })

@@ -258,7 +258,7 @@ fn gradients(_peak: f64) -> Result<(), TensorError> {
     let tensor = |dims: &[usize]| {
         HostTensor::from_slice(Shape::new(dims)?, &numbers(dims.iter().product()), &allocator)
     };
-    let same = tf::Conv2d { padding: tf::Padding::Same, ..tf::Conv2d::default() };
+    let same = tf::Conv2dAttrs { padding: tf::Padding::Same, ..tf::Conv2dAttrs::default() };
     for (side, channels, depthwise) in [(56, 64, false), (14, 256, false), (56, 64, true), (14, 512, true)] {
         let x = tensor(&[8, side, side, channels])?;
         let filter = tensor(&[3, 3, channels, if depthwise { 1 } else { channels }])?;
@@ -282,8 +282,12 @@ fn gradients(_peak: f64) -> Result<(), TensorError> {
         );
     }
     let (x, pooled) = (tensor(&[8, 56, 56, 64])?, tensor(&[8, 28, 28, 64])?);
-    let window =
-        tf::Pool2d { window: (3, 3), strides: (2, 2), padding: tf::Padding::Same, format: tf::Format::Nhwc };
+    let window = tf::Pool2dAttrs {
+        window: (3, 3),
+        strides: (2, 2),
+        padding: tf::Padding::Same,
+        format: tf::ImageFormat::Nhwc,
+    };
     let bytes = 4.0 * (2 * x.num_elements() + pooled.num_elements()) as f64;
     let max = best(|| drop(fast::max_pool_grad(&x, &pooled, &window, cx)));
     let avg = best(|| drop(fast::avg_pool_grad(x.shape(), &pooled, &window, cx)));

@@ -10,7 +10,7 @@ use gemm::{Parallelism, gemm};
 use crate::Element;
 
 /// An element type that has a fast product.
-pub trait Float: Element + PartialOrd + std::ops::Add<Output = Self> {
+pub trait GemmElement: Element + PartialOrd + std::ops::Add<Output = Self> {
     /// Nothing.
     const ZERO: Self;
     /// One.
@@ -19,7 +19,7 @@ pub trait Float: Element + PartialOrd + std::ops::Add<Output = Self> {
     fn is_nan(self) -> bool;
 }
 
-impl Float for f32 {
+impl GemmElement for f32 {
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
 
@@ -28,7 +28,7 @@ impl Float for f32 {
     }
 }
 
-impl Float for f64 {
+impl GemmElement for f64 {
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
 
@@ -129,7 +129,7 @@ impl<'a, T> Matrix<'a, T> {
 ///
 /// # Panics
 /// If the inner dimensions differ or `out` does not have the elements of the product.
-pub fn product<T: Float>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
+pub fn product<T: GemmElement>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
     assert_eq!(a.rows.checked_mul(b.cols), Some(out.len()), "elements of the product");
     let steps = (b.cols, 1);
     product_into(a, b, (out, steps), false);
@@ -139,7 +139,7 @@ pub fn product<T: Float>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
 ///
 /// # Panics
 /// If the inner dimensions differ or a matrix reaches outside of its slice.
-pub(crate) fn product_into<T: Float>(
+pub(crate) fn product_into<T: GemmElement>(
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
     (out, (down, across)): (&mut [T], (usize, usize)),

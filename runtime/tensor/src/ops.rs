@@ -4,7 +4,7 @@
 //! documentation says "in place"; elsewhere that is an error. On an error `out` is untouched.
 
 use crate::element::with_element;
-use crate::math::{self, Float};
+use crate::math::{self, GemmElement};
 use crate::{DType, Element, HostTensor, TensorError, matmul_shape, reduce_shape, resolve_axis};
 
 /// `out = a * b` for matrices of f32 or f64.
@@ -15,7 +15,7 @@ pub fn matmul(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), Te
     }
 }
 
-fn matmul_of<T: Float>(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
+fn matmul_of<T: GemmElement>(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     expect_dtypes::<T>(&[("a", a), ("b", b), ("out", out)])?;
     let shape = matmul_shape(a.shape(), b.shape())?;
     out.expect_shape("out", &shape)?;
@@ -37,7 +37,11 @@ pub fn bias_add(x: &HostTensor, bias: &HostTensor, out: &HostTensor) -> Result<(
     }
 }
 
-fn bias_add_of<T: Float>(x: &HostTensor, bias: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
+fn bias_add_of<T: GemmElement>(
+    x: &HostTensor,
+    bias: &HostTensor,
+    out: &HostTensor,
+) -> Result<(), TensorError> {
     expect_dtypes::<T>(&[("x", x), ("bias", bias), ("out", out)])?;
     out.expect_shape("out", x.shape())?;
     if bias.shape().rank() != 1 {
@@ -78,7 +82,7 @@ pub fn argmax(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorE
     }
 }
 
-fn argmax_of<T: Float>(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
+fn argmax_of<T: GemmElement>(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
     x.expect_dtype("x", T::DTYPE)?;
     out.expect_dtype("out", DType::I32)?;
     let shape = x.shape();

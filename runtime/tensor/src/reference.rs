@@ -4,7 +4,7 @@
 //! make them share code with the fast versions.
 
 use crate::Element;
-use crate::math::Float;
+use crate::math::GemmElement;
 
 /// `out = a * b`, row-major: `a` m by k, `b` k by n. Sums are in `f64` and rounded once.
 pub fn matmul<T: Real>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: &mut [T]) {
@@ -18,7 +18,7 @@ pub fn matmul<T: Real>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: 
 }
 
 /// `out[.., j] = x[.., j] + bias[j]`.
-pub fn bias_add<T: Float>(x: &[T], bias: &[T], out: &mut [T]) {
+pub fn bias_add<T: GemmElement>(x: &[T], bias: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len());
     for i in 0..x.len() {
         out[i] = x[i] + bias[i % bias.len()];
@@ -76,7 +76,7 @@ pub fn count_equal<T: Element>(a: &[T], b: &[T]) -> usize {
 }
 
 /// A number that `f64` can stand in for.
-pub trait Real: Float {
+pub trait Real: GemmElement {
     /// The exact value.
     fn to_f64(self) -> f64;
     /// The nearest value.

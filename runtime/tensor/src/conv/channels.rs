@@ -6,7 +6,7 @@
 use super::Conv2d;
 use crate::TensorError;
 use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
-use crate::simd::{Fold, Isa, Windows};
+use crate::simd::{Fold, Isa, WindowRun};
 
 impl Conv2d {
     /// `MaxPool`: NaN where a window has one, negative infinity where it has no pixel.
@@ -76,7 +76,7 @@ impl Conv2d {
                 let inside = width.inside(x);
                 let place = x * width.stride + inside.start * width.dilation;
                 let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };
-                let windows = Windows {
+                let windows = WindowRun {
                     lines: &lines,
                     start,
                     first_tap: inside.start,

@@ -1,6 +1,6 @@
 //! What the gradients of a convolution need: windows laid out, and windows added back to the image they came from.
 
-use super::{Conv2d, Windows};
+use super::{Conv2d, WindowRows};
 use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::matmul::{Epilogue, Parallel, expect_len, matmul};
@@ -21,7 +21,7 @@ impl Conv2d {
         mut f: impl FnMut(usize, usize, &[f32]),
     ) -> Result<(), TensorError> {
         self.expect_image(image)?;
-        let windows = Windows { conv: self, image };
+        let windows = WindowRows { conv: self, image };
         let mut space = space(self.block(), self.k)?;
         for first in (0..self.rows).step_by(self.block()) {
             let count = self.block().min(self.rows - first);

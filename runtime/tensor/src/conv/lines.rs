@@ -11,9 +11,11 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::Windows;
+use super::WindowRows;
 use crate::TensorError;
-use crate::matmul::{AlignedStep, BLOCK, Columns, Epilogue, Parallel, even, finish, in_parts, share, tile};
+use crate::matmul::{
+    AlignedStep, BLOCK, ColumnSource, Epilogue, Parallel, even, finish, in_parts, share, tile,
+};
 use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
 
 /// The most rows of a filter.
@@ -24,7 +26,7 @@ const REACH: usize = 16;
 /// A convolution done this way.
 pub(super) struct Lines<'a, B> {
     isa: Isa,
-    windows: &'a Windows<'a>,
+    windows: &'a WindowRows<'a>,
     filters: &'a B,
     epilogue: &'a Epilogue<'a>,
     /// Windows of a tile.
@@ -35,18 +37,18 @@ pub(super) struct Lines<'a, B> {
 
 /// What a thread has laid out.
 #[derive(Default)]
-struct Space {
+struct LineScratch {
     lines: Vec<TileRows>,
     /// Which line of all images each one is.
     kept: [Option<usize>; REACH],
     filters: Vec<AlignedStep>,
 }
 
-impl<'a, B: Columns> Lines<'a, B> {
+impl<'a, B: ColumnSource> Lines<'a, B> {
     /// `None` where the general way is better: filters too large, or images so narrow that tiles would have few rows.
     pub(super) fn new(
         isa: Isa,
-        windows: &'a Windows<'a>,
+        windows: &'a WindowRows<'a>,
         filters: &'a B,
         epilogue: &'a Epilogue<'a>,
     ) -> Option<Lines<'a, B>> {
@@ -81,7 +83,7 @@ impl<'a, B: Columns> Lines<'a, B> {
     fn part(&self, first: usize, out: &mut [f32]) {
         let (k, n) = self.filters.size();
         let (cols, panels) = (self.windows.conv.out.1, n.div_ceil(PANEL));
-        let mut space = SPACE.take();
+        let mut space = SCRATCH.take();
         space.lines.resize_with(self.reach.max(space.lines.len()), bytemuck::Zeroable::zeroed);
         self.filters.prepare(0..panels, 0..k, &mut space.filters);
         for x in (0..cols).step_by(self.strip) {
@@ -91,11 +93,11 @@ impl<'a, B: Columns> Lines<'a, B> {
                 self.tiles(line, xs.clone(), &mut space, &mut out[x * n..]);
             }
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
     }
 
     /// Results `xs` of a line.
-    fn tiles(&self, line: usize, xs: Range<usize>, space: &mut Space, out: &mut [f32]) {
+    fn tiles(&self, line: usize, xs: Range<usize>, space: &mut LineScratch, out: &mut [f32]) {
         let conv = self.windows.conv;
         let ((k, n), run) = (self.filters.size(), conv.width.filter * conv.channels);
         let mut places = [None; SEGMENTS];
@@ -130,5 +132,5 @@ impl<'a, B: Columns> Lines<'a, B> {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<LineScratch> = Cell::default();
 }

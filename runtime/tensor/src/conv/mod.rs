@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::matmul::{Columns, Epilogue, PackedMatrix, Parallel, Rows, expect_len, multiply};
+use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, Parallel, RowSource, expect_len, multiply};
 use crate::simd::{Isa, Row};
 
 /// One spatial dimension of a convolution.
@@ -173,7 +173,7 @@ impl Conv2d {
         self.multiply(Isa::detect(), image, &filters, &Epilogue::default(), out, parallel)
     }
 
-    fn multiply<B: Columns>(
+    fn multiply<B: ColumnSource>(
         &self,
         isa: Isa,
         image: &[f32],
@@ -187,7 +187,7 @@ impl Conv2d {
             let pixels = Matrix::new(image, self.rows, self.channels);
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
-        let windows = Windows { conv: self, image };
+        let windows = WindowRows { conv: self, image };
         if let Some(planar) = planes::Planar::new(isa, &windows, filters, epilogue) {
             return planar.run(out, parallel);
         }
@@ -204,12 +204,12 @@ impl Conv2d {
 }
 
 /// The windows of an image as the rows of a matrix.
-struct Windows<'a> {
+struct WindowRows<'a> {
     conv: &'a Conv2d,
     image: &'a [f32],
 }
 
-impl Rows for Windows<'_> {
+impl RowSource for WindowRows<'_> {
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
         let &Conv2d { channels, height, width, out: (_, cols), .. } = self.conv;
         let run = width.filter * channels;
@@ -241,7 +241,7 @@ impl Rows for Windows<'_> {
     }
 }
 
-impl Windows<'_> {
+impl WindowRows<'_> {
     /// The line of all images that the windows of a line of all results have at a filter's row, if it is not padding.
     fn line(&self, line: usize, tap: usize, height: &Window) -> Option<usize> {
         let rows = self.conv.out.0;

@@ -11,10 +11,10 @@
 
 use std::cell::Cell;
 
-use super::{Window, Windows};
+use super::{Window, WindowRows};
 use crate::TensorError;
 use crate::math::transpose_part;
-use crate::matmul::{AlignedStep, Columns, Epilogue, Parallel, expect_len, finish, in_parts, share};
+use crate::matmul::{AlignedStep, ColumnSource, Epilogue, Parallel, expect_len, finish, in_parts, share};
 use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
 
 /// The most numbers of a window.
@@ -27,7 +27,7 @@ const LINE: usize = 1 << 18;
 /// A convolution done this way.
 pub(super) struct Planar<'a, B> {
     isa: Isa,
-    windows: &'a Windows<'a>,
+    windows: &'a WindowRows<'a>,
     filters: &'a B,
     epilogue: &'a Epilogue<'a>,
     /// From line to line of a plane.
@@ -40,7 +40,7 @@ pub(super) struct Planar<'a, B> {
 
 /// What a thread has laid out.
 #[derive(Default)]
-struct Space {
+struct PlaneScratch {
     pixels: Vec<f32>,
     offsets: Vec<usize>,
     filters: Vec<AlignedStep>,
@@ -52,11 +52,11 @@ fn reach(window: &Window) -> Option<usize> {
     (window.filter - 1).checked_mul(window.dilation)
 }
 
-impl<'a, B: Columns> Planar<'a, B> {
+impl<'a, B: ColumnSource> Planar<'a, B> {
     /// `None` where another way is better: many channels, large filters, absurd lines.
     pub(super) fn new(
         isa: Isa,
-        windows: &'a Windows<'a>,
+        windows: &'a WindowRows<'a>,
         filters: &'a B,
         epilogue: &'a Epilogue<'a>,
     ) -> Option<Planar<'a, B>> {
@@ -103,7 +103,7 @@ impl<'a, B: Columns> Planar<'a, B> {
     fn part(&self, first: usize, out: &mut [f32]) {
         let (k, n) = self.filters.size();
         let (rows, cols) = self.windows.conv.out;
-        let mut space = SPACE.take();
+        let mut space = SCRATCH.take();
         self.filters.prepare(0..n.div_ceil(PANEL), 0..k, &mut space.filters);
         let (mut line, end) = (first, first + out.len() / (cols * n));
         while line < end {
@@ -112,14 +112,14 @@ impl<'a, B: Columns> Planar<'a, B> {
             self.band(line, lines, &mut space, out);
             line += lines;
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
     }
 
     /// Some lines of results of one image, the first of which is line `line` of all.
-    fn band(&self, line: usize, lines: usize, space: &mut Space, out: &mut [f32]) {
+    fn band(&self, line: usize, lines: usize, space: &mut PlaneScratch, out: &mut [f32]) {
         let ((k, n), cols) = (self.filters.size(), self.windows.conv.out.1);
         self.lay(line, lines, space);
-        let Space { pixels, offsets, filters, block } = space;
+        let PlaneScratch { pixels, offsets, filters, block } = space;
         let block = block.get_or_insert_with(|| Box::new(bytemuck::Zeroable::zeroed()));
         let planes = Planes::new(pixels, offsets);
         let count = (lines - 1) * self.width + cols;
@@ -155,8 +155,8 @@ impl<'a, B: Columns> Planar<'a, B> {
     }
 
     /// Lays out the planes of some lines of results, and where a window has its numbers.
-    fn lay(&self, line: usize, lines: usize, space: &mut Space) {
-        let Windows { conv, image } = self.windows;
+    fn lay(&self, line: usize, lines: usize, space: &mut PlaneScratch) {
+        let WindowRows { conv, image } = self.windows;
         let (channels, height, across) = (conv.channels, &conv.height, &conv.width);
         let (rows, width) = (lines + self.more, self.width);
         let (down, right) = (height.stride, across.stride);
@@ -223,5 +223,5 @@ fn pick(from: &[f32], step: usize, to: &mut [f32]) {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<PlaneScratch> = Cell::default();
 }

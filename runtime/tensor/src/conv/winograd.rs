@@ -167,7 +167,7 @@ impl Winograd {
         let failed = OnceLock::new();
         each_part(bands_out, parallel, |i, out| {
             let (image, first) = (i / bands, i % bands * band_rows);
-            let band = Band { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
+            let band = ResultBand { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
             if let Err(error) = band.run(source, filters, epilogue, out) {
                 failed.get_or_init(|| error);
             }
@@ -177,7 +177,7 @@ impl Winograd {
 }
 
 /// Some rows of an image's result.
-struct Band<'a> {
+struct ResultBand<'a> {
     isa: Isa,
     winograd: &'a Winograd,
     image: usize,
@@ -185,7 +185,7 @@ struct Band<'a> {
     rows: usize,
 }
 
-impl Band<'_> {
+impl ResultBand<'_> {
     fn run(
         &self,
         source: &[f32],
@@ -204,8 +204,8 @@ impl Band<'_> {
         let steps_each = even(channels, MAX_STEPS).next_multiple_of(LINE);
         let (tiles, segments) = (patches.div_ceil(rows_each), channels.div_ceil(steps_each));
         let m_step = patches * n + GAP;
-        let mut space = SPACE.take();
-        let Space { a, m } = &mut space;
+        let mut space = SCRATCH.take();
+        let WinogradScratch { a, m } = &mut space;
         let m = grow(m, positions * m_step)?;
         let more = (positions * tiles * segments).saturating_sub(a.len());
         a.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
@@ -240,7 +240,7 @@ impl Band<'_> {
             let products = Products { from: &m[at * n..], step: m_step, inside, stride: cols * n };
             self.isa.winograd_output(patch.reads(), n, &products, to);
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
         let from = (self.image * rows + self.first) * cols * n;
         if !epilogue.is_plain() {
             self.isa.finish(&epilogue.part(0, from), (self.rows * cols, n), out, n);
@@ -307,7 +307,7 @@ fn grow(space: &mut Vec<AlignedStep>, len: usize) -> Result<&mut [f32], TensorEr
 
 /// What a thread works in.
 #[derive(Default)]
-struct Space {
+struct WinogradScratch {
     /// Transformed pixels.
     a: Vec<TileRows>,
     m: Vec<AlignedStep>,
@@ -315,5 +315,5 @@ struct Space {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<WinogradScratch> = Cell::default();
 }

@@ -30,12 +30,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
-pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
+pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
 
 use crate::TensorError;
 use crate::gemm::Matrix;
 pub use crate::simd::Epilogue;
-use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, Place, Segment, Step, TileRows, ask_for};
+use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
 
 /// Steps of all panels of a block: 786 KB.
 pub(crate) const BLOCK: usize = 6144;
@@ -117,7 +117,7 @@ pub fn matmul(
 }
 
 /// The driver, for rows and columns from anywhere. A row of `a` must have k elements.
-pub(crate) fn multiply<A: Rows, B: Columns>(
+pub(crate) fn multiply<A: RowSource, B: ColumnSource>(
     isa: Isa,
     m: usize,
     a: &A,
@@ -132,7 +132,7 @@ pub(crate) fn multiply<A: Rows, B: Columns>(
 }
 
 /// The same where the rows of `out`, and of the residual, lie `stride` apart and `out` ends with the last one.
-pub(crate) fn multiply_strided<A: Rows, B: Columns>(
+pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     isa: Isa,
     m: usize,
     (a, b): (&A, &B),
@@ -223,10 +223,10 @@ struct Job<'a, A, B> {
     stride: usize,
 }
 
-impl<A: Rows, B: Columns> Job<'_, A, B> {
+impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     /// Some columns of a single row, from that of a panel on.
     fn one_row(&self, row: &[f32], b: &PackedMatrix<'_>, first_panel: usize, out: &mut [f32]) {
-        let mut sums: Step = [0.0; PANEL];
+        let mut sums: PanelStep = [0.0; PANEL];
         for (panel, out) in (first_panel..).zip(out.chunks_mut(PANEL)) {
             self.isa.row(row, b.panel(panel), &mut sums);
             let width = out.len();
@@ -239,7 +239,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
     fn rows(&self, first: usize, out: &mut [f32]) {
         let Job { k, n, stride, .. } = *self;
         let (rows, panels) = (out.len().div_ceil(stride), n.div_ceil(PANEL));
-        let mut space = SPACE.take().unwrap_or_default();
+        let mut space = SCRATCH.take().unwrap_or_default();
         let steps_each = even(k, STEPS).next_multiple_of(8);
         let panels_each = even(panels, BLOCK / steps_each);
         let tiles = rows.div_ceil(self.isa.rows());
@@ -282,7 +282,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
                 }
             }
         }
-        SPACE.set(Some(space));
+        SCRATCH.set(Some(space));
     }
 
     /// Some steps of a tile's rows, in segments.
@@ -397,12 +397,12 @@ pub(crate) fn finish(
 
 /// What a thread packs into.
 #[derive(Default)]
-struct Space {
+struct MatmulScratch {
     a: Vec<[TileRows; SEGMENTS]>,
     b: Vec<AlignedStep>,
 }
 
 thread_local! {
     /// Packing space. Taken while in use, so that a block that runs another one inside has its own.
-    static SPACE: Cell<Option<Space>> = const { Cell::new(None) };
+    static SCRATCH: Cell<Option<MatmulScratch>> = const { Cell::new(None) };
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::simd::{Isa, PANEL, Row, Step};
+use crate::simd::{Isa, PANEL, PanelStep, Row};
 
 /// Panels of our own, in whole cache lines: a load that crosses two costs a fifth of the speed.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(128))]
-pub(crate) struct AlignedStep(Step);
+pub(crate) struct AlignedStep(PanelStep);
 
-const _: () = assert!(size_of::<AlignedStep>() == size_of::<Step>());
+const _: () = assert!(size_of::<AlignedStep>() == size_of::<PanelStep>());
 
 /// A constant right matrix, k by n, in panels of [`PANEL`] columns: panel after panel, each k rows of its columns, the last one filled
 /// up with zeros. One layout for all machines: it can be made once and kept in a file.
@@ -70,7 +70,7 @@ impl PackedMatrix<'_> {
 }
 
 /// Columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Columns that there are not become 0.
-fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [Step]) {
+fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
     for (row, step) in (from..).zip(steps.iter_mut()) {
@@ -118,7 +118,7 @@ impl<'a> PackedMatrix<'a> {
     }
 
     /// The steps of a panel.
-    pub(crate) fn panel(&self, panel: usize) -> &[Step] {
+    pub(crate) fn panel(&self, panel: usize) -> &[PanelStep] {
         &self.panels().as_chunks().0[panel * self.k..][..self.k]
     }
 }
@@ -130,7 +130,7 @@ pub(crate) fn expect_len(rows: usize, cols: usize, got: usize) -> Result<(), Ten
 }
 
 /// Where the panels of the right matrix come from: packed ahead of time, or packed a block at a time.
-pub(crate) trait Columns: Sync {
+pub(crate) trait ColumnSource: Sync {
     /// Rows and columns.
     fn size(&self) -> (usize, usize);
 
@@ -147,10 +147,10 @@ pub(crate) trait Columns: Sync {
         at: usize,
         rows: Range<usize>,
         space: &'s [AlignedStep],
-    ) -> &'s [Step];
+    ) -> &'s [PanelStep];
 }
 
-impl Columns for PackedMatrix<'_> {
+impl ColumnSource for PackedMatrix<'_> {
     fn size(&self) -> (usize, usize) {
         (self.k, self.n)
     }
@@ -167,12 +167,12 @@ impl Columns for PackedMatrix<'_> {
         _at: usize,
         rows: Range<usize>,
         _space: &'s [AlignedStep],
-    ) -> &'s [Step] {
+    ) -> &'s [PanelStep] {
         &self.panel(panel)[rows]
     }
 }
 
-impl Columns for Matrix<'_, f32> {
+impl ColumnSource for Matrix<'_, f32> {
     fn size(&self) -> (usize, usize) {
         (self.rows(), self.cols())
     }
@@ -194,13 +194,13 @@ impl Columns for Matrix<'_, f32> {
         at: usize,
         rows: Range<usize>,
         space: &'s [AlignedStep],
-    ) -> &'s [Step] {
+    ) -> &'s [PanelStep] {
         bytemuck::cast_slice(&space[at * rows.len()..][..rows.len()])
     }
 }
 
 /// Where the rows of a left matrix come from: memory, or an image's windows that are never laid out as a matrix.
-pub(crate) trait Rows: Sync {
+pub(crate) trait RowSource: Sync {
     /// Copies elements `steps` of rows `rows`, each to the start of one of `out`, which are as many.
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]);
 
@@ -208,7 +208,7 @@ pub(crate) trait Rows: Sync {
     fn contiguous(&self, row: usize) -> Option<&[f32]>;
 }
 
-impl Rows for Matrix<'_, f32> {
+impl RowSource for Matrix<'_, f32> {
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
         if let Some((numbers, stride)) = self.rows_of() {
             let numbers = numbers.get(rows.start * stride + steps.start..).unwrap_or(&[]);

@@ -47,7 +47,7 @@ pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
-pub(crate) use window::{Fold, Windows};
+pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 
 /// Columns in a panel of a packed matrix.
@@ -60,7 +60,7 @@ pub(crate) const LINE: usize = 16;
 pub(crate) const MAX_ROWS: usize = 14;
 
 /// One step along the inner dimension in a panel.
-pub(crate) type Step = [f32; PANEL];
+pub(crate) type PanelStep = [f32; PANEL];
 
 /// The most steps of a segment.
 pub(crate) const MAX_STEPS: usize = 384;
@@ -82,7 +82,7 @@ pub(crate) struct Segment<'a> {
     /// The left matrix's rows.
     pub(crate) a: &'a TileRows,
     /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
-    pub(crate) b: &'a [Step],
+    pub(crate) b: &'a [PanelStep],
     /// Numbers that will be needed after the tile, and are asked for meanwhile; of many, as many as there is time for.
     pub(crate) next: &'a [f32],
 }
@@ -123,10 +123,10 @@ const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 /// A set of instructions that this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Kind);
+pub struct Isa(IsaKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum IsaKind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -138,13 +138,13 @@ enum Kind {
 macro_rules! dispatch {
     ($isa:expr, $portable:expr, $avx2:expr, $avx512:expr) => {
         match $isa.0 {
-            Kind::Portable => $portable,
+            IsaKind::Portable => $portable,
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an Isa of this kind exists only where the machine was found to have the instructions.
-            Kind::Avx2 => unsafe { $avx2 },
+            IsaKind::Avx2 => unsafe { $avx2 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Kind::Avx512 => unsafe { $avx512 },
+            IsaKind::Avx512 => unsafe { $avx512 },
         }
     };
 }
@@ -170,7 +170,7 @@ impl Isa {
     /// The best that this machine has; found out once.
     pub fn detect() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Isa::all().next_back().unwrap_or(Isa(Kind::Portable)))
+        *BEST.get_or_init(|| Isa::all().next_back().unwrap_or(Isa(IsaKind::Portable)))
     }
 
     /// All that this machine has, the best last; for tests and benches that compare them.
@@ -181,11 +181,11 @@ impl Isa {
             let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
             let avx512 =
                 avx512 && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512bw");
-            [avx2.then_some(Isa(Kind::Avx2)), (avx2 && avx512).then_some(Isa(Kind::Avx512))]
+            [avx2.then_some(Isa(IsaKind::Avx2)), (avx2 && avx512).then_some(Isa(IsaKind::Avx512))]
         };
         #[cfg(not(target_arch = "x86_64"))]
         let more = [None; 2];
-        std::iter::once(Isa(Kind::Portable)).chain(more.into_iter().flatten())
+        std::iter::once(Isa(IsaKind::Portable)).chain(more.into_iter().flatten())
     }
 
     /// Its name in benches.
@@ -200,11 +200,11 @@ impl Isa {
 
     fn name_and_rows(self) -> (&'static str, usize) {
         match self.0 {
-            Kind::Portable => ("portable", tile::PORTABLE_ROWS),
+            IsaKind::Portable => ("portable", tile::PORTABLE_ROWS),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => ("avx2", tile::AVX2_ROWS),
+            IsaKind::Avx2 => ("avx2", tile::AVX2_ROWS),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => ("avx512", MAX_ROWS),
+            IsaKind::Avx512 => ("avx512", MAX_ROWS),
         }
     }
 
@@ -231,7 +231,7 @@ impl Isa {
     }
 
     /// `out = sum over p of a[p] * b[p]`.
-    pub(crate) fn row(self, a: &[f32], b: &[Step], out: &mut Step) {
+    pub(crate) fn row(self, a: &[f32], b: &[PanelStep], out: &mut PanelStep) {
         dispatch!(
             self,
             *out = tile::row::<FUSED>(a, b),
@@ -259,7 +259,7 @@ impl Isa {
     }
 
     /// `out` becomes the fold of each of some windows, which have as many channels.
-    pub(crate) fn fold(self, fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    pub(crate) fn fold(self, fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
         dispatch!(
             self,
             window::portable(fold, windows, out),
@@ -330,7 +330,7 @@ impl Isa {
         self,
         planes: &Planes<'_>,
         windows: Range<usize>,
-        (b, outs): (&[Step], usize),
+        (b, outs): (&[PanelStep], usize),
         epilogue: &Epilogue<'_>,
         block: &mut Block,
     ) {

@@ -14,19 +14,19 @@
 use std::ops::Range;
 
 use super::vector::Vector;
-use super::{PANEL, Step};
+use super::{PANEL, PanelStep};
 
 /// Windows at a time.
 pub(crate) const ACROSS: usize = 32;
 
 /// Sums of some windows: a row for each out channel of a panel.
-pub(super) type Sums = [[f32; ACROSS]; PANEL];
+pub(super) type PlaneSums = [[f32; ACROSS]; PANEL];
 
 /// What some windows come to.
 #[derive(Clone, Copy, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Block {
-    pub(super) sums: Sums,
+    pub(super) sums: PlaneSums,
     /// Four out channels of each window.
     turned: [[[f32; 4]; ACROSS]; PANEL / 4],
 }
@@ -98,9 +98,9 @@ macro_rules! each_out {
 unsafe fn group<V: Vector, const R: usize, const C: usize>(
     pixels: *const f32,
     offsets: &[usize],
-    (panel, first): (&[Step], usize),
+    (panel, first): (&[PanelStep], usize),
     lane: usize,
-    sums: &mut Sums,
+    sums: &mut PlaneSums,
 ) {
     // SAFETY: as promised by the caller; what is stored goes to a part of a row.
     unsafe {
@@ -159,9 +159,9 @@ macro_rules! planes_with {
         pub(super) fn $products(
             planes: &Planes<'_>,
             windows: Range<usize>,
-            panel: &[Step],
+            panel: &[PanelStep],
             outs: usize,
-            sums: &mut Sums,
+            sums: &mut PlaneSums,
         ) {
             const LANES: usize = <$vector as Vector>::LANES;
             assert!(windows.start <= planes.last && outs <= PANEL && windows.len() <= ACROSS);

@@ -22,7 +22,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 #[cfg(target_arch = "x86_64")]
 use super::MAX_ROWS;
 use super::functions::fma;
-use super::{LINE, PANEL, Place, ROW, Row, Segment, Step};
+use super::{LINE, PANEL, PanelStep, Place, ROW, Row, Segment};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -91,7 +91,7 @@ fn portable_of<const R: usize, const LANES: usize>(
 }
 
 /// See [`super::Isa::multiply_adds`].
-pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
+pub(super) fn portable_peak(steps: usize, sums: &mut [PanelStep; 12]) {
     let x = std::hint::black_box(0.5);
     for _ in 0..steps {
         for sum in sums.iter_mut() {
@@ -223,7 +223,7 @@ macro_rules! x86_tile {
         /// See [`super::Isa::multiply_adds`].
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        pub(super) fn $peak(steps: usize, sums: &mut [Step; 12]) {
+        pub(super) fn $peak(steps: usize, sums: &mut [PanelStep; 12]) {
             let x = $set(std::hint::black_box(0.5));
             let mut registers = [x; 12];
             for _ in 0..steps {
@@ -264,7 +264,7 @@ x86_tile!(
 );
 
 #[inline(always)]
-pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row<const FMA: bool>(a: &[f32], b: &[PanelStep]) -> PanelStep {
     const STRANDS: usize = 4;
     let steps = a.len().min(b.len());
     let (a, b) = (&a[..steps], &b[..steps]);
@@ -291,12 +291,12 @@ pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn row_avx2(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row_avx2(a: &[f32], b: &[PanelStep]) -> PanelStep {
     row::<true>(a, b)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn row_avx512(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row_avx512(a: &[f32], b: &[PanelStep]) -> PanelStep {
     row::<true>(a, b)
 }

@@ -20,7 +20,7 @@ pub(crate) enum Fold<'a> {
 
 /// Neighbouring windows, with the same taps inside of the image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows<'a> {
+pub(crate) struct WindowRun<'a> {
     /// The lines of the image that they reach, each with the number of tap 0 there.
     pub(crate) lines: &'a [(usize, &'a [f32])],
     /// Where the first window's first tap inside lies in each line.
@@ -46,7 +46,7 @@ const WEIGHTED: u8 = 2;
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: as promised by the caller.
     unsafe {
         match fold {
@@ -60,7 +60,7 @@ unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32])
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn all<V: Vector, const KIND: u8>(windows: &Windows<'_>, filter: &[f32], out: &mut [f32]) {
+unsafe fn all<V: Vector, const KIND: u8>(windows: &WindowRun<'_>, filter: &[f32], out: &mut [f32]) {
     let (channels, lanes) = (windows.channels, V::LANES);
     let count = out.len().checked_div(channels).unwrap_or(0);
     let mut first = 0;
@@ -106,12 +106,12 @@ macro_rules! each_window {
 /// The machine has the vector's instructions.
 #[inline(always)]
 unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const PART: bool>(
-    windows: &Windows<'_>,
+    windows: &WindowRun<'_>,
     filter: &[f32],
     (start, from): (usize, usize),
     out: &mut [f32],
 ) {
-    let Windows { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
+    let WindowRun { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
     let n = if PART { channels - from } else { C * V::LANES };
     // SAFETY: the instructions are there, as promised by the caller. Every address is that of `n` numbers of a slice that was made beforehand, or lies
     // less than `n` behind its start; no more than `n` are read or written there.
@@ -169,21 +169,21 @@ unsafe fn step<V: Vector, const KIND: u8>(acc: V, x: V, weight: V) -> V {
     }
 }
 
-pub(super) fn portable(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn portable(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: arrays need no instructions.
     unsafe { run::<[f32; 8]>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn avx2(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn avx2(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: the instructions are there where this function may be called.
     unsafe { run::<std::arch::x86_64::__m256>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn avx512(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn avx512(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: the instructions are there where this function may be called.
     unsafe { run::<std::arch::x86_64::__m512>(fold, windows, out) }
 }

@@ -14,14 +14,14 @@
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number};
-use super::window::{Format, Layout, Padding, Windows, window_of};
+use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding, window_of};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The attributes of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conv2d {
+pub struct Conv2dAttrs {
     /// From window to window, down and across.
     pub strides: (usize, usize),
     /// From element to element in a window.
@@ -29,21 +29,21 @@ pub struct Conv2d {
     /// At the border.
     pub padding: Padding,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
-impl Default for Conv2d {
-    fn default() -> Conv2d {
-        Conv2d { strides: (1, 1), dilations: (1, 1), padding: Padding::Valid, format: Format::Nhwc }
+impl Default for Conv2dAttrs {
+    fn default() -> Conv2dAttrs {
+        Conv2dAttrs { strides: (1, 1), dilations: (1, 1), padding: Padding::Valid, format: ImageFormat::Nhwc }
     }
 }
 
 /// The shapes of a convolution, checked against each other.
-pub(super) struct Geometry {
-    pub(super) image: Layout,
-    pub(super) result: Layout,
+pub(super) struct ConvGeometry {
+    pub(super) image: ImageLayout,
+    pub(super) result: ImageLayout,
     pub(super) result_shape: Shape,
-    pub(super) windows: Windows,
+    pub(super) windows: ImageWindows,
     /// Columns of a filter.
     width: usize,
     /// Channels of a group, before and after.
@@ -51,14 +51,14 @@ pub(super) struct Geometry {
     pub(super) to: usize,
 }
 
-impl Geometry {
+impl ConvGeometry {
     pub(super) fn new(
         op: &'static str,
         image: &Shape,
         filter: &Shape,
-        attrs: &Conv2d,
-    ) -> Result<Geometry, TensorError> {
-        let layout = Layout::new(op, image, attrs.format)?;
+        attrs: &Conv2dAttrs,
+    ) -> Result<ConvGeometry, TensorError> {
+        let layout = ImageLayout::new(op, image, attrs.format)?;
         let &[height, width, from, channels] = filter.dims() else {
             return Err(TensorError::Rank { what: "filter", want: 4, got: filter.clone() });
         };
@@ -71,11 +71,11 @@ impl Geometry {
             return Err(TensorError::Invalid { op, problem });
         }
         let plane = (layout.height, layout.width);
-        let Conv2d { strides, dilations, padding, format } = *attrs;
-        let windows = Windows::new(op, image, plane, (height, width), strides, dilations, padding)?;
+        let Conv2dAttrs { strides, dilations, padding, format } = *attrs;
+        let windows = ImageWindows::new(op, image, plane, (height, width), strides, dilations, padding)?;
         let result_shape = format.shape(layout.batch, windows.counts, channels)?;
-        let result = Layout::new(op, &result_shape, format)?;
-        Ok(Geometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
+        let result = ImageLayout::new(op, &result_shape, format)?;
+        Ok(ConvGeometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
     }
 
     /// Parts that the channels are in, each with filters of its own.
@@ -138,7 +138,7 @@ impl Geometry {
 
     fn by_input<T: Number>(&self, taps: (usize, usize), filter: &[T], dy: &[T], out: &mut [T]) {
         let mut sums = vec![T::Wide::ZERO; self.image.channels];
-        let Windows { rows, cols, counts } = &self.windows;
+        let ImageWindows { rows, cols, counts } = &self.windows;
         for (n, row, col) in self.image.pixels() {
             sums.fill(T::Wide::ZERO);
             for i in 0..taps.0 {
@@ -164,7 +164,7 @@ impl Geometry {
 
     fn by_filter<T: Number>(&self, taps: (usize, usize), image: &[T], dy: &[T], out: &mut [T]) {
         let mut sums = vec![T::Wide::ZERO; self.result.channels];
-        let Windows { rows, cols, counts } = &self.windows;
+        let ImageWindows { rows, cols, counts } = &self.windows;
         for (i, j) in (0..taps.0).flat_map(|i| (0..taps.1).map(move |j| (i, j))) {
             for channel in 0..self.from {
                 sums.fill(T::Wide::ZERO);
@@ -217,11 +217,11 @@ fn plane_of(filter: &Shape) -> (usize, usize) {
 pub fn conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2D";
-    let geometry = Geometry::new(op, x.shape(), filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), filter.shape(), attrs)?;
     computed(op, x, filter, geometry.result_shape.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
             geometry.forward::<T>(&x.read::<T>()?, &filter.read::<T>()?, &mut out.write::<T>()?);
@@ -235,11 +235,11 @@ pub fn conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2DBackpropInput";
-    let geometry = Geometry::new(op, input, filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new(op, input, filter.shape(), attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     computed(op, dy, filter, input.clone(), allocator, |out| {
         let taps = plane_of(filter.shape());
@@ -255,11 +255,11 @@ pub fn conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2DBackpropFilter";
-    let geometry = Geometry::new(op, x.shape(), filter, attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), filter, attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     computed(op, x, dy, filter.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
@@ -270,9 +270,9 @@ pub fn conv2d_backprop_filter(
 }
 
 /// Depthwise filters (height, width, channels, multiplier) as those of a convolution with a group per channel: the same bytes.
-pub(super) fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<Shape, TensorError> {
+pub(super) fn grouped(image: &Shape, filter: &Shape, format: ImageFormat) -> Result<Shape, TensorError> {
     let op = "DepthwiseConv2dNative";
-    let channels = Layout::new(op, image, format)?.channels;
+    let channels = ImageLayout::new(op, image, format)?.channels;
     match filter.dims() {
         &[height, width, c, multiplier] if c == channels => Shape::new(&[height, width, 1, c * multiplier]),
         _ => {
@@ -288,7 +288,7 @@ pub(super) fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<S
 pub fn depthwise_conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter.shape(), attrs.format)?;
@@ -300,7 +300,7 @@ pub fn depthwise_conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(input, filter.shape(), attrs.format)?;
@@ -312,7 +312,7 @@ pub fn depthwise_conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter, attrs.format)?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::movement::transpose;
 use super::numeric::Number;
 use super::partial::PartialShape;
-use super::product::{Sums, contract, multiply};
+use super::product::{Contraction, contract, multiply};
 use super::walk::{Axis, repeating, strides};
 use crate::element::with_element;
 use crate::mem::Allocator;
@@ -64,7 +64,7 @@ fn parse_part(equation: &str, text: &str) -> Result<Part, TensorError> {
 /// What equations are made of.
 pub(super) trait Steps {
     /// Sums of products of two tensors.
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError>;
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError>;
 
     /// The axes in another order.
     fn transpose(&self, x: &HostTensor, perm: &[i64]) -> Result<HostTensor, TensorError>;
@@ -73,10 +73,10 @@ pub(super) trait Steps {
     fn allocator(&self) -> &Arc<dyn Allocator>;
 }
 
-struct Plain<'a>(&'a Arc<dyn Allocator>);
+struct ReferenceSteps<'a>(&'a Arc<dyn Allocator>);
 
-impl Steps for Plain<'_> {
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+impl Steps for ReferenceSteps<'_> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError> {
         multiply(OP, (a, false), (b, false), sums, self.0)
     }
 
@@ -196,7 +196,7 @@ impl Term {
         let free: Vec<Axis> = keep.iter().map(axis).collect();
         let summed: Vec<Axis> = all.iter().filter(|l| !keep.contains(l)).map(axis).collect();
         let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
-        let x = steps.multiply(&self.x, &other.x, Sums { shape, free, summed })?;
+        let x = steps.multiply(&self.x, &other.x, Contraction { shape, free, summed })?;
         Ok(Term { x, labels: keep.to_vec() })
     }
 }
@@ -228,7 +228,7 @@ pub fn einsum(
     inputs: &[&HostTensor],
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    einsum_by(equation, inputs, &Plain(allocator))
+    einsum_by(equation, inputs, &ReferenceSteps(allocator))
 }
 
 /// The same by these steps.

@@ -63,7 +63,7 @@ pub mod reference {
     };
     pub use super::complex::{Part, complex, part};
     pub use super::conv::{
-        Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
+        Conv2dAttrs, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
         depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
     };
     pub use super::create::{eye, fill, lin_space, ones_like, range, zeros_like};
@@ -88,8 +88,8 @@ pub mod reference {
     pub use super::order::{arg_extreme, in_top_k, search_sorted, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
     pub use super::partial::PartialShape;
-    pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
-    pub use super::product::{Turn, batch_matmul, matmul};
+    pub use super::pool::{Pool, Pool2dAttrs, avg_pool_grad, max_pool_grad, pool};
+    pub use super::product::{Transposition, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
     pub use super::resize::resize_bilinear;
     pub use super::segment::{
@@ -110,7 +110,7 @@ pub mod reference {
     pub use super::unary::{
         Test, Unary, bitcast, cast, cast_truncated, element_as_f64, leaky_relu, population_count, test, unary,
     };
-    pub use super::window::{Format, Padding};
+    pub use super::window::{ImageFormat, Padding};
 }
 
 pub use reference::*;

@@ -237,7 +237,7 @@ pub fn space_to_depth(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let blocks = Blocks::new("SpaceToDepth", x, block, |[n, h, w, c]| {
+    let blocks = BlockTranspose::new("SpaceToDepth", x, block, |[n, h, w, c]| {
         let fits = h.is_multiple_of(block) && w.is_multiple_of(block);
         let depth = block.checked_mul(block)?.checked_mul(c)?;
         fits.then_some(([n, h / block, block, w / block, block, c], [n, h / block, w / block, depth]))
@@ -251,7 +251,7 @@ pub fn depth_to_space(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let blocks = Blocks::new("DepthToSpace", x, block, |[n, h, w, c]| {
+    let blocks = BlockTranspose::new("DepthToSpace", x, block, |[n, h, w, c]| {
         let area = block.checked_mul(block).filter(|&area| c.is_multiple_of(area))?;
         let (rows, cols) = (h.checked_mul(block)?, w.checked_mul(block)?);
         Some(([n, h, w, block, block, c / area], [n, rows, cols, c / area]))
@@ -260,26 +260,26 @@ pub fn depth_to_space(
 }
 
 /// Images whose blocks and pixels change places: axes 2 and 3 of `apart`, which has the elements of the images and of the `result`.
-struct Blocks {
+struct BlockTranspose {
     apart: Shape,
     result: Shape,
 }
 
-impl Blocks {
+impl BlockTranspose {
     /// `None` of the function means that the blocks do not fit.
     fn new(
         op: &'static str,
         x: &HostTensor,
         block: usize,
         dims: impl FnOnce([usize; 4]) -> Option<([usize; 6], [usize; 4])>,
-    ) -> Result<Blocks, TensorError> {
+    ) -> Result<BlockTranspose, TensorError> {
         let &[n, h, w, c] = x.shape().dims() else {
             return Err(TensorError::Rank { what: "x", want: 4, got: x.shape().clone() });
         };
         let Some((apart, result)) = Some([n, h, w, c]).filter(|_| block >= 2).and_then(dims) else {
             return invalid(op, format!("no blocks of {block} in shape {}", x.shape()));
         };
-        Ok(Blocks { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
+        Ok(BlockTranspose { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
     }
 
     fn turned(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {

@@ -9,7 +9,7 @@ use super::binary::{Binary, binary};
 use super::real::reals;
 use super::reduce::{Reduce, reduce};
 use super::unary::cast;
-use super::window::Format;
+use super::window::ImageFormat;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -17,13 +17,13 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub fn bias_add(
     x: &HostTensor,
     bias: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (channels, _) = format.channels("BiasAdd", x)?;
     bias.expect_shape("bias", &Shape::new(&[channels])?)?;
     let mut dims = vec![channels];
-    if format == Format::Nchw {
+    if format == ImageFormat::Nchw {
         dims.resize(x.shape().rank() - 1, 1); // of rank 2 at least
     }
     binary(Binary::Add, x, &bias.reshaped(Shape::new(&dims)?)?, allocator)
@@ -32,7 +32,7 @@ pub fn bias_add(
 /// `BiasAddGrad`: the sum over all axes but that of the channels.
 pub fn bias_add_grad(
     dy: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, allocator)
@@ -42,11 +42,11 @@ pub fn bias_add_grad(
 pub(super) fn all_but_channels(
     op: &'static str,
     x: &HostTensor,
-    format: Format,
+    format: ImageFormat,
 ) -> Result<Vec<i64>, TensorError> {
     format.channels(op, x)?;
     let rank = x.shape().rank() as i64;
-    let kept = if format == Format::Nchw { 1 } else { rank - 1 };
+    let kept = if format == ImageFormat::Nchw { 1 } else { rank - 1 };
     Ok((0..rank).filter(|&axis| axis != kept).collect())
 }
 
@@ -71,12 +71,12 @@ pub struct BatchNormAttrs {
     /// How much of the batch's moments goes into the running ones; 1 takes the batch's alone.
     pub exponential_avg_factor: f32,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
 impl Default for BatchNormAttrs {
     fn default() -> BatchNormAttrs {
-        BatchNormAttrs { epsilon: 1e-4, exponential_avg_factor: 1.0, format: Format::Nhwc }
+        BatchNormAttrs { epsilon: 1e-4, exponential_avg_factor: 1.0, format: ImageFormat::Nhwc }
     }
 }
 
@@ -105,7 +105,7 @@ struct Channels {
 pub(super) fn channels_of(
     op: &'static str,
     x: &HostTensor,
-    format: Format,
+    format: ImageFormat,
 ) -> Result<(usize, usize), TensorError> {
     if !matches!(x.shape().rank(), 4 | 5) {
         let problem = format!("shape {} is not of rank 4 or 5, {format:?}", x.shape());
@@ -115,7 +115,7 @@ pub(super) fn channels_of(
 }
 
 impl Channels {
-    fn new(op: &'static str, x: &HostTensor, format: Format) -> Result<Channels, TensorError> {
+    fn new(op: &'static str, x: &HostTensor, format: ImageFormat) -> Result<Channels, TensorError> {
         let (count, step) = channels_of(op, x, format)?;
         Ok(Channels { count, step, n: x.num_elements().checked_div(count).unwrap_or(0) as f64 })
     }

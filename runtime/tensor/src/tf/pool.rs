@@ -9,7 +9,7 @@ use super::numeric::{Domain, Number};
 use super::real::{expect_float, reals};
 use super::reduce::far_end;
 use super::unary::cast;
-use super::window::{Format, Layout, Padding, Windows};
+use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -25,7 +25,7 @@ pub enum Pool {
 
 /// The attributes of a pooling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool2d {
+pub struct Pool2dAttrs {
     /// Height and width of a window: `ksize`.
     pub window: (usize, usize),
     /// From window to window, down and across.
@@ -33,25 +33,30 @@ pub struct Pool2d {
     /// At the border.
     pub padding: Padding,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
 /// The shapes of a pooling.
-pub(super) struct Geometry {
-    pub(super) image: Layout,
-    result: Layout,
+pub(super) struct PoolGeometry {
+    pub(super) image: ImageLayout,
+    result: ImageLayout,
     pub(super) result_shape: Shape,
-    pub(super) windows: Windows,
+    pub(super) windows: ImageWindows,
 }
 
-impl Geometry {
-    pub(super) fn new(op: &'static str, shape: &Shape, attrs: &Pool2d) -> Result<Geometry, TensorError> {
-        let Pool2d { window, strides, padding, format } = *attrs;
-        let image = Layout::new(op, shape, format)?;
-        let windows = Windows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;
+impl PoolGeometry {
+    pub(super) fn new(
+        op: &'static str,
+        shape: &Shape,
+        attrs: &Pool2dAttrs,
+    ) -> Result<PoolGeometry, TensorError> {
+        let Pool2dAttrs { window, strides, padding, format } = *attrs;
+        let image = ImageLayout::new(op, shape, format)?;
+        let windows =
+            ImageWindows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;
         let result_shape = format.shape(image.batch, windows.counts, image.channels)?;
-        let result = Layout::new(op, &result_shape, format)?;
-        Ok(Geometry { image, result, result_shape, windows })
+        let result = ImageLayout::new(op, &result_shape, format)?;
+        Ok(PoolGeometry { image, result, result_shape, windows })
     }
 
     /// Calls `f` for each element of the result with its position and those of the images that its window covers.
@@ -84,14 +89,14 @@ fn largest<T: Number>(x: &[T], covered: &[usize]) -> Option<usize> {
 pub fn pool(
     kind: Pool,
     x: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     if kind == Pool::Avg {
         expect_float(op, x)?;
     }
-    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
     let out = HostTensor::allocate(x.dtype(), geometry.result_shape.clone(), allocator)?;
     with_element!(x.dtype(), T => {
         type Wide = <T as Number>::Wide;
@@ -114,7 +119,7 @@ pub fn pool(
 
 /// The gradients of each result, spread over what its window covers and rounded once.
 fn spread(
-    geometry: &Geometry,
+    geometry: &PoolGeometry,
     dtype: DType,
     shape: &Shape,
     dy: &HostTensor,
@@ -134,11 +139,11 @@ fn spread(
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "MaxPoolGrad";
-    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
     dy.expect_dtype("grad", x.dtype())?;
     dy.expect_shape("grad", &geometry.result_shape)?;
     let gradients = reals(op, dy, allocator)?;
@@ -156,11 +161,11 @@ pub fn max_pool_grad(
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "AvgPoolGrad";
-    let geometry = Geometry::new(op, input, attrs)?;
+    let geometry = PoolGeometry::new(op, input, attrs)?;
     dy.expect_shape("grad", &geometry.result_shape)?;
     let gradients = reals(op, dy, allocator)?;
     spread(&geometry, dy.dtype(), input, &gradients, allocator, |dy, covered, to| {

@@ -49,7 +49,7 @@ pub(super) fn contract<T: Number>(
 }
 
 /// Which products become one sum: the axes of the result, and those that are summed over.
-pub(super) struct Sums {
+pub(super) struct Contraction {
     pub(super) shape: Shape,
     pub(super) free: Vec<Axis>,
     pub(super) summed: Vec<Axis>,
@@ -60,7 +60,7 @@ pub(super) fn multiply(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
     (b, conjugate_b): (&HostTensor, bool),
-    Sums { shape, free, summed }: Sums,
+    Contraction { shape, free, summed }: Contraction,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (free, summed) = (&free[..], &summed[..]);
@@ -91,7 +91,7 @@ pub(super) fn multiply(
 
 /// How the matrices of an operand enter a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Turn {
+pub enum Transposition {
     /// As they are.
     #[default]
     None,
@@ -111,12 +111,12 @@ struct Matrices {
 }
 
 impl Matrices {
-    fn new(what: &'static str, x: &HostTensor, turn: Turn) -> Result<Matrices, TensorError> {
+    fn new(what: &'static str, x: &HostTensor, turn: Transposition) -> Result<Matrices, TensorError> {
         let &[ref batch @ .., rows, cols] = x.shape().dims() else {
             return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
         };
         let (down, across) = ((rows, cols.max(1)), (cols, 1));
-        let (rows, cols) = if turn == Turn::None { (down, across) } else { (across, down) };
+        let (rows, cols) = if turn == Transposition::None { (down, across) } else { (across, down) };
         Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
     }
 
@@ -140,9 +140,9 @@ pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), Tens
 /// `MatMul` of two matrices.
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    turn_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    turn_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
@@ -151,16 +151,16 @@ pub fn matmul(
 }
 
 /// Whether an operand's elements are conjugated.
-pub(super) fn conjugates(turn: Turn) -> bool {
-    turn == Turn::Adjoint
+pub(super) fn conjugates(turn: Transposition) -> bool {
+    turn == Transposition::Adjoint
 }
 
 /// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails below rank 2.
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    turn_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    turn_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, turn_a), (b, turn_b))?);
@@ -170,9 +170,9 @@ pub fn batch_matmul(
 /// The sums that the matrices in the last two axes make; the axes before them broadcast.
 pub(super) fn sums_of(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Turn),
-    (b, turn_b): (&HostTensor, Turn),
-) -> Result<Sums, TensorError> {
+    (a, turn_a): (&HostTensor, Transposition),
+    (b, turn_b): (&HostTensor, Transposition),
+) -> Result<Contraction, TensorError> {
     let (left, right) = (Matrices::new("a", a, turn_a)?, Matrices::new("b", b, turn_b)?);
     if left.cols.0 != right.rows.0 {
         let problem = format!(
@@ -196,5 +196,5 @@ pub(super) fn sums_of(
     free.push(Axis { len: left.rows.0, a: left.rows.1, b: 0 });
     free.push(Axis { len: right.cols.0, a: 0, b: right.cols.1 });
     let summed = vec![Axis { len: left.cols.0, a: left.cols.1, b: right.rows.1 }];
-    Ok(Sums { shape, free, summed })
+    Ok(Contraction { shape, free, summed })
 }

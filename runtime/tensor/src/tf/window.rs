@@ -1,6 +1,6 @@
 //! Images and the windows that slide over them: what convolutions and poolings share.
 //!
-//! A [`Format`] says which axis is which; a [`Layout`] where a pixel's channel lies. Where windows lie along an axis is `crate::conv`'s
+//! A [`ImageFormat`] says which axis is which; a [`ImageLayout`] where a pixel's channel lies. Where windows lie along an axis is `crate::conv`'s
 //! [`Window`]; here the paddings of TensorFlow become its numbers.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::{HostTensor, Shape, TensorError};
 
 /// The order of an image's axes: `data_format`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum ImageFormat {
     /// Batch, height, width, channels.
     #[default]
     Nhwc,
@@ -32,7 +32,7 @@ pub enum Padding {
 
 /// Where the elements of a tensor of images lie.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct ImageLayout {
     pub(super) batch: usize,
     pub(super) height: usize,
     pub(super) width: usize,
@@ -40,8 +40,12 @@ pub(super) struct Layout {
     strides: [usize; 4],
 }
 
-impl Layout {
-    pub(super) fn new(op: &'static str, shape: &Shape, format: Format) -> Result<Layout, TensorError> {
+impl ImageLayout {
+    pub(super) fn new(
+        op: &'static str,
+        shape: &Shape,
+        format: ImageFormat,
+    ) -> Result<ImageLayout, TensorError> {
         let &[batch, b, c, d] = shape.dims() else {
             let problem = format!("shape {shape} is not of rank 4, {format:?}");
             return Err(TensorError::Invalid { op, problem });
@@ -49,11 +53,11 @@ impl Layout {
         // These products fit: a shape's invariant, zeros counted as ones.
         let (far, near, image) = (c.max(1) * d.max(1), d.max(1), b.max(1) * c.max(1) * d.max(1));
         let layout = match format {
-            Format::Nhwc => {
-                Layout { batch, height: b, width: c, channels: d, strides: [image, far, near, 1] }
+            ImageFormat::Nhwc => {
+                ImageLayout { batch, height: b, width: c, channels: d, strides: [image, far, near, 1] }
             }
-            Format::Nchw => {
-                Layout { batch, height: c, width: d, channels: b, strides: [image, near, 1, far] }
+            ImageFormat::Nchw => {
+                ImageLayout { batch, height: c, width: d, channels: b, strides: [image, near, 1, far] }
             }
         };
         Ok(layout)
@@ -71,12 +75,12 @@ impl Layout {
 
     /// Every pixel: image, row, column. For tensors that have elements.
     pub(super) fn pixels(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
-        let Layout { batch, height, width, .. } = *self;
+        let ImageLayout { batch, height, width, .. } = *self;
         (0..batch * height * width).map(move |i| (i / (height * width), i / width % height, i % width))
     }
 }
 
-impl Format {
+impl ImageFormat {
     /// The shape of a tensor of images.
     pub(super) fn shape(
         self,
@@ -85,16 +89,16 @@ impl Format {
         channels: usize,
     ) -> Result<Shape, TensorError> {
         match self {
-            Format::Nhwc => Shape::new(&[batch, height, width, channels]),
-            Format::Nchw => Shape::new(&[batch, channels, height, width]),
+            ImageFormat::Nhwc => Shape::new(&[batch, height, width, channels]),
+            ImageFormat::Nchw => Shape::new(&[batch, channels, height, width]),
         }
     }
 
     /// For a tensor whose channels are axis 1 (`Nchw`) or the last one: how many channels, and from channel to channel. Rank 2 and above.
     pub(super) fn channels(self, op: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
         match (self, x.shape().dims()) {
-            (Format::Nhwc, [_, .., channels]) => Ok((*channels, 1)),
-            (Format::Nchw, [_, channels, rest @ ..]) => {
+            (ImageFormat::Nhwc, [_, .., channels]) => Ok((*channels, 1)),
+            (ImageFormat::Nchw, [_, channels, rest @ ..]) => {
                 Ok((*channels, rest.iter().map(|d| d.max(&1)).product()))
             }
             _ => {
@@ -110,13 +114,13 @@ pub(super) type Plane = (usize, usize);
 
 /// The windows over the rows and columns of images, and how many there are of each.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Windows {
+pub(super) struct ImageWindows {
     pub(super) rows: Window,
     pub(super) cols: Window,
     pub(super) counts: Plane,
 }
 
-impl Windows {
+impl ImageWindows {
     pub(super) fn new(
         op: &'static str,
         shape: &Shape,
@@ -125,7 +129,7 @@ impl Windows {
         strides: Plane,
         dilations: Plane,
         padding: Padding,
-    ) -> Result<Windows, TensorError> {
+    ) -> Result<ImageWindows, TensorError> {
         let (before, after) = match padding {
             Padding::Explicit([rows, cols]) => (Some(rows), Some(cols)),
             _ => (None, None),
@@ -133,7 +137,7 @@ impl Windows {
         let same = padding == Padding::Same;
         let (rows, n_rows) = axis(op, shape, image.0, (size.0, strides.0, dilations.0), same, before)?;
         let (cols, n_cols) = axis(op, shape, image.1, (size.1, strides.1, dilations.1), same, after)?;
-        Ok(Windows { rows, cols, counts: (n_rows, n_cols) })
+        Ok(ImageWindows { rows, cols, counts: (n_rows, n_cols) })
     }
 
     /// Calls `f` for each element of window (y, x) that is inside the image: its row and column in the window, then in the image.

@@ -191,7 +191,7 @@ fn float_arithmetic(
 }
 
 /// What arithmetic of integers wraps around at.
-trait Integer: Number + Ord {
+trait WrappingInteger: Number + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -199,7 +199,7 @@ trait Integer: Number + Ord {
 
 macro_rules! integers {
     ($($ty:ident)*) => {$(
-        impl Integer for $ty {
+        impl WrappingInteger for $ty {
             fn plus(self, other: $ty) -> $ty {
                 self.wrapping_add(other)
             }
@@ -215,7 +215,7 @@ macro_rules! integers {
 integers! { i32 i64 }
 
 /// Arithmetic of integers that cannot fail.
-fn integer_arithmetic<T: Integer>(
+fn integer_arithmetic<T: WrappingInteger>(
     op: Binary,
     a: &HostTensor,
     b: &HostTensor,

@@ -4,12 +4,12 @@
 //! the images multiplies gradients with filters and adds what comes out to the pixels of each window; that by the filters is a product with
 //! the windows laid out, some at a time. Channels that do not mix need no products: see `conv::channels_gradient`.
 
-use super::super::conv::{Geometry, grouped};
-use super::super::pool::Geometry as PoolGeometry;
-use super::super::{Conv2d, Format, Pool2d, Reduce, reference};
+use super::super::conv::{ConvGeometry, grouped};
+use super::super::pool::PoolGeometry;
+use super::super::{Conv2dAttrs, ImageFormat, Pool2dAttrs, Reduce, reference};
 use super::images::{as_nhwc, is_plain, repeated, swapped, to_nhwc};
 use super::{Cx, reduce};
-use crate::conv::Conv2d as Images;
+use crate::conv::Conv2d;
 use crate::gemm::{Matrix, product_into};
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -18,10 +18,10 @@ pub fn conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let geometry = Geometry::new("Conv2DBackpropInput", input, filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new("Conv2DBackpropInput", input, filter.shape(), attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     if !is_plain(filter, dy) || input.num_elements() == 0 {
         return reference::conv2d_backprop_input(input, filter, dy, attrs, cx.allocator);
@@ -30,15 +30,15 @@ pub fn conv2d_backprop_input(
 }
 
 fn by_input(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     filter: &HostTensor,
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, from, to, .. } = geometry;
+    let ConvGeometry { image, result, from, to, .. } = geometry;
     let (groups, pixels, rows, taps) =
         (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
-    let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+    let shape = ImageFormat::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
     if groups > 1 && *from == 1 {
         let out = HostTensor::zeros(DType::F32, Shape::new(&[pixels, image.channels, *to])?, cx.allocator)?;
         {
@@ -72,10 +72,10 @@ pub fn conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let geometry = Geometry::new("Conv2DBackpropFilter", x.shape(), filter, attrs)?;
+    let geometry = ConvGeometry::new("Conv2DBackpropFilter", x.shape(), filter, attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     if !is_plain(x, dy) || filter.num_elements() == 0 {
         return reference::conv2d_backprop_filter(x, filter, dy, attrs, cx.allocator);
@@ -85,12 +85,12 @@ pub fn conv2d_backprop_filter(
 }
 
 fn by_filter(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     x: &HostTensor,
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, from, to, .. } = geometry;
+    let ConvGeometry { image, result, from, to, .. } = geometry;
     let (groups, pixels, rows, taps) =
         (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
     let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, taps * from, *to])?, cx.allocator)?;
@@ -127,7 +127,7 @@ pub fn depthwise_conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(input, filter.shape(), attrs.format)?;
@@ -139,7 +139,7 @@ pub fn depthwise_conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter, attrs.format)?;
@@ -150,7 +150,7 @@ pub fn depthwise_conv2d_backprop_filter(
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let geometry = PoolGeometry::new("MaxPoolGrad", x.shape(), attrs)?;
@@ -173,7 +173,7 @@ pub fn max_pool_grad(
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let geometry = PoolGeometry::new("AvgPoolGrad", input, attrs)?;
@@ -183,7 +183,7 @@ pub fn avg_pool_grad(
         return reference::avg_pool_grad(input, dy, attrs, cx.allocator);
     };
     as_nhwc(attrs.format, dy, cx, |dy| {
-        let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+        let shape = ImageFormat::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
         let out = HostTensor::zeros(DType::F32, shape, cx.allocator)?;
         {
             let (dy, mut out) = (dy.read::<f32>()?, out.write::<f32>()?);
@@ -194,9 +194,9 @@ pub fn avg_pool_grad(
 }
 
 /// The images of a pooling, unless a window is wider than an image or has more taps than can be numbered: all are tried out, and most would be padding.
-fn pooled(geometry: &PoolGeometry) -> Option<Images> {
+fn pooled(geometry: &PoolGeometry) -> Option<Conv2d> {
     let PoolGeometry { image, windows, .. } = geometry;
     (windows.cols.filter <= windows.cols.input).then_some(())?;
     u32::try_from(windows.rows.filter.checked_mul(windows.cols.filter)?).ok()?;
-    Images::new(image.batch, image.channels, windows.rows, windows.cols).ok()
+    Conv2d::new(image.batch, image.channels, windows.rows, windows.cols).ok()
 }

@@ -3,12 +3,12 @@
 //! Everything is NHWC here: NCHW images are turned, and turned back. Groups become images of their own; a group for each channel is a depthwise
 //! convolution.
 
-use super::super::conv::Geometry;
-use super::super::pool::Geometry as PoolGeometry;
-use super::super::{Conv2d, Format, Pool, Pool2d, conv, reference};
+use super::super::conv::ConvGeometry;
+use super::super::pool::PoolGeometry;
+use super::super::{Conv2dAttrs, ImageFormat, Pool, Pool2dAttrs, conv, reference};
 use super::elementwise::{by_f32, cast, is_half};
 use super::{Cx, movement::transpose};
-use crate::conv::Conv2d as Images;
+use crate::conv::Conv2d;
 use crate::matmul::Epilogue;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -20,29 +20,29 @@ pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
 }
 
 /// Images as NHWC.
-pub(super) fn to_nhwc(format: Format, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub(super) fn to_nhwc(format: ImageFormat, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     match format {
-        Format::Nhwc => Ok(x.clone()),
-        Format::Nchw => transpose(x, &TO_NHWC, cx),
+        ImageFormat::Nhwc => Ok(x.clone()),
+        ImageFormat::Nchw => transpose(x, &TO_NHWC, cx),
     }
 }
 
 /// `f` of images that are NHWC, its result in the format that they had.
 pub(super) fn as_nhwc(
-    format: Format,
+    format: ImageFormat,
     x: &HostTensor,
     cx: &Cx<'_>,
     f: impl FnOnce(&HostTensor) -> Result<HostTensor, TensorError>,
 ) -> Result<HostTensor, TensorError> {
     let y = f(&to_nhwc(format, x, cx)?)?;
-    if format == Format::Nhwc { Ok(y) } else { transpose(&y, &TO_NCHW, cx) }
+    if format == ImageFormat::Nhwc { Ok(y) } else { transpose(&y, &TO_NCHW, cx) }
 }
 
 /// See [`reference::conv2d`].
 pub fn conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     if is_half(x) && filter.dtype() == x.dtype() {
@@ -52,7 +52,7 @@ pub fn conv2d(
     if !is_plain(x, filter) {
         return reference::conv2d(x, filter, attrs, cx.allocator);
     }
-    let geometry = Geometry::new("Conv2D", x.shape(), filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new("Conv2D", x.shape(), filter.shape(), attrs)?;
     if geometry.result_shape.num_elements() == 0 {
         return HostTensor::allocate(DType::F32, geometry.result_shape, cx.allocator);
     }
@@ -60,14 +60,14 @@ pub fn conv2d(
 }
 
 fn forward(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     x: &HostTensor,
     filter: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, windows, from, to, .. } = geometry;
+    let ConvGeometry { image, result, windows, from, to, .. } = geometry;
     let (channels, outs, groups) = (image.channels, result.channels, geometry.groups());
-    let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
+    let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
     let out = HostTensor::allocate(DType::F32, shape.clone(), cx.allocator)?;
     if groups == 1 || *from == 1 {
         // A depthwise convolution with several filters for each channel is one with one for each of several equal channels.
@@ -117,7 +117,7 @@ pub(super) fn repeated(
 pub fn depthwise_conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = conv::grouped(x.shape(), filter.shape(), attrs.format)?;
@@ -125,7 +125,7 @@ pub fn depthwise_conv2d(
 }
 
 /// See [`reference::pool`].
-pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2d, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     if is_half(x) {
         return by_f32(x, cx, |x| pool(kind, &x, attrs, cx));
     }
@@ -135,11 +135,11 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2d, cx: &Cx<'_>) -> Result<H
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     let PoolGeometry { image, windows, .. } = PoolGeometry::new(op, x.shape(), attrs)?;
     // A window may have more elements than can be counted, most of them in the padding.
-    let Ok(images) = Images::new(image.batch, image.channels, windows.rows, windows.cols) else {
+    let Ok(images) = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols) else {
         return reference::pool(kind, x, attrs, cx.allocator);
     };
     as_nhwc(attrs.format, x, cx, |x| {
-        let shape = Format::Nhwc.shape(image.batch, windows.counts, image.channels)?;
+        let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, image.channels)?;
         let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
         {
             let (x, mut out) = (x.read::<f32>()?, out.write::<f32>()?);

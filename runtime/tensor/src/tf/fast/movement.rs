@@ -11,7 +11,7 @@ pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor
     let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
-    let turn = Turn::new(axes.iter().map(|&a| (dims[a], strides[a])));
+    let turn = TransposePlan::new(axes.iter().map(|&a| (dims[a], strides[a])));
     if shape.num_elements() == 0 || turn.axes.len() < 2 {
         return x.reshaped(shape);
     }
@@ -31,27 +31,27 @@ pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor
 
 /// An axis of the result: its length, and from neighbour to neighbour in the source and in the result.
 #[derive(Clone, Copy)]
-struct Axis {
+struct MovedAxis {
     len: usize,
     from: usize,
     to: usize,
 }
 
 /// The axes of a transposed tensor: none of length 1, and none that goes on evenly where the one before it does.
-struct Turn {
-    axes: Vec<Axis>,
+struct TransposePlan {
+    axes: Vec<MovedAxis>,
 }
 
-impl Turn {
+impl TransposePlan {
     /// From lengths and distances in the source.
-    fn new(axes: impl Iterator<Item = (usize, usize)>) -> Turn {
-        let mut merged: Vec<Axis> = Vec::new();
+    fn new(axes: impl Iterator<Item = (usize, usize)>) -> TransposePlan {
+        let mut merged: Vec<MovedAxis> = Vec::new();
         for (len, from) in axes.filter(|&(len, _)| len != 1) {
             match merged.last_mut() {
                 Some(outer) if outer.from == len.wrapping_mul(from) => {
-                    *outer = Axis { len: outer.len * len, from, to: 1 };
+                    *outer = MovedAxis { len: outer.len * len, from, to: 1 };
                 }
-                _ => merged.push(Axis { len, from, to: 1 }),
+                _ => merged.push(MovedAxis { len, from, to: 1 }),
             }
         }
         let mut step = 1usize;
@@ -59,7 +59,7 @@ impl Turn {
             axis.to = step;
             step = step.wrapping_mul(axis.len); // the result's size in the end
         }
-        Turn { axes: merged }
+        TransposePlan { axes: merged }
     }
 
     /// For elements of `N` bytes, two axes at least.
@@ -74,7 +74,7 @@ impl Turn {
     }
 }
 
-fn turn<T: Copy>(axes: &mut Vec<Axis>, from: &[T], to: &mut [T]) {
+fn turn<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
     // Of the axes of a tensor that has elements, one has its elements side by side in the source.
     let side_by_side = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
@@ -90,7 +90,7 @@ fn turn<T: Copy>(axes: &mut Vec<Axis>, from: &[T], to: &mut [T]) {
 }
 
 /// Calls `f` with the offsets in source and result for each position along the axes.
-fn each_start(axes: &[Axis], mut f: impl FnMut(usize, usize)) {
+fn each_start(axes: &[MovedAxis], mut f: impl FnMut(usize, usize)) {
     let mut index = vec![0usize; axes.len()];
     let (mut from, mut to) = (0, 0);
     loop {

@@ -1,7 +1,7 @@
 //! Biases and batch normalization with its gradients, NHWC or NCHW. Training takes some more ways over the images, each at memory speed.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
-use super::super::{BatchNorm, BatchNormAttrs, Binary, Format, Reduce, reference};
+use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
 use super::elementwise::binary;
 use super::{BLOCK, Cx, reduce};
 use crate::simd::Isa;
@@ -11,13 +11,13 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub fn bias_add(
     x: HostTensor,
     bias: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let (channels, _) = format.channels("BiasAdd", &x)?;
     bias.expect_shape("bias", &Shape::new(&[channels])?)?;
     let mut dims = vec![channels];
-    if format == Format::Nchw {
+    if format == ImageFormat::Nchw {
         dims.resize(x.shape().rank() - 1, 1); // of rank 2 at least
     }
     let bias = bias.reshaped(Shape::new(&dims)?)?;
@@ -25,7 +25,7 @@ pub fn bias_add(
 }
 
 /// See [`reference::bias_add_grad`].
-pub fn bias_add_grad(dy: &HostTensor, format: Format, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub fn bias_add_grad(dy: &HostTensor, format: ImageFormat, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, cx)
 }
 
@@ -112,11 +112,11 @@ struct Images {
 
 impl Images {
     /// `None` if something is of another kind, or does not fit.
-    fn new(x: &HostTensor, vectors: &[&HostTensor], format: Format) -> Option<Images> {
+    fn new(x: &HostTensor, vectors: &[&HostTensor], format: ImageFormat) -> Option<Images> {
         let op = "FusedBatchNormV3";
         let (channels, step) = channels_of(op, x, format).ok()?;
         let vector = Shape::new(&[channels]).ok()?;
-        let behind = if format == Format::Nhwc { 0 } else { x.shape().rank() - 2 };
+        let behind = if format == ImageFormat::Nhwc { 0 } else { x.shape().rank() - 2 };
         let row = [&[channels][..], &vec![1; behind]].concat();
         let fits = |v: &&HostTensor| v.dtype() == DType::F32 && *v.shape() == vector;
         (x.dtype() == DType::F32 && x.num_elements() > 0 && vectors.iter().all(fits)).then_some(())?;

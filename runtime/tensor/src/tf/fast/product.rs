@@ -13,11 +13,11 @@
 use std::sync::Arc;
 
 use super::super::einsum::{Steps, einsum_by};
-use super::super::product::{Sums, conjugates, expect_matrices, multiply, sums_of};
-use super::super::{Turn, walk};
+use super::super::product::{Contraction, conjugates, expect_matrices, multiply, sums_of};
+use super::super::{Transposition, walk};
 use super::Cx;
 use super::elementwise::{by_f32, cast, is_half};
-use crate::gemm::{Float, Matrix, product_into};
+use crate::gemm::{GemmElement, Matrix, product_into};
 use crate::matmul::{Epilogue, Serial, multiply_strided};
 use crate::mem::Allocator;
 use crate::simd::Isa;
@@ -26,9 +26,9 @@ use crate::{DType, HostTensor, TensorError};
 /// See [`reference::matmul`](super::super::reference::matmul).
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    turn_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    turn_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
@@ -38,9 +38,9 @@ pub fn matmul(
 /// See [`reference::batch_matmul`](super::super::reference::batch_matmul).
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    turn_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    turn_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     product("BatchMatMulV2", (a, turn_a), (b, turn_b), cx)
@@ -48,8 +48,8 @@ pub fn batch_matmul(
 
 fn product(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Turn),
-    (b, turn_b): (&HostTensor, Turn),
+    (a, turn_a): (&HostTensor, Transposition),
+    (b, turn_b): (&HostTensor, Transposition),
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let sums = sums_of(op, (a, turn_a), (b, turn_b))?;
@@ -62,7 +62,7 @@ pub fn einsum(equation: &str, inputs: &[&HostTensor], cx: &Cx<'_>) -> Result<Hos
 }
 
 impl Steps for Cx<'_> {
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError> {
         sum_products("Einsum", (a, false), (b, false), sums, self)
     }
 
@@ -79,7 +79,7 @@ fn sum_products(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
     (b, conjugate_b): (&HostTensor, bool),
-    sums: Sums,
+    sums: Contraction,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
@@ -146,7 +146,7 @@ pub(in crate::tf) fn one_f32(
 
 /// An axis of the result, or one that is summed over: its length, and from neighbour to neighbour in the operands and the result.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
+struct ProductAxis {
     len: usize,
     a: usize,
     b: usize,
@@ -154,24 +154,24 @@ struct Axis {
 }
 
 /// An axis of length 1.
-const NONE: Axis = Axis { len: 1, a: 0, b: 0, out: 0 };
+const NONE: ProductAxis = ProductAxis { len: 1, a: 0, b: 0, out: 0 };
 
 /// How sums of products are products of matrices.
 struct Nest {
-    rows: Axis,
-    cols: Axis,
-    inner: Axis,
+    rows: ProductAxis,
+    cols: ProductAxis,
+    inner: ProductAxis,
     /// Of the result, without rows and columns.
-    walked: Vec<Axis>,
+    walked: Vec<ProductAxis>,
     /// Also summed over.
-    added: Vec<Axis>,
+    added: Vec<ProductAxis>,
     is_empty: bool,
 }
 
 impl Nest {
     /// `None` where an axis is summed over that one operand does not have, or the matrices are tiny.
-    fn new(sums: &Sums) -> Option<Nest> {
-        let Sums { shape, free, summed } = sums;
+    fn new(sums: &Contraction) -> Option<Nest> {
+        let Contraction { shape, free, summed } = sums;
         let is_empty = shape.num_elements() == 0 || summed.iter().any(|axis| axis.len == 0);
         let mut nest =
             Nest { rows: NONE, cols: NONE, inner: NONE, walked: Vec::new(), added: Vec::new(), is_empty };
@@ -191,7 +191,7 @@ impl Nest {
         (work >= 64 || nest.walked.is_empty()).then_some(nest)
     }
 
-    fn run<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], cx: &Cx<'_>, product: Product<T>) {
+    fn run<T: GemmElement>(&self, a: &[T], b: &[T], out: &mut [T], cx: &Cx<'_>, product: Product<T>) {
         if self.is_empty {
             return out.fill(T::ZERO);
         }
@@ -202,9 +202,9 @@ impl Nest {
         let work = self.inner.len.saturating_mul(self.added.iter().map(|axis| axis.len).product());
         cx.parts(out, (unit, work / 8), |first, out| {
             let at = first / unit;
-            let shorten = |axis: Axis| {
+            let shorten = |axis: ProductAxis| {
                 let len = if axis.out == outermost.out { out.len() / unit } else { axis.len };
-                Axis { len, ..axis }
+                ProductAxis { len, ..axis }
             };
             let part = Nest {
                 rows: shorten(self.rows),
@@ -218,7 +218,7 @@ impl Nest {
         });
     }
 
-    fn walk<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], product: Product<T>) {
+    fn walk<T: GemmElement>(&self, a: &[T], b: &[T], out: &mut [T], product: Product<T>) {
         let Nest { rows, cols, inner, .. } = *self;
         each_start(&self.walked, |from_a, from_b, to| {
             let mut add = false;
@@ -235,13 +235,13 @@ impl Nest {
 }
 
 /// The axes of more than one element; those that go on evenly everywhere are one.
-fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Axis> {
-    let mut merged: Vec<Axis> = Vec::new();
+fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<ProductAxis> {
+    let mut merged: Vec<ProductAxis> = Vec::new();
     for (&walk::Axis { len, a, b }, out) in axes.filter(|(axis, _)| axis.len != 1) {
-        let axis = Axis { len, a, b, out };
+        let axis = ProductAxis { len, a, b, out };
         match merged.last_mut() {
             Some(outer) if outer.a == len * a && outer.b == len * b && outer.out == len * out => {
-                *outer = Axis { len: outer.len * len, ..axis };
+                *outer = ProductAxis { len: outer.len * len, ..axis };
             }
             _ => merged.push(axis),
         }
@@ -250,13 +250,13 @@ fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Axis> 
 }
 
 /// Takes the longest of these axes away.
-fn take_longest(axes: &mut Vec<Axis>, of: impl Fn(&Axis) -> bool) -> Axis {
+fn take_longest(axes: &mut Vec<ProductAxis>, of: impl Fn(&ProductAxis) -> bool) -> ProductAxis {
     let found = (0..axes.len()).filter(|&i| of(&axes[i])).max_by_key(|&i| axes[i].len);
     found.map_or(NONE, |i| axes.remove(i))
 }
 
 /// Calls `f` with the offsets of each position along the axes.
-fn each_start(axes: &[Axis], mut f: impl FnMut(usize, usize, usize)) {
+fn each_start(axes: &[ProductAxis], mut f: impl FnMut(usize, usize, usize)) {
     let count: usize = axes.iter().map(|axis| axis.len).product();
     for mut i in 0..count {
         let (mut a, mut b, mut out) = (0, 0, 0);

@@ -139,12 +139,13 @@ pub fn log_softmax(x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError
 }
 
 /// The reference for one operator.
-type Plain = fn(&HostTensor, &std::sync::Arc<dyn crate::mem::Allocator>) -> Result<HostTensor, TensorError>;
+type ReferenceFn =
+    fn(&HostTensor, &std::sync::Arc<dyn crate::mem::Allocator>) -> Result<HostTensor, TensorError>;
 
 fn by_rows(
     x: HostTensor,
     cx: &Cx<'_>,
-    plain: Plain,
+    plain: ReferenceFn,
     f: fn(usize, &mut [f32]),
 ) -> Result<HostTensor, TensorError> {
     match (x.dtype(), x.shape().dims().last()) {

@@ -22,12 +22,12 @@ mod weights;
 
 pub use attention::{Attention, attention};
 pub use chain::{Program, Step, Value};
-pub use weights::{Algorithm, Kind, Weights};
+pub use weights::{Algorithm, Weights, WeightsKind};
 
-use super::conv::{Geometry, grouped};
+use super::conv::{ConvGeometry, grouped};
 use super::fast::{self, Cx};
-use super::{Binary, Conv2d, Format, Unary};
-use crate::conv::Conv2d as Images;
+use super::{Binary, Conv2dAttrs, ImageFormat, Unary};
+use crate::conv::Conv2d;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, matmul_packed};
 use crate::simd::{Arithmetic, Function};
@@ -63,11 +63,11 @@ pub struct After<'a> {
     pub function: Function,
 }
 
-type Numbers<'a> = Option<Ref<'a, f32>>;
+type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
 
 impl<'a> After<'a> {
     /// The three borrowed; the vectors have `n` numbers.
-    fn read(&self, n: usize, result: &Shape) -> Result<[Numbers<'a>; 3], TensorError> {
+    fn read(&self, n: usize, result: &Shape) -> Result<[MaybeNumbers<'a>; 3], TensorError> {
         let vector = Shape::new(&[n])?;
         let read = |what: &'static str, x: Option<&'a HostTensor>, shape: &Shape| {
             let read = |x: &'a HostTensor| {
@@ -81,7 +81,7 @@ impl<'a> After<'a> {
     }
 }
 
-fn epilogue<'a>([scale, bias, residual]: &'a [Numbers<'_>; 3], function: Function) -> Epilogue<'a> {
+fn epilogue<'a>([scale, bias, residual]: &'a [MaybeNumbers<'_>; 3], function: Function) -> Epilogue<'a> {
     Epilogue { scale: scale.as_deref(), bias: bias.as_deref(), residual: residual.as_deref(), function }
 }
 
@@ -93,7 +93,7 @@ pub fn matmul(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "MatMul";
-    let [_, _, k, n] = weights.expect(op, &[Kind::Matrix])?;
+    let [_, _, k, n] = weights.expect(op, &[WeightsKind::Matrix])?;
     let Some((&last, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
         return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
     };
@@ -115,13 +115,13 @@ pub fn matmul(
 pub fn conv2d(
     x: &HostTensor,
     weights: &Weights,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     after: &After<'_>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2D";
-    let dims = weights.expect(op, &[Kind::Filters, Kind::Winograd2, Kind::Winograd4])?;
-    let geometry = Geometry::new(op, x.shape(), &Shape::new(&dims)?, attrs)?;
+    let dims = weights.expect(op, &[WeightsKind::Filters, WeightsKind::Winograd2, WeightsKind::Winograd4])?;
+    let geometry = ConvGeometry::new(op, x.shape(), &Shape::new(&dims)?, attrs)?;
     if geometry.from != geometry.image.channels {
         return invalid(op, format!("packed filters of shape {dims:?} for groups of images {}", x.shape()));
     }
@@ -142,14 +142,14 @@ pub fn conv2d(
 pub fn depthwise_conv2d(
     x: &HostTensor,
     weights: &Weights,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     after: &After<'_>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "DepthwiseConv2dNative";
-    let dims = weights.expect(op, &[Kind::Depthwise])?;
+    let dims = weights.expect(op, &[WeightsKind::Depthwise])?;
     let shape = grouped(x.shape(), &Shape::new(&dims)?, attrs.format)?;
-    let geometry = Geometry::new(op, x.shape(), &shape, attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), &shape, attrs)?;
     if dims[3] != 1 {
         return invalid(op, format!("packed filters of shape {dims:?}: more than one for a channel"));
     }
@@ -160,22 +160,22 @@ pub fn depthwise_conv2d(
 
 /// A convolution of NHWC images into a new tensor, whatever their format.
 fn as_nhwc(
-    (x, geometry, format): (&HostTensor, &Geometry, Format),
+    (x, geometry, format): (&HostTensor, &ConvGeometry, ImageFormat),
     after: &After<'_>,
     cx: &Cx<'_>,
-    run: impl FnOnce(&Images, &[f32], &Epilogue<'_>, &mut [f32]) -> Result<(), TensorError>,
+    run: impl FnOnce(&Conv2d, &[f32], &Epilogue<'_>, &mut [f32]) -> Result<(), TensorError>,
 ) -> Result<HostTensor, TensorError> {
     x.expect_dtype("input", DType::F32)?;
     if let Some(residual) = after.residual {
         residual.expect_shape("residual", &geometry.result_shape)?;
     }
     let turned = |x: &HostTensor, perm| match format {
-        Format::Nhwc => Ok(x.clone()),
-        Format::Nchw => fast::transpose(x, perm, cx),
+        ImageFormat::Nhwc => Ok(x.clone()),
+        ImageFormat::Nchw => fast::transpose(x, perm, cx),
     };
     let (image, windows, outs) = (&geometry.image, &geometry.windows, geometry.result.channels);
-    let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
-    let images = Images::new(image.batch, image.channels, windows.rows, windows.cols)?;
+    let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
+    let images = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols)?;
     let x = turned(x, &[0, 2, 3, 1])?;
     let residual = after.residual.map(|residual| turned(residual, &[0, 2, 3, 1])).transpose()?;
     let after = After { residual: residual.as_ref(), ..*after };

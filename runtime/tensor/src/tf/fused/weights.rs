@@ -10,7 +10,7 @@
 //! Header and numbers are little-endian. A tensor of bytes begins at a multiple of 64, and so do the numbers: they are used where they lie. The
 //! layout is the same for every machine; which kernel reads it is decided when it runs.
 
-use crate::conv::{Conv2d as Images, Patch, Window};
+use crate::conv::{Conv2d, Patch, Window};
 use crate::error::invalid;
 use crate::matmul::PackedMatrix;
 use crate::mem::{Allocator, ReadGuard};
@@ -27,7 +27,7 @@ const HEADER: usize = 128;
 
 /// What weights are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WeightsKind {
     /// The right matrix of a product.
     Matrix,
     /// The filters of a convolution.
@@ -40,15 +40,21 @@ pub enum Kind {
     Depthwise,
 }
 
-const KINDS: [Kind; 5] = [Kind::Matrix, Kind::Filters, Kind::Winograd2, Kind::Winograd4, Kind::Depthwise];
+const KINDS: [WeightsKind; 5] = [
+    WeightsKind::Matrix,
+    WeightsKind::Filters,
+    WeightsKind::Winograd2,
+    WeightsKind::Winograd4,
+    WeightsKind::Depthwise,
+];
 
-impl Kind {
+impl WeightsKind {
     /// The patches that transformed filters are for.
     pub(super) fn patch(self) -> Option<Patch> {
         match self {
-            Kind::Winograd2 => Some(Patch::Two),
-            Kind::Winograd4 => Some(Patch::Four),
-            Kind::Matrix | Kind::Filters | Kind::Depthwise => None,
+            WeightsKind::Winograd2 => Some(Patch::Two),
+            WeightsKind::Winograd4 => Some(Patch::Four),
+            WeightsKind::Matrix | WeightsKind::Filters | WeightsKind::Depthwise => None,
         }
     }
 }
@@ -101,7 +107,7 @@ impl Algorithm {
 /// Packed weights.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    kind: Kind,
+    kind: WeightsKind,
     dims: [usize; 4],
     bytes: HostTensor,
 }
@@ -119,10 +125,10 @@ impl Weights {
         let numbers = b.read_as::<f32>("b")?;
         if is_transposed {
             let packed = PackedMatrix::pack_transposed(cols, rows, &numbers)?;
-            return Weights::new(Kind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
+            return Weights::new(WeightsKind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
         }
         let packed = PackedMatrix::pack(rows, cols, &numbers)?;
-        Weights::new(Kind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
+        Weights::new(WeightsKind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
     }
 
     /// The filters of a `Conv2D` without groups: height, width, channels, out channels.
@@ -136,15 +142,15 @@ impl Weights {
         };
         let numbers = filter.read_as::<f32>("filter")?;
         let side = |filter| Window { input: filter, filter, stride: 1, dilation: 1, pad: (0, 0) };
-        let images = Images::new(1, channels, side(height), side(width))?;
+        let images = Conv2d::new(1, channels, side(height), side(width))?;
         let dims = [height, width, channels, outs];
         let (kind, packed) = match algorithm {
-            Algorithm::Direct => (Kind::Filters, images.pack(outs, &numbers)?),
+            Algorithm::Direct => (WeightsKind::Filters, images.pack(outs, &numbers)?),
             Algorithm::Winograd(patch) => {
                 let Some(winograd) = images.winograd(patch) else {
                     return invalid(OP, format!("filters of shape {} are not of 3 by 3", filter.shape()));
                 };
-                let kind = if patch == Patch::Two { Kind::Winograd2 } else { Kind::Winograd4 };
+                let kind = if patch == Patch::Two { WeightsKind::Winograd2 } else { WeightsKind::Winograd4 };
                 (kind, winograd.pack(outs, &numbers)?)
             }
         };
@@ -160,11 +166,11 @@ impl Weights {
             return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
         };
         let dims = [height, width, channels, multiplier];
-        Weights::new(Kind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
+        Weights::new(WeightsKind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
     }
 
     fn new(
-        kind: Kind,
+        kind: WeightsKind,
         dims: [usize; 4],
         numbers: &[f32],
         allocator: &Arc<dyn Allocator>,
@@ -223,7 +229,7 @@ impl Weights {
         let rows = Shape::new(&[height, width, channels])?.num_elements();
         Shape::new(&self.dims)?;
         match (self.kind, self.kind.patch()) {
-            (Kind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
+            (WeightsKind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
             (_, Some(patch)) => {
                 let positions = patch.reads() * patch.reads();
                 PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
@@ -238,7 +244,7 @@ impl Weights {
     }
 
     /// What they are for.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> WeightsKind {
         self.kind
     }
 
@@ -248,7 +254,7 @@ impl Weights {
     }
 
     /// The dimensions, if these are of one of the kinds.
-    pub(super) fn expect(&self, op: &'static str, kinds: &[Kind]) -> Result<[usize; 4], TensorError> {
+    pub(super) fn expect(&self, op: &'static str, kinds: &[WeightsKind]) -> Result<[usize; 4], TensorError> {
         if kinds.contains(&self.kind) {
             return Ok(self.dims);
         }

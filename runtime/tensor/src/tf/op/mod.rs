@@ -33,7 +33,7 @@ pub use attrs::{Attributes, Attrs};
 pub use cost::{Cost, Flops, Work};
 pub use derive::Derived;
 pub use eval::{of, of_many, owning, owning_many};
-pub use infer::{Cx as Node, Dim, Inferred, Operand, Rule, Shapes};
+pub use infer::{Dim, Inferred, Node, Operand, Rule, Shapes};
 pub use row::{Class, Effect, Gradient, Op, OpRow, Traits};
 pub use rows::{row, rows};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature};

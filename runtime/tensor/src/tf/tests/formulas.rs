@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 
-use super::{malloc, tensor, vector};
 use super::super::*;
+use super::{malloc, tensor, vector};
 use crate::{DType, HostTensor, Shape, bf16, f16};
 
 /// Random dimensions, few elements.
@@ -129,8 +129,8 @@ proptest! {
         let values: Vec<i32> = updates.iter().map(|(_, v)| *v).collect();
         let (places_t, values_t) = (tensor(&[places.len(), 1], &places), vector(&values));
         let start: Vec<i32> = (0..n as i32).collect();
-        type Formula = fn(i32, i32) -> i32;
-        let modes: [(Scatter, Formula); 5] = [
+        type IntFormula = fn(i32, i32) -> i32;
+        let modes: [(Scatter, IntFormula); 5] = [
             (Scatter::Update, |_, b| b), (Scatter::Add, |a, b| a + b), (Scatter::Sub, |a, b| a - b),
             (Scatter::Min, i32::min), (Scatter::Max, i32::max),
         ];
@@ -149,8 +149,8 @@ proptest! {
         let x = tensor(&d, &values);
         let mut kept = d.clone();
         kept[axis] = 1;
-        type Fold = (Reduce, i32, fn(i32, i32) -> i32);
-        let folds: [Fold; 4] = [
+        type ReduceCase = (Reduce, i32, fn(i32, i32) -> i32);
+        let folds: [ReduceCase; 4] = [
             (Reduce::Sum, 0, i32::wrapping_add), (Reduce::Prod, 1, i32::wrapping_mul), (Reduce::Min, i32::MAX, i32::min),
             (Reduce::Max, i32::MIN, i32::max),
         ];
@@ -225,7 +225,7 @@ proptest! {
     fn poolings_are_their_definition(h in 1usize..6, w in 1usize..6, window in (1usize..4, 1usize..4), strides in (1usize..4, 1usize..4), before in (0usize..2, 0usize..2), values in prop::collection::vec(-9i32..9, 25)) {
         let padding = Padding::Explicit([(before.0, 1), (before.1, 0)]);
         let image = tensor(&[1, h, w, 1], &values[..h * w]);
-        let attrs = Pool2d { window, strides, padding, format: Format::Nhwc };
+        let attrs = Pool2dAttrs { window, strides, padding, format: ImageFormat::Nhwc };
         let fits = h + before.0 + 1 >= window.0 && w + before.1 >= window.1;
         let got = pool(Pool::Max, &image, &attrs, &malloc());
         prop_assert_eq!(got.is_ok(), fits);

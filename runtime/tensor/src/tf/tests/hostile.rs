@@ -257,14 +257,14 @@ proptest! {
         let m = &limited();
         let pair = |i: usize| (sizes[i], sizes[i + 1]);
         let padding = [Padding::Valid, Padding::Same, Padding::Explicit([pair(4), pair(6)])][kind % 3];
-        let format = [Format::Nhwc, Format::Nchw][kind / 3];
-        let attrs = Conv2d { strides: pair(0), dilations: pair(2), padding, format };
-        let pooling = Pool2d { window: pair(0), strides: pair(2), padding, format };
+        let format = [ImageFormat::Nhwc, ImageFormat::Nchw][kind / 3];
+        let attrs = Conv2dAttrs { strides: pair(0), dilations: pair(2), padding, format };
+        let pooling = Pool2dAttrs { window: pair(0), strides: pair(2), padding, format };
         let norm = BatchNormAttrs { exponential_avg_factor: 0.5, format, ..BatchNormAttrs::default() };
         let by = BatchNorm { scale: &y, offset: &y, mean: &y, variance: &y };
         all!(
-            matmul(&x, Turn::None, &y, Turn::Transpose, m),
-            batch_matmul(&x, Turn::Adjoint, &y, Turn::None, m),
+            matmul(&x, Transposition::None, &y, Transposition::Transpose, m),
+            batch_matmul(&x, Transposition::Adjoint, &y, Transposition::None, m),
             conv2d(&x, &y, &attrs, m),
             conv2d_backprop_input(x.shape(), &y, &z, &attrs, m),
             conv2d_backprop_filter(&x, y.shape(), &z, &attrs, m),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
 use super::super::*;
+use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
 use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 
@@ -26,23 +26,39 @@ fn filled(dims: &[usize]) -> HostTensor {
 fn products_turn_broadcast_and_refuse() {
     let m = &malloc();
     let (a, b) = (tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]), tensor(&[3, 2], &[1i32, 0, 0, 1, 1, 1]));
-    check(matmul(&a, Turn::None, &b, Turn::None, m), &[2, 2], &[4i32, 5, 10, 11]);
-    check(matmul(&a, Turn::Transpose, &a, Turn::None, m), &[3, 3], &[17i32, 22, 27, 22, 29, 36, 27, 36, 45]);
-    check(matmul(&a, Turn::None, &a, Turn::Transpose, m), &[2, 2], &[14i32, 32, 32, 77]);
+    check(matmul(&a, Transposition::None, &b, Transposition::None, m), &[2, 2], &[4i32, 5, 10, 11]);
+    check(
+        matmul(&a, Transposition::Transpose, &a, Transposition::None, m),
+        &[3, 3],
+        &[17i32, 22, 27, 22, 29, 36, 27, 36, 45],
+    );
+    check(matmul(&a, Transposition::None, &a, Transposition::Transpose, m), &[2, 2], &[14i32, 32, 32, 77]);
     refused(
-        matmul(&a, Turn::None, &a, Turn::None, m),
+        matmul(&a, Transposition::None, &a, Transposition::None, m),
         "`MatMul`: the inner dimensions 3 and 2 differ: shapes [2, 3] (None) and [2, 3] (None)",
     );
-    assert!(matmul(&vector(&[1i32]), Turn::None, &a, Turn::None, m).is_err());
+    assert!(matmul(&vector(&[1i32]), Transposition::None, &a, Transposition::None, m).is_err());
     let i = |im| Complex64 { re: 0.0, im };
     let z = tensor(&[1, 1], &[i(2.0)]);
-    check(batch_matmul(&z, Turn::Adjoint, &z, Turn::None, m), &[1, 1], &[Complex64 { re: 4.0, im: 0.0 }]);
-    check(matmul(&z, Turn::Transpose, &z, Turn::None, m), &[1, 1], &[Complex64 { re: -4.0, im: 0.0 }]);
+    check(
+        batch_matmul(&z, Transposition::Adjoint, &z, Transposition::None, m),
+        &[1, 1],
+        &[Complex64 { re: 4.0, im: 0.0 }],
+    );
+    check(
+        matmul(&z, Transposition::Transpose, &z, Transposition::None, m),
+        &[1, 1],
+        &[Complex64 { re: -4.0, im: 0.0 }],
+    );
     let many = tensor(&[2, 1, 1, 2], &[1i32, 2, 3, 4]);
     let others = tensor(&[3, 2, 1], &[1i32, 1, 1, 0, 0, 1]);
-    check(batch_matmul(&many, Turn::None, &others, Turn::None, m), &[2, 3, 1, 1], &[3i32, 1, 2, 7, 3, 4]);
+    check(
+        batch_matmul(&many, Transposition::None, &others, Transposition::None, m),
+        &[2, 3, 1, 1],
+        &[3i32, 1, 2, 7, 3, 4],
+    );
     let none = HostTensor::zeros(DType::F32, shape(&[2, 0]), m).unwrap();
-    check(matmul(&none, Turn::None, &none, Turn::Transpose, m), &[2, 2], &[0.0f32; 4]);
+    check(matmul(&none, Transposition::None, &none, Transposition::Transpose, m), &[2, 2], &[0.0f32; 4]);
 }
 
 #[test]
@@ -88,7 +104,13 @@ fn einsum_is_sums_of_products() {
 }
 
 /// The convolution by its definition, NHWC.
-fn convolved(x: &HostTensor, f: &HostTensor, attrs: &Conv2d, pad: (usize, usize), out: &[usize]) -> Vec<f64> {
+fn convolved(
+    x: &HostTensor,
+    f: &HostTensor,
+    attrs: &Conv2dAttrs,
+    pad: (usize, usize),
+    out: &[usize],
+) -> Vec<f64> {
     let (&[_, h, w, c], &[kh, kw, ci, o]) = (x.shape().dims(), f.shape().dims()) else { panic!() };
     let (xs, fs) = (x.read::<f64>().unwrap(), f.read::<f64>().unwrap());
     let mut sums = vec![0.0; out.iter().product()];
@@ -115,7 +137,7 @@ fn convolutions_and_their_gradients() {
         ((2, 1), (1, 1), Padding::Same, (0, 1), 2, 4, (3, 5)),
         ((1, 2), (2, 1), Padding::Explicit([(1, 0), (2, 1)]), (1, 2), 1, 8, (4, 3)),
     ] {
-        let attrs = Conv2d { strides, dilations, padding, format: Format::Nhwc };
+        let attrs = Conv2dAttrs { strides, dilations, padding, format: ImageFormat::Nhwc };
         let (x, f) = (filled(&[2, 5, 5, 4]), filled(&[2, 3, ci, o]));
         let y = conv2d(&x, &f, &attrs, m).unwrap();
         assert_eq!(y.shape().dims(), [2, side.0, side.1, o], "{attrs:?}");
@@ -129,7 +151,7 @@ fn convolutions_and_their_gradients() {
         let run = |v: &[f64]| conv2d(&x, &tensor(&[2, 3, ci, o], v), &attrs, m).unwrap();
         near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
         // The other format is the same, turned.
-        let other = Conv2d { format: Format::Nchw, ..attrs };
+        let other = Conv2dAttrs { format: ImageFormat::Nchw, ..attrs };
         let turned = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
         let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
         near(&back(&conv2d(&turned(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
@@ -143,7 +165,7 @@ fn convolutions_and_their_gradients() {
 #[test]
 fn depthwise_convolutions_have_a_group_per_channel() {
     let m = &malloc();
-    let attrs = Conv2d { padding: Padding::Same, ..Conv2d::default() };
+    let attrs = Conv2dAttrs { padding: Padding::Same, ..Conv2dAttrs::default() };
     let (x, f) = (filled(&[1, 3, 3, 2]), filled(&[2, 2, 2, 3]));
     let y = depthwise_conv2d(&x, &f, &attrs, m).unwrap();
     assert_eq!(y.shape().dims(), [1, 3, 3, 6]);
@@ -171,14 +193,15 @@ fn convolutions_refuse_what_does_not_fit() {
     let m = &malloc();
     let (x, f) = (filled(&[1, 4, 4, 3]), filled(&[2, 2, 3, 1]));
     refused(
-        conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2d::default(), m),
+        conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2dAttrs::default(), m),
         "`Conv2D`: the channels of images of shape [1, 4, 4, 3] (Nhwc) and of filters of shape [2, 2, 2, 1] do not fit",
     );
     refused(
-        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2d::default(), m),
+        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2dAttrs::default(), m),
         "`Conv2D`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 4, 4, 3] with paddings (0, 0)",
     );
-    let attrs = |strides, dilations, padding| Conv2d { strides, dilations, padding, format: Format::Nhwc };
+    let attrs =
+        |strides, dilations, padding| Conv2dAttrs { strides, dilations, padding, format: ImageFormat::Nhwc };
     let most = usize::MAX;
     for attrs in [
         attrs((0, 1), (1, 1), Padding::Same),
@@ -432,7 +455,7 @@ proptest! {
     ) {
         let (rows, inner, cols) = dims;
         let m = &malloc();
-        let turned = |turn: bool| if turn { Turn::Transpose } else { Turn::None };
+        let turned = |turn: bool| if turn { Transposition::Transpose } else { Transposition::None };
         let stored = |turn: bool, a: usize, b: usize| if turn { [b, a] } else { [a, b] };
         let (da, db) = (stored(turns.0, rows, inner), stored(turns.1, inner, cols));
         let (a, b) = (tensor(&da, &values[..rows * inner]), tensor(&db, &values[16..16 + inner * cols]));

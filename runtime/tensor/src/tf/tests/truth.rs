@@ -64,7 +64,7 @@ fn run(text: &str) -> Vec<String> {
             ["fails", name] if failed.contains_key(name) => {}
             ["fails", name] => problems.push(format!("{name} does not fail")),
             [name, "=", op, ref rest @ ..] => {
-                let node = Node::new(op, rest, &values);
+                let node = Line::new(op, rest, &values);
                 match node
                     .map_err(|missing| format!("no value {missing}"))
                     .and_then(|node| node.run().map_err(|e| e.to_string()))
@@ -89,21 +89,21 @@ fn malloc() -> std::sync::Arc<dyn crate::mem::Allocator> {
 }
 
 /// An operator with its operands and attributes.
-struct Node<'a> {
+struct Line<'a> {
     op: &'a str,
     inputs: Vec<&'a HostTensor>,
     attrs: TextAttrs<'a>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> Line<'a> {
     fn new(
         op: &'a str,
         rest: &[&'a str],
         values: &'a HashMap<String, HostTensor>,
-    ) -> Result<Node<'a>, &'a str> {
+    ) -> Result<Line<'a>, &'a str> {
         let (attrs, names): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| word.contains('='));
         let inputs = names.into_iter().map(|name| values.get(name).ok_or(name)).collect::<Result<_, _>>()?;
-        Ok(Node {
+        Ok(Line {
             op,
             inputs,
             attrs: TextAttrs(attrs.iter().filter_map(|word| word.split_once('=')).collect()),

@@ -70,14 +70,14 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
 }
 
 /// What `fused_ops` says is done with a product: a bias or none, an addend or none, a function.
-struct Epilogue {
+struct EpilogueSpec {
     has_bias: bool,
     has_residual: bool,
     function: Function,
 }
 
-impl Epilogue {
-    fn new(attrs: &Attributes<'_>) -> Result<Epilogue, TensorError> {
+impl EpilogueSpec {
+    fn new(attrs: &Attributes<'_>) -> Result<EpilogueSpec, TensorError> {
         let names = attrs.strings("fused_ops")?;
         let mut rest = &names[..];
         let mut take = |name: &str| match rest.split_first() {
@@ -97,7 +97,7 @@ impl Epilogue {
             _ => None,
         };
         match function {
-            Some(function) => Ok(Epilogue { has_bias, has_residual, function }),
+            Some(function) => Ok(EpilogueSpec { has_bias, has_residual, function }),
             None => invalid(attrs.op(), format!("`fused_ops` is {names:?}")),
         }
     }
@@ -121,7 +121,7 @@ fn packed(
     + 'static,
 ) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
-    let epilogue = Epilogue::new(attrs)?;
+    let epilogue = EpilogueSpec::new(attrs)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {

@@ -55,7 +55,7 @@ pub struct Inferred {
 }
 
 /// A node as its shape rule sees it.
-pub struct Cx<'a> {
+pub struct Node<'a> {
     pub(super) attrs: Attributes<'a>,
     pub(super) operands: &'a [Operand<'a>],
     n_results: usize,
@@ -65,7 +65,7 @@ pub struct Cx<'a> {
 pub type Shapes = Result<Vec<PartialShape>, TensorError>;
 
 /// A shape rule.
-pub type Rule = fn(&Cx<'_>) -> Shapes;
+pub type Rule = fn(&Node<'_>) -> Shapes;
 
 /// See [`OpRow::infer`].
 pub(super) fn infer(
@@ -81,11 +81,11 @@ pub(super) fn infer_in<R>(
     row: &OpRow,
     attrs: &dyn Attrs,
     operands: &[Operand<'_>],
-    then: impl FnOnce(&Cx<'_>, &[Inferred]) -> Result<R, TensorError>,
+    then: impl FnOnce(&Node<'_>, &[Inferred]) -> Result<R, TensorError>,
 ) -> Result<R, TensorError> {
     let attrs = Attributes::new(row.signature(), attrs);
     let types = bind::result_types(&attrs, operands)?;
-    let cx = Cx { attrs, operands, n_results: types.len() };
+    let cx = Node { attrs, operands, n_results: types.len() };
     let shapes = row.rule()(&cx)?;
     if shapes.len() != types.len() {
         return cx.refuse(format!("{} results, expected {}", shapes.len(), types.len()));
@@ -98,7 +98,7 @@ pub(super) fn infer_in<R>(
     then(&cx, &results)
 }
 
-impl<'a> Cx<'a> {
+impl<'a> Node<'a> {
     /// The operator's name.
     pub fn op(&self) -> &'static str {
         self.attrs.op()
