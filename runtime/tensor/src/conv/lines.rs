@@ -1,12 +1,13 @@
-//! Convolutions whose filters fit into the second cache.
+//! Convolution for filters that fit into the L2 cache.
 //!
 //! ```text
-//! a line of the image ─▶ what some neighbouring windows, a tile's rows, have in it: filter width * channels numbers each    (laid out once)
-//! a line of results    = sum over the filter's rows of (such a line of the image) * (row of the filter)                       (a segment each)
+//! line of the image ─▶ the slices of neighbouring windows in it, one row of a tile each: filter width * channels      (laid out once)
+//! line of results    = sum over the filter's rows of (slices of an image line) * (row of the filter)                 (a segment each)
 //! ```
 //!
-//! Results are made from above to below, so what the windows have in a line of the image is there for the next line of results: a pixel is
-//! copied as many times as the filter is wide, not as often as it has taps. Sums stay in registers from the first product to the last.
+//! Results are computed from top to bottom, so the slices laid out for an image line are reused by the next
+//! line of results: a pixel is copied once per filter column instead of once per tap. Sums stay in registers
+//! from the first product to the last.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -20,32 +21,33 @@ use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
 
 /// The most rows of a filter.
 const SEGMENTS: usize = 11;
-/// The most lines of an image from a window's first to its last.
+/// The most image lines from a window's first to its last.
 const REACH: usize = 16;
 
-/// A convolution done this way.
+/// A convolution by this algorithm.
 pub(super) struct Lines<'a, B> {
     isa: Isa,
     windows: &'a WindowRows<'a>,
     filters: &'a B,
     epilogue: &'a Epilogue<'a>,
-    /// Windows of a tile.
+    /// The number of windows in a tile.
     strip: usize,
-    /// Lines that are kept: line i at i modulo this.
+    /// The number of image lines kept: line i is stored at i modulo this number.
     reach: usize,
 }
 
-/// What a thread has laid out.
+/// Scratch memory of a thread.
 #[derive(Default)]
 struct LineScratch {
     lines: Vec<TileRows>,
-    /// Which line of all images each one is.
+    /// The line, among the lines of all images, stored in each slot.
     kept: [Option<usize>; REACH],
     filters: Vec<AlignedStep>,
 }
 
 impl<'a, B: ColumnSource> Lines<'a, B> {
-    /// `None` where the general way is better: filters too large, or images so narrow that tiles would have few rows.
+    /// `None` where the general algorithm is faster: for filters that are too large, or images so narrow that
+    /// tiles would have few rows.
     pub(super) fn new(
         isa: Isa,
         windows: &'a WindowRows<'a>,
@@ -79,7 +81,7 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         Ok(())
     }
 
-    /// Lines of results from `first` on.
+    /// Computes lines of results from `first` on.
     fn part(&self, first: usize, out: &mut [f32]) {
         let (k, n) = self.filters.size();
         let (cols, panels) = (self.windows.conv.out.1, n.div_ceil(PANEL));
@@ -96,7 +98,7 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         SCRATCH.set(space);
     }
 
-    /// Results `xs` of a line.
+    /// Computes results `xs` of a line.
     fn tiles(&self, line: usize, xs: Range<usize>, space: &mut LineScratch, out: &mut [f32]) {
         let conv = self.windows.conv;
         let ((k, n), run) = (self.filters.size(), conv.width.filter * conv.channels);

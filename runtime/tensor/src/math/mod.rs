@@ -1,12 +1,13 @@
 //! The fast version of each function, over slices.
 //!
-//! Every function here has a twin of the same meaning in [`mod@crate::reference`]; property tests compare the two. Functions that can
-//! work in place come twice: `f(x, out)` and `f_in_place(out)`.
+//! Every function here has a reference version in [`mod@crate::reference`]; property tests compare the two.
+//! Functions that can work in place exist twice: `f(x, out)` and `f_in_place(out)`.
 //!
-//! The loops are written so that the compiler vectorizes them for the baseline machine: fixed-width inner blocks, no calls, no
-//! `mul_add` (which is a library call where the machine's baseline lacks it). Not here: checks of dtypes and shapes (`ops`), threads.
+//! The loops are written so that the compiler vectorizes them for the baseline machine: fixed-width inner
+//! blocks, no calls, no `mul_add` (a library call where the baseline lacks the instruction). Not here: checks
+//! of dtypes and shapes (`ops`), threads.
 //!
-//! Lengths that do not fit together are a bug of the caller and panic.
+//! Lengths that do not match are a bug of the caller and panic.
 
 mod argmax;
 mod softmax;
@@ -22,7 +23,8 @@ pub(crate) use transpose::transpose_part;
 
 use crate::Element;
 
-/// `out = a * b` for row-major matrices: `a` m by k, `b` k by n, `out` m by n. [`product`] also takes transposed ones.
+/// `out = a * b` for row-major matrices: `a` m by k, `b` k by n, `out` m by n. [`product`] also takes
+/// transposed matrices.
 pub fn matmul<T: GemmElement>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: &mut [T]) {
     product(Matrix::new(a, m, k), Matrix::new(b, k, n), out);
 }
@@ -80,7 +82,7 @@ pub fn softmax(n: usize, x: &[f32], out: &mut [f32]) {
     softmax_in_place(n, out);
 }
 
-/// How many pairs are equal, as `==` has it: NaN equals nothing.
+/// The number of equal pairs by `==`: NaN equals nothing.
 pub fn count_equal<T: Element>(a: &[T], b: &[T]) -> usize {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).filter(|(a, b)| a == b).count()

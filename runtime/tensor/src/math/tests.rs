@@ -1,4 +1,5 @@
-//! The fast functions against the reference ones, and the fast ones in place against themselves.
+//! Comparison of the fast functions with the reference functions, and of the in-place versions with the
+//! others.
 
 use proptest::prelude::*;
 
@@ -14,7 +15,7 @@ fn floats(n: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec(-10.0f32..10.0, n)
 }
 
-/// Numbers as they come, special ones included.
+/// Arbitrary floats, special values included.
 fn any_floats(n: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f32>> {
     let special = prop::sample::select(vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0]);
     prop::collection::vec(prop_oneof![4 => -100.0f32..100.0, 1 => special], n)

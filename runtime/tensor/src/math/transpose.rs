@@ -1,8 +1,8 @@
-//! The transposed of a matrix, a part at a time: whole cache lines are read, and whole ones are written.
+//! Blocked matrix transposition: whole cache lines are read, and whole ones are written.
 //!
-//! Rows of a large matrix are often a power of 2 apart, so that lines of several rows push each other out, and each row is a page of its own. A block
-//! of such a one is therefore turned in the first cache, and of each row as much is read, or written, at a time as memory gives willingly. Small
-//! matrices are taken tile by tile, which need less space.
+//! Rows of a large matrix are often a power of 2 apart. Then the lines of several rows evict each other, and
+//! each row is on its own page. Blocks of such a matrix are transposed in the L1 cache, and each access to a
+//! row covers several lines. Small matrices are transposed tile by tile, which needs less scratch memory.
 
 use crate::simd::ask_for;
 
@@ -12,7 +12,7 @@ const TILE: usize = 16;
 /// The side of a block: four lines.
 const BLOCK: usize = 64;
 
-/// How many rows ahead numbers are asked for.
+/// The prefetch distance in rows.
 const AHEAD: usize = 8;
 
 /// `out[j, i] = x[i, j]` for a row-major matrix of `rows` by `cols`.
@@ -25,7 +25,7 @@ pub fn transpose<T: Copy>((rows, cols): (usize, usize), x: &[T], out: &mut [T]) 
     transpose_part((rows, cols), (x, cols), (out, rows));
 }
 
-/// The same for a part of a matrix; rows of `x` and of `out` lie as far apart as the numbers say.
+/// [`transpose`] of a part of a matrix, with the given row strides of `x` and `out`.
 ///
 /// # Panics
 /// If the part reaches outside of a slice.
@@ -37,7 +37,7 @@ pub(crate) fn transpose_part<T: Copy>(size: (usize, usize), x: (&[T], usize), ou
     }
 }
 
-/// In squares of so many elements.
+/// Transposes squares of `SIDE` elements.
 fn turn<T: Copy, const SIDE: usize>(
     (rows, cols): (usize, usize),
     (x, x_step): (&[T], usize),
