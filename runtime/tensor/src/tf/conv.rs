@@ -1,13 +1,14 @@
-//! Convolutions of images with filters and their gradients, with groups; a depthwise convolution is one with a group per channel.
+//! Grouped convolutions and their gradients. A depthwise convolution has one group per channel.
 //!
 //! ```text
 //! out[n, y, x, o]    = sum over i, j, c of in[n, y*stride + i*dilation - pad, ..., group(o) + c] * filter[i, j, c, o]
-//! by_input[n, y, x]  = the same products, summed over the windows that have the pixel
+//! by_input[n, y, x]  = the same products, summed over the windows that contain the pixel
 //! by_filter[i, j, c] = the same products, summed over all windows
 //! ```
 //!
-//! Images are NHWC or NCHW; filters are (height, width, channels of a group, out channels) in either. Every element of a result is one sum
-//! in the wide type of `numeric.rs`, rounded once. Every dtype but i1.
+//! Images are NHWC or NCHW; filters are (height, width, channels of a group, out channels) in either case.
+//! Every element of a result is one sum in the wide type of `numeric.rs`, rounded once. Every dtype except
+//! i1.
 //!
 //! Not here: speed (`crate::conv`).
 
@@ -22,11 +23,11 @@ use crate::{DType, HostTensor, Shape, TensorError};
 /// The attributes of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv2dAttrs {
-    /// From window to window, down and across.
+    /// The distance of neighbouring windows, down and across.
     pub strides: (usize, usize),
-    /// From element to element in a window.
+    /// The distance of neighbouring taps of a window.
     pub dilations: (usize, usize),
-    /// At the border.
+    /// The padding at the borders.
     pub padding: Padding,
     /// The order of the axes of the images.
     pub format: ImageFormat,
@@ -44,9 +45,9 @@ pub(super) struct ConvGeometry {
     pub(super) result: ImageLayout,
     pub(super) result_shape: Shape,
     pub(super) windows: ImageWindows,
-    /// Columns of a filter.
+    /// The width of a filter.
     width: usize,
-    /// Channels of a group, before and after.
+    /// Input channels and out channels of a group.
     pub(super) from: usize,
     pub(super) to: usize,
 }
@@ -78,32 +79,32 @@ impl ConvGeometry {
         Ok(ConvGeometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
     }
 
-    /// Parts that the channels are in, each with filters of its own.
+    /// The number of groups.
     pub(super) fn groups(&self) -> usize {
         self.image.channels / self.from
     }
 
-    /// Pixels of all images.
+    /// The number of pixels of all images.
     pub(super) fn pixels(&self) -> usize {
         self.image.batch * self.image.height * self.image.width
     }
 
-    /// Windows of all images.
+    /// The number of windows of all images.
     pub(super) fn rows(&self) -> usize {
         self.image.batch * self.windows.counts.0 * self.windows.counts.1
     }
 
-    /// Elements of a window.
+    /// The number of taps of a window.
     pub(super) fn taps(&self) -> usize {
         self.windows.rows.filter * self.windows.cols.filter
     }
 
-    /// Such images with so many channels, for `crate::conv`.
+    /// The same geometry with `channels` channels, for `crate::conv`.
     pub(super) fn images(&self, channels: usize) -> Result<crate::conv::Conv2d, TensorError> {
         crate::conv::Conv2d::new(self.image.batch, channels, self.windows.rows, self.windows.cols)
     }
 
-    /// The position of the filter for one channel of a group: as many numbers as there are out channels.
+    /// The position of a tap's weights for one channel of a group: one number per out channel.
     fn filter_row(&self, (i, j): (usize, usize), channel: usize) -> usize {
         ((i * self.width + j) * self.from + channel % self.from) * self.result.channels
     }
@@ -188,7 +189,7 @@ impl ConvGeometry {
     }
 }
 
-/// A new tensor computed from two of one dtype; zeros where one of them has no elements.
+/// A new tensor computed from two tensors of one dtype; zeros if one of them is empty.
 fn computed(
     op: &'static str,
     a: &HostTensor,
@@ -212,8 +213,9 @@ fn plane_of(filter: &Shape) -> (usize, usize) {
     (filter.dims()[0], filter.dims()[1]) // of rank 4: a geometry was made of it
 }
 
-/// `Conv2D` of images with filters of shape (height, width, channels of a group, out channels). There are as many groups as the channels of a
-/// group fit into those of the images. Fails if channels do not fit or the window is larger than the padded image.
+/// `Conv2D` of images with filters of shape (height, width, channels of a group, out channels). The number of
+/// groups is the number of image channels divided by the channels of a group. Fails if the channels do not
+/// match or the window is larger than the padded image.
 pub fn conv2d(
     x: &HostTensor,
     filter: &HostTensor,
@@ -230,7 +232,8 @@ pub fn conv2d(
     })
 }
 
-/// `Conv2DBackpropInput`, the transposed convolution: the gradient by images of shape `input`, from that by the result.
+/// `Conv2DBackpropInput`, the transposed convolution: the gradient by images of shape `input`, from the
+/// gradient by the result.
 pub fn conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
@@ -250,7 +253,7 @@ pub fn conv2d_backprop_input(
     })
 }
 
-/// `Conv2DBackpropFilter`: the gradient by filters of shape `filter`, from that by the result.
+/// `Conv2DBackpropFilter`: the gradient by filters of shape `filter`, from the gradient by the result.
 pub fn conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
@@ -269,7 +272,8 @@ pub fn conv2d_backprop_filter(
     })
 }
 
-/// Depthwise filters (height, width, channels, multiplier) as those of a convolution with a group per channel: the same bytes.
+/// The shape of depthwise filters (height, width, channels, multiplier) as filters of a convolution with one
+/// group per channel: the same bytes.
 pub(super) fn grouped(image: &Shape, filter: &Shape, format: ImageFormat) -> Result<Shape, TensorError> {
     let op = "DepthwiseConv2dNative";
     let channels = ImageLayout::new(op, image, format)?.channels;
@@ -283,8 +287,8 @@ pub(super) fn grouped(image: &Shape, filter: &Shape, format: ImageFormat) -> Res
     }
 }
 
-/// `DepthwiseConv2dNative`: every channel is convolved with its own filters of shape (height, width, channels, multiplier); out channel
-/// `c * multiplier + k` is that of filter `k` of channel `c`.
+/// `DepthwiseConv2dNative`: every channel is convolved with its own filters of shape (height, width,
+/// channels, multiplier). Out channel `c * multiplier + k` is the result of filter `k` of channel `c`.
 pub fn depthwise_conv2d(
     x: &HostTensor,
     filter: &HostTensor,

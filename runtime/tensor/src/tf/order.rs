@@ -1,7 +1,7 @@
 //! Order: positions of extremes, the largest few, sorting.
 //!
-//! A NaN is larger than any number when things are sorted, and no extreme where positions of extremes are asked for; of equals the first comes
-//! first. Numbers that have an order only: no complex ones, and i1 for positions of extremes only.
+//! In sorting, a NaN is larger than any number. For positions of extremes, NaN is skipped. The first of
+//! several equals is taken. For ordered dtypes: no complex numbers, and i1 for positions of extremes only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
-/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 where all is NaN.
+/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
 pub fn arg_extreme(
     largest: bool,
     x: &HostTensor,
@@ -64,13 +64,14 @@ pub fn arg_extreme(
     cast(&out, to, allocator)
 }
 
-/// From large to small, NaN first; equals keep their order.
+/// Descending, NaN first; stable.
 fn descending<T: Number>(a: &T, b: &T) -> Ordering {
     let (a, b) = (a.widen(), b.widen());
     b.order(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
 }
 
-/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the first of equals comes first.
+/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the
+/// first of equals comes first.
 pub fn top_k(
     x: &HostTensor,
     k: usize,
@@ -130,8 +131,8 @@ pub fn sort(
     if turned.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
 }
 
-/// `InTopKV2`: whether fewer than `k` predictions of a row (f32) are larger than the target's; false if that is not finite or there is no
-/// such class.
+/// `InTopKV2`: true if fewer than `k` predictions of a row (f32) are larger than the target's; false if that
+/// is not finite or the class does not exist.
 pub fn in_top_k(
     predictions: &HostTensor,
     targets: &HostTensor,
@@ -157,8 +158,9 @@ pub fn in_top_k(
     Ok(out)
 }
 
-/// `LowerBound` (or `UpperBound`): for each value, the first position in the row of `sorted` with its number where it could be put so that the row stays sorted
-/// (or the last), as i32 or i64. Both are matrices with as many rows.
+/// `LowerBound` (or `UpperBound`): for each value, the first (or last) position in the row of `sorted` with
+/// the same number where it could be inserted so that the row stays sorted, as i32 or i64. Both are matrices
+/// with equal numbers of rows.
 pub fn search_sorted(
     upper: bool,
     sorted: &HostTensor,

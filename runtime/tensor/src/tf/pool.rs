@@ -1,6 +1,7 @@
 //! Poolings: the largest or the mean element of each window, and their gradients.
 //!
-//! Windows are cut off at the border: what is outside counts for nothing, in means too. Images are NHWC or NCHW. Integers have maxima only.
+//! Windows are cut off at the border: padding does not contribute, neither to maxima nor to means. Images are
+//! NHWC or NCHW. Integers have maxima only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// What a pooling window yields.
+/// The reduction of a pooling window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
-    /// `MaxPool`: the first largest element, or the first NaN; the lowest number where a window is outside altogether.
+    /// `MaxPool`: the first largest element, or the first NaN; the lowest number if the whole window is
+    /// outside of the image.
     Max,
-    /// `AvgPool`: over the part of the window that is inside.
+    /// `AvgPool`: the mean of the part of the window inside the image.
     Avg,
 }
 
@@ -28,9 +30,9 @@ pub enum Pool {
 pub struct Pool2dAttrs {
     /// Height and width of a window: `ksize`.
     pub window: (usize, usize),
-    /// From window to window, down and across.
+    /// The distance of neighbouring windows, down and across.
     pub strides: (usize, usize),
-    /// At the border.
+    /// The padding at the borders.
     pub padding: Padding,
     /// The order of the axes of the images.
     pub format: ImageFormat,
@@ -59,7 +61,8 @@ impl PoolGeometry {
         Ok(PoolGeometry { image, result, result_shape, windows })
     }
 
-    /// Calls `f` for each element of the result with its position and those of the images that its window covers.
+    /// Calls `f` for each element of the result with its position and the positions of the image elements in
+    /// its window.
     fn for_each(&self, mut f: impl FnMut(usize, &[usize])) {
         if self.result_shape.num_elements() == 0 {
             return;
@@ -85,7 +88,7 @@ fn largest<T: Number>(x: &[T], covered: &[usize]) -> Option<usize> {
     })
 }
 
-/// `MaxPool` of numbers that have an order, `AvgPool` of floats. Fails if a window is larger than the padded image.
+/// `MaxPool` of ordered dtypes, `AvgPool` of floats. Fails if a window is larger than the padded image.
 pub fn pool(
     kind: Pool,
     x: &HostTensor,
@@ -117,7 +120,7 @@ pub fn pool(
     Ok(out)
 }
 
-/// The gradients of each result, spread over what its window covers and rounded once.
+/// Distributes the gradient of each result over its window, rounded once.
 fn spread(
     geometry: &PoolGeometry,
     dtype: DType,
@@ -134,8 +137,8 @@ fn spread(
     cast(&sums, dtype, allocator)
 }
 
-/// `MaxPoolGrad` of images `x` of floats, from the gradient `dy` of the pooled shape: it goes to the first largest element of each window. The
-/// pooled images, `orig_output` of TensorFlow, are not needed.
+/// `MaxPoolGrad` of float images `x`, from the gradient `dy` of the pooled shape: it goes to the first
+/// largest element of each window. The pooled images, TensorFlow's `orig_output`, are not needed.
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
@@ -157,7 +160,8 @@ pub fn max_pool_grad(
     })
 }
 
-/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all that a window covers.
+/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all
+/// elements of a window.
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,

@@ -1,12 +1,12 @@
-//! Sums of products: `MatMul`, `BatchMatMul`, and the contraction of two operands that `Einsum` is made of too.
+//! Contractions of two tensors: `MatMul`, `BatchMatMul`, and the building block of `Einsum`.
 //!
 //! ```text
 //! out[free...] = sum over summed... of a[free..., summed...] * b[free..., summed...]
 //! ```
 //!
-//! An [`Axis`] has a length and the distance of its neighbours in each operand: 0 in one that does not have the axis or is repeated along it. So
-//! transposes, batches, broadcasting and diagonals are all only distances. Products are summed in the wide type of `numeric.rs` in order
-//! and rounded once. Every dtype but i1.
+//! An [`Axis`] has a length and a stride in each operand; the stride is 0 if the operand lacks the axis or is
+//! repeated along it. So transpositions, batches, broadcasting and diagonals are all expressed by strides.
+//! Products are summed in order in the wide type of `numeric.rs` and rounded once. Every dtype except i1.
 //!
 //! Not here: speed (`crate::matmul`, `crate::math`).
 
@@ -18,7 +18,8 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` is one of an operand, or of both.
+/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` belongs to at least
+/// one operand.
 pub(super) fn contract<T: Number>(
     out: &HostTensor,
     free: &[Axis],
@@ -48,14 +49,14 @@ pub(super) fn contract<T: Number>(
     Ok(())
 }
 
-/// Which products become one sum: the axes of the result, and those that are summed over.
+/// The axes of a contraction: those of the result, and those summed over.
 pub(super) struct Contraction {
     pub(super) shape: Shape,
     pub(super) free: Vec<Axis>,
     pub(super) summed: Vec<Axis>,
 }
 
-/// A new tensor of sums of products of two tensors of one dtype.
+/// The contraction of two tensors of one dtype.
 pub(super) fn multiply(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
@@ -89,10 +90,10 @@ pub(super) fn multiply(
     Ok(out)
 }
 
-/// How the matrices of an operand enter a product.
+/// The form in which an operand's matrices enter a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transposition {
-    /// As they are.
+    /// Unchanged.
     #[default]
     None,
     /// Transposed: `transpose_a`, `transpose_b` of `MatMul`.
@@ -101,10 +102,10 @@ pub enum Transposition {
     Adjoint,
 }
 
-/// A tensor as matrices: its last two axes, turned; what is before them counts the matrices.
+/// A tensor as a batch of matrices: its last two axes, possibly transposed, and the batch axes before them.
 struct Matrices {
     batch: Shape,
-    /// Length and distance.
+    /// Length and stride.
     rows: (usize, usize),
     cols: (usize, usize),
     strides: Vec<usize>,
@@ -120,14 +121,14 @@ impl Matrices {
         Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
     }
 
-    /// The distance along axis `i` of a batch shape of rank `rank` that this one's broadcasts to.
+    /// The stride along axis `i` of a batch shape of rank `rank` to which this one broadcasts.
     fn step(&self, i: usize, rank: usize) -> usize {
         let own = (i + self.batch.rank()).checked_sub(rank);
         own.map_or(0, |i| repeating(self.batch.dims()[i], self.strides[i]))
     }
 }
 
-/// Complains unless both have rank 2.
+/// Returns an error unless both have rank 2.
 pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), TensorError> {
     for (what, x) in [("a", a), ("b", b)] {
         if x.shape().rank() != 2 {
@@ -150,12 +151,13 @@ pub fn matmul(
     multiply("MatMul", (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
 }
 
-/// Whether an operand's elements are conjugated.
+/// True if an operand's elements are conjugated.
 pub(super) fn conjugates(turn: Transposition) -> bool {
     turn == Transposition::Adjoint
 }
 
-/// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails below rank 2.
+/// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails
+/// below rank 2.
 pub fn batch_matmul(
     a: &HostTensor,
     turn_a: Transposition,
@@ -167,7 +169,7 @@ pub fn batch_matmul(
     multiply(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
 }
 
-/// The sums that the matrices in the last two axes make; the axes before them broadcast.
+/// The contraction of the matrices in the last two axes; the axes before them broadcast.
 pub(super) fn sums_of(
     op: &'static str,
     (a, turn_a): (&HostTensor, Transposition),

@@ -1,4 +1,5 @@
-//! The fast operators with the reference's signatures: on the calling thread, operands kept.
+//! The fast operators with the reference's signatures: they run on the calling thread and keep their
+//! operands.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
-//! Images and the windows that slide over them: what convolutions and poolings share.
+//! Image layouts and sliding windows, shared by convolutions and poolings.
 //!
-//! A [`ImageFormat`] says which axis is which; a [`ImageLayout`] where a pixel's channel lies. Where windows lie along an axis is `crate::conv`'s
-//! [`Window`]; here the paddings of TensorFlow become its numbers.
+//! An [`ImageFormat`] is the order of the axes; an [`ImageLayout`] has the strides. The windows along an axis
+//! are `crate::conv`'s [`Window`]; here TensorFlow's paddings are converted to its numbers.
 
 use std::fmt;
 
 use crate::conv::Window;
 use crate::{HostTensor, Shape, TensorError};
 
-/// The order of an image's axes: `data_format`.
+/// The order of the axes of images: `data_format`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ImageFormat {
     /// Batch, height, width, channels.
@@ -18,19 +18,19 @@ pub enum ImageFormat {
     Nchw,
 }
 
-/// How windows lie at the border.
+/// The padding at the borders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// Only windows that are entirely inside.
+    /// No padding: only windows entirely inside.
     #[default]
     Valid,
-    /// One window per stride, beginning half the missing positions (rounded down) before the image.
+    /// One window per stride; half of the missing positions (rounded down) are before the image.
     Same,
-    /// So many positions before and after the rows, and before and after the columns.
+    /// The padding before and after the rows, and before and after the columns.
     Explicit([(usize, usize); 2]),
 }
 
-/// Where the elements of a tensor of images lie.
+/// The sizes and strides of a tensor of images.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImageLayout {
     pub(super) batch: usize,
@@ -50,7 +50,7 @@ impl ImageLayout {
             let problem = format!("shape {shape} is not of rank 4, {format:?}");
             return Err(TensorError::Invalid { op, problem });
         };
-        // These products fit: a shape's invariant, zeros counted as ones.
+        // These products fit, by a shape's invariant (zeros counted as ones).
         let (far, near, image) = (c.max(1) * d.max(1), d.max(1), b.max(1) * c.max(1) * d.max(1));
         let layout = match format {
             ImageFormat::Nhwc => {
@@ -68,12 +68,12 @@ impl ImageLayout {
         image * self.strides[0] + y * self.strides[1] + x * self.strides[2]
     }
 
-    /// From channel to channel.
+    /// The stride of channels.
     pub(super) fn channel_step(&self) -> usize {
         self.strides[3]
     }
 
-    /// Every pixel: image, row, column. For tensors that have elements.
+    /// Every pixel: image, row, column. For nonempty tensors.
     pub(super) fn pixels(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let ImageLayout { batch, height, width, .. } = *self;
         (0..batch * height * width).map(move |i| (i / (height * width), i / width % height, i % width))
@@ -94,7 +94,8 @@ impl ImageFormat {
         }
     }
 
-    /// For a tensor whose channels are axis 1 (`Nchw`) or the last one: how many channels, and from channel to channel. Rank 2 and above.
+    /// The number of channels and their stride, for a tensor whose channels are axis 1 (`Nchw`) or the last
+    /// axis. Fails below rank 2.
     pub(super) fn channels(self, op: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
         match (self, x.shape().dims()) {
             (ImageFormat::Nhwc, [_, .., channels]) => Ok((*channels, 1)),
@@ -109,10 +110,10 @@ impl ImageFormat {
     }
 }
 
-/// Height and width of something.
+/// A height and a width.
 pub(super) type Plane = (usize, usize);
 
-/// The windows over the rows and columns of images, and how many there are of each.
+/// The windows over the rows and columns of images, and their numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImageWindows {
     pub(super) rows: Window,
@@ -140,7 +141,8 @@ impl ImageWindows {
         Ok(ImageWindows { rows, cols, counts: (n_rows, n_cols) })
     }
 
-    /// Calls `f` for each element of window (y, x) that is inside the image: its row and column in the window, then in the image.
+    /// Calls `f` for each tap of window (y, x) inside the image: its row and column in the window, then in
+    /// the image.
     pub(super) fn for_each_tap(&self, (y, x): Plane, mut f: impl FnMut(Plane, Plane)) {
         for (i, row) in taps(&self.rows, y) {
             for (j, col) in taps(&self.cols, x) {
@@ -150,7 +152,7 @@ impl ImageWindows {
     }
 }
 
-/// The elements of window `at` that are inside, and their pixels.
+/// The taps of window `at` inside the image, and their pixels.
 fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
     let Window { input, filter, stride, dilation, pad } = *window;
     let start = at * stride; // at most the padded length
@@ -159,14 +161,14 @@ fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + us
     (first..end).map(move |tap| (tap, start + tap * dilation - pad.0))
 }
 
-/// Which window, of `count`, has this pixel as its element `tap`.
+/// The window, of `count`, whose tap `tap` is this pixel.
 pub(super) fn window_of(window: &Window, count: usize, pixel: usize, tap: usize) -> Option<usize> {
     let from_start = (pixel + window.pad.0).checked_sub(tap * window.dilation)?;
     (from_start.is_multiple_of(window.stride) && from_start / window.stride < count)
         .then_some(from_start / window.stride)
 }
 
-/// The window along an axis, and how many there are.
+/// The window along an axis, and the number of windows.
 pub(super) fn axis(
     op: &'static str,
     shape: &dyn fmt::Display,

@@ -1,8 +1,9 @@
-//! The gradients of convolutions and poolings of f32.
+//! Gradients of f32 convolutions and poolings.
 //!
-//! As in `images` everything is NHWC, groups become images of their own, and a group for each channel is a depthwise convolution. The gradient by
-//! the images multiplies gradients with filters and adds what comes out to the pixels of each window; that by the filters is a product with
-//! the windows laid out, some at a time. Channels that do not mix need no products: see `conv::channels_gradient`.
+//! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
+//! depthwise convolution. The gradient by the images multiplies `dy` with the filters and adds the products
+//! to the pixels of each window (col2im). The gradient by the filters multiplies windows, laid out block by
+//! block (im2col), with `dy`. Channelwise operations need no matrix products: see `conv::channels_gradient`.
 
 use super::super::conv::{ConvGeometry, grouped};
 use super::super::pool::PoolGeometry;
@@ -45,7 +46,7 @@ fn by_input(
             let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
         }
-        // The filters of a channel have all had its pixels.
+        // One sum per filter of a channel: add them up.
         let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
         return sums.reshaped(shape);
     }
@@ -193,7 +194,8 @@ pub fn avg_pool_grad(
     })
 }
 
-/// The images of a pooling, unless a window is wider than an image or has more taps than can be numbered: all are tried out, and most would be padding.
+/// The geometry for the fast kernels. `None` if a window is wider than its image or the number of taps
+/// exceeds u32: the fast kernels visit every tap, most of which would be padding.
 fn pooled(geometry: &PoolGeometry) -> Option<Conv2d> {
     let PoolGeometry { image, windows, .. } = geometry;
     (windows.cols.filter <= windows.cols.input).then_some(())?;

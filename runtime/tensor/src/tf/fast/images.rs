@@ -1,7 +1,7 @@
 //! Convolutions and poolings of f32.
 //!
-//! Everything is NHWC here: NCHW images are turned, and turned back. Groups become images of their own; a group for each channel is a depthwise
-//! convolution.
+//! The kernels compute in NHWC: NCHW images are transposed before and after. Groups become separate images;
+//! one group per channel is a depthwise convolution.
 
 use super::super::conv::ConvGeometry;
 use super::super::pool::PoolGeometry;
@@ -19,7 +19,7 @@ pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
     [x, y].iter().all(|x| x.dtype() == DType::F32 && x.num_elements() > 0)
 }
 
-/// Images as NHWC.
+/// The images in NHWC.
 pub(super) fn to_nhwc(format: ImageFormat, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     match format {
         ImageFormat::Nhwc => Ok(x.clone()),
@@ -27,7 +27,7 @@ pub(super) fn to_nhwc(format: ImageFormat, x: &HostTensor, cx: &Cx<'_>) -> Resul
     }
 }
 
-/// `f` of images that are NHWC, its result in the format that they had.
+/// Applies `f` to the images in NHWC, and returns its result in the original format.
 pub(super) fn as_nhwc(
     format: ImageFormat,
     x: &HostTensor,
@@ -70,7 +70,7 @@ fn forward(
     let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
     let out = HostTensor::allocate(DType::F32, shape.clone(), cx.allocator)?;
     if groups == 1 || *from == 1 {
-        // A depthwise convolution with several filters for each channel is one with one for each of several equal channels.
+        // Channel multiplier m > 1: repeat each input channel m times, then convolve depthwise.
         let x = if groups == 1 || *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
         let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
         if groups == 1 {
@@ -96,12 +96,12 @@ fn forward(
     Ok(out)
 }
 
-/// The first two of three axes the other way round: groups outermost, or where they were.
+/// Swaps the first two of three axes: moves the groups to the front, or back.
 pub(super) fn swapped(x: &HostTensor, axes: [usize; 3], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     transpose(&x.reshaped(Shape::new(&axes)?)?, &[1, 0, 2], cx)
 }
 
-/// NHWC images with each channel so many times.
+/// NHWC images with each channel repeated `times` times.
 pub(super) fn repeated(
     x: &HostTensor,
     channels: usize,
@@ -134,7 +134,7 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Res
     }
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     let PoolGeometry { image, windows, .. } = PoolGeometry::new(op, x.shape(), attrs)?;
-    // A window may have more elements than can be counted, most of them in the padding.
+    // The number of elements of a window may overflow, most of them in the padding.
     let Ok(images) = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols) else {
         return reference::pool(kind, x, attrs, cx.allocator);
     };

@@ -1,4 +1,4 @@
-//! Transposes: runs of elements that stay together are copied, others are turned a tile at a time.
+//! Transpositions: contiguous runs are copied, everything else is transposed tile by tile.
 
 use super::super::shapes::permutation;
 use super::super::walk::strides;
@@ -6,7 +6,8 @@ use super::Cx;
 use crate::math::transpose_part;
 use crate::{HostTensor, Shape, TensorError};
 
-/// See [`reference::transpose`](super::super::reference::transpose). Where only axes of length 1 change places, the bytes are shared.
+/// See [`reference::transpose`](super::super::reference::transpose). If only axes of length 1 move, the bytes
+/// are shared.
 pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
@@ -29,7 +30,7 @@ pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor
     Ok(out)
 }
 
-/// An axis of the result: its length, and from neighbour to neighbour in the source and in the result.
+/// An axis of the result: its length, and its strides in the source and in the result.
 #[derive(Clone, Copy)]
 struct MovedAxis {
     len: usize,
@@ -37,13 +38,14 @@ struct MovedAxis {
     to: usize,
 }
 
-/// The axes of a transposed tensor: none of length 1, and none that goes on evenly where the one before it does.
+/// The axes of a transposition, without axes of length 1; axes that are contiguous in both tensors are
+/// merged.
 struct TransposePlan {
     axes: Vec<MovedAxis>,
 }
 
 impl TransposePlan {
-    /// From lengths and distances in the source.
+    /// The plan for axes given by lengths and source strides.
     fn new(axes: impl Iterator<Item = (usize, usize)>) -> TransposePlan {
         let mut merged: Vec<MovedAxis> = Vec::new();
         for (len, from) in axes.filter(|&(len, _)| len != 1) {
@@ -62,7 +64,7 @@ impl TransposePlan {
         TransposePlan { axes: merged }
     }
 
-    /// For elements of `N` bytes, two axes at least.
+    /// Runs the plan for elements of `N` bytes and at least two axes.
     fn run<const N: usize>(&self, from: &[u8], to: &mut [u8], cx: &Cx<'_>) {
         let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
         let Some(&outermost) = self.axes.first() else { return };
@@ -76,7 +78,7 @@ impl TransposePlan {
 
 fn turn<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
-    // Of the axes of a tensor that has elements, one has its elements side by side in the source.
+    // One axis of a nonempty tensor is contiguous in the source.
     let side_by_side = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
     let down = side_by_side.map(|at| axes.remove(at));
     each_start(axes, |start_from, start_to| {

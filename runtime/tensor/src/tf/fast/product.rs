@@ -1,14 +1,16 @@
-//! Sums of products of f32 and f64 as products of matrices that lie where they are.
+//! Contractions of f32 and f64 as matrix products with arbitrary strides, without transposition.
 //!
 //! ```text
-//! axes of the result  in a only: rows     in b only: columns     in both: a product for each position
+//! axes of the result  in a only: rows     in b only: columns     in both: batch axes, one product for each position
 //! axes summed over    in both: the inner dimension
 //! ```
 //!
-//! Axes that go on evenly in all operands are one. Of each kind the longest makes the matrix, the others are walked. So `MatMul`, `BatchMatMul` and
-//! nearly every `Einsum` are products of matrices with any distances between rows and columns, and nothing is transposed.
+//! Axes that are contiguous in all operands are merged. The longest axis of each kind becomes a dimension of
+//! the matrices; loops run over the others. So `MatMul`, `BatchMatMul` and nearly every `Einsum` are products
+//! of strided matrices.
 //!
-//! f16 and bf16 become f32. f32 goes by `crate::matmul` where there is work enough to pack for, a single row by a loop of its own, and else it is the gemm crate's.
+//! f16 and bf16 are converted to f32. f32 uses `crate::matmul` if the product is large enough for packing,
+//! and a separate loop for single rows. Everything else uses the gemm crate.
 
 use std::sync::Arc;
 
@@ -101,17 +103,17 @@ fn sum_products(
     multiply(op, (a, conjugate_a), (b, conjugate_b), sums, cx.allocator)
 }
 
-/// A product or its addition to what is there.
+/// A matrix product; it is added to the output if the last argument is true.
 type Product<T> = fn(Matrix<'_, T>, Matrix<'_, T>, (&mut [T], (usize, usize)), bool);
 
-/// One product of f32; `out`'s neighbours down and across lie so far apart.
+/// One product of f32 into `out` with the given row and column strides.
 pub(in crate::tf) fn one_f32(
     a: Matrix<'_, f32>,
     b: Matrix<'_, f32>,
     (out, steps): (&mut [f32], (usize, usize)),
     add: bool,
 ) {
-    /// The fewest rows that are worth packing.
+    /// The fewest rows for which packing pays off.
     const ROWS: usize = 8;
     let (down, across) = steps;
     if across != 1 && down == 1 {
@@ -144,7 +146,8 @@ pub(in crate::tf) fn one_f32(
     product_into(a, b, (out, steps), add);
 }
 
-/// An axis of the result, or one that is summed over: its length, and from neighbour to neighbour in the operands and the result.
+/// An axis of the result, or an axis that is summed over: its length, and its strides in the operands and the
+/// result.
 #[derive(Clone, Copy, Debug)]
 struct ProductAxis {
     len: usize,
@@ -156,20 +159,20 @@ struct ProductAxis {
 /// An axis of length 1.
 const NONE: ProductAxis = ProductAxis { len: 1, a: 0, b: 0, out: 0 };
 
-/// How sums of products are products of matrices.
+/// A loop nest around a matrix product that computes a contraction.
 struct Nest {
     rows: ProductAxis,
     cols: ProductAxis,
     inner: ProductAxis,
-    /// Of the result, without rows and columns.
+    /// The loop axes of the result, without rows and columns.
     walked: Vec<ProductAxis>,
-    /// Also summed over.
+    /// The loop axes that are summed over, without the inner dimension.
     added: Vec<ProductAxis>,
     is_empty: bool,
 }
 
 impl Nest {
-    /// `None` where an axis is summed over that one operand does not have, or the matrices are tiny.
+    /// `None` if an axis that is summed over is missing in one operand, or the matrices are tiny.
     fn new(sums: &Contraction) -> Option<Nest> {
         let Contraction { shape, free, summed } = sums;
         let is_empty = shape.num_elements() == 0 || summed.iter().any(|axis| axis.len == 0);
@@ -195,7 +198,7 @@ impl Nest {
         if self.is_empty {
             return out.fill(T::ZERO);
         }
-        // Parts of the result are made along its outermost axis.
+        // The result is split along its outermost axis.
         let axes = self.walked.iter().chain([&self.rows, &self.cols]);
         let outermost = axes.max_by_key(|axis| axis.out).copied().unwrap_or(NONE);
         let unit = outermost.out.max(1);
@@ -234,7 +237,7 @@ impl Nest {
     }
 }
 
-/// The axes of more than one element; those that go on evenly everywhere are one.
+/// The axes of more than one element, merged where they are contiguous in all tensors.
 fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<ProductAxis> {
     let mut merged: Vec<ProductAxis> = Vec::new();
     for (&walk::Axis { len, a, b }, out) in axes.filter(|(axis, _)| axis.len != 1) {
@@ -249,7 +252,7 @@ fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Produc
     merged
 }
 
-/// Takes the longest of these axes away.
+/// Removes and returns the longest axis that `of` selects; [`NONE`] if there is none.
 fn take_longest(axes: &mut Vec<ProductAxis>, of: impl Fn(&ProductAxis) -> bool) -> ProductAxis {
     let found = (0..axes.len()).filter(|&i| of(&axes[i])).max_by_key(|&i| axes[i].len);
     found.map_or(NONE, |i| axes.remove(i))

@@ -1,5 +1,5 @@
-//! Against the reference: random shapes, dtypes and values, with NaN, infinities and zeros among them, on one thread and on two, apart and
-//! in place.
+//! Comparison with the reference: random shapes, dtypes and values, with NaN, infinities and zeros among
+//! them, on one thread and on two, out of place and in place.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn malloc() -> Arc<dyn Allocator> {
     Malloc::shared()
 }
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 pub(crate) struct Random(pub(crate) u32);
 
 impl Random {
@@ -29,7 +29,8 @@ impl Random {
         (self.next() % 4001) as f32 / 1000.0 - 2.0
     }
 
-    /// One of many is NaN, infinite, zero, tiny or large, but not so large that products of three of them were too large for f32.
+    /// Sometimes NaN, infinite, zero, tiny or large, but not so large that products of three of them overflow
+    /// f32.
     pub(crate) fn special(&mut self) -> f32 {
         const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, 1e12, -7.25];
         match self.next() % 40 {
@@ -73,7 +74,7 @@ fn numbers_of(x: &HostTensor) -> Vec<f64> {
     wide.read::<f64>().unwrap().to_vec()
 }
 
-/// Equal up to `relative` of a number plus `absolute`; NaN like NaN, and errors like errors.
+/// Equal up to `relative` of a number plus `absolute`; NaN equals NaN, and errors equal errors.
 #[track_caller]
 pub(crate) fn near(
     what: &str,
@@ -87,7 +88,7 @@ pub(crate) fn near(
     };
     assert_eq!((got.dtype(), got.shape()), (want.dtype(), want.shape()), "{what}");
     let numbers = numbers_of(want);
-    // Terms of a sum may be much larger than it: what is near is said by the largest of the results.
+    // Terms of a sum may be much larger than the sum, so the tolerance is relative to the largest result.
     let largest =
         numbers.iter().filter(|want| want.is_finite()).fold(0.0f64, |largest, want| largest.max(want.abs()));
     for (i, (got, want)) in numbers_of(got).into_iter().zip(numbers).enumerate() {
@@ -97,13 +98,13 @@ pub(crate) fn near(
     }
 }
 
-/// Bit by bit the same.
+/// Equal bit by bit.
 #[track_caller]
 fn same(what: &str, got: &Result<HostTensor, TensorError>, want: &Result<HostTensor, TensorError>) {
     near(what, got, want, (0.0, 0.0));
 }
 
-/// `f` on one thread and on two: the results are the same.
+/// Runs `f` on one thread and on two; the results must be the same.
 #[track_caller]
 pub(crate) fn with_threads(
     what: &str,
@@ -133,7 +134,7 @@ fn dims() -> impl Strategy<Value = Vec<usize>> {
     ]
 }
 
-/// Two shapes that mostly broadcast: axes of either are left out or made 1 long.
+/// Two shapes that mostly broadcast: axes of either are omitted or have length 1.
 fn pair() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     (dims(), any::<[u8; 2]>(), 0usize..6, 0usize..6).prop_map(|(dims, ones, cut_a, cut_b)| {
         let side = |ones: u8, cut: usize| {
@@ -292,7 +293,7 @@ proptest! {
         }
     }
 
-    /// What is stored in 16 bits is as good as the reference up to its last bit or two.
+    /// 16-bit floats agree with the reference up to the last bit or two.
     #[test]
     fn halves((a, b) in pair(), seed: u32) {
         for (dtype, limits) in [(DType::F16, (2e-3, 2e-3)), (DType::BF16, (1.6e-2, 1e-2))] {
@@ -373,7 +374,7 @@ struct Case {
     batch: usize,
     plane: (usize, usize),
     filter: (usize, usize),
-    /// Groups, channels of one, out channels of one.
+    /// Groups, channels of a group, out channels of a group.
     channels: (usize, usize, usize),
     attrs: Conv2dAttrs,
 }
@@ -457,7 +458,7 @@ proptest! {
     }
 }
 
-/// A mean that is large beside the deviation, and a variance that is too large for f32.
+/// A mean that is large relative to the deviation, and a variance that overflows f32.
 #[test]
 fn extreme_norms() {
     let (ones, zeros) = (tensor(&[1], &[1.0f32]), tensor(&[1], &[0.0f32]));
@@ -476,7 +477,7 @@ fn extreme_norms() {
     }
 }
 
-/// A window far wider than its image: nobody tries out all of it.
+/// A window far wider than its image: not every tap is visited.
 #[test]
 fn absurd_windows() {
     let wide = 4_000_000_000;
@@ -491,7 +492,7 @@ fn absurd_windows() {
     same("MaxPoolGrad", &with_threads("MaxPoolGrad", |cx| fast::max_pool_grad(&x, &dy, &attrs, cx)), &want);
 }
 
-/// Rows longer than what is summed at a time, and shapes that several threads share.
+/// Rows longer than the parts that are summed separately, and shapes that several threads share.
 #[test]
 fn large_tensors() {
     let x = Random(3).tensor(DType::F32, &[3, 70_001], false);

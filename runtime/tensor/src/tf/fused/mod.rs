@@ -1,18 +1,18 @@
-//! What a compiler makes of several operators: one pass over memory.
+//! Fused operators, created by the compiler: one pass over memory instead of several.
 //!
 //! ```text
-//! MatMul | Conv2D | DepthwiseConv2dNative   with constant weights ──▶ Weights, packed once and kept in a file
-//!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the first cache
+//! MatMul | Conv2D | DepthwiseConv2dNative   with constant weights ──▶ Weights, packed once and stored in a file
+//!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the L1 cache
 //! any elementwise operators                  ──────────────────────▶ Program, a block of each operand at a time
 //! mean, variance, normalization of rows      ──────────────────────▶ layer_norm
 //! products, softmax, products                ──────────────────────▶ attention
 //! ```
 //!
-//! Everything is f32. Results come through the [`Cx`], whose threads do the work. An operand that is given by value is overwritten if it has no
-//! other owner. Bad operands are errors with the shapes in them.
+//! Everything is f32. Results are allocated and computed through the [`Cx`]. An operand that is passed by
+//! value is overwritten if it has no other handles. Bad operands are errors with the shapes in them.
 //!
-//! What is computed is what the operators one by one would give, up to the rounding that `tf::fast` describes; of Winograd's convolutions see
-//! [`Algorithm`].
+//! Results are those of the separate operators, up to the rounding that `tf::fast` describes. For Winograd
+//! convolutions see [`Algorithm`].
 
 mod attention;
 mod chain;
@@ -33,7 +33,8 @@ use crate::matmul::{Epilogue, matmul_packed};
 use crate::simd::{Arithmetic, Function};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
-/// The function that an elementwise operator of one operand is, by TensorFlow's name or, of gelu, by the one that `fused_ops` has for it.
+/// The function of an elementwise operator of one operand, by TensorFlow's name. For gelu it is the name in
+/// `fused_ops`.
 pub fn function(op: &str) -> Option<Function> {
     match op {
         "GeluExact" => Some(Function::Gelu),
@@ -42,31 +43,31 @@ pub fn function(op: &str) -> Option<Function> {
     }
 }
 
-/// The arithmetic that an elementwise operator of two operands is, by TensorFlow's name.
+/// The arithmetic of an elementwise operator of two operands, by TensorFlow's name.
 pub fn arithmetic(op: &str) -> Option<Arithmetic> {
     Binary::named(op).and_then(fast::arithmetic_of)
 }
 
-/// What is done with a product's result: `function(result * scale + bias + residual)`.
+/// The epilogue of a product: `function(result * scale + bias + residual)`.
 ///
-/// A `BatchNorm` of constants is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean * scale`; a compiler that can multiply the weights by
-/// the scale needs no scale here.
+/// A `BatchNorm` with constant vectors is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean
+/// * scale`. A compiler that can multiply the weights by the scale needs no scale here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct After<'a> {
-    /// A vector, a number for each column or out channel.
+    /// A vector with one element per column or out channel.
     pub scale: Option<&'a HostTensor>,
-    /// A vector, a number for each column or out channel.
+    /// A vector with one element per column or out channel.
     pub bias: Option<&'a HostTensor>,
     /// A tensor of the result's shape.
     pub residual: Option<&'a HostTensor>,
-    /// Applied last.
+    /// The function applied last.
     pub function: Function,
 }
 
 type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
 
 impl<'a> After<'a> {
-    /// The three borrowed; the vectors have `n` numbers.
+    /// Borrows the three operands; the vectors must have `n` elements.
     fn read(&self, n: usize, result: &Shape) -> Result<[MaybeNumbers<'a>; 3], TensorError> {
         let vector = Shape::new(&[n])?;
         let read = |what: &'static str, x: Option<&'a HostTensor>, shape: &Shape| {
@@ -85,7 +86,7 @@ fn epilogue<'a>([scale, bias, residual]: &'a [MaybeNumbers<'_>; 3], function: Fu
     Epilogue { scale: scale.as_deref(), bias: bias.as_deref(), residual: residual.as_deref(), function }
 }
 
-/// `MatMul` of a tensor whose last axis is the inner dimension with packed weights: all axes but the last are rows.
+/// `MatMul` with packed weights of a tensor whose last axis is the inner dimension. All other axes are rows.
 pub fn matmul(
     a: &HostTensor,
     weights: &Weights,
@@ -111,7 +112,7 @@ pub fn matmul(
     Ok(out)
 }
 
-/// `Conv2D` with packed filters. NCHW images, and the residual with them, are turned to NHWC and the result back.
+/// `Conv2D` with packed filters. NCHW images and the residual are transposed to NHWC, and the result back.
 pub fn conv2d(
     x: &HostTensor,
     weights: &Weights,
@@ -158,7 +159,7 @@ pub fn depthwise_conv2d(
     })
 }
 
-/// A convolution of NHWC images into a new tensor, whatever their format.
+/// Runs a convolution of NHWC images into a new tensor, transposing NCHW images.
 fn as_nhwc(
     (x, geometry, format): (&HostTensor, &ConvGeometry, ImageFormat),
     after: &After<'_>,
@@ -185,7 +186,8 @@ fn as_nhwc(
     turned(&out, &[0, 3, 1, 2])
 }
 
-/// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, which is as long as the two vectors; in place.
+/// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, whose length is
+/// that of the two vectors; in place.
 pub fn layer_norm(
     x: HostTensor,
     scale: &HostTensor,

@@ -1,4 +1,4 @@
-//! Against the operators one by one, of the reference.
+//! Comparison with the sequence of reference operators.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn numbers(seed: u32, dims: &[usize]) -> HostTensor {
     tensor(dims, &(0..dims.iter().product()).map(|_| numbers.f32()).collect::<Vec<_>>())
 }
 
-/// The plain form of a function that epilogues have.
+/// The reference version of an epilogue's function.
 fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> {
     let unary = |op| reference::unary(op, x, &malloc());
     let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc());
@@ -54,7 +54,7 @@ const FUNCTIONS: [Function; 8] = [
     Function::Gelu,
 ];
 
-/// The steps of an epilogue one by one; vectors of NHWC.
+/// The steps of an epilogue one by one, with vectors along the last axis.
 fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, TensorError> {
     let mut x = product;
     for (op, y) in [(Binary::Mul, after.scale), (Binary::Add, after.bias), (Binary::Add, after.residual)] {
@@ -65,7 +65,7 @@ fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, Ten
     plain(after.function, &x)
 }
 
-/// Which parts an epilogue has.
+/// The epilogue with the selected parts.
 fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<'a> {
     After {
         scale: (which & 1 != 0).then_some(scale),
@@ -75,7 +75,7 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
     }
 }
 
-/// What a file would give back.
+/// The weights after a round trip through their bytes.
 fn kept(weights: &Weights) -> Weights {
     let again = Weights::from_tensor(own(weights.tensor())).unwrap();
     assert_eq!((again.kind(), again.dims()), (weights.kind(), weights.dims()));

@@ -1,14 +1,16 @@
-//! Constant weights as products read them: a tensor of bytes that a file can hold and a map can give back.
+//! Constant weights in packed form: a tensor of bytes that can be stored in a file and mapped.
 //!
 //! ```text
 //! 0    "BFWT"  u32 version (1)  u32 kind  u32 0
-//! 16   u64 x 4 dimensions: of a matrix 1, 1, k, n; of filters height, width, channels, out channels (depthwise: channels, multiplier)
+//! 16   u64 x 4 dimensions: 1, 1, k, n of a matrix; height, width, channels, out channels of filters
+//!      (depthwise: height, width, channels, multiplier)
 //! 48   zeros
 //! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); of depthwise filters the filters
 //! ```
 //!
-//! Header and numbers are little-endian. A tensor of bytes begins at a multiple of 64, and so do the numbers: they are used where they lie. The
-//! layout is the same for every machine; which kernel reads it is decided when it runs.
+//! Header and elements are little-endian. A tensor of bytes begins at a multiple of 64, and so do the
+//! elements: they are used in place. The layout is the same on every machine; the kernel that reads it is
+//! chosen at run time.
 
 use crate::conv::{Conv2d, Patch, Window};
 use crate::error::invalid;
@@ -22,21 +24,21 @@ use std::sync::Arc;
 const OP: &str = "weights";
 const MAGIC: &[u8; 4] = b"BFWT";
 const VERSION: u32 = 1;
-/// The numbers begin here.
+/// The offset of the elements.
 const HEADER: usize = 128;
 
-/// What weights are for.
+/// The kind of packed weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightsKind {
     /// The right matrix of a product.
     Matrix,
     /// The filters of a convolution.
     Filters,
-    /// Filters of 3 by 3, transformed for `F(2x2, 3x3)`.
+    /// 3x3 filters, transformed for `F(2x2, 3x3)`.
     Winograd2,
-    /// Filters of 3 by 3, transformed for `F(4x4, 3x3)`.
+    /// 3x3 filters, transformed for `F(4x4, 3x3)`.
     Winograd4,
-    /// A filter for each channel.
+    /// Depthwise filters.
     Depthwise,
 }
 
@@ -49,7 +51,7 @@ const KINDS: [WeightsKind; 5] = [
 ];
 
 impl WeightsKind {
-    /// The patches that transformed filters are for.
+    /// The Winograd patch of transformed filters.
     pub(super) fn patch(self) -> Option<Patch> {
         match self {
             WeightsKind::Winograd2 => Some(Patch::Two),
@@ -59,20 +61,21 @@ impl WeightsKind {
     }
 }
 
-/// How a convolution is done.
+/// The algorithm of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// As a product of windows and filters.
+    /// The matrix product of windows and filters.
     Direct,
-    /// Winograd's way: fewer multiplications, results up to 1e-4 of the largest one away from the direct ones, and infinities or NaN may reach
-    /// results whose patch they are in. Filters of 3 by 3 with stride and dilation 1 only; a compiler has an attribute to keep
-    /// away from it.
+    /// Winograd's algorithm: fewer multiplications. Results differ from the direct ones by up to 1e-4 of the
+    /// largest, and an infinity or NaN may affect all results of its patch. For 3x3 filters with stride and
+    /// dilation 1 only. A compiler attribute disables it.
     Winograd(Patch),
 }
 
 impl Algorithm {
-    /// The fastest for filters (height, width, channels, out channels) and results of `plane` pixels; measured on AVX-512 with one image, layers of VGG
-    /// and ResNet and some between, as a fraction of the direct way's time:
+    /// The fastest algorithm for filters (height, width, channels, out channels) and results of `plane`
+    /// pixels. Measured on AVX-512 with one image, for layers of VGG and ResNet and sizes between them, as a
+    /// fraction of the direct algorithm's time:
     ///
     /// ```text
     /// pixels            7     8     9     10    14    14    14    14    28    28    28    28    56    56    112
@@ -81,7 +84,8 @@ impl Algorithm {
     /// F(4x4, 3x3)     1.35  0.88  0.95  1.12  0.73  0.75  0.67  0.56  0.62  0.51  0.54  0.43  0.46  0.48  0.48
     /// ```
     ///
-    /// Small images read more filters than they have pixels, and those of Winograd's ways are larger: 16 / 9 and 36 / 9 times.
+    /// For small images, reading the filters dominates, and transformed filters are larger: by 16 / 9 and 36
+    /// / 9.
     pub fn fastest(
         filter: [usize; 4],
         strides: (usize, usize),
@@ -90,7 +94,7 @@ impl Algorithm {
     ) -> Algorithm {
         let [height, width, channels, outs] = filter;
         let fits = (height, width) == (3, 3) && strides == (1, 1) && dilations == (1, 1);
-        // Narrow products and small images lose more by the transformations than they save.
+        // For narrow products and small images the transforms cost more than they save.
         if !fits || channels < 32 || outs < 32 {
             return Algorithm::Direct;
         }
@@ -194,7 +198,8 @@ impl Weights {
         Ok(Weights { kind, dims, bytes })
     }
 
-    /// Weights that were packed before, such as a tensor in a mapped file. Fails if they are none.
+    /// Weights that were packed before, such as a tensor in a mapped file. Fails if the bytes are not packed
+    /// weights.
     pub fn from_tensor(bytes: HostTensor) -> Result<Weights, TensorError> {
         let weights = {
             let from = bytes.read_as::<u8>("weights")?;
@@ -222,7 +227,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// How many numbers there are.
+    /// The number of elements.
     fn count(&self) -> Result<usize, TensorError> {
         let [height, width, channels, outs] = self.dims;
         // A shape's invariant bounds every product of dimensions.
@@ -238,12 +243,12 @@ impl Weights {
         }
     }
 
-    /// The bytes, to be kept.
+    /// The bytes, to be stored.
     pub fn tensor(&self) -> &HostTensor {
         &self.bytes
     }
 
-    /// What they are for.
+    /// The kind of the weights.
     pub fn kind(&self) -> WeightsKind {
         self.kind
     }
@@ -253,7 +258,7 @@ impl Weights {
         self.dims
     }
 
-    /// The dimensions, if these are of one of the kinds.
+    /// The dimensions, if the weights have one of the kinds.
     pub(super) fn expect(&self, op: &'static str, kinds: &[WeightsKind]) -> Result<[usize; 4], TensorError> {
         if kinds.contains(&self.kind) {
             return Ok(self.dims);
@@ -261,12 +266,12 @@ impl Weights {
         invalid(op, format!("weights that were packed as {:?}", self.kind))
     }
 
-    /// The numbers behind the header.
+    /// The elements after the header.
     pub(super) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
         Ok(Stored(self.bytes.read_bytes()?))
     }
 
-    /// The numbers as the panels that they are.
+    /// The elements as panels.
     pub(super) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
         let [height, width, channels, outs] = self.dims;
         let positions = self.kind.patch().map_or(height * width, |patch| patch.reads() * patch.reads());
@@ -281,7 +286,8 @@ impl Deref for Stored<'_> {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        // The address was checked, and the length is a multiple of 4; nothing would be multiplied otherwise.
+        // The address was checked, and the length is a multiple of 4. Otherwise the slice is empty, and the
+        // product fails its length check.
         bytemuck::try_cast_slice(&self.0[HEADER..]).unwrap_or_default()
     }
 }

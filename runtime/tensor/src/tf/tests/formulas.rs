@@ -1,5 +1,5 @@
-//! Operators against formulas of a line or two, over random shapes, values and dtypes: movements by the index of each element, integers by the
-//! machine's own arithmetic, order by what it means.
+//! Comparison with short formulas over random shapes, values and dtypes: movements by the index of each
+//! element, integers by the machine's arithmetic, order by its definition.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn at(dims: &[usize], index: &[usize]) -> i32 {
     dims.iter().zip(index).fold(0, |at, (dim, i)| at * dim + i) as i32
 }
 
-/// Whether a tensor has at each index what the formula says.
+/// Checks that each element of a tensor is the formula of its index.
 #[track_caller]
 fn holds(got: &HostTensor, dims: &[usize], formula: impl Fn(&[usize]) -> i32) {
     assert_eq!(got.shape().dims(), dims);
@@ -33,7 +33,7 @@ fn holds(got: &HostTensor, dims: &[usize], formula: impl Fn(&[usize]) -> i32) {
     }
 }
 
-/// The permutation that sorting random keys gives.
+/// The permutation that sorts random keys.
 fn permutation(keys: &[u8], n: usize) -> Vec<usize> {
     let mut perm: Vec<usize> = (0..n).collect();
     perm.sort_by_key(|&i| keys[i]);
@@ -93,7 +93,7 @@ proptest! {
         let step = if backwards { -step } else { step };
         let range = SliceRange { begin: &[begin], end: &[end], strides: &[step], masks: SliceMasks::default() };
         let got = strided_slice(&counted(&[n]), &range, &malloc()).unwrap();
-        // What Python's documentation says: x[i], x[i + k] ... up to but not including x[j].
+        // The definition in Python's documentation: x[i], x[i + k] ... up to but not including x[j].
         let (low, high) = if backwards { (-1, n as i64 - 1) } else { (0, n as i64) };
         let place = |i: i64| if i < 0 { i + n as i64 } else { i }.clamp(low, high);
         let (mut i, last) = (place(begin), place(end));
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// Integer arithmetic of a dtype is the machine's.
+/// Comparison of a dtype's integer arithmetic with the machine's.
 macro_rules! machine {
     ($($test:ident $ty:ident;)*) => {
         proptest! {$(
@@ -307,7 +307,7 @@ proptest! {
         let x = if x.abs() < 0.01 { 0.5 } else { x };
         let slope = |op, x: f64| (of(op, x + 1e-6) - of(op, x - 1e-6)) / 2e-6;
         let gradient = |op, a: f64, b: f64| binary(op, &tensor(&[], &[a]), &tensor(&[], &[b]), m).unwrap().read::<f64>().unwrap()[0];
-        // TensorFlow's gradients take the operand or the result, in one order or the other.
+        // TensorFlow's gradients take the operand or the result, in either order.
         let by_operand = [
             (Unary::Relu, Binary::ReluGrad), (Unary::Relu6, Binary::Relu6Grad), (Unary::Softplus, Binary::SoftplusGrad),
             (Unary::Softsign, Binary::SoftsignGrad),

@@ -1,7 +1,8 @@
-//! Absurd shapes and attributes: every operator answers with a tensor within the allocator's limit or with an error that says something.
+//! Absurd shapes and attributes: every operator returns a tensor within the allocator's limit or an error
+//! with a message.
 //!
-//! Operands are small or empty with huge other dimensions; numbers come from both ends of their types. That nothing panics, wraps or hangs is the
-//! test; with overflow checks, which test builds have.
+//! Operands are small, or empty with huge other dimensions. Numbers come from both ends of their types. The
+//! test is that nothing panics, overflows (test builds check this) or hangs.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(in crate::tf) fn limited() -> Arc<dyn Allocator> {
     Arc::new(Limited::new(Malloc::shared(), 1 << 20))
 }
 
-/// A small tensor of small numbers; without elements where the shape is too large for one that is small.
+/// A small tensor of small numbers, or an empty one if the shape is too large.
 pub(in crate::tf) fn operand() -> impl Strategy<Value = HostTensor> {
     let dims = prop::collection::vec(prop::sample::select(&DIMS[..]), 0..5);
     (dims, prop::sample::select(&DType::ALL[..]), any::<u64>()).prop_map(|(mut dims, dtype, seed)| {
@@ -64,7 +65,7 @@ fn size() -> impl Strategy<Value = usize> {
     prop::sample::select(&SIZES[..])
 }
 
-/// What an operator answered, whatever it gives.
+/// Checks the result of an operator, a tensor or an error.
 fn answered<T>(op: &str, answer: Result<T, TensorError>) -> Result<(), TestCaseError> {
     if let Err(error) = answer {
         prop_assert!(error.to_string().len() > 10, "{op}: {error}");

@@ -1,4 +1,5 @@
-//! Products, convolutions, lists and training steps against formulas of a line, and gradients against differences.
+//! Products, convolutions, lists and training steps compared with short formulas, and gradients with finite
+//! differences.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
 }
 
-/// Numbers that differ, in [-4, 4].
+/// Distinct numbers in [-4, 4].
 fn counted(n: usize) -> Vec<f64> {
     (0..n).map(|i| (i * 7 % 17) as f64 / 2.0 - 4.0).collect()
 }
@@ -150,7 +151,7 @@ fn convolutions_and_their_gradients() {
         let by_f = conv2d_backprop_filter(&x, f.shape(), &dy, &attrs, m).unwrap();
         let run = |v: &[f64]| conv2d(&x, &tensor(&[2, 3, ci, o], v), &attrs, m).unwrap();
         near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
-        // The other format is the same, turned.
+        // The other format is the same, transposed.
         let other = Conv2dAttrs { format: ImageFormat::Nchw, ..attrs };
         let turned = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
         let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
@@ -222,7 +223,7 @@ fn training_steps_follow_their_formulas() {
     let m = &malloc();
     let s = |x: f64| tensor(&[], &[x]);
     let (var, accum, grad) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]), vector(&[2.0f64, -1.0]));
-    // Clones: the steps leave those that they are made of.
+    // Clones: the steps leave the originals unchanged.
     let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
     apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
     near(&a, &[2.45, -1.0]);
@@ -267,7 +268,7 @@ fn training_steps_follow_their_formulas() {
     near(&accum, &[0.5, 0.0]);
 }
 
-/// Memory is asked for only where the state has other handles, and where it is missing all elements stay.
+/// Memory is allocated only if the state has other handles; if allocation fails, all elements stay.
 #[test]
 fn training_steps_write_in_place() {
     let (m, none) = (&malloc(), &(Arc::new(Limited::new(malloc(), 0)) as Arc<dyn Allocator>));
@@ -289,7 +290,7 @@ fn training_steps_write_in_place() {
     near(&kept, &[2.25, -1.0]);
     near(&accum, &[3.125, -1.5]);
     assert_eq!(address(&var), before[0]);
-    // Two of one buffer.
+    // Two handles of one buffer.
     let (mut a, mut b) = (grad.clone(), grad.clone());
     apply_momentum([&mut a, &mut b], &rate, &grad, &rate, false, m).unwrap();
     near(&b, &[3.0, -1.5]);
@@ -297,8 +298,8 @@ fn training_steps_write_in_place() {
     near(&grad, &[2.0, -1.0]);
 }
 
-/// Adding in place gives the bits of adding, for every dtype. A dtype without sums is refused before anything
-/// is copied.
+/// In-place addition has the same bits as addition, for every dtype. A dtype without sums is refused before
+/// anything is copied.
 #[test]
 fn accumulation_is_addition() {
     let m = &malloc();
@@ -488,7 +489,7 @@ proptest! {
     }
 }
 
-/// The numbers are TensorFlow's.
+/// The expected values are TensorFlow's.
 #[test]
 fn sequences_blocks_and_sorted_segments() {
     let m = &malloc();
@@ -517,7 +518,7 @@ fn sequences_blocks_and_sorted_segments() {
     }
 }
 
-/// The numbers are TensorFlow's.
+/// The expected values are TensorFlow's.
 #[test]
 fn extremes_means_and_casts_at_the_edge() {
     let m = &malloc();

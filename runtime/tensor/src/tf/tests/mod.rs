@@ -1,4 +1,4 @@
-//! Hand-checked values, mostly of TensorFlow's documentation, and properties against formulas of a line.
+//! Hand-checked values, mostly from TensorFlow's documentation, and properties compared with short formulas.
 
 mod formulas;
 pub(super) mod hostile;
@@ -483,7 +483,7 @@ fn pools() {
     );
 }
 
-/// The sum of `weights * f(x)` by each element of x, by differences.
+/// The gradient of the sum of `weights * f(x)` by x, by finite differences.
 pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
     let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
     (0..x.len())

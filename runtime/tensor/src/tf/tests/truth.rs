@@ -1,14 +1,16 @@
-//! Results that TensorFlow itself computed: each file of `testdata/tensorflow` is a graph with its operands and results.
+//! Comparison with results of TensorFlow: each file of `testdata/tensorflow` is a graph with its operands and
+//! results.
 //!
 //! ```text
 //! file := 'tolerance' rtol atol { line }
-//! line := name ':=' literal                                an operand or constant (see `literal`)
+//! line := name ':=' literal                          an operand or constant (see `literal`)
 //!       | name '=' Op { name [':' output] } { key '=' value }
-//!       | 'want' name [':' output] literal                 a result, with the file's tolerance: integers are exact
-//!       | 'fails' name                                     the operator refuses its operands
+//!       | 'want' name [':' output] literal           a result, with the file's tolerance: integers are exact
+//!       | 'fails' name                               the operator refuses its operands
 //! ```
 //!
-//! The tolerances are those that TensorFlow's own results were stored with; ours are computed in f64 and rounded once, theirs in f32.
+//! The tolerances were stored with TensorFlow's results. Ours are computed in f64 and rounded once,
+//! TensorFlow's in f32.
 
 use std::collections::HashMap;
 use std::fs;
@@ -36,7 +38,7 @@ fn every_graph_has_tensorflows_results() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// What is wrong with a file, a line each.
+/// The problems of a file, one per line.
 fn run(text: &str) -> Vec<String> {
     let mut values: HashMap<String, HostTensor> = HashMap::new();
     let mut failed: HashMap<String, String> = HashMap::new();
