@@ -4,9 +4,9 @@
 //! cost column + shapes of operands and results ──▶ Work { flops, bytes }
 //! ```
 //!
-//! An estimate for decisions (what is folded at compile time, what is split over threads), not a measurement: a
-//! multiplication and an addition count 2, a transcendental function counts as much as its vectorized polynomial,
-//! and each operand and result is moved once.
+//! An estimate for decisions (constant folding at compile time, splitting over threads), not a measurement: a
+//! multiplication and an addition count 2, a transcendental function counts as many operations as its
+//! vectorized polynomial, and each operand and result is moved once.
 
 use super::infer::{Node, infer_in};
 use super::row::OpRow;
@@ -19,17 +19,18 @@ use crate::tf::PartialShape;
 pub enum Cost {
     /// No element is touched.
     Free,
-    /// Elements are moved.
+    /// Elements are moved without arithmetic.
     Moves,
-    /// So many operations for each element of the results.
+    /// A number of operations per element of the results.
     PerResult(u32),
-    /// So many operations for each element of the operands.
+    /// A number of operations per element of the operands.
     PerOperand(u32),
-    /// The operations follow from the shapes in a way of their own.
+    /// An operator-specific function of the shapes.
     By(Flops),
 }
 
-/// The number of operations; `None` if it depends on dimensions that are not known. The slice has the shapes of the results.
+/// The number of operations; `None` if it depends on unknown dimensions. The slice has the shapes of the
+/// results.
 pub type Flops = fn(&Node<'_>, &[PartialShape]) -> Result<Option<u64>, TensorError>;
 
 /// The work of one evaluation.
@@ -41,7 +42,8 @@ pub struct Work {
     pub bytes: u64,
 }
 
-/// The work of an operator with these attributes and operands; `None` if a dimension that matters is not known. Numbers that are too large are the largest number.
+/// The work of an operator with these attributes and operands; `None` if it depends on unknown dimensions.
+/// Numbers saturate.
 ///
 /// # Errors
 /// Those of [`super::infer`].
@@ -75,7 +77,7 @@ fn elements(shape: &PartialShape) -> Option<u64> {
     shape.as_slice()?.iter().try_fold(1u64, |n, dim| Some(n.saturating_mul((*dim)? as u64)))
 }
 
-/// The elements of all shapes together.
+/// The total number of elements of the shapes.
 fn total(shapes: &mut dyn Iterator<Item = &PartialShape>) -> Option<u64> {
     let mut sum = 0u64;
     for shape in shapes {
@@ -88,7 +90,7 @@ fn times(n: Option<u64>, by: u32) -> Option<u64> {
     n.map(|n| n.saturating_mul(u64::from(by)))
 }
 
-/// The elements of a shape, each a sum of `terms` products.
+/// The operations for the elements of a shape, each a sum of `terms` products.
 fn products(of: &PartialShape, terms: Option<u64>) -> Option<u64> {
     Some(elements(of)?.saturating_mul(terms?).saturating_mul(2))
 }
@@ -103,7 +105,7 @@ fn product(numbers: &[i64]) -> Option<u64> {
     numbers.iter().try_fold(1u64, |n, &by| Some(n.saturating_mul(u64::try_from(by).ok()?)))
 }
 
-/// Of matrices, with batches or without: a sum as long as the rows of the first.
+/// Matrix products, batched or not: each result is a sum as long as the rows of the first operand.
 pub(super) fn matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let name = ["transpose_a", "adj_x"].into_iter().find(|name| cx.attrs.signature().attr(name).is_some());
     let is_turned = name.map_or(Ok(false), |name| cx.attrs.bool(name))?;
@@ -204,7 +206,7 @@ pub(super) fn packed_depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Resul
     Ok(results.first().and_then(|result| products(result, product(filter.get(..2)?))))
 }
 
-/// A product with weights of the attribute `shape`, whose first axes are `contracted`.
+/// A product with packed weights of shape `shape` (an attribute), whose first axes are contracted.
 pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let (shape, contracted) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
     Ok(results.first().and_then(|result| products(result, product(shape.get(..contracted)?))))
@@ -222,19 +224,19 @@ fn window(cx: &Node<'_>) -> Result<Option<u64>, TensorError> {
     }
 }
 
-/// Each pooled element is computed of a window. The pooled image is the result, or operand 1 of `AvgPoolGrad`.
+/// Each pooled element depends on one window. The pooled image is the result, or operand 1 of `AvgPoolGrad`.
 pub(super) fn pool(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let is_gradient = cx.operands.len() == 2;
     let pooled = if is_gradient { Some(cx.shape(1)?) } else { results.first() };
     Ok(pooled.and_then(elements).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
-/// The gradient of each pooled element, which is one of operand 2, goes to a window.
+/// The gradient of each pooled element (operand 2) is distributed over a window.
 pub(super) fn pool_grad(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(elements(cx.shape(2)?).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
-/// The product of queries and keys, and of the weights and values, for each head.
+/// The products of queries and keys, and of weights and values, for each head.
 pub(super) fn attention(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let [_, a, b, _] = cx.dims::<4>(1)?;
     let keys = if cx.attrs.bool("heads_inside")? { a } else { b };
@@ -244,7 +246,7 @@ pub(super) fn attention(cx: &Node<'_>, results: &[PartialShape]) -> Result<Optio
     Ok(scores.zip(sums).map(|(a, b)| a.saturating_add(b)))
 }
 
-/// Each step for each element of the result.
+/// Every step for every element of the result.
 pub(super) fn elementwise_program(
     cx: &Node<'_>,
     results: &[PartialShape],

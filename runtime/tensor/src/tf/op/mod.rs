@@ -1,4 +1,4 @@
-//! TensorFlow's operators: one row each, and everything that is asked of a row.
+//! TensorFlow's operators: one row each, and the queries on a row.
 //!
 //! ```text
 //! OpRow ──signature──▶ operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs: those of a node
@@ -8,9 +8,9 @@
 //!   └──class, traits, effect, layout, ... ──▶ importer, passes, memory planner, kernels, documentation
 //! ```
 //!
-//! [`OpRow::prepare`] decodes attributes once; the function reads operands only. [`OpRow::prepare_owned`] is for
-//! kernels: operands are given to the function, which may overwrite one that has no other owner, and so are the
-//! caller's threads.
+//! [`OpRow::prepare`] decodes attributes once; the function reads operands only. [`OpRow::prepare_owned`] is
+//! for kernels: the function takes its operands by value and may overwrite one without other handles; it also
+//! takes the execution context.
 //!
 //! Functions are pure and of dense tensors. Control flow, variables, lists, stacks and strings have rows too;
 //! their kernels belong to the runtime, or the compiler lowers them.
@@ -48,25 +48,26 @@ use crate::mem::Allocator;
 use crate::tf::fast::Cx;
 use crate::{HostTensor, TensorError};
 
-/// The results of an operator; mostly one.
+/// The results of an operator; usually one.
 pub type Results = SmallVec<[HostTensor; 1]>;
 
 /// An operator with its attributes: a function of its operands.
 pub type Eval =
     Box<dyn Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<Results, TensorError> + Send + Sync>;
 
-/// Operands given away; a caller that needs one afterwards gives a clone.
+/// Operands passed by value; a caller that needs one later passes a clone.
 pub type Operands = SmallVec<[HostTensor; 4]>;
 
-/// An operator with its attributes: a function that its operands are given to. One with no other owner may become the
-/// result; the caller's threads do the work.
+/// An operator with decoded attributes: a function of owned operands and the execution context. An operand
+/// without other handles may become the result.
 pub type OwnedEval = Box<dyn Fn(Operands, &Cx<'_>) -> Result<Results, TensorError> + Send + Sync>;
 
 /// An operator with its attributes decoded, or the error of an attribute.
 pub type Made = Result<OwnedEval, TensorError>;
 
 impl OpRow {
-    /// The function of the operator with these attributes; `None` if it is no function of dense tensors.
+    /// The function of the operator with these attributes; `None` for operators that are not functions of
+    /// dense tensors.
     ///
     /// # Errors
     /// If an attribute is missing, of the wrong kind or refused.
@@ -79,10 +80,10 @@ impl OpRow {
         }))
     }
 
-    /// [`OpRow::prepare`] for callers that give operands away and have threads.
+    /// [`OpRow::prepare`] for callers with owned operands and an execution context.
     ///
     /// # Errors
-    /// As of [`OpRow::prepare`].
+    /// Those of [`OpRow::prepare`].
     pub fn prepare_owned(&self, attrs: &dyn Attrs) -> Result<Option<OwnedEval>, TensorError> {
         let attrs = &Attributes::new(self.signature(), attrs);
         match (self.cpu(), self.class()) {
@@ -100,11 +101,11 @@ impl OpRow {
         infer::infer(self, attrs, operands)
     }
 
-    /// The work of one evaluation with these attributes and operands; `None` if a dimension that matters is not
-    /// known.
+    /// The work of one evaluation with these attributes and operands; `None` if it depends on unknown
+    /// dimensions.
     ///
     /// # Errors
-    /// As of [`OpRow::infer`].
+    /// Those of [`OpRow::infer`].
     pub fn work(&self, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Option<Work>, TensorError> {
         cost::work(self, attrs, operands)
     }

@@ -1,4 +1,4 @@
-//! Operators that move elements, or take and put them by index.
+//! Operators that move elements, or gather and scatter them by index.
 
 use super::{count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
@@ -361,7 +361,8 @@ fn element_in(
     }
 }
 
-/// Whether diagonals above and below the main one are at the left of their rows; always, before there was an attribute for it.
+/// True for left-aligned diagonals above and below the main one; always true for versions without the
+/// attribute.
 fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
     if attrs.signature().attr("align").is_none() {
         return Ok((true, true));
@@ -377,7 +378,7 @@ fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
     )
 }
 
-/// The diagonals in an operand: one, or the lowest and the highest.
+/// The band in an operand: one diagonal, or the lowest and the highest.
 fn band_in(
     op: &'static str,
     k: &HostTensor,
@@ -394,7 +395,7 @@ fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
     of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
 }
 
-/// The paddings in an operand: a row of two for each axis.
+/// The paddings in an operand: a row of two per axis.
 fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
     match x.shape().dims() {
         [_, 2] => {

@@ -1,7 +1,7 @@
-//! Grappler's fusions: a product or convolution, and what is done with its result, composed of the operators that they stand for.
+//! Grappler's fusions: a product or convolution with an epilogue, composed of the separate operators.
 //!
 //! ```text
-//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes the operands that it needs, in order
+//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes its operands, in order
 //! ```
 
 use super::layers::{conv, transposed};
@@ -33,7 +33,7 @@ pub(in crate::tf::op) fn fused_depthwise_conv2d_native(attrs: &Attributes<'_>) -
     fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
 }
 
-/// What is done with the result.
+/// A step of the epilogue.
 #[derive(Clone, Copy)]
 enum FusedOp {
     Bias(ImageFormat),
@@ -74,7 +74,7 @@ impl FusedOp {
         }
     }
 
-    /// The arguments are as many as [`FusedOp::n_args`] says.
+    /// Applies the step; `args` has [`FusedOp::n_args`] elements.
     fn apply(self, x: HostTensor, args: &[HostTensor], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         match (self, args) {
             (FusedOp::Bias(format), [bias]) => fast::bias_add(x, bias, format, cx),

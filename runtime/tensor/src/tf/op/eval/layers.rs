@@ -23,7 +23,7 @@ pub(in crate::tf::op) fn batch_matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (turn("adj_x")?, turn("adj_y")?);
     let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
     owning(attrs, move |[a, b], cx| match to {
-        // Products of 8 bits are summed in the result's type, which is wider.
+        // Products of 8-bit integers are summed in the result's type, which is wider.
         Some(to) if to != a.dtype() => {
             fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
         }
@@ -217,7 +217,7 @@ pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, T
     attrs.word("data_format", &[("NHWC", ImageFormat::Nhwc), ("NCHW", ImageFormat::Nchw)])
 }
 
-/// Height and width of a list with a number per axis; those of batch and channels are 1.
+/// Height and width of a list with one number per axis; those of batch and channels are 1.
 pub(in crate::tf::op) fn plane(
     op: &'static str,
     what: &str,
@@ -236,7 +236,7 @@ pub(in crate::tf::op) fn plane(
     }
 }
 
-/// The padding, with `explicit_paddings` where the operator has some: a pair per axis.
+/// The padding, with `explicit_paddings` if the operator has the attribute: a pair per axis.
 pub(in crate::tf::op) fn padding(
     attrs: &Attributes<'_>,
     format: ImageFormat,
@@ -268,7 +268,7 @@ pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, Ten
     })
 }
 
-/// The shape of the images that were convolved: `input_sizes` has all of it, or height and width alone.
+/// The shape of the convolved images: `input_sizes` is the whole shape, or height and width alone.
 fn image_shape(
     sizes: &HostTensor,
     filter: &HostTensor,
@@ -299,7 +299,7 @@ pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2dAttrs, 
     })
 }
 
-/// A pooling whose windows are operands.
+/// A pooling whose window sizes and strides are operands.
 fn operand_windows(
     attrs: &Attributes<'_>,
 ) -> Result<
@@ -328,7 +328,8 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is empty, as on TensorFlow's CPU.
+/// All results of a `FusedBatchNorm`; for inference the moments are those of the operands. The third reserve
+/// space is empty, as on TensorFlow's CPU.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,

@@ -1,4 +1,4 @@
-//! Reductions, reshapes, and tensors made of shapes, positions and indices.
+//! Reductions, reshapes, and tensors created from shapes, positions and indices.
 
 use super::rules::same;
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product, sum};
@@ -228,7 +228,7 @@ pub(in crate::tf::op) fn diag_part(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(&PartialShape::new(left.to_vec()), &PartialShape::new(right.to_vec()))?])
 }
 
-/// The dimensions with one more at `at`.
+/// The dimensions with one inserted at `at`.
 pub(super) fn with(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     let mut dims = dims.to_vec();
     dims.insert(at.min(dims.len()), dim);
@@ -240,7 +240,7 @@ pub(super) fn without(dims: &[Dim], at: usize) -> PartialShape {
     PartialShape::new(dims.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect())
 }
 
-/// For each axis, whether it is named.
+/// A mask of the listed axes.
 fn axis_set(cx: &Node<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorError> {
     let mut set = vec![false; rank];
     for &axis in axes {
@@ -295,7 +295,7 @@ pub(in crate::tf::op) fn sorted_segment(cx: &Node<'_>) -> Shapes {
     Ok(vec![dims.map_or(PartialShape::unknown(), |dims| with(&dims[1..], 0, rows))])
 }
 
-/// The number of all elements.
+/// The total number of elements.
 fn count(dims: &[Dim]) -> Result<Dim, TensorError> {
     dims.iter().try_fold(Some(1), |n, &dim| product(n, dim))
 }
@@ -399,7 +399,7 @@ pub(in crate::tf::op) fn matrix_diag(cx: &Node<'_>) -> Shapes {
     Ok(vec![last.unwrap_or(PartialShape::unknown())])
 }
 
-/// The diagonals that operand 1 says, if it is constant.
+/// The band in operand 1, if it is constant.
 fn band(cx: &Node<'_>) -> Result<Option<Band>, TensorError> {
     match cx.ints(1)?.as_deref() {
         Some(&[lower, .., upper] | &[lower @ upper]) => Ok(Some(Band { lower, upper, ..Band::MAIN })),
@@ -439,7 +439,8 @@ pub(in crate::tf::op) fn diagonals(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// Batches and space that change places in blocks: what becomes of the batch for each size, and of each axis with its size and what is added or cut off.
+/// Common rule of `SpaceToBatchND` and `BatchToSpaceND`: `batch` maps the batch dimension for each block
+/// size; `axis` maps each axis with its block size and its padding or cropping.
 fn batched(
     cx: &Node<'_>,
     batch: impl Fn(Dim, usize) -> Result<Dim, TensorError>,

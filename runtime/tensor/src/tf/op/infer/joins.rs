@@ -100,12 +100,12 @@ pub(in crate::tf::op) fn depth_to_space(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![n, product(h, Some(block))?, product(w, Some(block))?, depth])])
 }
 
-/// Of the same rank, and nothing else.
+/// A shape of the same rank with unknown dimensions.
 fn ranked(shape: &PartialShape) -> PartialShape {
     shape.rank().map_or(PartialShape::unknown(), PartialShape::of_rank)
 }
 
-/// The dimensions with another one at `at`.
+/// The dimensions with that at `at` replaced.
 fn replaced(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     let mut dims = dims.to_vec();
     dims[at] = dim;
@@ -148,12 +148,12 @@ pub(in crate::tf::op) fn split_v(cx: &Node<'_>) -> Shapes {
     Ok(known.iter().map(|size| replaced(dims, at, size.or(rest))).collect())
 }
 
-/// How much less than the axis a reflection may add.
+/// The length of the axis minus the largest mirror padding.
 fn mirrored(cx: &Node<'_>) -> Result<usize, TensorError> {
     cx.attrs.word("mode", &[("REFLECT", 1), ("SYMMETRIC", 0)])
 }
 
-/// `short` is how much less than the axis may be added, or the largest number if that does not matter.
+/// `short` is the length of an axis minus its largest padding, or `usize::MAX` for unlimited padding.
 fn pad(cx: &Node<'_>, short: usize) -> Shapes {
     padded(cx, |cx, dim, before, after| {
         if let Some(dim) = dim

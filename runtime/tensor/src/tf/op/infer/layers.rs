@@ -70,7 +70,7 @@ pub(in crate::tf::op) fn conv2d(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
     let [_, _, from, to] = filter;
     let shape = convolved(cx, &attrs, filter, |cx, channels| {
-        // As many groups as the channels of a group fit.
+        // The number of groups is the number of channels divided by a group's channels.
         if let (Some(channels), Some(from)) = (channels, from) {
             let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
             if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
@@ -192,7 +192,7 @@ pub(in crate::tf::op) fn batch_norm_grad(cx: &Node<'_>) -> Shapes {
     Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
 }
 
-/// The `N` dimensions that an attribute has.
+/// The `N` dimensions in an attribute.
 fn known<const N: usize>(cx: &Node<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
     let given = cx.attrs.ints(attr)?;
     let dims: Option<Vec<Dim>> = given.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
@@ -206,7 +206,7 @@ fn turned([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
     if turn { [cols, rows] } else { [rows, cols] }
 }
 
-/// The shape of images whose channels have biases.
+/// The shape of images, checked against a bias.
 fn biased(
     cx: &Node<'_>,
     x: &PartialShape,
@@ -223,7 +223,7 @@ fn biased(
     Ok(PartialShape::new(dims))
 }
 
-/// The shape of a product or convolution after what an operator that is a fusion does with it.
+/// The shape after the epilogue of a fused product or convolution.
 fn finished(cx: &Node<'_>, mut shape: PartialShape, format: ImageFormat) -> Shapes {
     if cx.attrs.signature().attr("fused_ops").is_none() {
         return Ok(vec![shape]);
@@ -263,7 +263,7 @@ fn image(format: ImageFormat, batch: Dim, [height, width]: [Dim; 2], channels: D
     })
 }
 
-/// How many windows there are down and across.
+/// The numbers of windows down and across.
 fn windows(
     cx: &Node<'_>,
     plane: [Dim; 2],
@@ -279,7 +279,7 @@ fn windows(
     let (strides, dilations) = ([strides.0, strides.1], [dilations.0, dilations.1]);
     let mut counts = [None, None];
     for i in 0..2 {
-        // The size of a window does not matter for SAME.
+        // SAME does not depend on the window size.
         let size = if padding == Padding::Same { size[i].or(Some(1)) } else { size[i] };
         if let (Some(length), Some(size)) = (plane[i], size) {
             let same = padding == Padding::Same;
@@ -301,7 +301,7 @@ fn convolved(
     Ok(image(attrs.format, batch, counts, channels(cx, from)?))
 }
 
-/// Height and width of windows, and from window to window.
+/// Height and width of windows, and the strides.
 type WindowsOf = ((usize, usize), (usize, usize));
 
 fn pooled(cx: &Node<'_>, format: ImageFormat, padding: Padding, known: Option<WindowsOf>) -> Shapes {
@@ -313,7 +313,7 @@ fn pooled(cx: &Node<'_>, format: ImageFormat, padding: Padding, known: Option<Wi
     Ok(vec![image(format, batch, counts, channels)])
 }
 
-/// The shape of images and the length of vectors with a number per channel.
+/// The shape of images and the length of vectors with one number per channel.
 fn normalized(cx: &Node<'_>, x: usize, vectors: &[usize]) -> Result<(PartialShape, Dim), TensorError> {
     let format = format(&cx.attrs)?;
     let (batch, plane, mut channels) = images(cx, x, format)?;

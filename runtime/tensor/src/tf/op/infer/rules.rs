@@ -1,4 +1,4 @@
-//! The rules that operators of several families share.
+//! Shape rules shared by several families of operators.
 
 use super::{Node, PartialShape, Shapes, broadcast};
 
@@ -64,7 +64,7 @@ pub fn broadcasting(cx: &Node<'_>) -> Shapes {
     }
 }
 
-/// `Equal` and `NotEqual` may be told to answer with a scalar where shapes do not broadcast.
+/// `Equal` and `NotEqual`: an attribute selects a scalar result for shapes that do not broadcast.
 pub(in crate::tf::op) fn comparison(cx: &Node<'_>) -> Shapes {
     let can_be_lenient = cx.attrs.signature().attr("incompatible_shape_error").is_some();
     if !can_be_lenient || cx.attrs.bool("incompatible_shape_error")? {
@@ -78,16 +78,16 @@ pub(in crate::tf::op) fn comparison(cx: &Node<'_>) -> Shapes {
     Ok(vec![shape])
 }
 
-/// The shape that all operands have.
+/// The shape that merges those of all operands.
 ///
 /// # Errors
-/// If there is none.
+/// If they differ.
 pub fn all_merged(cx: &Node<'_>) -> Shapes {
     let all = cx.operands.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &x.shape))?;
     Ok(vec![all])
 }
 
-/// Larger elements take a last axis away, smaller ones add one.
+/// `Bitcast`: larger elements remove a last axis, smaller ones add one.
 pub(in crate::tf::op) fn bitcast(cx: &Node<'_>) -> Shapes {
     let to = cx.attrs.dtype("type")?.size();
     let Some(from) = cx.operand(0)?.ty.dtype().map(|dtype| dtype.size()) else { return same(cx) };

@@ -1,4 +1,4 @@
-//! Slices: what is known of the length of each axis.
+//! Slices: the known length of each axis.
 
 use super::rules::same;
 use super::{Node, PartialShape, Shapes};
@@ -55,7 +55,7 @@ pub(in crate::tf::op) fn slice(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// The shape of a strided slice of `shape`, whose lists are operands 1 to 3.
+/// The shape of a strided slice of `shape`; operands 1 to 3 are the lists.
 fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorError> {
     let lists = [cx.ints(1)?, cx.ints(2)?, cx.ints(3)?];
     let mut n = None;
@@ -104,7 +104,8 @@ fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorEr
     Ok(PartialShape::new(sliced))
 }
 
-/// How many positions of an axis are taken, from `begin` (or the first) to before `end` (or the last); as `crate::tf`'s `plan` counts them.
+/// The number of positions taken from an axis, from `begin` (or the first) to before `end` (or the last);
+/// counted as in `plan` of `crate::tf`.
 fn length(dim: usize, begin: Option<i64>, end: Option<i64>, stride: i64) -> usize {
     let len = dim as i128;
     let (low, high) = if stride > 0 { (0, len) } else { (-1, len - 1) };

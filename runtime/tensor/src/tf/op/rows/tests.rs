@@ -1,4 +1,4 @@
-//! What every row must say, and the meaning of signatures.
+//! Requirements on every row, and the meaning of signatures.
 
 use super::*;
 use crate::tf::PartialShape;
