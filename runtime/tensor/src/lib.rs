@@ -1,9 +1,9 @@
 //! Host tensors and their mathematics.
 //!
 //! ```text
-//! DType + Shape + Buffer = HostTensor ──read/write──▶ typed slices ──▶ math (slices) ◀── reference (slices, the oracle)
+//! DType + Shape + Buffer = HostTensor ──read/write──▶ slices ──▶ math (slices) ◀── reference (slices, oracle)
 //!                              ▲  │                                      ▲
-//!            npy, literal ─────┘  └──▶ print, compare                    └── ops (tensors: checks, borrows, in place)
+//!            npy, literal ─────┘  └──▶ print, compare              └── ops (tensors: checks, borrows)
 //! ```
 //!
 //! * [`HostTensor`] is a handle: clones share the bytes. Access is borrowed at run time; a conflict is an

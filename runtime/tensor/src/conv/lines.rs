@@ -1,8 +1,8 @@
 //! Convolution for filters that fit into the L2 cache.
 //!
 //! ```text
-//! line of the image ─▶ the slices of neighbouring windows in it, one row of a tile each: filter width * channels      (laid out once)
-//! line of results    = sum over the filter's rows of (slices of an image line) * (row of the filter)                 (a segment each)
+//! line of the image ─▶ its slice of each window, filter width * channels: a row of a tile       (laid out once)
+//! line of results    = sum over the filter's rows of (slices of an image line) * (row of the filter)
 //! ```
 //!
 //! Results are computed from top to bottom, so the slices laid out for an image line are reused by the next

@@ -1,9 +1,9 @@
 //! Convolution for images of few channels: vectorized over windows.
 //!
 //! ```text
-//! band of an image ─▶ a plane per channel and per remainder of line and column by the stride, padding included      (laid out once)
-//! element (i, j, c) of the window at (y, x) = plane[y + i', x + j'], thus `offset of (i, j, c)` + `y * width + x`
-//! neighbouring windows of a band, line after line = sum over (i, j, c) of a register of a plane * weight            (simd::planes)
+//! band of an image ─▶ a plane per channel and per remainder of line and column by the stride   (laid out once)
+//! element (i, j, c) of the window at (y, x) = plane[y + i', x + j']: `offset of (i, j, c)` + `y * width + x`
+//! results of neighbouring windows = sum over (i, j, c) of a register of a plane * weight      (simd::planes)
 //! ```
 //!
 //! Windows that straddle two lines are computed and discarded. An image's elements are laid out once instead

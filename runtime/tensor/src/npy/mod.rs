@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 93 'N' 'U' 'M' 'P' 'Y'  major minor  header length (u16 in version 1, u32 in 2 and 3)  header  elements
-//! header = a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (360, 64), } and blanks up to a multiple of 64, then '\n'
+//! header = a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (360, 64), },
+//!          blanks up to a multiple of 64, then '\n'
 //! ```
 //!
 //! The reader accepts versions 1 to 3, either byte order, C and Fortran order, booleans, integers, f16, f32,

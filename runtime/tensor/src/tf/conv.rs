@@ -1,7 +1,8 @@
 //! Grouped convolutions and their gradients. A depthwise convolution has one group per channel.
 //!
 //! ```text
-//! out[n, y, x, o]    = sum over i, j, c of in[n, y*stride + i*dilation - pad, ..., group(o) + c] * filter[i, j, c, o]
+//! out[n, y, x, o]    = sum over i, j, c of
+//!                      in[n, y*stride + i*dilation - pad, ..., group(o) + c] * filter[i, j, c, o]
 //! by_input[n, y, x]  = the same products, summed over the windows that contain the pixel
 //! by_filter[i, j, c] = the same products, summed over all windows
 //! ```

@@ -6,10 +6,12 @@
 //! that have a faster version. [`fused`] has the compiler's fused operators, [`op`] all operators by name.
 //!
 //! ```text
-//! numeric (kinds of numbers) ──▶ unary, binary, complex (tables)  walk (offset maps) ──▶ movement, joins, slices, pads
-//!                           ├──▶ reduce, order, segment          shapes, create, diagonal, index (index tensors)
-//!                           └──▶ product ──▶ einsum              window (images) ──▶ conv, pool
-//! real (floats in f64) ──▶ softmax, norm, train                  list (lists of tensors), partial (partial shapes)
+//! numeric (kinds of numbers) ─┬─▶ unary, binary, complex (tables)
+//!                             ├─▶ reduce, order, segment
+//!                             └─▶ product ──▶ einsum
+//! real (floats in f64) ──▶ softmax, norm, train         window (images) ──▶ conv, pool
+//! walk (offset maps) ──▶ movement, joins, slices, pads
+//! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! The fast versions of TensorFlow's operators.
 //!
 //! ```text
-//! tf::name(&x, .., allocator) ─▶ fast::name(x, .., cx) ─┬─▶ a loop of simd, matmul, conv     for supported dtypes and shapes
-//!                                                        └─▶ reference::name(&x, ..)         for all others
+//! tf::name(&x, .., allocator) ─▶ fast::name(x, .., cx) ─┬─▶ simd, matmul, conv     if the dtype is supported
+//!                                                        └─▶ reference::name(&x, ..)        otherwise
 //! ```
 //!
 //! A [`Cx`] has the allocator for results and the threads. Operands that may become the result are taken by

@@ -1,7 +1,7 @@
 //! Contractions of f32 and f64 as matrix products with arbitrary strides, without transposition.
 //!
 //! ```text
-//! axes of the result  in a only: rows     in b only: columns     in both: batch axes, one product for each position
+//! axes of the result  in a only: rows     in b only: columns     in both: batches of products
 //! axes summed over    in both: the inner dimension
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Attention: `Softmax(q k^T * scale + mask) v`, head by head.
 //!
 //! ```text
-//! for each batch and head (parallel)     scores = q k^T      scores * scale + mask, softmax      result = scores v
+//! for each batch and head (parallel)   scores = q k^T   scores * scale + mask, softmax   result = scores v
 //! ```
 //!
 //! Each thread holds the scores of one head only. The operands are read in place; the heads may be either of

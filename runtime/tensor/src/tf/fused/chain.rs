@@ -2,7 +2,8 @@
 //! the L1 cache, and the result is written.
 //!
 //! ```text
-//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)      x as large as the result, scale a number, bias a row
+//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)
+//! x has the result's shape, scale is a number, bias a row
 //!
 //! for each block (parallel)
 //!   bias's elements for the block ─▶ a register     x: read in place        scale: one number

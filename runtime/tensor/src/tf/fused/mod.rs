@@ -1,11 +1,11 @@
 //! Fused operators, created by the compiler: one pass over memory instead of several.
 //!
 //! ```text
-//! MatMul | Conv2D | DepthwiseConv2dNative   with constant weights ──▶ Weights, packed once and stored in a file
-//!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the L1 cache
-//! any elementwise operators                  ──────────────────────▶ Program, a block of each operand at a time
-//! mean, variance, normalization of rows      ──────────────────────▶ layer_norm
-//! products, softmax, products                ──────────────────────▶ attention
+//! MatMul | Conv2D | DepthwiseConv2dNative, constant weights ──▶ Weights, packed once and stored in a file
+//!   + BatchNorm, BiasAdd, Add, Relu ...    ──────────────────▶ After, applied while a tile is in the L1 cache
+//! any elementwise operators              ──────────────────▶ Program, a block of each operand at a time
+//! mean, variance, normalization of rows  ──────────────────▶ layer_norm
+//! products, softmax, products            ──────────────────▶ attention
 //! ```
 //!
 //! Everything is f32. Results are allocated and computed through the [`Cx`]. An operand that is passed by

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! IR attributes, BEF attributes ──▶ trait Attrs ──┐
-//! row's signature ────────────────▶ Signature ────┴─▶ Attributes: a value, or an error with operator and attribute
+//! row's signature ────────────────▶ Signature ────┴─▶ Attributes: a value, or an error that names both
 //! ```
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! TensorFlow's operators: one row each, and the queries on a row.
 //!
 //! ```text
-//! OpRow ──signature──▶ operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs: those of a node
+//! OpRow ──signature──▶ operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs of a node
 //!   ├──infer────▶ types and shapes of results, as far as they are known
 //!   ├──prepare──▶ Eval: attributes decoded, a function of operands
 //!   ├──work─────▶ operations and bytes
