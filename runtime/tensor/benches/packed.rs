@@ -318,11 +318,11 @@ fn elementwise(_peak: f64) -> Result<(), TensorError> {
         println!("softmax of {n} columns: {:.2} Gelem/s", 16.384e-6 / time);
     }
     // 4 MB, larger than the L2 cache: bytes read and written.
-    let (mut x, row, mut turned) = (numbers(1 << 20), numbers(1024), vec![0.0; 1 << 20]);
+    let (mut x, row, mut transposed) = (numbers(1 << 20), numbers(1024), vec![0.0; 1 << 20]);
     let moved = 8e-9 * x.len() as f64;
     let add = best(|| Isa::detect().arithmetic(Arithmetic::Add, Over::Left, black_box(&mut x), &row));
     let relu = best(|| Isa::detect().map(Function::Relu, black_box(&mut x)));
-    let transpose = best(|| math::transpose((1024, 1024), black_box(&x), &mut turned));
+    let transpose = best(|| math::transpose((1024, 1024), black_box(&x), &mut transposed));
     println!(
         "add a row {:.1} GB/s, relu {:.1}, transpose {:.1}",
         moved / add,

@@ -1,8 +1,8 @@
 //! Host tensors and their mathematics.
 //!
 //! ```text
-//! DType + Shape + Buffer = HostTensor ──read/write──▶ slices ──▶ math (slices) ◀── reference (slices, oracle)
-//!                              ▲  │                                      ▲
+//! DType + Shape + Buffer = HostTensor ──read/write──▶ slices ──▶ math (slices) ◀── reference (oracle)
+//!                              ▲  │                                ▲
 //!            npy, literal ─────┘  └──▶ print, compare              └── ops (tensors: checks, borrows)
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Convolution for filters that fit into the L2 cache.
 //!
 //! ```text
-//! line of the image ─▶ its slice of each window, filter width * channels: a row of a tile       (laid out once)
+//! line of the image ─▶ its slice of each window, filter width * channels: a row of a tile   (laid out once)
 //! line of results    = sum over the filter's rows of (slices of an image line) * (row of the filter)
 //! ```
 //!

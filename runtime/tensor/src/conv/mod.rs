@@ -1,7 +1,7 @@
 //! Convolution of NHWC images with constant filters: an implicit matrix product (im2col without the matrix).
 //!
 //! ```text
-//! row i of a   = the window of output pixel i (batch, y, x): height * width * channels elements, 0 in the padding
+//! row i of a   = window of output pixel i (batch, y, x): height * width * channels elements, padding is 0
 //! b            = the filters in HWIO: (height * width * channels) by out channels, packed
 //! out          = f(a * b + bias + residual), NHWC
 //! ```

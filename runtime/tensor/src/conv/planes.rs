@@ -1,7 +1,7 @@
 //! Convolution for images of few channels: vectorized over windows.
 //!
 //! ```text
-//! band of an image ─▶ a plane per channel and per remainder of line and column by the stride   (laid out once)
+//! band of an image ─▶ a plane per channel and per remainder of line and column by the stride (laid out once)
 //! element (i, j, c) of the window at (y, x) = plane[y + i', x + j']: `offset of (i, j, c)` + `y * width + x`
 //! results of neighbouring windows = sum over (i, j, c) of a register of a plane * weight      (simd::planes)
 //! ```

@@ -1,7 +1,7 @@
 //! Winograd convolution for 3x3 filters of stride 1: 2.25 or 4 times fewer multiplications.
 //!
 //! ```text
-//! image ──Bt d B──▶ V: a matrix of patches by channels for each of T * T positions  (a band of rows at a time)
+//! image ──Bt d B──▶ V: a matrix of patches by channels for each of T * T positions  (a band at a time)
 //! filters ─G g Gt─▶ U: channels by out channels for each position, packed ahead of time
 //! M = V * U, position by position ──At m A──▶ N by N pixels per patch ─▶ bias, residual, function
 //! ```

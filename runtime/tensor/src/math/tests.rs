@@ -102,14 +102,14 @@ proptest! {
     #[test]
     fn transpose(rows in 0usize..140, cols in 0usize..140) {
         let x: Vec<usize> = (0..rows * cols).collect();
-        let (mut turned, mut back) = (vec![0; x.len()], vec![0; x.len()]);
-        math::transpose((rows, cols), &x, &mut turned);
+        let (mut transposed, mut back) = (vec![0; x.len()], vec![0; x.len()]);
+        math::transpose((rows, cols), &x, &mut transposed);
         for i in 0..rows {
             for j in 0..cols {
-                prop_assert_eq!(turned[j * rows + i], x[i * cols + j]);
+                prop_assert_eq!(transposed[j * rows + i], x[i * cols + j]);
             }
         }
-        math::transpose((cols, rows), &turned, &mut back);
+        math::transpose((cols, rows), &transposed, &mut back);
         prop_assert_eq!(back, x);
     }
 

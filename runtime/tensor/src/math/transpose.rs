@@ -31,20 +31,20 @@ pub fn transpose<T: Copy>((rows, cols): (usize, usize), x: &[T], out: &mut [T]) 
 /// If the part reaches outside of a slice.
 pub(crate) fn transpose_part<T: Copy>(size: (usize, usize), x: (&[T], usize), out: (&mut [T], usize)) {
     if size.0.min(size.1) < BLOCK {
-        turn::<T, TILE>(size, x, out);
+        transpose_blocks::<T, TILE>(size, x, out);
     } else {
-        turn::<T, BLOCK>(size, x, out);
+        transpose_blocks::<T, BLOCK>(size, x, out);
     }
 }
 
 /// Transposes squares of `SIDE` elements.
-fn turn<T: Copy, const SIDE: usize>(
+fn transpose_blocks<T: Copy, const SIDE: usize>(
     (rows, cols): (usize, usize),
     (x, x_step): (&[T], usize),
     (out, out_step): (&mut [T], usize),
 ) {
     let Some(&first) = x.first() else { return };
-    let mut turned = [[first; SIDE]; SIDE];
+    let mut transposed = [[first; SIDE]; SIDE];
     for top in (0..rows).step_by(SIDE) {
         for left in (0..cols).step_by(SIDE) {
             let (height, width) = (SIDE.min(rows - top), SIDE.min(cols - left));
@@ -57,15 +57,15 @@ fn turn<T: Copy, const SIDE: usize>(
                 }
                 let row = &x[(top + i) * x_step + left..][..width];
                 match row.first_chunk::<SIDE>() {
-                    Some(row) => (0..SIDE).for_each(|j| turned[j][i] = row[j]),
-                    None => (0..width).for_each(|j| turned[j][i] = row[j]),
+                    Some(row) => (0..SIDE).for_each(|j| transposed[j][i] = row[j]),
+                    None => (0..width).for_each(|j| transposed[j][i] = row[j]),
                 }
             }
-            for (j, turned) in turned[..width].iter().enumerate() {
+            for (j, transposed) in transposed[..width].iter().enumerate() {
                 let to = &mut out[(left + j) * out_step + top..][..height];
                 match to.first_chunk_mut::<SIDE>() {
-                    Some(to) => *to = *turned,
-                    None => to.copy_from_slice(&turned[..height]),
+                    Some(to) => *to = *transposed,
+                    None => to.copy_from_slice(&transposed[..height]),
                 }
             }
         }

@@ -29,14 +29,14 @@ pub(super) type PlaneSums = [[f32; ACROSS]; PANEL];
 pub(crate) struct Block {
     pub(super) sums: PlaneSums,
     /// Four out channels of each window.
-    turned: [[[f32; 4]; ACROSS]; PANEL / 4],
+    transposed: [[[f32; 4]; ACROSS]; PANEL / 4],
 }
 
 impl Block {
     /// Copies `outs` out channels of some windows to `to`, with stride `stride` between windows.
     pub(crate) fn put(&self, windows: Range<usize>, outs: usize, to: &mut [f32], stride: usize) {
         for i in 0..outs.div_ceil(4) {
-            let (fours, to) = (&self.turned[i][windows.clone()], &mut to[4 * i..]);
+            let (fours, to) = (&self.transposed[i][windows.clone()], &mut to[4 * i..]);
             match outs - 4 * i {
                 1 => put::<1>(fours, to, stride),
                 2 => put::<2>(fours, to, stride),
@@ -137,16 +137,16 @@ unsafe fn group<V: Vector, const R: usize, const C: usize>(
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn turn<V: Vector>(outs: usize, block: &mut Block) {
+unsafe fn transpose_sums<V: Vector>(outs: usize, block: &mut Block) {
     for i in 0..outs.div_ceil(4) {
-        let (rows, turned) = (&block.sums[4 * i..][..4], &mut block.turned[i]);
+        let (rows, transposed) = (&block.sums[4 * i..][..4], &mut block.transposed[i]);
         for lane in (0..ACROSS).step_by(V::LANES) {
             // SAFETY: the instructions are there, as promised by the caller; a row and its transposed block
             // have ACROSS windows, a multiple of a vector's lanes.
             unsafe {
                 let row = |i: usize| V::load(rows[i].as_ptr().add(lane));
-                let fours = V::turn([row(0), row(1), row(2), row(3)]);
-                let to = turned.as_mut_ptr().add(lane).cast::<f32>();
+                let fours = V::transpose_fours([row(0), row(1), row(2), row(3)]);
+                let to = transposed.as_mut_ptr().add(lane).cast::<f32>();
                 fours[0].store_fours(to, 16);
                 fours[1].store_fours(to.add(4), 16);
                 fours[2].store_fours(to.add(8), 16);
@@ -159,7 +159,7 @@ unsafe fn turn<V: Vector>(outs: usize, block: &mut Block) {
 /// Defines the functions for one instruction set: `$vectors` of windows at a time, and as many out channels
 /// as registers allow.
 macro_rules! planes_with {
-    ($products:ident, $turn:ident, $vector:ty, vectors $vectors:literal, outs $($outs:literal)*, $(#[$attr:meta])*) => {
+    ($products:ident, $transpose:ident, $vector:ty, vectors $vectors:literal, outs $($outs:literal)*, $(#[$attr:meta])*) => {
         /// See [`super::Isa::planes`].
         $(#[$attr])*
         pub(super) fn $products(
@@ -201,9 +201,9 @@ macro_rules! planes_with {
 
         /// See [`super::Isa::planes`].
         $(#[$attr])*
-        pub(super) fn $turn(outs: usize, block: &mut Block) {
+        pub(super) fn $transpose(outs: usize, block: &mut Block) {
             // SAFETY: the instructions are there where this function may be called.
-            unsafe { turn::<$vector>(outs, block) }
+            unsafe { transpose_sums::<$vector>(outs, block) }
         }
     };
 }

@@ -33,7 +33,7 @@ pub(super) trait Vector: Copy {
     unsafe fn larger(self, y: Self) -> Self;
     /// A 4x4 transposition within each four lanes: the first lanes of all four vectors, the second ones, and
     /// so on.
-    unsafe fn turn(rows: [Self; 4]) -> [Self; 4];
+    unsafe fn transpose_fours(rows: [Self; 4]) -> [Self; 4];
     /// Stores each group of four lanes, `step` floats apart.
     unsafe fn store_fours(self, to: *mut f32, step: usize);
 }
@@ -98,7 +98,7 @@ impl Vector for [f32; 8] {
     }
 
     #[inline(always)]
-    unsafe fn turn(rows: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours(rows: [Self; 4]) -> [Self; 4] {
         std::array::from_fn(|i| std::array::from_fn(|lane| rows[lane % 4][lane / 4 * 4 + i]))
     }
 
@@ -180,7 +180,7 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours([a, b, c, d]: [Self; 4]) -> [Self; 4] {
         // SAFETY: the trait's contract.
         unsafe {
             let (ab, ab2) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
@@ -284,7 +284,7 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours([a, b, c, d]: [Self; 4]) -> [Self; 4] {
         // SAFETY: the trait's contract.
         unsafe {
             let (ab, ab2) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));

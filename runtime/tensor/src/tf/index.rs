@@ -321,15 +321,15 @@ pub fn unique(
     };
     let rank = x.shape().rank() as i64;
     let first: Vec<i64> = std::iter::once(at as i64).chain((0..rank).filter(|&i| i != at as i64)).collect();
-    let turned = if at == 0 { x.clone() } else { transpose(x, &first, allocator)? };
-    let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
+    let transposed = if at == 0 { x.clone() } else { transpose(x, &first, allocator)? };
+    let (n, rest) = (transposed.shape().dims()[0], &transposed.shape().dims()[1..]);
     if to == DType::I32 && i32::try_from(n).is_err() {
         return Err(TensorError::IndexRange { n });
     }
     let len: usize = rest.iter().product();
     let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
     with_element!(x.dtype(), T => {
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
         let (mut distinct, mut counts): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
         for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {

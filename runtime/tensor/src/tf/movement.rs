@@ -244,7 +244,7 @@ pub fn space_to_depth(
         let depth = block.checked_mul(block)?.checked_mul(c)?;
         fits.then_some(([n, h / block, block, w / block, block, c], [n, h / block, w / block, depth]))
     })?;
-    blocks.turned(x, allocator)
+    blocks.transposed(x, allocator)
 }
 
 /// `DepthToSpace` of an NHWC tensor: the inverse of [`space_to_depth`].
@@ -258,7 +258,7 @@ pub fn depth_to_space(
         let (rows, cols) = (h.checked_mul(block)?, w.checked_mul(block)?);
         Some(([n, h, w, block, block, c / area], [n, rows, cols, c / area]))
     })?;
-    blocks.turned(x, allocator)
+    blocks.transposed(x, allocator)
 }
 
 /// A swap of blocks and pixels of images: transposes axes 2 and 3 of `apart`, which has the elements of the
@@ -285,7 +285,7 @@ impl BlockTranspose {
         Ok(BlockTranspose { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
     }
 
-    fn turned(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    fn transposed(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
         transpose(&x.reshaped(self.apart)?, &[0, 1, 3, 2, 4, 5], allocator)?.reshaped(self.result)
     }
 }

@@ -1,8 +1,8 @@
 //! Arithmetic per kind of number rather than per dtype.
 //!
 //! ```text
-//! i8..i64, ui8..ui64 ──widen──▶ i128     add, mul, divide, compare ... in the wide type ──narrow──▶ the dtype
-//! f16, bf16, f32, f64 ─────────▶ f64      (narrowing an integer wraps around, narrowing a float rounds once)
+//! i8..i64, ui8..ui64 ──widen──▶ i128    add, mul, divide, compare ... in the wide type ──narrow──▶ the dtype
+//! f16, bf16, f32, f64 ─────────▶ f64     (narrowing an integer wraps around, narrowing a float rounds once)
 //! complex64, complex128 ───────▶ Complex128
 //! i1 ──────────────────────────▶ bool
 //! ```

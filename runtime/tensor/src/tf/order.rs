@@ -28,7 +28,7 @@ pub fn arg_extreme(
     if x.dtype() == DType::I1 {
         return arg_extreme(largest, &cast(x, DType::UI8, allocator)?, axis, to, allocator);
     }
-    let (turned, _, len) = axis_last(x, axis, allocator)?;
+    let (transposed, _, len) = axis_last(x, axis, allocator)?;
     let limit = match to {
         DType::I16 => i16::MAX as usize,
         DType::UI16 => usize::from(u16::MAX),
@@ -36,7 +36,7 @@ pub fn arg_extreme(
         DType::I64 => usize::MAX,
         dtype => return Err(TensorError::Unsupported { op, dtype }),
     };
-    let dims = turned.shape().dims();
+    let dims = transposed.shape().dims();
     let out = HostTensor::allocate(DType::I64, Shape::new(&dims[..dims.len() - 1])?, allocator)?;
     if len == 0 && out.num_elements() > 0 {
         return Err(TensorError::EmptyAxis { shape: x.shape().clone() });
@@ -49,7 +49,7 @@ pub fn arg_extreme(
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op, dtype: x.dtype() });
         }
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         for (row, out) in from.chunks_exact(len.max(1)).zip(out.write::<i64>()?.iter_mut()) {
             let mut best = 0;
             for (i, x) in row.iter().enumerate() {
@@ -116,19 +116,19 @@ pub fn sort(
     descend: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let (turned, back, len) = axis_last(x, axis, allocator)?;
-    let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;
+    let (transposed, back, len) = axis_last(x, axis, allocator)?;
+    let out = HostTensor::allocate(x.dtype(), transposed.shape().clone(), allocator)?;
     with_element!(x.dtype(), T => {
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op: "Sort", dtype: x.dtype() });
         }
         let mut to = out.write::<T>()?;
-        to.copy_from_slice(&turned.read::<T>()?);
+        to.copy_from_slice(&transposed.read::<T>()?);
         for row in to.chunks_exact_mut(len.max(1)) {
             row.sort_by(|a, b| if descend { descending(a, b) } else { descending(b, a) });
         }
     });
-    if turned.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
+    if transposed.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
 }
 
 /// `InTopKV2`: true if fewer than `k` predictions of a row (f32) are larger than the target's; false if that

@@ -77,8 +77,8 @@ pub(super) fn multiply(
         if conjugate_a || conjugate_b {
             contract::<T>(&out, free, summed, |i, j| {
                 let (x, y) = factors(i, j);
-                let turned = (x.conjugated(), y.conjugated());
-                (if conjugate_a { turned.0 } else { x }).times(if conjugate_b { turned.1 } else { y })
+                let conjugated = (x.conjugated(), y.conjugated());
+                (if conjugate_a { conjugated.0 } else { x }).times(if conjugate_b { conjugated.1 } else { y })
             })?;
         } else {
             contract::<T>(&out, free, summed, |i, j| {
@@ -112,12 +112,12 @@ struct Matrices {
 }
 
 impl Matrices {
-    fn new(what: &'static str, x: &HostTensor, turn: Transposition) -> Result<Matrices, TensorError> {
+    fn new(what: &'static str, x: &HostTensor, trans: Transposition) -> Result<Matrices, TensorError> {
         let &[ref batch @ .., rows, cols] = x.shape().dims() else {
             return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
         };
         let (down, across) = ((rows, cols.max(1)), (cols, 1));
-        let (rows, cols) = if turn == Transposition::None { (down, across) } else { (across, down) };
+        let (rows, cols) = if trans == Transposition::None { (down, across) } else { (across, down) };
         Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
     }
 
@@ -141,44 +141,44 @@ pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), Tens
 /// `MatMul` of two matrices.
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Transposition,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Transposition,
+    trans_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
-    let sums = sums_of("MatMul", (a, turn_a), (b, turn_b))?;
-    multiply("MatMul", (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
+    let sums = sums_of("MatMul", (a, trans_a), (b, trans_b))?;
+    multiply("MatMul", (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, allocator)
 }
 
 /// True if an operand's elements are conjugated.
-pub(super) fn conjugates(turn: Transposition) -> bool {
-    turn == Transposition::Adjoint
+pub(super) fn conjugates(trans: Transposition) -> bool {
+    trans == Transposition::Adjoint
 }
 
 /// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails
 /// below rank 2.
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Transposition,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Transposition,
+    trans_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, turn_a), (b, turn_b))?);
-    multiply(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
+    let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, trans_a), (b, trans_b))?);
+    multiply(op, (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, allocator)
 }
 
 /// The contraction of the matrices in the last two axes; the axes before them broadcast.
 pub(super) fn sums_of(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Transposition),
-    (b, turn_b): (&HostTensor, Transposition),
+    (a, trans_a): (&HostTensor, Transposition),
+    (b, trans_b): (&HostTensor, Transposition),
 ) -> Result<Contraction, TensorError> {
-    let (left, right) = (Matrices::new("a", a, turn_a)?, Matrices::new("b", b, turn_b)?);
+    let (left, right) = (Matrices::new("a", a, trans_a)?, Matrices::new("b", b, trans_b)?);
     if left.cols.0 != right.rows.0 {
         let problem = format!(
-            "the inner dimensions {} and {} differ: shapes {} ({turn_a:?}) and {} ({turn_b:?})",
+            "the inner dimensions {} and {} differ: shapes {} ({trans_a:?}) and {} ({trans_b:?})",
             left.cols.0,
             right.rows.0,
             a.shape(),

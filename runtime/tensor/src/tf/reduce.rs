@@ -56,10 +56,10 @@ pub fn reduce(
     let row: usize = reduced.iter().map(|&i| dims[i as usize]).product();
     perm.extend(reduced);
     let in_order = perm.iter().enumerate().all(|(i, &p)| i as i64 == p);
-    let turned = if in_order { x.clone() } else { transpose(x, &perm, allocator)? };
+    let transposed = if in_order { x.clone() } else { transpose(x, &perm, allocator)? };
     let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, allocator)?;
     with_element!(x.dtype(), T => {
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         for (i, out) in out.write::<T>()?.iter_mut().enumerate() {
             *out = reduce_row(op, &from[i * row..(i + 1) * row]);
         }
@@ -168,8 +168,8 @@ pub(super) fn axis_last(
     for (i, &p) in perm.iter().enumerate() {
         back[p as usize] = i as i64;
     }
-    let turned = if at + 1 == perm.len() { x.clone() } else { transpose(x, &perm, allocator)? };
-    Ok((turned, back, x.shape().dims()[at]))
+    let transposed = if at + 1 == perm.len() { x.clone() } else { transpose(x, &perm, allocator)? };
+    Ok((transposed, back, x.shape().dims()[at]))
 }
 
 /// `Cumsum`, `Cumprod`, `CumulativeLogsumexp` along an axis. Exclusive scans omit the element itself; reverse
@@ -185,9 +185,9 @@ pub fn scan(
     if x.dtype() == DType::I1 {
         return Err(TensorError::Unsupported { op: op.name(), dtype: DType::I1 });
     }
-    let (turned, back, len) = axis_last(x, axis, allocator)?;
+    let (transposed, back, len) = axis_last(x, axis, allocator)?;
     let turned_back = |out: HostTensor| {
-        if turned.shape() == x.shape() && turned.shares_buffer(x) {
+        if transposed.shape() == x.shape() && transposed.shares_buffer(x) {
             Ok(out)
         } else {
             transpose(&out, &back, allocator)
@@ -195,11 +195,11 @@ pub fn scan(
     };
     let walk = Walk { len, exclusive, reverse };
     if op == Scan::CumulativeLogsumexp {
-        let sums = reals(op.name(), &turned, allocator)?;
+        let sums = reals(op.name(), &transposed, allocator)?;
         walk.run::<f64>(&mut sums.write::<f64>()?, f64::NEG_INFINITY, log_add);
         return turned_back(cast(&sums, x.dtype(), allocator)?);
     }
-    let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;
+    let out = HostTensor::allocate(x.dtype(), transposed.shape().clone(), allocator)?;
     with_element!(x.dtype(), T => {
         type Wide = <T as Number>::Wide;
         let (start, f): (Wide, fn(Wide, Wide) -> Wide) = match op {
@@ -207,7 +207,7 @@ pub fn scan(
             Scan::Cumsum | Scan::CumulativeLogsumexp => (Wide::ZERO, Wide::plus),
         };
         let mut to = out.write::<T>()?;
-        to.copy_from_slice(&turned.read::<T>()?);
+        to.copy_from_slice(&transposed.read::<T>()?);
         walk.run::<T>(&mut to, start, f);
     });
     turned_back(out)

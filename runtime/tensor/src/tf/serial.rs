@@ -27,8 +27,8 @@ serial! {
     binary(op: Binary, a: &HostTensor, b: &HostTensor) = (op, a.clone(), b.clone());
     compare(op: Compare, a: &HostTensor, b: &HostTensor) = (op, a, b);
     select(condition: &HostTensor, a: &HostTensor, b: &HostTensor) = (condition, a, b);
-    matmul(a: &HostTensor, turn_a: Transposition, b: &HostTensor, turn_b: Transposition) = (a, turn_a, b, turn_b);
-    batch_matmul(a: &HostTensor, turn_a: Transposition, b: &HostTensor, turn_b: Transposition) = (a, turn_a, b, turn_b);
+    matmul(a: &HostTensor, trans_a: Transposition, b: &HostTensor, trans_b: Transposition) = (a, trans_a, b, trans_b);
+    batch_matmul(a: &HostTensor, trans_a: Transposition, b: &HostTensor, trans_b: Transposition) = (a, trans_a, b, trans_b);
     einsum(equation: &str, inputs: &[&HostTensor]) = (equation, inputs);
     conv2d(x: &HostTensor, filter: &HostTensor, attrs: &Conv2dAttrs) = (x, filter, attrs);
     conv2d_backprop_input(input: &Shape, filter: &HostTensor, dy: &HostTensor, attrs: &Conv2dAttrs) = (input, filter, dy, attrs);

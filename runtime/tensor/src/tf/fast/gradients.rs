@@ -52,11 +52,8 @@ fn by_input(
     }
     let out = HostTensor::zeros(DType::F32, Shape::new(&[groups, pixels, *from])?, cx.allocator)?;
     {
-        let (filter, dy) = if groups == 1 {
-            (filter.clone(), dy.clone())
-        } else {
-            (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?)
-        };
+        let (filter, dy) =
+            (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?);
         let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = filter.chunks_exact(taps * from * to).zip(dy.chunks_exact(rows * to));
@@ -64,8 +61,7 @@ fn by_input(
             conv.spread(dy, Matrix::new(filter, taps * from, *to).transposed(), out, cx.parallel)?;
         }
     }
-    let out = if groups == 1 { out } else { swapped(&out, [groups, pixels, *from], cx)? };
-    out.reshaped(shape)
+    swapped(&out, [groups, pixels, *from], cx)?.reshaped(shape)
 }
 
 /// See [`reference::conv2d_backprop_filter`].
@@ -96,7 +92,7 @@ fn by_filter(
         (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
     let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, taps * from, *to])?, cx.allocator)?;
     if groups > 1 && *from == 1 {
-        let x = if *to == 1 { x.clone() } else { repeated(x, image.channels, *to, cx)? };
+        let x = repeated(x, image.channels, *to, cx)?;
         {
             let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
@@ -104,11 +100,7 @@ fn by_filter(
         return Ok(out); // tap by tap the filters of all channels, whatever its shape says
     }
     {
-        let (x, dy) = if groups == 1 {
-            (x.clone(), dy.clone())
-        } else {
-            (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?)
-        };
+        let (x, dy) = (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?);
         let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
@@ -120,7 +112,7 @@ fn by_filter(
             })?;
         }
     }
-    if groups == 1 { Ok(out) } else { swapped(&out, [groups, taps * from, *to], cx) }
+    swapped(&out, [groups, taps * from, *to], cx)
 }
 
 /// See [`reference::depthwise_conv2d_backprop_input`].

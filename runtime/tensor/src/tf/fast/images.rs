@@ -20,10 +20,26 @@ pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
 }
 
 /// The images in NHWC.
-pub(super) fn to_nhwc(format: ImageFormat, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub(in crate::tf) fn to_nhwc(
+    format: ImageFormat,
+    x: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     match format {
         ImageFormat::Nhwc => Ok(x.clone()),
         ImageFormat::Nchw => transpose(x, &TO_NHWC, cx),
+    }
+}
+
+/// NHWC images in the given format.
+pub(in crate::tf) fn from_nhwc(
+    format: ImageFormat,
+    y: HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    match format {
+        ImageFormat::Nhwc => Ok(y),
+        ImageFormat::Nchw => transpose(&y, &TO_NCHW, cx),
     }
 }
 
@@ -34,8 +50,7 @@ pub(super) fn as_nhwc(
     cx: &Cx<'_>,
     f: impl FnOnce(&HostTensor) -> Result<HostTensor, TensorError>,
 ) -> Result<HostTensor, TensorError> {
-    let y = f(&to_nhwc(format, x, cx)?)?;
-    if format == ImageFormat::Nhwc { Ok(y) } else { transpose(&y, &TO_NCHW, cx) }
+    from_nhwc(format, f(&to_nhwc(format, x, cx)?)?, cx)
 }
 
 /// See [`reference::conv2d`].
@@ -66,37 +81,35 @@ fn forward(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let ConvGeometry { image, result, windows, from, to, .. } = geometry;
-    let (channels, outs, groups) = (image.channels, result.channels, geometry.groups());
+    let (outs, groups, pixels, taps) =
+        (result.channels, geometry.groups(), geometry.pixels(), geometry.taps());
     let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
     let out = HostTensor::allocate(DType::F32, shape.clone(), cx.allocator)?;
-    if groups == 1 || *from == 1 {
+    if groups > 1 && *from == 1 {
         // Channel multiplier m > 1: repeat each input channel m times, then convolve depthwise.
-        let x = if groups == 1 || *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
-        let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
-        if groups == 1 {
-            geometry.images(channels)?.run_unpacked(&x, &filter, outs, &mut out, cx.parallel)?;
-        } else {
-            geometry.images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
-        }
-    } else {
-        let (n, taps) = (geometry.pixels(), geometry.taps());
-        let (x, filter) =
-            (swapped(x, [n, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
+        let x = repeated(x, image.channels, *to, cx)?;
         {
             let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
-            let conv = geometry.images(*from)?;
-            let inputs = x.chunks_exact(n * from).zip(filter.chunks_exact(taps * from * to));
-            let len = out.len() / groups;
-            for ((x, filter), out) in inputs.zip(out.chunks_exact_mut(len)) {
-                conv.run_unpacked(x, filter, *to, out, cx.parallel)?;
-            }
+            geometry.images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
         }
-        return swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape);
+        return Ok(out);
     }
-    Ok(out)
+    let (x, filter) =
+        (swapped(x, [pixels, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
+    {
+        let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
+        let conv = geometry.images(*from)?;
+        let inputs = x.chunks_exact(pixels * from).zip(filter.chunks_exact(taps * from * to));
+        let len = out.len() / groups;
+        for ((x, filter), out) in inputs.zip(out.chunks_exact_mut(len)) {
+            conv.run_unpacked(x, filter, *to, out, cx.parallel)?;
+        }
+    }
+    swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape)
 }
 
-/// Swaps the first two of three axes: moves the groups to the front, or back.
+/// Swaps the first two of three axes: moves the groups to the front, or back. For one group the bytes are
+/// shared.
 pub(super) fn swapped(x: &HostTensor, axes: [usize; 3], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     transpose(&x.reshaped(Shape::new(&axes)?)?, &[1, 0, 2], cx)
 }
@@ -108,6 +121,9 @@ pub(super) fn repeated(
     times: usize,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
+    if times == 1 {
+        return Ok(x.clone());
+    }
     let pixels = x.num_elements() / channels;
     let apart = x.reshaped(Shape::new(&[pixels, channels, 1])?)?;
     super::super::broadcast_to(&apart, &Shape::new(&[pixels, channels, times])?, cx.allocator)

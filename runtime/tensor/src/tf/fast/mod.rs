@@ -41,6 +41,7 @@ pub use gradients::{
     depthwise_conv2d_backprop_input, max_pool_grad,
 };
 pub use images::{conv2d, depthwise_conv2d, pool};
+pub(in crate::tf) use images::{from_nhwc, to_nhwc};
 pub use movement::transpose;
 pub use norm::{batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad};
 pub(in crate::tf) use product::one_f32;

@@ -12,19 +12,19 @@ pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor
     let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
-    let turn = TransposePlan::new(axes.iter().map(|&a| (dims[a], strides[a])));
-    if shape.num_elements() == 0 || turn.axes.len() < 2 {
+    let plan = TransposePlan::new(axes.iter().map(|&a| (dims[a], strides[a])));
+    if shape.num_elements() == 0 || plan.axes.len() < 2 {
         return x.reshaped(shape);
     }
     let out = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
     {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
         match x.dtype().size() {
-            1 => turn.run::<1>(&from, &mut to, cx),
-            2 => turn.run::<2>(&from, &mut to, cx),
-            4 => turn.run::<4>(&from, &mut to, cx),
-            8 => turn.run::<8>(&from, &mut to, cx),
-            _ => turn.run::<16>(&from, &mut to, cx),
+            1 => plan.run::<1>(&from, &mut to, cx),
+            2 => plan.run::<2>(&from, &mut to, cx),
+            4 => plan.run::<4>(&from, &mut to, cx),
+            8 => plan.run::<8>(&from, &mut to, cx),
+            _ => plan.run::<16>(&from, &mut to, cx),
         }
     }
     Ok(out)
@@ -71,16 +71,17 @@ impl TransposePlan {
         cx.parts(to, (outermost.to, 4), |first, to| {
             let mut axes = self.axes.clone();
             axes[0].len = to.len() / outermost.to;
-            turn(&mut axes, &from[first / outermost.to * outermost.from..], to);
+            transpose_axes(&mut axes, &from[first / outermost.to * outermost.from..], to);
         });
     }
 }
 
-fn turn<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
+/// Transposes along `axes`: tile by tile if the last axis is not contiguous in the source.
+fn transpose_axes<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
     // One axis of a nonempty tensor is contiguous in the source.
-    let side_by_side = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
-    let down = side_by_side.map(|at| axes.remove(at));
+    let contiguous = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
+    let down = contiguous.map(|at| axes.remove(at));
     each_start(axes, |start_from, start_to| {
         let (from, to) = (&from[start_from..], &mut to[start_to..]);
         match down {

@@ -28,34 +28,34 @@ use crate::{DType, HostTensor, TensorError};
 /// See [`reference::matmul`](super::super::reference::matmul).
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Transposition,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Transposition,
+    trans_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
-    product("MatMul", (a, turn_a), (b, turn_b), cx)
+    product("MatMul", (a, trans_a), (b, trans_b), cx)
 }
 
 /// See [`reference::batch_matmul`](super::super::reference::batch_matmul).
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Transposition,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Transposition,
+    trans_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    product("BatchMatMulV2", (a, turn_a), (b, turn_b), cx)
+    product("BatchMatMulV2", (a, trans_a), (b, trans_b), cx)
 }
 
 fn product(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Transposition),
-    (b, turn_b): (&HostTensor, Transposition),
+    (a, trans_a): (&HostTensor, Transposition),
+    (b, trans_b): (&HostTensor, Transposition),
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let sums = sums_of(op, (a, turn_a), (b, turn_b))?;
-    sum_products(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, cx)
+    let sums = sums_of(op, (a, trans_a), (b, trans_b))?;
+    sum_products(op, (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, cx)
 }
 
 /// See [`reference::einsum`](super::super::reference::einsum).

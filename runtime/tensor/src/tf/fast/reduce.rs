@@ -51,7 +51,7 @@ pub fn reduce(
         }
     }
     let count: usize = runs.iter().filter(|run| run.1).map(|run| run.0).product();
-    let (turned, extents) = match runs[..] {
+    let (transposed, extents) = match runs[..] {
         [(inner, false)] => (x.clone(), (1, 1, inner)),
         [(count, true), (inner, false)] => (x.clone(), (1, count, inner)),
         [] => (x.clone(), (1, 1, 1)),
@@ -71,7 +71,7 @@ pub fn reduce(
         Reduce::EuclideanNorm => acc.sqrt() as f32,
         _ => acc as f32,
     };
-    let (from, mut to) = (turned.read::<f32>()?, out.write::<f32>()?);
+    let (from, mut to) = (transposed.read::<f32>()?, out.write::<f32>()?);
     if !to.is_empty() {
         run(gather, &from, extents, &mut to, finish, cx);
     }

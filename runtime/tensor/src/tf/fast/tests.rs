@@ -328,9 +328,9 @@ proptest! {
 
     #[test]
     fn products(batch in pair(), (m, k, n) in (0usize..20, 0usize..40, 0usize..50), turns: [bool; 2], seed: u32) {
-        let turn = |turned| if turned { Transposition::Transpose } else { Transposition::None };
-        let dims = |batch: &[usize], turned: bool, rows: usize, cols: usize| {
-            let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+        let turn = |transposed| if transposed { Transposition::Transpose } else { Transposition::None };
+        let dims = |batch: &[usize], transposed: bool, rows: usize, cols: usize| {
+            let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
             let batch: Vec<usize> = batch.iter().rev().take(2).rev().map(|&d| d.min(4)).collect();
             [&batch[..], &[rows, cols]].concat()
         };
@@ -508,8 +508,8 @@ fn large_tensors() {
     let row = Random(4).tensor(DType::F32, &[70_001], false);
     let want = reference::binary(Binary::Sub, &row, &x, &malloc());
     same("Sub", &with_threads("Sub", |cx| fast::binary(Binary::Sub, own(&row), own(&x), cx)), &want);
-    let turned = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
-    same("Transpose", &turned, &reference::transpose(&x, &[1, 0], &malloc()));
+    let transposed = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
+    same("Transpose", &transposed, &reference::transpose(&x, &[1, 0], &malloc()));
     for turn in [Transposition::None, Transposition::Transpose] {
         let a = Random(7).tensor(DType::F32, &[1, 301], false);
         let dims = if turn == Transposition::None { [301, 555] } else { [555, 301] };

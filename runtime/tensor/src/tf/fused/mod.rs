@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! MatMul | Conv2D | DepthwiseConv2dNative, constant weights ──▶ Weights, packed once and stored in a file
-//!   + BatchNorm, BiasAdd, Add, Relu ...    ──────────────────▶ After, applied while a tile is in the L1 cache
+//!   + BatchNorm, BiasAdd, Add, Relu ...    ──────────────────▶ After, applied while a tile is in the cache
 //! any elementwise operators              ──────────────────▶ Program, a block of each operand at a time
 //! mean, variance, normalization of rows  ──────────────────▶ layer_norm
 //! products, softmax, products            ──────────────────▶ attention
@@ -25,7 +25,7 @@ pub use chain::{Program, Step, Value};
 pub use weights::{Algorithm, Weights, WeightsKind};
 
 use super::conv::{ConvGeometry, grouped};
-use super::fast::{self, Cx};
+use super::fast::{self, Cx, from_nhwc, to_nhwc};
 use super::{Binary, Conv2dAttrs, ImageFormat, Unary};
 use crate::conv::Conv2d;
 use crate::error::invalid;
@@ -126,7 +126,7 @@ pub fn conv2d(
     if geometry.from != geometry.image.channels {
         return invalid(op, format!("packed filters of shape {dims:?} for groups of images {}", x.shape()));
     }
-    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+    convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         let panels = weights.numbers()?;
         let packed = weights.packed(&panels)?;
         let Some(patch) = weights.kind().patch() else {
@@ -154,13 +154,13 @@ pub fn depthwise_conv2d(
     if dims[3] != 1 {
         return invalid(op, format!("packed filters of shape {dims:?}: more than one for a channel"));
     }
-    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+    convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         images.depthwise(x, &weights.numbers()?, epilogue, out, cx.parallel)
     })
 }
 
 /// Runs a convolution of NHWC images into a new tensor, transposing NCHW images.
-fn as_nhwc(
+fn convolution(
     (x, geometry, format): (&HostTensor, &ConvGeometry, ImageFormat),
     after: &After<'_>,
     cx: &Cx<'_>,
@@ -170,20 +170,16 @@ fn as_nhwc(
     if let Some(residual) = after.residual {
         residual.expect_shape("residual", &geometry.result_shape)?;
     }
-    let turned = |x: &HostTensor, perm| match format {
-        ImageFormat::Nhwc => Ok(x.clone()),
-        ImageFormat::Nchw => fast::transpose(x, perm, cx),
-    };
     let (image, windows, outs) = (&geometry.image, &geometry.windows, geometry.result.channels);
     let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
     let images = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols)?;
-    let x = turned(x, &[0, 2, 3, 1])?;
-    let residual = after.residual.map(|residual| turned(residual, &[0, 2, 3, 1])).transpose()?;
+    let x = to_nhwc(format, x, cx)?;
+    let residual = after.residual.map(|residual| to_nhwc(format, residual, cx)).transpose()?;
     let after = After { residual: residual.as_ref(), ..*after };
     let numbers = after.read(outs, &shape)?;
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     run(&images, &x.read::<f32>()?, &epilogue(&numbers, after.function), &mut out.write::<f32>()?)?;
-    turned(&out, &[0, 3, 1, 2])
+    from_nhwc(format, out, cx)
 }
 
 /// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, whose length is

@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn products(rows in prop::collection::vec(0usize..6, 0..3), k in 0usize..40, n in 0usize..70, which: u8, turned: bool, seed: u32) {
+    fn products(rows in prop::collection::vec(0usize..6, 0..3), k in 0usize..40, n in 0usize..70, which: u8, transposed: bool, seed: u32) {
         let (a, b) = (numbers(seed, &[&rows[..], &[k]].concat()), numbers(seed ^ 1, &[k, n]));
         let shape = [&rows[..], &[n]].concat();
         let parts = [numbers(seed ^ 2, &[n]), numbers(seed ^ 3, &[n]), numbers(seed ^ 4, &shape)];
@@ -95,7 +95,7 @@ proptest! {
         let flat = a.reshaped(Shape::new(&[m, k]).unwrap()).unwrap();
         let product = reference::matmul(&flat, Transposition::None, &b, Transposition::None, &malloc()).unwrap();
         let want = after_plain(product.reshaped(Shape::new(&shape).unwrap()).unwrap(), &after);
-        let weights = if turned {
+        let weights = if transposed {
             let b = reference::transpose(&b, &[1, 0], &malloc()).unwrap();
             Weights::pack_matrix(&b, true, &malloc()).unwrap()
         } else {

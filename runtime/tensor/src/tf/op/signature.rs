@@ -5,7 +5,7 @@
 //! !condition:bool data:*T ->; T:list(type) summarize:int=3                Assert
 //!
 //! signature := ['!'] { arg } '->' { arg } [ ';' { attr } ]        '!': has effects or state in TensorFlow
-//! arg   := name ':' [ number '*' ] type | name ':' '*' list   `number`: an int attribute; `list`: a list(type) attribute
+//! arg   := name ':' [ number '*' ] type | name ':' '*' list   `number`: int, `list`: list(type) attribute
 //! type  := 'float' .. | attribute | 'Ref(' type ')'
 //! attr  := name ':' kind [ '=' default ]                          sorted by name
 //! default := 3 | 0.5 | true | 'text' | float .. | ? | [2,-1] | [default,..]     `?`: a shape of unknown rank

@@ -48,9 +48,9 @@ proptest! {
     #[test]
     fn transposes(d in dims(0..5), keys in any::<[u8; 4]>()) {
         let perm = permutation(&keys, d.len());
-        let turned: Vec<usize> = perm.iter().map(|&p| d[p]).collect();
+        let transposed: Vec<usize> = perm.iter().map(|&p| d[p]).collect();
         let got = transpose(&counted(&d), &signed(&perm), &malloc()).unwrap();
-        holds(&got, &turned, |index| {
+        holds(&got, &transposed, |index| {
             let mut from = vec![0; d.len()];
             perm.iter().zip(index).for_each(|(&p, &i)| from[p] = i);
             at(&d, &from)

@@ -153,12 +153,14 @@ fn convolutions_and_their_gradients() {
         near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
         // The other format is the same, transposed.
         let other = Conv2dAttrs { format: ImageFormat::Nchw, ..attrs };
-        let turned = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
+        let transposed = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
         let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
-        near(&back(&conv2d(&turned(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
-        let by_turned = conv2d_backprop_input(turned(&x).shape(), &f, &turned(&dy), &other, m).unwrap();
+        near(&back(&conv2d(&transposed(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
+        let by_turned =
+            conv2d_backprop_input(transposed(&x).shape(), &f, &transposed(&dy), &other, m).unwrap();
         near(&back(&by_turned), &by_x.read::<f64>().unwrap());
-        let by_turned = conv2d_backprop_filter(&turned(&x), f.shape(), &turned(&dy), &other, m).unwrap();
+        let by_turned =
+            conv2d_backprop_filter(&transposed(&x), f.shape(), &transposed(&dy), &other, m).unwrap();
         near(&by_turned, &by_f.read::<f64>().unwrap());
     }
 }
@@ -456,7 +458,7 @@ proptest! {
     ) {
         let (rows, inner, cols) = dims;
         let m = &malloc();
-        let turned = |turn: bool| if turn { Transposition::Transpose } else { Transposition::None };
+        let transposed = |turn: bool| if turn { Transposition::Transpose } else { Transposition::None };
         let stored = |turn: bool, a: usize, b: usize| if turn { [b, a] } else { [a, b] };
         let (da, db) = (stored(turns.0, rows, inner), stored(turns.1, inner, cols));
         let (a, b) = (tensor(&da, &values[..rows * inner]), tensor(&db, &values[16..16 + inner * cols]));
@@ -465,7 +467,7 @@ proptest! {
         for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
             want.push((0..inner).map(|k| at(&values, turns.0, da, i, k) * at(&values[16..], turns.1, db, k, j)).sum::<i64>());
         }
-        let got = matmul(&a, turned(turns.0), &b, turned(turns.1), m).unwrap();
+        let got = matmul(&a, transposed(turns.0), &b, transposed(turns.1), m).unwrap();
         prop_assert_eq!(got.shape().dims(), [rows, cols]);
         prop_assert_eq!(&*got.read::<i64>().unwrap(), &want[..]);
         let letters = |turn: bool, a: char, b: char| if turn { [b, a] } else { [a, b] }.iter().collect::<String>();
@@ -494,8 +496,8 @@ proptest! {
 fn sequences_blocks_and_sorted_segments() {
     let m = &malloc();
     let x = tensor(&[3, 4], &(0..12).collect::<Vec<i32>>());
-    let turned = [0i32, 1, 2, 3, 5, 4, 6, 7, 11, 10, 9, 8];
-    check(reverse_sequence(&x, &[0, 2, 4], 1, 0, m), &[3, 4], &turned);
+    let transposed = [0i32, 1, 2, 3, 5, 4, 6, 7, 11, 10, 9, 8];
+    check(reverse_sequence(&x, &[0, 2, 4], 1, 0, m), &[3, 4], &transposed);
     check(reverse_sequence(&x, &[0, 2, 3, 1], 0, 1, m), &[3, 4], &[0i32, 5, 10, 3, 4, 1, 6, 7, 8, 9, 2, 11]);
     for (lengths, seq) in [(&[0i64, 2, 5][..], 1), (&[0, 2, -1], 1), (&[0, 2], 1), (&[0, 2, 1], 0)] {
         assert!(reverse_sequence(&x, lengths, seq, 0, m).is_err(), "{lengths:?}");

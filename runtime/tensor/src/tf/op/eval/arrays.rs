@@ -15,11 +15,11 @@ pub(in crate::tf::op) fn transpose(attrs: &Attributes<'_>) -> Made {
 
 pub(in crate::tf::op) fn conjugate_transpose(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[x, perm], m| {
-        let turned = tf::transpose(x, &ints_in("ConjugateTranspose", "perm", perm)?, m)?;
+        let transposed = tf::transpose(x, &ints_in("ConjugateTranspose", "perm", perm)?, m)?;
         if matches!(x.dtype(), DType::Complex64 | DType::Complex128) {
-            unary(Unary::Conj, &turned, m)
+            unary(Unary::Conj, &transposed, m)
         } else {
-            Ok(turned)
+            Ok(transposed)
         }
     })
 }
@@ -33,12 +33,15 @@ pub(in crate::tf::op) fn reverse_v2(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn reverse(attrs: &Attributes<'_>) -> Made {
-    of(attrs, |[x, turned], m| {
-        if turned.shape().dims() != [x.shape().rank()] {
-            return invalid("Reverse", format!("`dims` of shape {} for shape {}", turned.shape(), x.shape()));
+    of(attrs, |[x, transposed], m| {
+        if transposed.shape().dims() != [x.shape().rank()] {
+            return invalid(
+                "Reverse",
+                format!("`dims` of shape {} for shape {}", transposed.shape(), x.shape()),
+            );
         }
-        let turned = turned.read_as::<I1>("dims")?;
-        let axes = (0..).zip(turned.iter()).filter(|(_, turned)| turned.is_true());
+        let transposed = transposed.read_as::<I1>("dims")?;
+        let axes = (0..).zip(transposed.iter()).filter(|(_, transposed)| transposed.is_true());
         tf::reverse(x, &axes.map(|(axis, _)| axis).collect::<Vec<_>>(), m)
     })
 }

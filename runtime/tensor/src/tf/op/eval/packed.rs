@@ -1,7 +1,7 @@
 //! Operators that only our compiler creates: packed weights and fusions (`crate::tf::fused`).
 //!
 //! ```text
-//! _PackedConv2D(x, weights, bias, addend) {filter_shape = [3, 3, 64, 64], fused_ops = ["BiasAdd", "Relu"], ...}
+//! _PackedConv2D(x, weights, bias) {filter_shape = [3, 3, 8, 8], fused_ops = ["BiasAdd", "Relu"], ...}
 //! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = []}        tanh(a * b)
 //! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```

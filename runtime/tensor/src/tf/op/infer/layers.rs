@@ -9,20 +9,20 @@ use crate::tf::window::axis;
 use crate::tf::{Conv2dAttrs, ImageFormat, Padding};
 
 pub(in crate::tf::op) fn matmul(cx: &Node<'_>) -> Shapes {
-    let (turn_a, turn_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
-    let (a, b) = (turned(cx.dims::<2>(0)?, turn_a), turned(cx.dims::<2>(1)?, turn_b));
+    let (trans_a, trans_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
+    let (a, b) = (transposed(cx.dims::<2>(0)?, trans_a), transposed(cx.dims::<2>(1)?, trans_b));
     cx.same(a[1], b[0])?;
     finished(cx, PartialShape::new(vec![a[0], b[1]]), ImageFormat::Nhwc)
 }
 
 pub(in crate::tf::op) fn batch_matmul(cx: &Node<'_>) -> Shapes {
-    let (turn_a, turn_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
+    let (trans_a, trans_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
     let (Some([batch_a @ .., a0, a1]), Some([batch_b @ .., b0, b1])) =
         (cx.at_least(0, 2)?, cx.at_least(1, 2)?)
     else {
         return Ok(vec![PartialShape::unknown()]);
     };
-    let (a, b) = (turned([*a0, *a1], turn_a), turned([*b0, *b1], turn_b));
+    let (a, b) = (transposed([*a0, *a1], trans_a), transposed([*b0, *b1], trans_b));
     cx.same(a[1], b[0])?;
     let batch = broadcast(&PartialShape::new(batch_a.to_vec()), &PartialShape::new(batch_b.to_vec()));
     let Some(batch) = batch else {
@@ -202,7 +202,7 @@ fn known<const N: usize>(cx: &Node<'_>, attr: &str) -> Result<[Dim; N], TensorEr
     }
 }
 
-fn turned([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
+fn transposed([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
     if turn { [cols, rows] } else { [rows, cols] }
 }
 
