@@ -27,6 +27,7 @@
 //! `gemm.rs` and `simd` only.
 
 pub mod btf;
+mod cache;
 pub mod compare;
 pub mod conv;
 mod coo;

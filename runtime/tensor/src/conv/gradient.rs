@@ -2,11 +2,12 @@
 
 use super::{Conv2d, WindowRows};
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::gemm::Matrix;
 use crate::matmul::{Epilogue, Parallel, expect_len, matmul};
 
 /// The most elements laid out at a time, unless one window has more.
-const LAID_OUT: usize = 1 << 17;
+const LAID_OUT: usize = CACHE.l2_floats(2);
 
 impl Conv2d {
     /// The number of windows laid out at a time.

@@ -13,6 +13,7 @@ use std::cell::Cell;
 
 use super::{Window, WindowRows};
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::math::transpose_part;
 use crate::matmul::{AlignedStep, ColumnSource, Epilogue, Parallel, expect_len, finish, in_parts, share};
 use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
@@ -20,7 +21,7 @@ use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
 /// The most elements of a window.
 const STEPS: usize = 2048;
 /// The most elements in the planes of a band, unless one line has more: a band stays in the L2 cache.
-const BAND: usize = 1 << 16;
+const BAND: usize = CACHE.l2_floats(4);
 /// The most elements in the planes of a line.
 const LINE: usize = 1 << 18;
 

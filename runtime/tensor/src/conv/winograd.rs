@@ -23,6 +23,7 @@ use std::sync::OnceLock;
 
 use super::Conv2d;
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::matmul::{
     AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, each_part, even, expect_len, tile,
 };
@@ -78,7 +79,7 @@ pub struct Winograd {
 
 /// The most floats in V and M of a band, unless one row of patches has more. A band stays in the L2 cache
 /// together with filters that fit there.
-const BAND: usize = 1 << 16;
+const BAND: usize = CACHE.l2_floats(4);
 /// The most segments of a tile: enough for 1536 channels at once.
 const SEGMENTS: usize = 4;
 /// Padding between the positions' matrices in elements, so that they do not start in the same cache sets.

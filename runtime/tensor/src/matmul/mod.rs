@@ -34,12 +34,13 @@ pub use pack::PackedMatrix;
 pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
 
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::gemm::Matrix;
 pub use crate::simd::Epilogue;
 use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
 
-/// Panel steps in a block of `b`: 786 KB.
-pub(crate) const BLOCK: usize = 6144;
+/// Panel steps in a block of `b`: three quarters of the L2 cache.
+pub(crate) const BLOCK: usize = 3 * CACHE.l2_floats(4) / PANEL;
 /// Steps in a block of k.
 const STEPS: usize = 3 * MAX_STEPS;
 /// Segments in a block of k.
@@ -51,7 +52,7 @@ const BLOCKS: usize = 7;
 /// tests, so that small matrices reach the limit.
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
-const NEAR: usize = 1 << 16;
+const NEAR: usize = CACHE.l2_floats(4);
 /// The fewest multiplications that are worth a parallel block.
 const PART: usize = 1 << 20;
 

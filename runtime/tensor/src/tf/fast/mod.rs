@@ -49,6 +49,7 @@ pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
 
+use crate::cache::CACHE;
 use crate::matmul::{Parallel, Serial, each_part};
 use crate::mem::Allocator;
 
@@ -56,7 +57,7 @@ use crate::mem::Allocator;
 const PART: usize = 1 << 16;
 
 /// The number of elements per block, which stays in the L1 cache.
-const BLOCK: usize = 2048;
+const BLOCK: usize = CACHE.l1_floats(4);
 
 /// The execution context of an operator: allocator and threads.
 #[derive(Clone, Copy)]

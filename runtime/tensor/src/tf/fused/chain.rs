@@ -14,6 +14,7 @@
 //! An operand of the result's shape without other handles becomes the result: each of its blocks is saved in
 //! a register first.
 
+use crate::cache::CACHE;
 use crate::error::invalid;
 use crate::simd::{Arithmetic, Function, Isa, Over};
 use crate::tf::fast::Cx;
@@ -23,7 +24,7 @@ use crate::{DType, HostTensor, Ref, Shape, TensorError};
 const OP: &str = "chain";
 
 /// The number of elements in a block: eight registers fit the L1 cache.
-const BLOCK: usize = 1024;
+const BLOCK: usize = CACHE.l1_floats(8);
 
 /// The most steps and operands of a program.
 const MOST: usize = 256;
