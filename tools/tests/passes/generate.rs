@@ -6,18 +6,18 @@ use befrost::mem::Malloc;
 use befrost::{HostTensor, Shape};
 use befrost_tools::dice::Dice;
 
-/// What graphs are made of.
+/// The kind of a graph's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Floats of known shapes.
     Floats,
-    /// The same, but no shape is written.
+    /// [`Mode::Floats`] without declared shapes.
     Dynamic,
     /// Integers, whose results are exact.
     Integers,
     /// Images in both layouts.
     Images,
-    /// Floats with infinities and NaN, and operators that do not make rewrites differ by these.
+    /// Floats with infinities and NaN, and only operators whose rewrites preserve these.
     Specials,
 }
 
@@ -27,7 +27,7 @@ struct Value {
     name: String,
     dims: Vec<usize>,
     is_const: bool,
-    /// For images: whether channels come first.
+    /// For images: true for NCHW.
     is_first: bool,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Graph {
     dice: Dice,
     body: String,
     n_names: usize,
-    /// All that was made of the arguments.
+    /// All computed values.
     values: Vec<Value>,
     inputs: Vec<Value>,
-    /// What the function is called with.
+    /// The arguments of the call.
     pub(crate) arguments: Vec<HostTensor>,
 }
 
@@ -110,7 +110,7 @@ impl Graph {
         )
     }
 
-    /// What calls, branches and loops call: of tensors of any shape.
+    /// The callees of calls, branches and loops, on tensors of any shape.
     fn functions(&self) -> String {
         let any = format!("tensor<*x{}>", self.element());
         let function = |name: &str, op: &str| {
@@ -246,7 +246,7 @@ impl Graph {
         Value { name, dims: dims.to_vec(), is_const: true, is_first: false }
     }
 
-    /// An op; its operands with their element types, the graph's if none is given.
+    /// An op on operands with optional element types; the default is the graph's.
     fn op_of(&mut self, op: &str, operands: &[(&Value, &str)], attrs: &str, dims: &[usize]) -> Value {
         let types: Vec<String> = operands
             .iter()
@@ -281,7 +281,7 @@ impl Graph {
         self.op_of(op, &[(x, element), (&vector, "i32")], attrs, dims)
     }
 
-    /// A value, rather one of the last ones.
+    /// A value, preferably one of the last ones.
     fn some(&mut self) -> Value {
         let n = self.values.len();
         let back = self.dice.below(4.min(n));
@@ -297,7 +297,7 @@ impl Graph {
         if size == 0 || size > 2000 {
             return;
         }
-        // Products do not grow beyond what a float holds.
+        // Limits the growth of products to the range of floats.
         let grows = matches!(self.mode, Mode::Floats | Mode::Dynamic | Mode::Images);
         let y = if grows && self.chance(25) { self.op("Tanh", &[&y], "", &y.dims.clone()) } else { y };
         self.values.push(y);
@@ -356,7 +356,7 @@ impl Graph {
         self.op(op, &[x, &y], "", &x.dims.clone())
     }
 
-    /// An op of a value and a constant that is broadcast, often one that changes nothing.
+    /// An op on a value and a broadcast constant, often without effect on the value.
     fn with_constant(&mut self, x: &Value) -> Value {
         let dims = x.dims.clone();
         let is_scalar = dims.is_empty() || self.chance(50);
@@ -520,7 +520,7 @@ impl Graph {
         }
     }
 
-    /// A product of matrices, with the relatives of a bias and an activation.
+    /// A matrix product, optionally with a bias and an activation.
     fn product(&mut self, x: &Value) -> Value {
         let rank = x.dims.len();
         if rank > 2 {
