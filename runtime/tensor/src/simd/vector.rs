@@ -29,7 +29,7 @@ pub(super) trait Vector: Copy {
     unsafe fn divide(self, y: Self) -> Self;
     /// `self * y + z`.
     unsafe fn times_plus(self, y: Self, z: Self) -> Self;
-    /// The larger; `y` if it is NaN.
+    /// `y` where it is larger or NaN, else `self`.
     unsafe fn larger(self, y: Self) -> Self;
     /// A 4x4 transposition within each four lanes: the first lanes of all four vectors, the second ones, and
     /// so on.
