@@ -1,6 +1,6 @@
-//! What it costs to check, open and write a file of 100,000 additions.
+//! Benches of validating, opening and writing a file of 100,000 additions.
 //!
-//! The goal for `validate` is 3 GB/s of tables (`performance.md`); its figure is printed as bytes per second.
+//! The goal for `validate` is 3 GB/s of tables (`performance.md`); the result is printed as bytes per second.
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AlignedBytes, FunctionKind, validate};
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// `n` additions; each reads the last value and one from a little earlier. With or without the optional sections.
+/// `n` additions; each reads the last value and a recent one. With or without the optional sections.
 fn adds(n: u32, debug: bool) -> AlignedBytes {
     let mut w = Writer::new();
     let i32t = w.ty("i32");

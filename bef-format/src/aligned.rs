@@ -1,8 +1,8 @@
-//! Bytes at an address from which a file can be read in place.
+//! A byte buffer aligned for reading a file in place.
 //!
-//! `validate` wants its bytes at a multiple of 8, kernels want tensors at a multiple of 64; a `Vec<u8>` promises
-//! neither. Here is the one buffer of this crate that promises both, made without unsafe code. For who has bytes from
-//! anywhere; who maps a file does not need it.
+//! `validate` requires bytes at a multiple of 8, kernels require tensors at a multiple of 64; a `Vec<u8>`
+//! guarantees neither. This buffer guarantees both, without unsafe code. It is for callers with bytes from
+//! arbitrary sources; mapped files do not need it.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -19,12 +19,12 @@ pub struct AlignedBytes {
 }
 
 impl AlignedBytes {
-    /// As many zeros.
+    /// A buffer of `len` zeros.
     pub fn zeroed(len: usize) -> AlignedBytes {
         AlignedBytes { lines: bytemuck::zeroed_vec(len.div_ceil(size_of::<Line>())), len }
     }
 
-    /// The same; none if there is not as much memory.
+    /// [`AlignedBytes::zeroed`], or `None` if there is not enough memory.
     pub fn try_zeroed(len: usize) -> Option<AlignedBytes> {
         Some(AlignedBytes { lines: bytemuck::try_zeroed_vec(len.div_ceil(size_of::<Line>())).ok()?, len })
     }

@@ -1,9 +1,9 @@
 //! Element types of tensors and arrays.
 //!
-//! The codes are those of TFRT's data types, so that a code seen in one system means the same in the other. A code
-//! in a file says how many bytes one element has and how a kernel may read it; the names are MLIR's.
+//! The codes are those of TFRT's data types, so that a code means the same in both systems. A code determines
+//! the size of an element in a file and how kernels read it. The names are MLIR's.
 //!
-//! Not here: arithmetic on elements, which is the tensor library's.
+//! Not here: arithmetic on elements, which belongs to the tensor library.
 
 use crate::layout::byte_enum;
 
@@ -40,11 +40,11 @@ byte_enum! {
         F16 = 14,
         /// The upper half of an IEEE single.
         BF16 = 15,
-        /// Text; has no size in a file.
+        /// A string; has no size in a file.
         String = 16,
-        /// Handle of a resource; has no size in a file.
+        /// The handle of a resource; has no size in a file.
         Resource = 17,
-        /// Anything; has no size in a file.
+        /// Any value; has no size in a file.
         Variant = 18,
         /// Quantized, unsigned, 8 bits.
         QUI8 = 19,
@@ -60,7 +60,8 @@ byte_enum! {
 }
 
 impl DType {
-    /// Bytes of one element; 0 for the types that cannot lie in a file (string, resource, variant).
+    /// The size of an element in bytes; 0 for types that cannot be stored in a file (string, resource,
+    /// variant).
     pub fn size(self) -> usize {
         match self {
             DType::UI8 | DType::I1 | DType::I8 | DType::QUI8 | DType::QI8 => 1,
@@ -72,7 +73,7 @@ impl DType {
         }
     }
 
-    /// The name as MLIR prints the element type.
+    /// The element type's name in MLIR.
     pub fn name(self) -> &'static str {
         match self {
             DType::UI8 => "ui8",
@@ -101,17 +102,17 @@ impl DType {
         }
     }
 
-    /// The type that MLIR prints like this, if it is one of ours.
+    /// The type with this MLIR name, if supported.
     pub fn from_name(name: &str) -> Option<DType> {
         DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
-    /// Whether elements are integers (booleans included, quantized types not).
+    /// True for integers (booleans included, quantized types excluded).
     pub fn is_int(self) -> bool {
         (DType::UI8..=DType::I64).contains(&self)
     }
 
-    /// Whether elements are real floating-point numbers.
+    /// True for real floating-point numbers.
     pub fn is_float(self) -> bool {
         matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
     }

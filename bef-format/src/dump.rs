@@ -1,8 +1,9 @@
-//! A file as text, section by section, for humans who debug.
+//! A file as text, section by section, for debugging.
 //!
-//! Of a valid file everything is printed: sections with offsets and sizes, the pools, and for each function its registers with their
-//! users and its kernels with all fields. Ids are those of the file, so that a dump can be compared with its bytes.
-//! Of a broken one [`container`] prints what can be followed. The text is for reading; nothing parses it, and it may change.
+//! The dump of a valid file is complete: sections with offsets and sizes, the pools, and for each function
+//! its registers with their users and its kernels with all fields. Ids are those of the file, so that a dump
+//! can be compared with the bytes. For a broken file [`container`] prints the parts that can be read. The
+//! text is for humans; no program parses it, and it may change.
 
 use std::fmt::{self, Write};
 
@@ -13,7 +14,7 @@ use crate::layout::{
 };
 use crate::view::{AttrView, FunctionView, KernelView, LocationView};
 
-/// How many bytes of a tensor or array are shown.
+/// The most bytes shown of a tensor or array.
 const SHOWN_BYTES: usize = 64;
 
 /// The whole file as text.
@@ -52,8 +53,8 @@ pub fn write(image: &Image<'_>, out: &mut dyn Write) -> fmt::Result {
     Ok(())
 }
 
-/// What can be told of a file that may be broken: its header, and the directory as far as it can be followed, with what is wrong with each section.
-/// Never fails, however broken the bytes are.
+/// The readable parts of a possibly broken file: its header, and the directory as far as it can be read, with
+/// the problem of each section. Never fails.
 pub fn container(bytes: &[u8]) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.

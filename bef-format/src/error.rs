@@ -1,16 +1,16 @@
-//! Why a file was refused.
+//! The reasons for refusing a file.
 //!
-//! One type for all refusals: which section, at which byte of the file, and what was found there and expected.
-//! Validation stops at the first error, since a list of errors would only help whoever forged the file.
+//! One type for all refusals: the section, the byte in the file, the value found and the expected one.
+//! Validation stops at the first error, since a list of errors would only help a forger.
 
 use crate::layout::{MAJOR, MINOR, SectionId};
 
 /// A refused file: the place and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
-    /// The section in which the rule is broken; none for the header and the directory.
+    /// The section in which the rule is broken; `None` for the header and the directory.
     pub section: Option<SectionId>,
-    /// Byte offset in the file of what breaks the rule.
+    /// The byte offset in the file of the violation.
     pub at: u64,
     /// The rule.
     pub kind: FormatErrorKind,
@@ -26,9 +26,9 @@ pub enum FormatErrorKind {
     ClassicBef,
     /// The file has a newer major version.
     Version {
-        /// Version in the file.
+        /// The major version in the file.
         major: u8,
-        /// Minor version in the file.
+        /// The minor version in the file.
         minor: u8,
     },
     /// The file needs features that this reader does not know.
@@ -36,30 +36,30 @@ pub enum FormatErrorKind {
         /// The unknown bits.
         unknown: u64,
     },
-    /// The bytes do not lie at an address that records can be read from in place.
+    /// The address of the bytes is not aligned for reading records in place.
     Unaligned {
-        /// The alignment that is needed.
+        /// The required alignment.
         align: usize,
     },
-    /// Something ends before it should.
+    /// The bytes end too early.
     Truncated {
-        /// Bytes needed.
+        /// The number of bytes needed.
         want: u64,
-        /// Bytes there.
+        /// The number of bytes present.
         have: u64,
     },
     /// Bytes follow the end of the file.
     TrailingData {
         /// Length that the header states.
         file_len: u64,
-        /// Length of the bytes given.
+        /// Length of the given bytes.
         have: u64,
     },
     /// A checksum does not match its bytes.
     Checksum {
-        /// What the file states.
+        /// The stored checksum.
         stored: u64,
-        /// What its bytes give.
+        /// The checksum of the bytes.
         computed: u64,
     },
     /// The section directory is wrong.
@@ -73,7 +73,7 @@ pub enum FormatErrorKind {
     },
     /// An index points outside of its table.
     Index {
-        /// What is indexed.
+        /// The kind of the index.
         what: &'static str,
         /// The index.
         index: u64,
@@ -82,7 +82,7 @@ pub enum FormatErrorKind {
     },
     /// A number is not the one that the rest of the file implies.
     Mismatch {
-        /// What the number is.
+        /// The meaning of the number.
         what: &'static str,
         /// The number found.
         found: u64,
@@ -91,19 +91,19 @@ pub enum FormatErrorKind {
     },
     /// A code is not one of those that are defined.
     Code {
-        /// What the code stands for.
+        /// The meaning of the code.
         what: &'static str,
         /// The code found.
         found: u64,
     },
     /// Bytes that must be zero are not.
     NotZero {
-        /// What the bytes are.
+        /// The meaning of the bytes.
         what: &'static str,
     },
     /// A number exceeds a limit of the format.
     Limit {
-        /// What is limited.
+        /// The limited quantity.
         what: &'static str,
         /// The number found.
         found: u64,
@@ -112,17 +112,17 @@ pub enum FormatErrorKind {
     },
     /// Entries are not in the required order, or not unique.
     Order {
-        /// What must be in order.
+        /// The kind of the entries.
         what: &'static str,
     },
-    /// Two things have the same name.
+    /// A name occurs twice.
     Duplicate {
-        /// What is there twice.
+        /// The kind of the named entity.
         what: &'static str,
     },
-    /// A text is empty that must not be.
+    /// A text that must not be empty is empty.
     Empty {
-        /// What the text is.
+        /// The meaning of the text.
         what: &'static str,
     },
     /// Bytes are not UTF-8, or cut in the middle of a character.

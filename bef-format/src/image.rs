@@ -5,13 +5,14 @@
 //!                       │    ▲          AttrView, LocationView
 //!                 tables│    │image(bytes), no second validation
 //!                       ▼    │
-//!                      Tables ('static: for who owns the bytes)
+//!                      Tables ('static: for the owner of the bytes)
 //! ```
 //!
-//! An `Image` is the proof that `validate` accepted the bytes: only it makes one. What the file says can then no
-//! longer make an accessor fail. An index that the *caller* makes up (`function(i)` with `i` too large) is the
-//! caller's bug and panics, as with slices. Should the bytes change after validation, against the contract of whoever
-//! mapped them, accessors return empty things or panic; there is no unsafe code here that could do worse.
+//! An `Image` is the proof that `validate` accepted the bytes; only `validate` creates one. Therefore no
+//! content of the file can make an accessor fail. An index supplied by the *caller* (`function(i)` with `i`
+//! too large) is the caller's bug and panics, as with slices. If the bytes change after validation, in
+//! violation of the mapping's contract, accessors return empty values or panic; there is no unsafe code here
+//! that could do worse.
 //!
 //! Not here: the rules (`validate`), the views of functions and kernels (`view`).
 
@@ -28,23 +29,24 @@ use crate::view::FunctionView;
 /// Number of known sections.
 pub(crate) const N_SECTIONS: usize = SectionId::ALL.len();
 
-/// Where everything lies in a validated file; says nothing about the bytes' address.
+/// The positions of all sections in a validated file, independent of the address of the bytes.
 ///
-/// Whoever owns the bytes keeps the `Tables` beside them and makes an [`Image`] whenever one is needed.
+/// The owner of the bytes keeps the `Tables` beside them and creates an [`Image`] when needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
     pub(crate) header: Header,
-    /// What the directory says of the payload; not compared with it.
+    /// The payload's checksum in the directory; not compared with the payload.
     pub(crate) payload_checksum: u64,
-    /// Offset and length per section, in the order of [`SectionId::ALL`]; none if the file lacks the section.
+    /// Offset and length per section, in the order of [`SectionId::ALL`]; `None` if the file lacks the
+    /// section.
     pub(crate) sections: [Option<(usize, usize)>; N_SECTIONS],
 }
 
 impl Tables {
-    /// The image of `bytes`, which must be the very bytes that were validated.
+    /// The image of `bytes`, which must be the validated bytes.
     ///
-    /// Checks only their length, their alignment and that they begin with the same header; takes time independent of
-    /// the file's size. Never panics.
+    /// Checks only their length, their alignment and that they begin with the same header; takes time
+    /// independent of the file's size. Never panics.
     pub fn image<'a>(&self, bytes: &'a [u8]) -> Result<Image<'a>, FormatError> {
         check_alignment(bytes)?;
         if bytes.len() as u64 != self.header.file_len {
@@ -82,7 +84,7 @@ pub(crate) fn check_alignment(bytes: &[u8]) -> Result<(), FormatError> {
     }
 }
 
-/// A validated file. See the module's description.
+/// A validated file. See the module's documentation.
 #[derive(Clone, Copy)]
 pub struct Image<'a> {
     pub(crate) tables: Tables,
@@ -115,7 +117,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Casts the sections. Says nothing about what they contain.
+    /// Casts the sections, without checking their contents.
     pub(crate) fn new(tables: Tables, bytes: &'a [u8]) -> Result<Image<'a>, FormatError> {
         let cx = Cast { tables: &tables, bytes };
         Ok(Image {
@@ -149,7 +151,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// What is needed to make this image again from the same bytes without validating them again.
+    /// The tables from which this image can be recreated over the same bytes without validation.
     pub fn tables(&self) -> Tables {
         self.tables
     }
@@ -174,7 +176,7 @@ impl<'a> Image<'a> {
         some(self.tables.header.module_attrs).map(AttrId)
     }
 
-    /// The module's source location, if the file has it.
+    /// The module's source location, if present.
     pub fn module_location(&self) -> Option<LocationId> {
         self.function_locations.last().and_then(|rec| some(rec.function)).map(LocationId)
     }
@@ -184,12 +186,12 @@ impl<'a> Image<'a> {
         self.string_index.len().saturating_sub(1) as u32
     }
 
-    /// A string of the pool; empty for an id that is not from this image.
+    /// A string of the pool; empty for an id of another image.
     pub fn string(&self, id: StringId) -> &'a str {
         text(self.string_index, self.string_bytes, id.index())
     }
 
-    /// The types' texts, by ascending id.
+    /// The text of each type, by ascending id.
     pub fn types(&self) -> impl ExactSizeIterator<Item = &'a str> + Clone + use<'a> {
         let image = *self;
         image.types.iter().map(move |&id| image.string(id))
@@ -275,22 +277,22 @@ impl<'a> Image<'a> {
         self.payload
     }
 
-    /// Whether tensors lie at 64-byte aligned addresses, so that kernels may use them in place.
+    /// True if tensors are at 64-byte aligned addresses, so that kernels may use them in place.
     pub fn is_payload_aligned(&self) -> bool {
         self.payload.is_empty() || self.payload.as_ptr().addr().is_multiple_of(PAYLOAD_ALIGN)
     }
 
-    /// Whether the file has the names of attributes and of function operands.
+    /// True if the file has the names of attributes and of function operands.
     pub fn has_aux_names(&self) -> bool {
         self.tables.section(SectionId::AuxNames).is_some()
     }
 
-    /// Whether the file has the names of SSA values.
+    /// True if the file has the names of SSA values.
     pub fn has_ssa_names(&self) -> bool {
         self.tables.section(SectionId::SsaNames).is_some()
     }
 
-    /// Whether the file has locations.
+    /// True if the file has locations.
     pub fn has_locations(&self) -> bool {
         self.tables.section(SectionId::Locations).is_some()
     }
@@ -340,19 +342,19 @@ pub(crate) fn some(id: u32) -> Option<u32> {
     (id != NONE).then_some(id)
 }
 
-/// The text between two neighbouring offsets; empty if there is none.
+/// The text between two neighbouring offsets; empty if they are out of range.
 pub(crate) fn text<'a>(index: &[u32], bytes: &'a [u8], i: usize) -> &'a str {
     let (Some(&start), Some(&end)) = (index.get(i), index.get(i.wrapping_add(1))) else { return "" };
     let slice = bytes.get(start as usize..end as usize).unwrap_or(&[]);
     std::str::from_utf8(slice).unwrap_or("")
 }
 
-/// The entries `first..end`; empty if there are none.
+/// The entries `first..end`; empty if they are out of range.
 pub(crate) fn span<T>(table: &[T], first: u32, end: u32) -> &[T] {
     table.get(first as usize..end as usize).unwrap_or(&[])
 }
 
-/// The entries from `first`, `n` of them; empty if there are not that many.
+/// `n` entries from `first` on; empty if they are out of range.
 pub(crate) fn run<T>(table: &[T], first: u32, n: u32) -> &[T] {
     table.get(first as usize..).and_then(|rest| rest.get(..n as usize)).unwrap_or(&[])
 }

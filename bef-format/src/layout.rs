@@ -1,19 +1,19 @@
-//! The records of a BEF file, exactly as they lie in the bytes.
+//! The records of a BEF file, exactly as stored.
 //!
 //! ```text
 //! Header │ SectionRec × n │ section │ section │ ... │ Payload
 //!   64 B │     32 B each  │ 8-aligned tables        │ 64-aligned tensor bytes
 //! ```
 //!
-//! This file is the single source of the layout: the reader casts bytes to these records, the writer casts these
-//! records to bytes, and a test compares `FORMAT.md` with what stands here. Every record is `Pod`: no padding, no
-//! pointers, only little-endian integers, so any bytes *are* a record. What the integers may say is decided by
-//! `validate`, and only there.
+//! This file is the single source of the layout: the reader casts bytes to these records, the writer casts
+//! these records to bytes, and a test compares `FORMAT.md` with this file. Every record is `Pod`: no padding,
+//! no pointers, only little-endian integers, so any bytes *are* a record. The allowed values of the integers
+//! are defined by `validate`, and only there.
 //!
-//! Partitions. Where a record has a `first_x` and no count, the count is the next record's `first_x` minus its own;
-//! the table then ends with one more record, the sentinel, of which only the `first_x` fields are used.
+//! Partitions. If a record has a `first_x` and no count, the count is the next record's `first_x` minus its
+//! own. The table then ends with one more record, the sentinel, of which only the `first_x` fields are used.
 //!
-//! Not here: rules (`validate`), access (`image`), words for humans (`FORMAT.md`).
+//! Not here: rules (`validate`), access (`image`), the description for humans (`FORMAT.md`).
 
 use bytemuck::{Pod, Zeroable};
 
@@ -25,11 +25,12 @@ pub const MAJOR: u8 = 1;
 pub const MINOR: u8 = 1;
 /// The feature bits that this crate understands; any other bit in a file is refused.
 pub const KNOWN_FEATURES: u64 = FEATURE_COMPILED | FEATURE_NAMED_ATTRS;
-/// Feature bit of files that hold attributes of the kinds [`AttrKind::CompiledModule`] and [`AttrKind::CompilationUnit`].
+/// Feature bit of files that hold attributes of the kinds [`AttrKind::CompiledModule`] and
+/// [`AttrKind::CompilationUnit`].
 pub const FEATURE_COMPILED: u64 = 1;
 /// Feature bit of files that hold kernels with [`KERNEL_NAMED_ATTRS`].
 pub const FEATURE_NAMED_ATTRS: u64 = 2;
-/// "No such thing", wherever an id may be absent.
+/// The absent id, where an id may be absent.
 pub const NONE: u32 = u32::MAX;
 /// The entry of a used-by list that stands for one use by the function's return.
 pub const RETURN: u32 = u32::MAX;
@@ -37,17 +38,17 @@ pub const RETURN: u32 = u32::MAX;
 pub const TABLE_ALIGN: usize = 8;
 /// Alignment of the payload section and of each tensor in it.
 pub const PAYLOAD_ALIGN: usize = 64;
-/// How deep attributes may nest; leaves have depth 0.
+/// The maximal nesting depth of attributes; leaves have depth 0.
 pub const MAX_ATTR_DEPTH: u8 = 64;
-/// How many nodes an attribute may have when its shared children are counted each time they are reached.
+/// The maximal number of nodes of an attribute, where a shared child counts each time it is reached.
 pub const MAX_ATTR_NODES: u32 = 1 << 22;
-/// How deep locations may nest; leaves have depth 0.
+/// The maximal nesting depth of locations; leaves have depth 0.
 pub const MAX_LOCATION_DEPTH: u8 = 64;
-/// How many nodes a location may have when its shared children are counted each time they are reached.
+/// The maximal number of nodes of a location, where a shared child counts each time it is reached.
 pub const MAX_LOCATION_NODES: u32 = 1 << 16;
-/// How many dimensions a shape or dense attribute may have.
+/// The maximal number of dimensions of a shape or dense attribute.
 pub const MAX_RANK: u32 = 255;
-/// How many sections a file may have, unknown ones included.
+/// The maximal number of sections of a file, unknown ones included.
 pub const MAX_SECTIONS: u32 = 1024;
 
 /// The fixed start of a file.
@@ -94,7 +95,7 @@ pub struct SectionRec {
     pub checksum: u64,
 }
 
-/// [`SectionRec::flags`]: who does not know the section may skip it.
+/// [`SectionRec::flags`]: readers that do not know the section skip it.
 pub const SECTION_OPTIONAL: u32 = 1;
 
 /// Declares the sections: enum, table of all of them in file order, names, element sizes.
@@ -114,7 +115,7 @@ macro_rules! sections {
                 match self { $(SectionId::$name => stringify!($name),)* }
             }
 
-            /// Whether a file may lack the section.
+            /// True if a file may lack the section.
             pub fn is_optional(self) -> bool {
                 match self { $(SectionId::$name => sections!(@$need),)* }
             }
@@ -147,7 +148,7 @@ sections! {
     Devices = 5, mandatory, u32;
     /// Attribute values; children before parents.
     Attributes = 6, mandatory, AttrRec;
-    /// What does not fit into an attribute record.
+    /// Attribute data that does not fit into an attribute record.
     AttrData = 7, mandatory, u8;
     /// Functions and a sentinel.
     Functions = 8, mandatory, FunctionRec;
@@ -189,19 +190,19 @@ sections! {
     Payload = 64, mandatory, u8;
 }
 
-/// One attribute value. What `value` means depends on `kind`, see [`AttrKind`].
+/// One attribute value. The meaning of `value` depends on `kind`, see [`AttrKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct AttrRec {
     /// An [`AttrKind`].
     pub kind: u8,
-    /// A `DType` code where the kind has elements or a width; else 0.
+    /// A `DType` code if the kind has elements or a width; else 0.
     pub dtype: u8,
     /// 0 for leaves, else one more than the deepest child.
     pub depth: u8,
-    /// [`ATTR_DENSE_ARRAY`], [`ATTR_SPLAT`], [`ATTR_UNRANKED`], where the kind allows it.
+    /// [`ATTR_DENSE_ARRAY`], [`ATTR_SPLAT`], [`ATTR_UNRANKED`], if the kind allows it.
     pub flags: u8,
-    /// Type id where the kind has a type, else [`NONE`].
+    /// Type id if the kind has a type, else [`NONE`].
     pub ty: u32,
     /// Inline value, or offset into `AttrData` in the low half and length in bytes in the high half.
     pub value: u64,
@@ -211,7 +212,7 @@ pub struct AttrRec {
 pub const ATTR_DENSE_ARRAY: u8 = 1;
 /// [`AttrRec::flags`] of dense attributes: the payload is one element that all elements equal.
 pub const ATTR_SPLAT: u8 = 2;
-/// [`AttrRec::flags`] of shapes: not even the rank is known.
+/// [`AttrRec::flags`] of shapes: the rank is unknown.
 pub const ATTR_UNRANKED: u8 = 4;
 
 /// Declares an enum that is stored as one byte.
@@ -236,13 +237,13 @@ macro_rules! byte_enum {
 pub(crate) use byte_enum;
 
 byte_enum! {
-    /// What an attribute is.
+    /// The kind of an attribute.
     AttrKind {
         /// Presence is the value.
         Unit = 0,
         /// `value` is 0 or 1.
         Bool = 1,
-        /// `value` is a two's complement number, extended to 64 bits as its type's signedness says.
+        /// `value` is a two's complement number, extended to 64 bits by its type's signedness.
         Int = 2,
         /// `value` holds the bits in the width of `dtype`.
         Float = 3,
@@ -262,11 +263,11 @@ byte_enum! {
         Dense = 10,
         /// Data: dimensions as `i64`, -1 where unknown.
         Shape = 11,
-        /// `value` is a string id: MLIR text of an attribute that has no kind of its own.
+        /// `value` is a string id: MLIR text of an attribute without a kind of its own.
         Text = 12,
         /// Data: [`CompiledModuleRec`]. A reference to it is a reference to the whole module.
         CompiledModule = 13,
-        /// Data: the attribute id of a compiled module, then string ids of the names that lead to a symbol in it.
+        /// Data: the attribute id of a compiled module, then string ids of the symbol path in it.
         CompilationUnit = 14,
     }
 }
@@ -279,7 +280,7 @@ pub struct CompiledModuleRec {
     pub name: StringId,
     /// The module as generic MLIR text.
     pub text: StringId,
-    /// How many named functions stand before it.
+    /// The number of named functions before it.
     pub place: u32,
 }
 
@@ -361,7 +362,7 @@ pub struct KernelRec {
     pub first_result: u32,
     /// First entry in `Aux`.
     pub first_aux: u32,
-    /// How many events the kernel waits for.
+    /// The number of events that the kernel waits for.
     pub ready_count: u32,
     /// Stream, at most the function's number of kernels.
     pub stream: u32,
@@ -379,25 +380,26 @@ pub struct KernelRec {
 
 /// [`KernelRec::flags`]: runs when the first of its data operands is available.
 pub const KERNEL_ANY: u16 = 1;
-/// [`KernelRec::flags`]: `Aux` holds an [`OperandInfo`] for each operand; without it all are required, in space 0.
+/// [`KernelRec::flags`]: `Aux` holds an [`OperandInfo`] for each operand; without it all are required, in
+/// space 0.
 pub const KERNEL_OPERAND_INFO: u16 = 2;
-/// [`KernelRec::flags`]: attributes are found by name, and `Aux` holds the string id of the name of each.
+/// [`KernelRec::flags`]: attributes are found by name, and `Aux` holds the string id of each name.
 pub const KERNEL_NAMED_ATTRS: u16 = 4;
 
-/// How a kernel treats one operand: an `Aux` word.
+/// The treatment of one operand: an `Aux` word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(4))]
 pub struct OperandInfo {
     /// An [`OperandMode`].
     pub mode: u8,
-    /// Memory space in which the kernel wants the operand; 0 is the host's.
+    /// The memory space in which the kernel requires the operand; 0 is the host's.
     pub space: u8,
     /// Zero.
     pub reserved: [u8; 2],
 }
 
 byte_enum! {
-    /// What an operand means for the start of its kernel.
+    /// The effect of an operand on the start of its kernel.
     OperandMode {
         /// Counted until final, passed; errors and deadness go to the results.
         Required = 0,
@@ -411,7 +413,7 @@ byte_enum! {
 }
 
 impl OperandInfo {
-    /// An operand of this mode that the kernel wants in this memory space.
+    /// An operand of this mode that the kernel requires in this memory space.
     pub const fn new(mode: OperandMode, space: u8) -> OperandInfo {
         OperandInfo { mode: mode as u8, space, reserved: [0; 2] }
     }
@@ -445,9 +447,9 @@ pub const LOCATION_KIND_BITS: u32 = 4;
 pub const LOCATION_A_MAX: u32 = (1 << (32 - LOCATION_KIND_BITS)) - 1;
 
 byte_enum! {
-    /// What a location is, and what its fields mean; fields that are not named are zero.
+    /// The kind of a location, and the meaning of its fields; fields not listed are zero.
     LocationKind {
-        /// Nothing is known.
+        /// No location is known.
         Unknown = 0,
         /// `a` string id of the file, `b` line, `c` column.
         File = 1,
@@ -455,9 +457,10 @@ byte_enum! {
         Name = 2,
         /// `b` location id of the callee, `c` of the caller.
         CallSite = 3,
-        /// `a` attribute id of the metadata plus one, or 0; `b` first entry in `LocationExtra`, `c` their number.
+        /// `a` attribute id of the metadata plus one, or 0; `b` first entry in `LocationExtra`, `c` their
+        /// number.
         Fused = 4,
-        /// `a` string id: MLIR text of a location that has no kind of its own.
+        /// `a` string id: MLIR text of a location without a kind of its own.
         Text = 5,
     }
 }
@@ -516,7 +519,7 @@ ids! {
     AttrId = "attr";
     /// A source location.
     LocationId = "loc";
-    /// A kernel name, which is a kernel's code.
+    /// A kernel name: the code of a kernel.
     KernelCode = "code";
     /// A function.
     FunctionId = "fn";

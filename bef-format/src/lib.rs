@@ -5,9 +5,9 @@
 //! (feature `write`)                        └──dump──▶ text
 //! ```
 //!
-//! This crate is the neutral middle between compiler and runtime: it knows bytes, no IR and no execution, and depends on
-//! neither. `FORMAT.md` is the normative description; `layout` is its source in code. Nothing in a file is trusted
-//! before `validate` has accepted it.
+//! This crate is between compiler and runtime and depends on neither: it defines bytes, no IR and no
+//! execution. `FORMAT.md` is the normative description; `layout` is its source in code. No byte of a file is
+//! trusted before `validate` has accepted it.
 #![forbid(unsafe_code)]
 
 pub mod aligned;

@@ -1,7 +1,7 @@
 //! Views of the parts of a validated file: functions, kernels, attributes, locations.
 //!
-//! Views are small, borrow the image and are made on the fly; strings and slices that they return live as long as the
-//! file's bytes. A view exists only for a part that exists, so that no accessor can fail.
+//! Views are small, borrow the image and are created on the fly. The strings and slices that they return live
+//! as long as the file's bytes. A view exists only for an existing part, so no accessor can fail.
 //!
 //! Not here: the pools of strings, types and names (`image`), execution plans (the runtime's).
 
@@ -95,7 +95,7 @@ impl<'i, 'a> FunctionView<'i, 'a> {
         self.image.string(run(self.image.io_names, first, self.rec.n_results)[i as usize])
     }
 
-    /// The source location of an argument, if the file has it. Panics if there is no such argument.
+    /// The source location of an argument, if present. Panics if there is no such argument.
     pub fn arg_location(&self, i: u32) -> Option<LocationId> {
         assert!(i < self.rec.n_args, "argument {i} of {}", self.rec.n_args);
         run(self.image.io_locations, self.rec.first_type, self.rec.n_args)
@@ -119,8 +119,8 @@ impl<'i, 'a> FunctionView<'i, 'a> {
         TypeId(self.registers()[register as usize].ty)
     }
 
-    /// The kernels that read a register, once per use, newest first; uses by the return come first, as `RETURN`.
-    /// Panics if there is no such register.
+    /// The kernels that read a register, once per use, newest first; uses by the return come first, as
+    /// `RETURN`. Panics if there is no such register.
     pub fn users(&self, register: u32) -> &'a [u32] {
         assert!(register < self.rec.n_registers, "register {register} of {}", self.rec.n_registers);
         let pair = run(self.image.registers, self.rec.first_register.saturating_add(register), 2);
@@ -128,8 +128,8 @@ impl<'i, 'a> FunctionView<'i, 'a> {
         span(self.image.users, rec.first_user, next.first_user)
     }
 
-    /// The SSA name of a register, empty if it has none or the file has no SSA names. Panics if there is no such
-    /// register.
+    /// The SSA name of a register, empty if it has none or the file has no SSA names. Panics if there is no
+    /// such register.
     pub fn ssa_name(&self, register: u32) -> &'a str {
         assert!(register < self.rec.n_registers, "register {register} of {}", self.rec.n_registers);
         let i = self.rec.first_register as usize + register as usize;
@@ -159,13 +159,13 @@ impl<'i, 'a> FunctionView<'i, 'a> {
         run(self.image.results, self.rec.first_result, n)
     }
 
-    /// The source location, if the file has it.
+    /// The source location, if present.
     pub fn location(&self) -> Option<LocationId> {
         let rec = self.image.function_locations.get(self.index as usize)?;
         some(rec.function).map(LocationId)
     }
 
-    /// The source location of the function's return, if the file has it.
+    /// The source location of the function's return, if present.
     pub fn return_location(&self) -> Option<LocationId> {
         let rec = self.image.function_locations.get(self.index as usize)?;
         some(rec.ret).map(LocationId)
@@ -222,8 +222,8 @@ impl<'i, 'a> KernelView<'i, 'a> {
         span(self.image.aux, self.rec.first_aux, self.next.first_aux)
     }
 
-    /// Whether the kernel has nothing but operands, results, a cost and a stream: no attributes and functions, all operands usual, not on
-    /// another device, and it waits for all of them.
+    /// True if the kernel has only operands, results, a cost and a stream: no attributes and functions, all
+    /// operands required and in host memory, the default device, and it waits for all operands.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.rec.first_aux == self.next.first_aux && self.rec.flags == 0 && self.rec.device == 0
@@ -240,13 +240,13 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.n_attr_words() / if self.has_named_attrs() { 2 } else { 1 }
     }
 
-    /// Whether attributes are found by name, and not by their order.
+    /// True if attributes are found by name instead of by their order.
     pub fn has_named_attrs(&self) -> bool {
         self.rec.flags & KERNEL_NAMED_ATTRS != 0
     }
 
-    /// The attributes: by ascending name if they are named, else in the order of the op's definition, then others by
-    /// name.
+    /// The attributes: by ascending name if they are named, else in the order of the op's definition, then
+    /// others by name.
     pub fn attrs(&self) -> &'a [AttrId] {
         bytemuck::cast_slice(self.aux().get(..self.n_attrs() as usize).unwrap_or(&[]))
     }
@@ -256,13 +256,14 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.image.attr(self.attrs()[i as usize])
     }
 
-    /// The names of the attributes, ascending, if attributes are found by name; else none.
+    /// The names of the attributes, ascending, if attributes are found by name; else empty.
     pub fn attr_names(&self) -> &'a [StringId] {
         let n = if self.has_named_attrs() { self.n_attrs() } else { 0 };
         bytemuck::cast_slice(run(self.aux(), n, n))
     }
 
-    /// The value of the attribute of this name; none if there is no such attribute or attributes are not named.
+    /// The value of the attribute of this name; `None` if there is no such attribute or attributes are not
+    /// named.
     pub fn attr_named(&self, name: &str) -> Option<AttrView<'a>> {
         let found = self.attr_names().binary_search_by(|&id| self.image.string(id).cmp(name)).ok()?;
         Some(self.image.attr(*self.attrs().get(found)?))
@@ -273,17 +274,17 @@ impl<'i, 'a> KernelView<'i, 'a> {
         bytemuck::cast_slice(run(self.aux(), self.n_attr_words(), u32::from(self.rec.n_functions)))
     }
 
-    /// [`KERNEL_ANY`], [`KERNEL_OPERAND_INFO`] and [`KERNEL_NAMED_ATTRS`], where they hold.
+    /// The kernel's flags: [`KERNEL_ANY`], [`KERNEL_OPERAND_INFO`], [`KERNEL_NAMED_ATTRS`].
     pub fn flags(&self) -> u16 {
         self.rec.flags
     }
 
-    /// Whether some operand is not required or not in the host's memory.
+    /// True if some operand is not required or not in host memory.
     pub fn has_operand_info(&self) -> bool {
         self.rec.flags & KERNEL_OPERAND_INFO != 0
     }
 
-    /// Mode and space of each operand; empty if all are required and in the host's memory.
+    /// Mode and space of each operand; empty if all are required and in host memory.
     pub fn operand_info(&self) -> &'a [OperandInfo] {
         let n_before = self.n_attr_words() as usize + usize::from(self.rec.n_functions);
         if self.has_operand_info() {
@@ -293,18 +294,18 @@ impl<'i, 'a> KernelView<'i, 'a> {
         }
     }
 
-    /// What an operand means for the kernel's start.
+    /// The effect of an operand on the kernel's start.
     pub fn operand_mode(&self, i: u32) -> OperandMode {
         let info = self.operand_info().get(i as usize);
         info.and_then(|info| OperandMode::from_code(info.mode)).unwrap_or(OperandMode::Required)
     }
 
-    /// Memory space in which the kernel wants an operand; 0 is the host's.
+    /// The memory space in which the kernel requires an operand; 0 is the host's.
     pub fn operand_space(&self, i: u32) -> u8 {
         self.operand_info().get(i as usize).map_or(0, |info| info.space)
     }
 
-    /// How many events the kernel waits for.
+    /// The number of events that the kernel waits for.
     pub fn ready_count(&self) -> u32 {
         self.rec.ready_count
     }
@@ -324,12 +325,12 @@ impl<'i, 'a> KernelView<'i, 'a> {
         self.rec.device
     }
 
-    /// Whether the kernel runs when the first of its data operands is available.
+    /// True if the kernel runs when the first of its data operands is available.
     pub fn is_any(&self) -> bool {
         self.rec.flags & KERNEL_ANY != 0
     }
 
-    /// The source location, if the file has it.
+    /// The source location, if present.
     pub fn location(&self) -> Option<LocationId> {
         self.image.kernel_locations.get(self.index as usize).and_then(|&id| some(id)).map(LocationId)
     }
@@ -339,7 +340,7 @@ impl<'i, 'a> KernelView<'i, 'a> {
         names.get(i).map(|&id| self.image.string(id))
     }
 
-    /// The name of an attribute, if the file has it.
+    /// The name of an attribute, if present.
     pub fn attr_name(&self, i: u32) -> Option<&'a str> {
         match self.attr_names().get(i as usize) {
             Some(&id) => Some(self.image.string(id)),
@@ -348,7 +349,7 @@ impl<'i, 'a> KernelView<'i, 'a> {
         }
     }
 
-    /// The name under which the kernel refers to a function, if the file has it; empty for a region.
+    /// The name under which the kernel refers to a function, if present; empty for a region.
     pub fn function_name(&self, i: u32) -> Option<&'a str> {
         let n_before = self.n_attr_words() as usize;
         if i < u32::from(self.rec.n_functions) { self.aux_name(n_before + i as usize) } else { None }
@@ -366,9 +367,9 @@ pub enum AttrView<'a> {
     Int {
         /// Its type.
         ty: TypeId,
-        /// The element type, if the type is one.
+        /// The element type, if the type is an element type.
         dtype: Option<DType>,
-        /// The number; for unsigned types of 64 bits, the same bits.
+        /// The number; unsigned 64-bit values are reinterpreted.
         value: i64,
     },
     /// A floating-point number.
@@ -390,13 +391,13 @@ pub enum AttrView<'a> {
     Scalars {
         /// The type of the elements.
         ty: TypeId,
-        /// The same, as a code.
+        /// The element type's code.
         dtype: DType,
         /// The elements, aligned for their type.
         bytes: &'a [u8],
         /// Number of elements.
         n: usize,
-        /// Whether it is written `array<i32: 1, 2>` and not `[1 : i32, 2 : i32]`.
+        /// True if it is written `array<i32: 1, 2>` instead of `[1 : i32, 2 : i32]`.
         dense: bool,
     },
     /// A dictionary, by ascending key.
@@ -409,16 +410,16 @@ pub enum AttrView<'a> {
         dtype: DType,
         /// The dimensions.
         shape: &'a [i64],
-        /// The elements in row-major order, or the one element of a splat. Booleans are bytes that nobody checked.
+        /// The elements in row-major order, or the one element of a splat. Booleans are unchecked bytes.
         data: &'a [u8],
-        /// Whether all elements equal the one in `data`.
+        /// True if all elements equal the one in `data`.
         splat: bool,
     },
     /// A shape of known rank; -1 is an unknown dimension.
     Shape(&'a [i64]),
     /// A shape of unknown rank.
     UnrankedShape,
-    /// MLIR text of an attribute that has no kind of its own.
+    /// MLIR text of an attribute without a kind of its own.
     Text(&'a str),
     /// A module that a kernel compiles.
     CompiledModule {
@@ -426,14 +427,14 @@ pub enum AttrView<'a> {
         name: &'a str,
         /// The module as generic MLIR text.
         text: &'a str,
-        /// How many named functions stand before it.
+        /// The number of named functions before it.
         place: u32,
     },
     /// A symbol of a compiled module.
     CompilationUnit {
         /// The module, which is a [`CompiledModule`](AttrView::CompiledModule).
         module: AttrId,
-        /// The names that lead to the symbol, from the outermost to its own.
+        /// The symbol path, from the outermost name to the symbol's own.
         nested: &'a [StringId],
     },
 }
@@ -452,46 +453,46 @@ impl AttrView<'_> {
 /// A source location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocationView<'a> {
-    /// Nothing is known.
+    /// No location is known.
     Unknown,
-    /// A place in a file.
+    /// A position in a file.
     File {
         /// The file.
         file: &'a str,
-        /// Its line, from 1.
+        /// The line, from 1.
         line: u32,
         /// The column in the line, from 1.
         col: u32,
         /// Line and column of the end, if it is a range.
         end: Option<(u32, u32)>,
     },
-    /// A name, maybe with a place.
+    /// A name, optionally with a location.
     Name {
         /// The name.
         name: &'a str,
-        /// Where it is.
+        /// The named location.
         child: Option<LocationId>,
     },
-    /// A place that was inlined into another.
+    /// An inlined location.
     CallSite {
-        /// The inlined place.
+        /// The location in the inlined function.
         callee: LocationId,
-        /// Where it was inlined.
+        /// The location of the call.
         caller: LocationId,
     },
-    /// Several places that became one.
+    /// Several locations merged into one.
     Fused {
-        /// The places.
+        /// The merged locations.
         parts: &'a [LocationId],
-        /// What a pass noted about them.
+        /// Metadata of the merging pass.
         metadata: Option<AttrId>,
     },
-    /// MLIR text of a location that has no kind of its own.
+    /// MLIR text of a location without a kind of its own.
     Text(&'a str),
 }
 
 impl<'a> Image<'a> {
-    /// The value of an attribute; a unit for an id that is not from this image.
+    /// The value of an attribute; a unit for an id of another image.
     pub fn attr(&self, id: AttrId) -> AttrView<'a> {
         let Some(rec) = self.attributes.get(id.index()) else { return AttrView::Unit };
         let as_string = || self.string(StringId(rec.value as u32));
@@ -559,7 +560,7 @@ impl<'a> Image<'a> {
         self.locations.len() as u32
     }
 
-    /// A source location; unknown for an id that is not from this image.
+    /// A source location; unknown for an id of another image.
     pub fn location(&self, id: LocationId) -> LocationView<'a> {
         let Some(rec) = self.locations.get(id.index()) else { return LocationView::Unknown };
         let a = rec.kind_a >> LOCATION_KIND_BITS;
@@ -586,10 +587,11 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// A source location for messages: `file:line:col` of the innermost place, else a name, else `unknown`.
+    /// A source location for messages: `file:line:col` of the innermost file location, else a name, else
+    /// `unknown`.
     pub fn location_string(&self, id: LocationId) -> String {
         let (mut at, mut name) = (Some(id), None);
-        // Children have smaller ids, so this ends.
+        // Children have smaller ids, so this terminates.
         while let Some(id) = at {
             at = match self.location(id) {
                 LocationView::Unknown => None,
@@ -607,7 +609,8 @@ impl<'a> Image<'a> {
         name.unwrap_or("unknown").to_owned()
     }
 
-    /// The first name in a location; of what was inlined, and of what was fused the first part that has one.
+    /// The first name in a location. For call sites it is the callee's, for fused locations that of the first
+    /// part with a name.
     pub fn location_name(&self, id: LocationId) -> Option<&'a str> {
         let (mut rest, mut seen) = (vec![id], BTreeSet::new());
         while let Some(id) = rest.pop() {
@@ -633,7 +636,7 @@ pub(crate) fn dense_parts(bytes: &[u8]) -> (DenseRec, &[i64]) {
     (head, cast(rest))
 }
 
-/// Bytes as records; empty if they are not.
+/// Bytes as records; empty if the cast fails.
 pub(crate) fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { bytemuck::try_cast_slice(bytes).unwrap_or(&[]) }
 }

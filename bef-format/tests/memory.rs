@@ -1,4 +1,4 @@
-//! How much memory validation takes: never more than a small multiple of the file, whatever the file claims to hold.
+//! Validation needs at most a small multiple of the file's size in memory, whatever the file claims.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ use std::path::Path;
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer, update_checksums};
 use bef_format::{AlignedBytes, FunctionKind, validate};
 
-/// The system's allocator, which counts what this thread holds.
+/// The system's allocator, with a count of the memory held by this thread.
 struct Counting;
 
 thread_local! {
@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn count(change: impl FnOnce(usize) -> usize) {
-    // A thread that ends may still free, and is not counted.
+    // A terminating thread may still free, which is not counted.
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
         let now = change(now);
@@ -24,7 +24,7 @@ fn count(change: impl FnOnce(usize) -> usize) {
     });
 }
 
-// SAFETY: all is left to the system's allocator.
+// SAFETY: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(|now| now + layout.size());
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that `f` held at a time beyond what was held before.
+/// The peak memory of `f` beyond what was held before.
 fn most(f: impl FnOnce()) -> usize {
     let before = HELD.with(|held| {
         let (now, _) = held.get();
@@ -81,7 +81,7 @@ fn validation_takes_less_memory_than_the_file() {
     let bytes = adds(100_000);
     let n = most(|| assert!(validate(&bytes).is_ok()));
     assert!(n * 4 < bytes.len(), "{n} bytes to validate {}", bytes.len());
-    // Locations and attributes, which are remembered one by one.
+    // Locations and attributes need memory per item.
     let mut w = Writer::new();
     for i in 0..10_000 {
         w.location_file("a.mlir", i, 1);
@@ -90,7 +90,8 @@ fn validation_takes_less_memory_than_the_file() {
     check("pools", &AlignedBytes::copy_of(&w.finish().expect("can be written")));
 }
 
-/// Broken files, and files in which any word is the largest there is: counts are compared with what is there before anything is reserved.
+/// Broken files, and files with any word at its maximum: counts are checked against the available entries
+/// before memory is reserved.
 #[test]
 fn claims_take_no_memory() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bef/golden");

@@ -1,4 +1,4 @@
-//! A small generator of numbers for tests; the seed makes a test the same each time.
+//! A small pseudorandom number generator for tests, reproducible by its seed.
 
 /// Marsaglia's xorshift with 64 bits ("Xorshift RNGs", 2003). The seed must not be 0.
 pub struct Dice(pub u64);

@@ -1,8 +1,9 @@
-//! What must hold for any text, any GraphDef and any `.npy` file: the fuzz targets and the tests that run their corpus share these functions.
+//! Properties of any text, any GraphDef and any `.npy` file, shared by the fuzz targets and the tests that
+//! run their corpora.
 //!
-//! A program that is read prints in every form as a text that reads back and prints the same again; it is the same
-//! program after each of these ways. A program that the verifier accepts is one after every pass. Nothing panics:
-//! what a function here finds it says by a panic of its own, which names the text.
+//! A program that was read prints in every form as a text that reads back and prints the same again; it stays
+//! the same program. A program that the verifier accepts is accepted after every pass. Nothing panics:
+//! violations found by the functions here are panics of their own that contain the text.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use befrost_tensor::npy;
 
 use crate::filecheck;
 
-/// Each is run on every program that is verified.
+/// Each is run on every verified program.
 pub const PIPELINES: [&str; 8] = [
     "canonicalize",
     "cse",
@@ -33,7 +34,7 @@ pub const PIPELINES: [&str; 8] = [
     "inline,canonicalize,cse,sccp,symbol-dce",
 ];
 
-/// Whether a run of passes ended since a pass broke the module, or panicked.
+/// True if a run of passes ended because a pass broke the module, or panicked.
 fn is_our_bug(said: &Diagnostic) -> bool {
     matches!(said.code, "E0504" | "E0505")
 }
@@ -53,7 +54,7 @@ fn forms() -> impl Iterator<Item = PrintOptions> {
     })
 }
 
-/// The target `text`: see the module's essay. Answers whether the text is a program.
+/// The target `text`: see the module's documentation. Returns whether the text is a program.
 pub fn text(text: &str) -> bool {
     let module = match read(text) {
         Ok(module) => module,
@@ -101,7 +102,8 @@ fn passes(text: &str, printed: &str) {
     }
 }
 
-/// The target `filecheck`: up to the first NUL a check file, behind it the input. Answers whether it passes.
+/// The target `filecheck`: a check file up to the first NUL, then the input. Returns whether the check
+/// passes.
 pub fn file_check(data: &[u8]) -> bool {
     let at = data.iter().position(|&b| b == 0).unwrap_or(data.len());
     let (check_file, input) = (&data[..at], data.get(at + 1..).unwrap_or_default());
@@ -111,8 +113,8 @@ pub fn file_check(data: &[u8]) -> bool {
     filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
 }
 
-/// The target `graphdef`: a graph that is imported is well-formed, and is after every pass at every level, and becomes a file that is valid. Answers
-/// whether it is one.
+/// The target `graphdef`: an imported graph is well-formed, stays so after every pass at every level, and
+/// becomes a valid file. Returns whether the bytes are a graph.
 pub fn graphdef(bytes: &[u8]) -> bool {
     let mut imported = false;
     for level in 0..=2 {
@@ -151,10 +153,11 @@ pub fn graphdef(bytes: &[u8]) -> bool {
     imported
 }
 
-/// More than any file of the corpus needs.
+/// The memory limit: more than any file of the corpus needs.
 const NPY_MEMORY: usize = 1 << 24;
 
-/// The target `npy`: a file that is read is written and read again as the same tensor. Answers whether it is one.
+/// The target `npy`: a file that was read is written and read again as the same tensor. Returns whether the
+/// bytes are a tensor.
 pub fn npy(bytes: &[u8]) -> bool {
     let allocator: Arc<dyn Allocator> = Arc::new(Limited::new(Malloc::shared(), NPY_MEMORY));
     let Ok(tensor) = npy::parse(bytes, &allocator) else { return false };

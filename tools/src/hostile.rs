@@ -1,12 +1,13 @@
-//! Running files that nobody trusts, for tests and fuzzers: whatever the bytes are, [`Sandbox::run`] comes back.
+//! Execution of untrusted files, for tests and fuzzers: for any bytes, [`Sandbox::run`] returns.
 //!
 //! ```text
-//! bytes ──validate──▶ Program ──arguments made from the types──▶ every function, with little fuel, memory and depth, output nowhere
+//! bytes ──validate──▶ Program ──arguments by type──▶ every function, with little fuel and memory, without output
 //! ```
 //!
-//! The kernels are those of the shipped runtime, none of which touches anything outside of the process but its output, which goes nowhere here. What
-//! comes back is how many functions ran, so that a test can see that it tests something. The same bytes go through
-//! `dump` and the accessors, which must not fail either.
+//! The kernels are those of the shipped runtime. None of them touches anything outside of the process except
+//! its output, which is discarded here. The result is the number of functions that ran, so that a test can
+//! verify that it tests something. The same bytes go through `dump` and the accessors, which must not fail
+//! either.
 
 use std::sync::Arc;
 
@@ -20,17 +21,17 @@ use befrost_compiler::verify::verify;
 use befrost_tensor::mem::{Limited, Malloc};
 use befrost_tensor::{DType, Shape};
 
-/// How many kernels a call may start.
+/// The most kernels that a call may start.
 const FUEL: u64 = 2_000;
-/// How many bytes its tensors may take.
+/// The most bytes of its tensors.
 const MEMORY: usize = 1 << 16;
 
-/// A runtime for files that nobody trusts.
+/// A runtime for untrusted files.
 pub struct Sandbox {
     runtime: Runtime,
 }
 
-/// Takes what kernels print.
+/// Discards the output of kernels.
 struct Nowhere;
 
 impl Output for Nowhere {
@@ -49,7 +50,7 @@ impl Sandbox {
     /// A runtime with one thread.
     ///
     /// # Panics
-    /// If it cannot be built, which needs nothing.
+    /// If it cannot be built.
     pub fn new() -> Sandbox {
         let runtime = Runtime::builder()
             .work_queue("s")
@@ -59,7 +60,7 @@ impl Sandbox {
         Sandbox { runtime: runtime.expect("a runtime of one thread needs nothing") }
     }
 
-    /// Loads a file and calls all its functions; how many.
+    /// Loads a file and calls all its functions. Returns their number.
     pub fn run(&self, bytes: &[u8]) -> usize {
         let Ok(program) = self.runtime.load_bytes(bytes) else { return 0 };
         let mut n = 0;
@@ -80,14 +81,14 @@ impl Sandbox {
         n
     }
 
-    /// [`Sandbox::run`] of a copy whose checksums are right.
+    /// [`Sandbox::run`] of a copy with corrected checksums.
     pub fn run_resealed(&self, bytes: &[u8]) -> usize {
         let mut copy = AlignedBytes::copy_of(bytes);
         update_checksums(&mut copy);
         self.run(&copy)
     }
 
-    /// Some value of a type; none for types of which values are only made by kernels.
+    /// Some value of a type; `None` for types whose values are only created by kernels.
     fn argument(&self, ty: &str) -> Option<Datum> {
         Some(match ty {
             "i1" => Datum::from(true),
@@ -105,17 +106,18 @@ impl Sandbox {
     }
 }
 
-/// [`round_trip`] of a copy whose checksums are right.
+/// [`round_trip`] of a copy with corrected checksums.
 pub fn round_trip_resealed(bytes: &[u8]) -> bool {
     let mut copy = AlignedBytes::copy_of(bytes);
     update_checksums(&mut copy);
     round_trip(&copy)
 }
 
-/// Reads all that a file says, and what it means as IR; whether it means something. If it does, it survives the way back.
+/// Reads the complete contents of a file, and raises it to IR. Returns whether it is a program. A program
+/// survives the way back.
 ///
 /// # Panics
-/// If a program that makes sense does not come back as it was: then the compiler is wrong.
+/// If a program changes by the round trip: then the compiler is wrong.
 pub fn round_trip(bytes: &[u8]) -> bool {
     let bytes = AlignedBytes::copy_of(bytes);
     bef_format::dump::container(&bytes);

@@ -1,14 +1,14 @@
 //! The tools around Befrost and the machinery of its tests.
 //!
 //! * [`cli`]: `ir-translate`, `ir-opt`, `bef-exec`.
-//! * [`dice`]: random numbers that are the same each time, for tests.
+//! * [`dice`]: reproducible random numbers for tests.
 //! * [`filecheck`]: compares output with the `CHECK:` comments of a file (also the program `FileCheck`).
-//! * [`fuzz`]: what must hold for any text, for tests and fuzzers.
+//! * [`fuzz`]: properties of any input, for tests and fuzzers.
 //! * [`graphs`]: random op graphs.
-//! * [`hostile`]: loads and runs files that nobody trusts, for tests and fuzzers.
+//! * [`hostile`]: loads and runs untrusted files, for tests and fuzzers.
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tests/lit.rs`).
 //! * [`models`]: networks of any size as text.
-//! * [`oracle`]: interprets programs in the plainest way, for the executor to be compared with.
+//! * [`oracle`]: a simple interpreter of programs, to be compared with the executor.
 #![forbid(unsafe_code)]
 
 pub mod cli;

@@ -1,44 +1,48 @@
-//! Networks as text of the `tf` dialect, of any size: what the compiler is measured with.
+//! Networks of any size as text of the `tf` dialect, for measuring the compiler.
 //!
 //! ```text
-//! residual      7x7 convolution, max pool, 16 bottlenecks (1x1, 3x3, 1x1, each normalized; the sum with the input), mean, matrix product
-//! transformer   layers of attention and of two matrix products around gelu, each added to its input and normalized
+//! residual      7x7 convolution, max pool, 16 bottlenecks (1x1, 3x3, 1x1, each normalized; added to
+//!               the input), mean, matrix product
+//! transformer   layers of attention and of two matrix products around gelu, each added to its input and
+//!               normalized
 //! ```
 //!
-//! They are written as TensorFlow's libraries write them, with primitive operators. Weights are random numbers, the same each time, scaled so that
-//! values keep their size from layer to layer; the same in both layouts.
+//! They consist of primitive operators, as written by TensorFlow's libraries. Weights are reproducible random
+//! numbers, scaled so that values keep their magnitude from layer to layer; they are the same in both
+//! layouts.
 
 use std::fmt::Write;
 
-/// A residual network of 50 layers, or of more.
+/// A residual network of 50 layers or more.
 #[derive(Clone, Copy, Debug)]
 pub struct Residual {
     /// Width and height of the image.
     pub image: usize,
-    /// The number of channels is this many times that of the network of the paper (He et al., 2015), which has 64 in its first layer.
+    /// The number of channels relative to the network of the paper (He et al., 2015), which has 64 in its
+    /// first layer.
     pub width: f64,
-    /// Images at once; 0 if that is not known.
+    /// The batch size; 0 if unknown.
     pub batch: usize,
-    /// Whether channels come before the plane.
+    /// True for NCHW.
     pub channels_first: bool,
-    /// So many times the bottlenecks of the network of 50 layers.
+    /// The number of bottlenecks relative to the network of 50 layers.
     pub depth: usize,
 }
 
 /// A transformer encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Transformer {
-    /// Layers.
+    /// The number of layers.
     pub layers: usize,
     /// The length of a token's vector.
     pub hidden: usize,
-    /// Heads of attention, which share the vector.
+    /// The number of attention heads, which share the vector.
     pub heads: usize,
-    /// Tokens of a sequence.
+    /// The number of tokens of a sequence.
     pub tokens: usize,
     /// The length of the vector between the two matrix products of a layer.
     pub ffn: usize,
-    /// Sequences at once; 0 if that is not known.
+    /// The batch size; 0 if unknown.
     pub batch: usize,
 }
 
@@ -54,8 +58,8 @@ impl Default for Transformer {
     }
 }
 
-/// Reads a model's name and parameters, `residual image=64 width=0.25 batch=1 layout=NCHW depth=1` or
-/// `transformer layers=6 hidden=384 heads=12 tokens=128 ffn=1536 batch=1`, and writes it.
+/// Parses a model's name and parameters, `residual image=64 width=0.25 batch=1 layout=NCHW depth=1` or
+/// `transformer layers=6 hidden=384 heads=12 tokens=128 ffn=1536 batch=1`, and writes the model.
 pub fn from_words(words: &[&str]) -> Result<String, String> {
     let Some((&kind, parameters)) = words.split_first() else {
         return Err("a model is `residual` or `transformer`".to_owned());
@@ -87,15 +91,15 @@ pub fn from_words(words: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A value of a program: its name and its shape, 0 for a dimension that is not known.
+/// A value of a program: its name and its shape, 0 for an unknown dimension.
 #[derive(Clone, Debug)]
-struct Value {
+struct TensorValue {
     name: String,
     dims: Vec<usize>,
 }
 
-/// A program on its way.
-struct Program {
+/// A program under construction.
+struct ProgramText {
     text: String,
     n_values: usize,
     state: u64,
@@ -106,15 +110,15 @@ fn tensor(dims: &[usize], element: &str) -> String {
     format!("tensor<{}{element}>", dims.iter().map(dim).collect::<String>())
 }
 
-impl Program {
+impl ProgramText {
     /// A function of one tensor.
-    fn new(input: &[usize], output: &[usize]) -> (Program, Value) {
+    fn new(input: &[usize], output: &[usize]) -> (ProgramText, TensorValue) {
         let text = format!("func.func @main(%x: {}) -> {} {{\n", tensor(input, "f32"), tensor(output, "f32"));
-        let x = Value { name: "%x".to_owned(), dims: input.to_vec() };
-        (Program { text, n_values: 0, state: 0x9e37_79b9_7f4a_7c15 }, x)
+        let x = TensorValue { name: "%x".to_owned(), dims: input.to_vec() };
+        (ProgramText { text, n_values: 0, state: 0x9e37_79b9_7f4a_7c15 }, x)
     }
 
-    fn finish(mut self, y: &Value) -> String {
+    fn finish(mut self, y: &TensorValue) -> String {
         self.line(format_args!("  return {} : {}\n}}\n", y.name, tensor(&y.dims, "f32")));
         self.text
     }
@@ -129,7 +133,7 @@ impl Program {
         format!("%{}", self.n_values - 1)
     }
 
-    /// A number of -1 to 1, by Marsaglia's xorshift.
+    /// A number from -1 to 1, by Marsaglia's xorshift.
     fn random(&mut self) -> f32 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -138,7 +142,7 @@ impl Program {
     }
 
     /// A constant of random numbers around `center`.
-    fn weights(&mut self, dims: &[usize], center: f32, spread: f32) -> Value {
+    fn weights(&mut self, dims: &[usize], center: f32, spread: f32) -> TensorValue {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         let (name, ty) = (self.name(), tensor(dims, "f32"));
         let n: usize = dims.iter().product();
@@ -151,23 +155,23 @@ impl Program {
             }
         }
         self.line(format_args!("\"> : {ty}}} : () -> {ty}\n"));
-        Value { name, dims: dims.to_vec() }
+        TensorValue { name, dims: dims.to_vec() }
     }
 
-    /// Weights of sums of so many terms, which then are as large as what is summed.
-    fn sum_weights(&mut self, dims: &[usize], n_terms: usize) -> Value {
+    /// Weights of sums of `n_terms` terms, scaled so that sums have the magnitude of their terms.
+    fn sum_weights(&mut self, dims: &[usize], n_terms: usize) -> TensorValue {
         self.weights(dims, 0.0, (3.0 / n_terms.max(1) as f32).sqrt())
     }
 
-    fn number(&mut self, number: f32) -> Value {
+    fn number(&mut self, number: f32) -> TensorValue {
         let name = self.name();
         self.line(format_args!(
             "  {name} = \"tf.Const\"() {{value = dense<{number:.12}> : tensor<f32>}} : () -> tensor<f32>\n"
         ));
-        Value { name, dims: Vec::new() }
+        TensorValue { name, dims: Vec::new() }
     }
 
-    fn op(&mut self, op: &str, operands: &[&Value], attrs: &str, dims: &[usize]) -> Value {
+    fn op(&mut self, op: &str, operands: &[&TensorValue], attrs: &str, dims: &[usize]) -> TensorValue {
         let types: Vec<String> = operands.iter().map(|x| tensor(&x.dims, "f32")).collect();
         let names: Vec<&str> = operands.iter().map(|x| x.name.as_str()).collect();
         let (name, result) = (self.name(), tensor(dims, "f32"));
@@ -177,11 +181,18 @@ impl Program {
             names.join(", "),
             types.join(", ")
         ));
-        Value { name, dims: dims.to_vec() }
+        TensorValue { name, dims: dims.to_vec() }
     }
 
     /// An operator of a tensor and a vector of integers.
-    fn op_of_ints(&mut self, op: &str, x: &Value, ints: &[i64], attrs: &str, dims: &[usize]) -> Value {
+    fn op_of_ints(
+        &mut self,
+        op: &str,
+        x: &TensorValue,
+        ints: &[i64],
+        attrs: &str,
+        dims: &[usize],
+    ) -> TensorValue {
         let (vector, name) = (self.name(), self.name());
         let n = ints.len();
         let (from, to) = (tensor(&x.dims, "f32"), tensor(dims, "f32"));
@@ -193,11 +204,11 @@ impl Program {
         self.line(format_args!(
             "  {name} = \"tf.{op}\"({x}, {vector}){attrs} : ({from}, tensor<{n}xi32>) -> {to}\n"
         ));
-        Value { name, dims: dims.to_vec() }
+        TensorValue { name, dims: dims.to_vec() }
     }
 
     /// A matrix product with a bias.
-    fn dense(&mut self, x: &Value, n: usize) -> Value {
+    fn dense(&mut self, x: &TensorValue, n: usize) -> TensorValue {
         let k = x.dims[1];
         let w = self.sum_weights(&[k, n], k);
         let b = self.weights(&[n], 0.0, 0.1);
@@ -210,7 +221,7 @@ impl Program {
 impl Residual {
     /// The program.
     pub fn text(&self) -> String {
-        let (mut p, x) = Program::new(&self.shape(self.image, 3), &[self.batch, 1000]);
+        let (mut p, x) = ProgramText::new(&self.shape(self.image, 3), &[self.batch, 1000]);
         let first = self.channels(64);
         let x = self.conv(&mut p, &x, first, 7, 2, 1.0);
         let x = p.op("Relu", &[&x], "", &x.dims);
@@ -251,20 +262,28 @@ impl Residual {
     }
 
     /// Size and channels of an image.
-    fn split(&self, x: &Value) -> (usize, usize) {
+    fn split(&self, x: &TensorValue) -> (usize, usize) {
         if self.channels_first { (x.dims[2], x.dims[1]) } else { (x.dims[1], x.dims[3]) }
     }
 
-    /// An attribute with a number for the plane.
+    /// An attribute with a number for the height and width.
     fn list(&self, n: usize) -> String {
         if self.channels_first { format!("[1, 1, {n}, {n}]") } else { format!("[1, {n}, {n}, 1]") }
     }
 
-    /// A convolution, normalized.
-    fn conv(&self, p: &mut Program, x: &Value, n: usize, size: usize, stride: usize, scale: f32) -> Value {
+    /// A normalized convolution.
+    fn conv(
+        &self,
+        p: &mut ProgramText,
+        x: &TensorValue,
+        n: usize,
+        size: usize,
+        stride: usize,
+        scale: f32,
+    ) -> TensorValue {
         let (plane, channels) = self.split(x);
         let terms = size * size * channels;
-        // A rectifier before it has halved the squares.
+        // A preceding rectifier has halved the squares.
         let filter = p.weights(&[size, size, channels, n], 0.0, (6.0 / terms.max(1) as f32).sqrt());
         let (layout, strides) = (self.layout(), self.list(stride));
         let attrs = format!("strides = {strides}, padding = \"SAME\", data_format = \"{layout}\"");
@@ -277,10 +296,10 @@ impl Residual {
             "  {name}:6 = \"tf.FusedBatchNormV3\"({of}) {{is_training = false, epsilon = 1.001e-5 : f32, data_format = \"{layout}\"}} \
              : ({image}, {vector}, {vector}, {vector}, {vector}) -> ({image}, {vector}, {vector}, {vector}, {vector}, tensor<*xf32>)\n"
         ));
-        Value { name: format!("{name}#0"), dims: y.dims }
+        TensorValue { name: format!("{name}#0"), dims: y.dims }
     }
 
-    fn bottleneck(&self, p: &mut Program, x: &Value, n: usize, stride: usize) -> Value {
+    fn bottleneck(&self, p: &mut ProgramText, x: &TensorValue, n: usize, stride: usize) -> TensorValue {
         let (_, channels) = self.split(x);
         let shortcut =
             if stride == 1 && channels == 4 * n { x.clone() } else { self.conv(p, x, 4 * n, 1, stride, 0.7) };
@@ -298,7 +317,7 @@ impl Transformer {
     /// The program.
     pub fn text(&self) -> String {
         let shape = [self.batch, self.tokens, self.hidden];
-        let (mut p, x) = Program::new(&shape, &shape);
+        let (mut p, x) = ProgramText::new(&shape, &shape);
         let positions = p.weights(&[self.tokens, self.hidden], 0.0, 0.3);
         let x = p.op("AddV2", &[&x, &positions], "", &shape);
         let x = p.op_of_ints("Reshape", &x, &[-1, self.hidden as i64], "", &self.rows(self.hidden));
@@ -318,13 +337,13 @@ impl Transformer {
         p.finish(&y)
     }
 
-    /// All tokens of all sequences.
+    /// The shape of all tokens of all sequences.
     fn rows(&self, n: usize) -> [usize; 2] {
         [self.batch * self.tokens, n]
     }
 
     /// A vector for each head.
-    fn heads(&self, p: &mut Program, x: &Value) -> Value {
+    fn heads(&self, p: &mut ProgramText, x: &TensorValue) -> TensorValue {
         let size = self.hidden / self.heads;
         let y = p.dense(x, self.hidden);
         let to = [-1, self.tokens as i64, self.heads as i64, size as i64];
@@ -332,7 +351,7 @@ impl Transformer {
         p.op_of_ints("Transpose", &y, &[0, 2, 1, 3], "", &[self.batch, self.heads, self.tokens, size])
     }
 
-    fn attention(&self, p: &mut Program, x: &Value) -> Value {
+    fn attention(&self, p: &mut ProgramText, x: &TensorValue) -> TensorValue {
         let size = self.hidden / self.heads;
         let [query, key, value] = [(); 3].map(|()| self.heads(p, x));
         let scores = [self.batch, self.heads, self.tokens, self.tokens];
@@ -347,8 +366,8 @@ impl Transformer {
         p.dense(&y, self.hidden)
     }
 
-    /// Each row less its mean, by its deviation; then scaled and moved.
-    fn norm(&self, p: &mut Program, x: &Value) -> Value {
+    /// Layer normalization of each row.
+    fn norm(&self, p: &mut ProgramText, x: &TensorValue) -> TensorValue {
         let each = self.rows(1);
         let mean = p.op_of_ints("Mean", x, &[-1], "keep_dims = true", &each);
         let squares = p.op("SquaredDifference", &[x, &mean], "", &x.dims);
@@ -366,7 +385,7 @@ impl Transformer {
 }
 
 /// x/2 * (1 + erf(x/√2)).
-fn gelu(p: &mut Program, x: &Value) -> Value {
+fn gelu(p: &mut ProgramText, x: &TensorValue) -> TensorValue {
     let [half, one, root] = [0.5, 1.0, std::f32::consts::FRAC_1_SQRT_2].map(|n| p.number(n));
     let halved = p.op("Mul", &[x, &half], "", &x.dims);
     let y = p.op("Mul", &[x, &root], "", &x.dims);

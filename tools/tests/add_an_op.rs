@@ -1,8 +1,8 @@
-//! The worked examples of the README's section "Add an op in one place", compiled and run: an op that no dialect of
-//! ours has gets a definition and a kernel, and with these a form, a check, folding, documentation and execution; an
-//! operator on tensors gets a row and a function.
+//! The worked examples of the README's section "Add an op in one place", compiled and run: an op of no
+//! existing dialect gets a definition and a kernel. With these it has syntax, verification, folding,
+//! documentation and execution. An operator on tensors gets a row and a function.
 //!
-//! The README quotes what stands between the marks `[` and `]`, word for word; the last test compares the two.
+//! The README quotes the text between the marks `[` and `]` verbatim; the last test compares the two.
 #![forbid(unsafe_code)]
 
 use befrost_compiler::dialects::{self, Registry, view};
@@ -133,7 +133,7 @@ fn registry() -> &'static Registry {
         .get_or_init(|| Registry::new().with(dialects::standard).with(op::dialect).with(operator::dialect))
 }
 
-/// The program, or the messages of what is wrong with it.
+/// The program, or the messages for its errors.
 fn module(text: &str) -> Result<Verified, Vec<String>> {
     let options = ParseOptions { registry: registry(), ..ParseOptions::default() };
     let parsed = parse("example.mlir", text, &options);

@@ -1,4 +1,5 @@
-//! What lit tests cannot say about the command-line tools: exact exit codes, terminals, readers that go away, what is left on disk.
+//! Tests of the command-line tools beyond lit: exact exit codes, terminals, closed outputs, files left on
+//! disk.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
@@ -47,7 +48,7 @@ fn check(tool: &str, arguments: &[&str], code: i32, text: &str) {
 fn wrong_usage_is_exit_code_2() {
     let one = one();
     let one = one.as_str();
-    // Options that do not exist, and values that they cannot have.
+    // Unknown options, and invalid values.
     for tool in [TRANSLATE, OPT, EXEC] {
         check(tool, &[one, "--nothing"], 2, "unexpected argument '--nothing'");
         check(tool, &[one, "-x"], 2, "unexpected argument '-x'");
@@ -181,7 +182,7 @@ fn colours_are_for_terminals() {
             command.env("NO_COLOR", value);
         }
         assert_eq!(command.status().unwrap().code(), Some(1));
-        // Our end gives what was written; it must not be waited for longer than there is anything.
+        // Our end yields the written bytes; reading must not block when there are no more.
         let mut bytes = [0; 64];
         let n = rustix::io::read(&ours, &mut bytes).unwrap();
         bytes[..n].to_vec()

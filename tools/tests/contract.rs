@@ -1,5 +1,6 @@
-//! The contract between compiler and runtime: every op that names a kernel has a registered kernel with the same operands, results,
-//! attributes and functions, the same completion and the same strictness; and the reverse.
+//! The contract between compiler and runtime: every op with a kernel name has a registered kernel with the
+//! same operands, results, attributes and functions, the same completion and the same strictness; and vice
+//! versa.
 #![forbid(unsafe_code)]
 
 use befrost::Kernel;
@@ -9,7 +10,7 @@ use befrost_compiler::dialects::{
 use befrost_compiler::ir::KnownType;
 use befrost_host::kernel::{Async, Attr, Completion, Types};
 
-/// What one side says of a list of operands or results: the types of each, and of any number of further ones.
+/// One side's operands or results: the types of each, and of any number of further ones.
 #[derive(Debug, PartialEq, Eq)]
 struct Side {
     fixed: Vec<Option<String>>,
@@ -33,13 +34,13 @@ fn of_op(defs: impl Iterator<Item = (TypeConstraint, Arity)>) -> Side {
     side
 }
 
-/// The kernel's side. A kernel that takes any state says nothing about types: there the op's stand.
+/// The kernel's side. For a kernel that takes values in any state, the types are the op's.
 fn of_kernel(fixed: &[Types], rest: Option<Types>) -> Side {
     let name = |types: &Types| types.first().map(|name| (*name).to_owned());
     Side { fixed: fixed.iter().map(name).collect(), rest: rest.as_ref().map(name) }
 }
 
-/// Where the kernel takes any type, the op may say more.
+/// Where the kernel takes any type, the op may be more specific.
 fn agree(op: &Side, kernel: &Side) -> bool {
     let same = |op: &Option<String>, kernel: &Option<String>| kernel.is_none() || op == kernel;
     op.fixed.len() == kernel.fixed.len()
@@ -51,7 +52,7 @@ fn agree(op: &Side, kernel: &Side) -> bool {
         }
 }
 
-/// What differs between an op and its kernel.
+/// The differences between an op and its kernel.
 fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let signature = &kernel.signature;
     let mut found = Vec::new();
@@ -117,7 +118,8 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         strict.to_string(),
         (!signature.takes_any_state).to_string(),
     );
-    // A kernel that passes on a value in any state may be done when it returns; the value need not be.
+    // A kernel that forwards a value in any state may be complete when it returns; the value need not be
+    // final.
     let sync = signature.completion == Completion::Sync;
     check(op.sync == sync || signature.takes_any_state, "synchronous", op.sync.to_string(), sync.to_string());
     found

@@ -1,9 +1,9 @@
-//! FileCheck's corpus (`testdata/filecheck/`), in-process, and against LLVM's FileCheck where there is one.
+//! FileCheck's corpus (`testdata/filecheck/`), in-process, and compared with LLVM's FileCheck if installed.
 //!
-//! LLVM's is looked for in `FILECHECK`, in `/usr/lib/llvm-19/bin` and as `FileCheck-19` on the PATH; without it the comparing
-//! tests say so and end. They compare exit codes on the corpus, on mechanical mutations of its inputs and check
-//! files, and on random check files. Where ours refuses what LLVM accepts, the reason must be one of the known
-//! differences of `filecheck/mod.rs`; the other way round nothing is forgiven.
+//! LLVM's is searched for in `FILECHECK`, in `/usr/lib/llvm-19/bin` and as `FileCheck-19` on the PATH.
+//! Without it the comparing tests report this and end. They compare exit codes on the corpus, on mechanical
+//! mutations of its inputs and check files, and on random check files. If ours refuses what LLVM accepts, the
+//! reason must be one of the known differences of `filecheck/mod.rs`; the opposite is always an error.
 #![forbid(unsafe_code)]
 
 use std::io::Write;
@@ -12,9 +12,9 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use befrost_tools::dice::Dice;
-use befrost_tools::filecheck::{Failure, Source, check, parse_arguments};
+use befrost_tools::filecheck::{CheckFailure, Source, check, parse_arguments};
 
-/// What a case says must come of it.
+/// The expected outcome of a case.
 #[derive(Clone, Debug)]
 enum Expected {
     Pass,
@@ -120,12 +120,12 @@ fn parse_cases(file: &[u8]) -> Vec<Case> {
 }
 
 /// Our FileCheck on a case.
-fn ours(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<(), Failure> {
+fn ours(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<(), CheckFailure> {
     report(arguments, check_file, input).map(|_| ())
 }
 
-/// The same, with what it says when it passes.
-fn report(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<String, Failure> {
+/// [`ours`], with the messages of a successful check.
+fn report(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<String, CheckFailure> {
     let mut all = arguments.to_vec();
     all.push("case.check".to_owned());
     let command = parse_arguments(&all)?;
@@ -133,7 +133,7 @@ fn report(arguments: &[String], check_file: &[u8], input: &[u8]) -> Result<Strin
     check(&command.options, check_file, Source { name: "<stdin>", bytes: input })
 }
 
-/// The dump in what one of the two has written, without the signs that LLVM's puts into values.
+/// The dump in the output of either program, without the escapes that LLVM puts into values.
 fn dump_of(report: &str) -> Option<String> {
     report.find("Input was:\n").map(|at| report[at..].replace('\\', ""))
 }
@@ -146,8 +146,8 @@ fn every_case_comes_out_as_it_says() {
         let got = ours(&case.arguments, &case.check, &case.input);
         let as_expected = match (&case.expected, &got) {
             (Expected::Pass, Ok(())) => true,
-            (Expected::Fail(part), Err(Failure::Mismatch(report)))
-            | (Expected::Invalid(part), Err(Failure::Invalid(report) | Failure::Usage(report))) => {
+            (Expected::Fail(part), Err(CheckFailure::Mismatch(report)))
+            | (Expected::Invalid(part), Err(CheckFailure::Invalid(report) | CheckFailure::Usage(report))) => {
                 report.contains(part)
             }
             _ => false,
@@ -162,7 +162,7 @@ fn every_case_comes_out_as_it_says() {
     assert!(count(|e| !matches!(e, Expected::Pass)) > 150, "the corpus has shrunk");
 }
 
-/// Takes lines away from the checks of failing cases: with no directive left nothing may pass.
+/// Removes lines from the checks of failing cases: without directives no case may pass.
 #[test]
 fn a_check_file_without_directives_never_passes() {
     for case in corpus() {
@@ -170,11 +170,15 @@ fn a_check_file_without_directives_never_passes() {
             continue;
         }
         let empty = ours(&case.arguments, b"", &case.input);
-        assert!(matches!(empty, Err(Failure::Invalid(_) | Failure::Usage(_))), "{}: {empty:?}", case.name);
+        assert!(
+            matches!(empty, Err(CheckFailure::Invalid(_) | CheckFailure::Usage(_))),
+            "{}: {empty:?}",
+            case.name
+        );
     }
 }
 
-/// LLVM's FileCheck, if it is on the machine.
+/// The path of LLVM's FileCheck, if installed.
 fn llvm() -> Option<PathBuf> {
     let named = std::env::var_os("FILECHECK").map(PathBuf::from);
     let candidates =
@@ -191,7 +195,7 @@ fn llvm() -> Option<PathBuf> {
     None
 }
 
-/// The exit code of LLVM's FileCheck; nothing if it crashes.
+/// The exit code of LLVM's FileCheck; `None` if it crashes.
 fn llvm_answers(
     llvm: &Path,
     file: &Path,
@@ -204,7 +208,7 @@ fn llvm_answers(
     run_llvm(llvm, file, &arguments, check_file, input, Stdio::null())?.status.code()
 }
 
-/// What LLVM's FileCheck does; nothing if it crashes.
+/// The result of LLVM's FileCheck; `None` if it crashes.
 fn run_llvm(
     llvm: &Path,
     file: &Path,
@@ -231,20 +235,20 @@ fn run_llvm(
     output.status.code().map(|_| output)
 }
 
-/// The exit code that the command answers with.
-fn exit_code(answer: &Result<(), Failure>) -> i32 {
+/// The exit code for a result.
+fn exit_code(answer: &Result<(), CheckFailure>) -> i32 {
     answer.as_ref().map_or_else(|failure| i32::from(failure.exit_code()), |()| 0)
 }
 
-/// Whether ours may refuse what LLVM accepts.
-fn is_known_difference(failure: &Failure, check_file: &[u8]) -> bool {
+/// True if ours may refuse a case that LLVM accepts.
+fn is_known_difference(failure: &CheckFailure, check_file: &[u8]) -> bool {
     match failure {
-        Failure::Mismatch(report) => {
+        CheckFailure::Mismatch(report) => {
             report.contains("the pattern is empty, because its variables are")
                 || report.contains("too much search")
         }
-        Failure::Usage(_) => false,
-        Failure::Invalid(report) => {
+        CheckFailure::Usage(_) => false,
+        CheckFailure::Invalid(report) => {
             let known = [
                 "the number is too large",
                 "the precision is too large",
@@ -262,7 +266,7 @@ fn is_known_difference(failure: &Failure, check_file: &[u8]) -> bool {
     }
 }
 
-/// Compares the two on all `cases`; answers how many LLVM let pass and how many not.
+/// Compares the two on all `cases`. Returns how many LLVM accepted and how many it refused.
 fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let (next, n_pass, n_fail) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -312,7 +316,7 @@ fn compare(llvm: &Path, cases: &[Case]) -> (usize, usize) {
     (n_pass.into_inner(), n_fail.into_inner())
 }
 
-/// Every version of `text` with one line gone, doubled or exchanged with the next, or one byte changed.
+/// Every version of `text` with one line deleted, doubled or swapped with the next, or one byte changed.
 fn mutations(text: &[u8]) -> Vec<Vec<u8>> {
     let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
     let mut all = Vec::new();
@@ -329,7 +333,7 @@ fn mutations(text: &[u8]) -> Vec<Vec<u8>> {
             all.push(exchanged.concat());
         }
         let before: usize = lines[..i].iter().map(|l| l.len()).sum();
-        // A different place in each line, so that over the corpus every part of a directive is hit.
+        // A different position in each line, so that over the corpus every part of a directive is hit.
         let at = before + (i * 7 + text.len()) % lines[i].len();
         let mut changed = text.to_vec();
         changed[at] = match changed[at] {
@@ -355,7 +359,7 @@ fn llvm_agrees_on_the_corpus() {
     assert!(n_pass > 100 && n_fail > 100, "{n_pass} passed, {n_fail} failed");
 }
 
-/// The dump tells of every match, of its place and of every variable: where it is the same, so is all of that.
+/// The dump has every match, its position and every variable, so comparing dumps compares all of these.
 fn compare_dumps(llvm: &Path, cases: &[Case], options: &[&str]) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let file = directory.path().join("case.check");
@@ -425,7 +429,7 @@ fn llvm_agrees_on_mutations_of_the_check_files() {
     assert!(n_pass > 200 && n_fail > 200, "{n_pass} passed, {n_fail} failed");
 }
 
-/// One of `choices`, which `;` divides.
+/// One of `choices`, separated by `;`.
 fn one_of<'a>(dice: &mut Dice, choices: &'a str) -> &'a str {
     let n_choices = choices.split(';').count();
     choices.split(';').nth(dice.below(n_choices)).unwrap_or_default()
@@ -433,7 +437,7 @@ fn one_of<'a>(dice: &mut Dice, choices: &'a str) -> &'a str {
 
 fn random_cases(n_cases: usize) -> Vec<Case> {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    // Lists of choices, divided by `;`.
+    // Lists of choices, separated by `;`.
     let directives = "CHECK:;CHECK:;CHECK:;CHECK-NEXT:;CHECK-NEXT:;CHECK-SAME:;CHECK-SAME:;CHECK-NOT:;CHECK-NOT:;\
         CHECK-NOT:;CHECK-DAG:;CHECK-DAG:;CHECK-DAG:;CHECK-LABEL:;CHECK-COUNT-2:;CHECK-EMPTY:;\
         CHECK{LITERAL}:;CHECK-NOT{LITERAL}:;COM: CHECK:;xCHECK:;x CHECK:;CHECK :";

@@ -1,8 +1,9 @@
-//! Passes that compute at compile time against the oracle: what they leave gives what the program gave before.
+//! Comparison of folding passes with the oracle: the program's results are unchanged.
 //!
-//! Every scalar op of `tfrt` is folded with pairs of constants, ends of the ranges and NaNs among them, and executed
-//! without folding; random programs are executed before and after `canonicalize` and `sccp`. Results, errors with their
-//! places, and printed lines must be the same, and doing it again must change nothing.
+//! Every scalar op of `tfrt` is folded with pairs of constants, including ends of the ranges and NaNs, and
+//! executed without folding. Random programs are executed before and after `canonicalize` and `sccp`.
+//! Results, errors with their locations, and printed lines must be the same, and a second run of the passes
+//! must change nothing.
 #![forbid(unsafe_code)]
 
 #[path = "oracle/arguments.rs"]
@@ -49,7 +50,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Results and what was printed.
+/// Results and printed lines.
 fn execute(
     module: &Module,
     function: &str,
@@ -63,7 +64,7 @@ fn execute(
     Ok((done.results.iter().map(shown).collect(), printed))
 }
 
-/// Runs a program as it is and after passes.
+/// Runs a program before and after passes.
 fn compare(text: &str, function: &str, arguments: &[Value]) -> Result<(), String> {
     let original = module(text)?;
     let want = execute(&original, function, arguments)?;

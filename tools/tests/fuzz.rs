@@ -1,5 +1,6 @@
-//! The fuzz targets' corpus (`testdata/fuzz/TARGET`), and a few thousand damaged lit tests, through the targets' own
-//! functions (`befrost_tools::fuzz`). Every input that a fuzzer found something with stays in the corpus.
+//! The fuzz targets' corpus (`testdata/fuzz/TARGET`), and a few thousand damaged lit tests, through the
+//! targets' own functions (`befrost_tools::fuzz`). Every input with which a fuzzer found a bug stays in the
+//! corpus.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -27,7 +28,7 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     all.iter().map(|file| fs::read(file).expect("an input can be read")).collect()
 }
 
-/// One to three edits: words of the text removed, doubled or exchanged, signs put in.
+/// One to three edits: words of the text removed, doubled or swapped, punctuation inserted.
 fn damaged(text: &str, dice: &mut Dice) -> String {
     let mut words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '.').collect();
     let signs =

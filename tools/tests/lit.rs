@@ -1,7 +1,7 @@
-//! Runs the lit tests: every `.mlir` and `.test` file under `testdata/`, each as a test of its own.
+//! Runs the lit tests: every `.mlir` and `.test` file under `testdata/`, each as a separate test.
 //!
-//! `cargo test -p befrost-tools --test lit -- NAME` runs those whose path holds NAME. With `FILECHECK=/path/to/FileCheck` in
-//! the environment their output goes through that program instead of ours.
+//! `cargo test -p befrost-tools --test lit -- NAME` runs those whose path contains NAME. With
+//! `FILECHECK=/path/to/FileCheck` in the environment that program is used instead of ours.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ const TOOLS: [(&str, Option<&str>); 5] = [
     ("bef-exec", option_env!("CARGO_BIN_EXE_bef-exec")),
 ];
 
-/// TFRT's tools by their names, and which of ours they are.
+/// TFRT's tools by name, and the corresponding tools of ours.
 const TFRT_TOOLS: [(&str, &str); 5] = [
     ("tfrt_opt", "ir-opt"),
     ("tfrt_translate", "ir-translate"),
@@ -31,7 +31,7 @@ const TFRT_TOOLS: [(&str, &str); 5] = [
     ("bef_executor_debug_tracing", "bef-exec"),
 ];
 
-/// Links in `folder` by which our tools are called by TFRT's names.
+/// Links in `folder` from TFRT's names to our tools.
 fn add_tfrt_tools(tools: &mut BTreeMap<String, PathBuf>, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for (name, ours) in TFRT_TOOLS {
@@ -46,7 +46,7 @@ fn add_tfrt_tools(tools: &mut BTreeMap<String, PathBuf>, folder: &Path) -> std::
     Ok(())
 }
 
-/// What REQUIRES can ask of the machine and the build.
+/// The features of the machine and the build, for REQUIRES.
 fn features() -> BTreeSet<String> {
     let mut features = BTreeSet::from([std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned()]);
     if cfg!(debug_assertions) {

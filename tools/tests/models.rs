@@ -1,7 +1,8 @@
-//! TensorFlow's graphs: every stored run gives what TensorFlow gave, at each level of optimization, on one thread and on two; and our optimizer
-//! leaves no more operators than TensorFlow's own.
+//! TensorFlow's graphs: the results of every stored run equal TensorFlow's, at each level of optimization, on
+//! one thread and on two; and our optimizer leaves no more operators than TensorFlow's own.
 //!
-//! A case is a folder of `testdata/graphdefs`: `graph.pb`, and `feeds.json` with the runs, whose tensors are `.npy` files.
+//! A case is a folder of `testdata/graphdefs`: `graph.pb`, and `feeds.json` with the runs, whose tensors are
+//! `.npy` files.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use serde_json::Value as Json;
 /// Operators of dataflow control flow, which are refused by name.
 const DATAFLOW: &[&str] = &["Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"];
 
-/// What does not count as an operator.
+/// Operators that are not counted.
 const FREE: &[&str] = &["Const", "Identity", "NoOp", "Placeholder"];
 
 fn main() {
@@ -90,7 +91,7 @@ fn execute(
     Ok(command.output()?)
 }
 
-/// How many operators there are, of what TensorFlow's optimizer has made of the graph and of what ours has.
+/// The numbers of operators after TensorFlow's optimizer and after ours.
 fn compare_with_grappler(case: &Path, description: &Json, fetches: &[&str]) -> Result<(), Failed> {
     let theirs = &description["grappler"]["default"]["ops"];
     if theirs.is_null() {

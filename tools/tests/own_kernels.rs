@@ -1,7 +1,7 @@
-//! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels, ops that no dialect of ours
-//! defines, in a file of IR, and a program that runs it.
+//! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels, ops
+//! of no existing dialect in a file of IR, and a program that runs it.
 //!
-//! The README quotes what stands between the marks `[` and `]`, word for word; the last test compares the two.
+//! The README quotes the text between the marks `[` and `]` verbatim; the last test compares the two.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -25,7 +25,7 @@ mod kernels {
     use befrost::kernel::{Attr, Later};
     use befrost::{ErrorCode, KernelError, Registry, kernel};
 
-    /// A plain function: its arguments are the op's operands, what it returns is its result, or an error that says why there is none.
+    /// A plain function: the arguments are the op's operands, the return value is the result or an error.
     fn area(width: i32, length: i32) -> Result<i32, KernelError> {
         if width < 0 || length < 0 {
             return Err(KernelError::new(ErrorCode::InvalidArgument, "a side is negative"));
@@ -35,7 +35,7 @@ mod kernels {
             .ok_or_else(|| KernelError::new(ErrorCode::OutOfRange, "the area is too large"))
     }
 
-    /// It may wait for what is far away: the thread does other things meanwhile.
+    /// An asynchronous function: the thread does other work while it waits.
     async fn wells(litres: i32) -> i32 {
         litres / 1000
     }

@@ -1,9 +1,10 @@
 //! Functions, kernels, registers and used-by lists.
 //!
-//! The walk over a function's kernels proves at once that the dataflow graph is sound. Registers are numbered in the
-//! order in which they are written, so "written before read" is one comparison. Used-by lists are newest first, so a
-//! cursor per register that starts at the list's end and moves down, one step per use in kernel order and then one per
-//! use by the return, meets every entry in turn, and has consumed the list exactly when it is back at its start.
+//! One walk over a function's kernels proves that the dataflow graph is sound. Registers are numbered in the
+//! order in which they are written, so "written before read" is one comparison. Used-by lists are newest
+//! first. A cursor per register starts at the list's end and moves down, one step per use in kernel order and
+//! then one per use by the return. It meets every entry in turn, and has consumed the list exactly when it is
+//! back at its start.
 
 use std::mem::offset_of;
 
@@ -48,13 +49,13 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Whether the file has the feature that kernels with named attributes need.
+/// True if the file has the feature that kernels with named attributes need.
 fn may_name_attrs(cx: &Checker<'_, '_>) -> bool {
     cx.tables().header.features & FEATURE_NAMED_ATTRS != 0
 }
 
-/// Checks that the three tables with sentinels have them, that they are zero but for the ends that they mark, and
-/// that each table starts at 0.
+/// Checks that the three tables with sentinels have them, that they are zero except for the ends that they
+/// mark, and that each table starts at 0.
 fn sentinels(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     let image = cx.image;
     let missing = |section| cx.refuse(section, 0, Kind::Truncated { want: 1, have: 0 });
@@ -122,7 +123,7 @@ fn sentinels(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     cx.equal(SectionId::Registers, 0, "start of the used-by lists at", u64::from(first_user), 0)
 }
 
-/// Checks a function's own fields, and that its entries are followed by the next function's.
+/// Checks a function's own fields, and that the next function's entries follow its own.
 fn function(
     cx: &Checker<'_, '_>,
     i: usize,
@@ -173,8 +174,8 @@ fn function(
         ));
     }
     let n_returned = if is_native { 0 } else { n_results };
-    // Sums in 64 bits; the next function's start is compared with them, and the last one's with the table's length,
-    // so from here on all ranges are known to lie in their tables.
+    // Sums are in 64 bits. They are compared with the next function's start, and the last function's with the
+    // table's length, so all ranges are inside their tables from here on.
     let ends = [
         (
             "next function's first type",
@@ -192,7 +193,8 @@ fn function(
     for (what, found, expected) in ends {
         cx.equal(section, i, what, u64::from(found), expected)?;
     }
-    // A later function may still claim more than there is; that shows at the sentinel, but this one is read now.
+    // A later function may still claim more than there is. The sentinel reveals that, but this function is
+    // read now.
     let limits = [
         (next.first_type, image.function_types.len()),
         (next.first_kernel, image.kernels.len() - 1),
@@ -215,7 +217,8 @@ fn body(
     let image = cx.image;
     let first_register = rec.first_register as usize;
     let n_registers = rec.n_registers as usize;
-    // All in range, see `function`. One more record than there are registers or kernels: the next one's or sentinel.
+    // All in range, see `function`. There is one more record than registers or kernels: the next function's
+    // first one, or the sentinel.
     let registers = &image.registers[first_register..first_register + n_registers + 1];
     let first_kernel = rec.first_kernel as usize;
     let kernels = &image.kernels[first_kernel..first_kernel + rec.n_kernels as usize + 1];
@@ -290,7 +293,7 @@ struct Walk<'c, 'i, 'a> {
     first_kernel: usize,
     n_kernels: u32,
     registers: &'c [RegisterRec],
-    /// Per register, the end of the part of its used-by list that was not met yet.
+    /// Per register, the end of the part of its used-by list that is not consumed yet.
     cursors: &'c mut [u32],
     /// All used-by lists.
     users: &'a [u32],
@@ -336,7 +339,7 @@ impl Walk<'_, '_, '_> {
             return Err(cx.refuse(section, at, Kind::Order { what: "starts of aux words" }));
         };
 
-        // Results follow the registers written before, so none is written twice, and none skipped.
+        // Results follow the registers written before, so none is written twice, and none is skipped.
         cx.equal(section, at, "first result register", u64::from(first_result), u64::from(self.written))?;
         for (i, &register) in operands.iter().enumerate() {
             if register >= self.written {
@@ -360,13 +363,13 @@ impl Walk<'_, '_, '_> {
         cx.equal(section, at, "ready count", u64::from(ready_count), ready as u64)
     }
 
-    /// Meets one use of a register that exists, by kernel `user` or by the return.
+    /// Consumes one use of an existing register, by kernel `user` or by the return.
     #[inline]
     fn use_of(&mut self, register: u32, user: u32) -> Result<(), FormatError> {
         let r = register as usize;
         let cursor = &mut self.cursors[r];
         let entry = cursor.wrapping_sub(1);
-        // A cursor that is at the list's start finds an entry of another register there, or none at all.
+        // A cursor at the list's start finds an entry of another register there, or none at all.
         if *cursor <= self.registers[r].first_user || self.users.get(entry as usize) != Some(&user) {
             return Err(self.wrong_users(register, entry as usize));
         }
@@ -384,7 +387,8 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Checks a kernel's attributes, their names, functions and operand words; the ready count that they imply.
+/// Checks a kernel's attributes, their names, functions and operand words. Returns the ready count that they
+/// imply.
 fn aux_words(
     cx: &Checker<'_, '_>,
     at: usize,
@@ -442,8 +446,8 @@ fn aux_words(
     Ok(n_counted + if is_any { usize::from(n_data > 0) } else { n_counted_data })
 }
 
-/// Checks the names of a kernel's `n_attrs` attributes, of which the first is entry `first` of `Aux`: one for each of
-/// at least one, ascending, none empty.
+/// Checks the names of a kernel's `n_attrs` attributes, starting at entry `first` of `Aux`: one per
+/// attribute, at least one, ascending, none empty.
 fn attr_names(
     cx: &Checker<'_, '_>,
     at: usize,

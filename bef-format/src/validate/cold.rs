@@ -1,4 +1,4 @@
-//! Locations and names: what execution never reads, but messages and the way back to text do.
+//! Locations and names: never read by execution, but by messages and by the conversion back to text.
 
 use super::{Checker, pools};
 use crate::error::{FormatError, FormatErrorKind as Kind};
@@ -72,7 +72,7 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that operand words have no names, nor attributes whose names are in `Aux`.
+/// Checks that operand words have no names, and that attributes whose names are in `Aux` have no other names.
 fn unnamed_words(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     for pair in cx.image.kernels.windows(2) {
         let [rec, next] = pair else { continue };
@@ -109,7 +109,7 @@ fn locations(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     cx.equal(SectionId::LocationExtra, 0, "number of entries", expected, found)
 }
 
-/// Checks the ends of ranges: each of another place in a file, in their order.
+/// Checks the ends of ranges: each belongs to a different file location, in their order.
 fn ends(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     let section = SectionId::LocationEnds;
     let mut next = 0;
@@ -127,7 +127,8 @@ fn ends(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks one location; its depth and number of nodes. `extra` is the end of the children of fused locations so far.
+/// Checks one location. Returns its depth and number of nodes. `extra` is the end of the children of fused
+/// locations so far.
 fn location(
     cx: &Checker<'_, '_>,
     i: usize,

@@ -1,8 +1,8 @@
 //! The header and the section directory.
 //!
-//! The directory is canonical: sections lie in the order of their ids, each begins at the first offset after the
-//! previous one that is aligned for it (unknown sections may choose any alignment up to 64), and the gaps are zero. So
-//! sections cannot overlap, and a file has no byte that no rule looks at.
+//! The directory is canonical: sections are in the order of their ids, each begins at the first aligned
+//! offset after the previous one (unknown sections may choose any alignment up to 64), and the gaps are zero.
+//! So sections cannot overlap, and every byte of a file is covered by a rule.
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -13,7 +13,7 @@ use crate::layout::{
     SectionRec, TABLE_ALIGN,
 };
 
-/// Checks header and directory and all checksums but the payload's.
+/// Checks header and directory and all checksums except the payload's.
 pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
     let header = header(bytes)?;
     let head_len = size_of::<Header>() + header.n_sections as usize * size_of::<SectionRec>();
@@ -100,7 +100,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Tables, FormatError> {
     Ok(Tables { header, payload_checksum, sections })
 }
 
-/// Checks the fixed start of the file, most telling mistakes first.
+/// Checks the fixed start of the file, in the order of the most helpful messages.
 fn header(bytes: &[u8]) -> Result<Header, FormatError> {
     let have = bytes.len() as u64;
     match bytes {
@@ -151,7 +151,7 @@ fn header(bytes: &[u8]) -> Result<Header, FormatError> {
     Ok(header)
 }
 
-/// Checks where a section lies and the padding before it, and moves `end` behind it.
+/// Checks the position of a section and the padding before it, and advances `end` to its end.
 fn check_extent(
     bytes: &[u8],
     at: u64,

@@ -1,22 +1,28 @@
-//! From bytes that nobody trusts to an [`Image`]: the only way.
+//! Validation: the only way from untrusted bytes to an [`Image`].
 //!
-//! One pass over the tables, each rule in one place, in this order (a later rule may rely on the earlier ones):
+//! One pass over the tables, each rule in one place, in this order (a later rule may rely on the earlier
+//! ones):
 //!
-//! 1. `container`: alignment of the bytes, magic, version, features, length, directory (order, known ids, offsets,
-//!    overlap, padding), checksums of the directory and of every section but the payload.
-//! 2. `pools`: strings (UTF-8, sorted, unique), types, kernel names, devices, attributes (kinds, inline values, data
-//!    extents, children before parents, depth, node count, payload extents and lengths), module fields.
-//! 3. `code`: functions partition the tables; per function, in one walk over its kernels: codes, devices, streams,
-//!    aux words, operands written before they are read, each register written once, ready counts, used-by lists.
+//! 1. `container`: alignment of the bytes, magic, version, features, length, directory (order, known ids,
+//!    offsets, overlap, padding), checksums of the directory and of every section except the payload.
+//! 2. `pools`: strings (UTF-8, sorted, unique), types, kernel names, devices, attributes (kinds, inline
+//!    values, data extents, children before parents, depth, node count, payload extents and lengths), module
+//!    fields.
+//! 3. `code`: functions partition the tables; per function, in one walk over its kernels: codes, devices,
+//!    streams, aux words, operands written before they are read, each register written once, ready counts,
+//!    used-by lists.
 //! 4. `cold`: locations, names of aux words, SSA names.
 //!
-//! What it promises: accessors of the image cannot fail, executing any kernel graph in it cannot leave a table, loop
-//! or wait for an event that cannot come. What it does not promise: that kernels exist and fit their operands (the
-//! runtime resolves signatures), that tensor bytes are meaningful (booleans other than 0 and 1, checksums of the
-//! payload: [`verify_payload`]), that calls end: functions may recurse.
+//! Guarantees: accessors of the image cannot fail. Executing any kernel graph in it cannot leave a table,
+//! loop, or wait for an event that cannot come.
 //!
-//! Memory: one bit per string and four bytes per register of the largest function, four per attribute and eight per
-//! location; never more than a small multiple of the tables. Time is linear in the tables; the payload is not touched.
+//! Not guaranteed: that kernels exist and fit their operands (the runtime resolves signatures); that tensor
+//! bytes are meaningful (booleans other than 0 and 1, checksums of the payload: [`verify_payload`]); that
+//! calls end, since functions may recurse.
+//!
+//! Memory: one bit per string, four bytes per register of the largest function, four per attribute and eight
+//! per location; never more than a small multiple of the tables. Time is linear in the tables; the payload is
+//! not touched.
 //!
 //! Not here: the list of records (`layout`).
 
@@ -33,8 +39,8 @@ use crate::layout::SectionId;
 
 /// Checks that `bytes` are a BEF file that can be read and executed without further checks.
 ///
-/// The bytes must lie at an address that is a multiple of 8; 64 is needed for tensors to be used in place. The
-/// payload's bytes are not looked at, see [`verify_payload`].
+/// The address of the bytes must be a multiple of 8; using tensors in place requires 64. The payload's bytes
+/// are not read, see [`verify_payload`].
 pub fn validate(bytes: &[u8]) -> Result<Image<'_>, FormatError> {
     check_alignment(bytes)?;
     let tables = container::check(bytes)?;
@@ -46,7 +52,7 @@ pub fn validate(bytes: &[u8]) -> Result<Image<'_>, FormatError> {
     Ok(image)
 }
 
-/// Checks the checksum of the tensor bytes, which `validate` leaves alone so that it need not read them.
+/// Checks the checksum of the tensor bytes, which `validate` does not read.
 pub fn verify_payload(image: &Image<'_>) -> Result<(), FormatError> {
     let stored = image.tables.payload_checksum;
     let computed = xxhash_rust::xxh3::xxh3_64(image.payload());
@@ -57,7 +63,7 @@ pub fn verify_payload(image: &Image<'_>) -> Result<(), FormatError> {
     Err(FormatError::new(Some(SectionId::Payload), at as u64, FormatErrorKind::Checksum { stored, computed }))
 }
 
-/// What the checks of the tables share: the image under suspicion, and how to refuse it.
+/// The common state of the checks: the image under validation, and constructors of errors.
 struct Checker<'i, 'a> {
     image: &'i Image<'a>,
 }
@@ -67,14 +73,14 @@ impl Checker<'_, '_> {
         &self.image.tables
     }
 
-    /// A refusal that names the byte of entry `index` of a section.
+    /// An error at entry `index` of a section.
     #[cold]
     fn refuse(&self, section: SectionId, index: usize, kind: FormatErrorKind) -> FormatError {
         let start = self.tables().section(section).map_or(0, |(offset, _)| offset);
         FormatError::new(Some(section), (start + index * section.record_size()) as u64, kind)
     }
 
-    /// A refusal of something in the header.
+    /// An error in the header.
     #[cold]
     fn refuse_header(&self, at: usize, kind: FormatErrorKind) -> FormatError {
         FormatError::new(None, at as u64, kind)

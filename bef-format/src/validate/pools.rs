@@ -1,4 +1,4 @@
-//! Strings, types, kernel names, devices, attributes, and what the header says of them.
+//! Strings, types, kernel names, devices, attributes, and the header's references to them.
 
 use super::{BitSet, Checker};
 use crate::dtype::DType;
@@ -26,7 +26,7 @@ pub(super) fn check(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
 fn strings(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     let (index, bytes) = (cx.image.string_index, cx.image.string_bytes);
     offsets(cx, SectionId::StringIndex, index, SectionId::StringBytes, bytes)?;
-    // The empty string has id 0, which therefore means "no name" wherever a name may be absent.
+    // The empty string has id 0, which therefore means "no name" where a name is optional.
     if index.get(1) != Some(&0) {
         let found = u64::from(index.get(1).copied().unwrap_or(NONE));
         let kind = Kind::Mismatch { what: "end of string 0, which is empty,", found, expected: 0 };
@@ -44,7 +44,7 @@ fn strings(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that offsets ascend from 0 to the length of the bytes, and cut them into valid UTF-8.
+/// Checks that offsets ascend from 0 to the length of the bytes, and divide them into valid UTF-8.
 pub(super) fn offsets(
     cx: &Checker<'_, '_>,
     section: SectionId,
@@ -106,7 +106,7 @@ fn names(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
 
 fn attributes(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     let mut data = DataCursor { cx, end: 0 };
-    // How many nodes each attribute has as a tree; shared children count each time.
+    // The number of nodes of each attribute as a tree; shared children count each time.
     let mut nodes: Vec<u32> = Vec::with_capacity(cx.image.attributes.len());
     for (i, rec) in cx.image.attributes.iter().enumerate() {
         let n = attribute(cx, i, rec, &mut data, &nodes)?;
@@ -129,7 +129,7 @@ fn attributes(cx: &Checker<'_, '_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks one attribute; the number of its nodes.
+/// Checks one attribute. Returns the number of its nodes.
 fn attribute(
     cx: &Checker<'_, '_>,
     i: usize,
@@ -260,7 +260,7 @@ fn attribute(
                     expected,
                 }));
             }
-            // The module as a whole is referred to without a unit.
+            // The reference to a whole module has no unit.
             if nested.is_empty() {
                 return Err(refuse(Kind::Empty { what: "path of a compilation unit" }));
             }
@@ -286,7 +286,7 @@ fn compiled_module(cx: &Checker<'_, '_>, i: usize, records: &[CompiledModuleRec]
                 Kind::Empty { what: "name of a compiled module" },
             ));
         }
-        // The last record is no function.
+        // The last record is the sentinel.
         cx.index(SectionId::Attributes, i, "function", place, cx.image.functions.len())?;
     }
     Ok(())
@@ -360,14 +360,14 @@ fn dense(cx: &Checker<'_, '_>, i: usize, rec: &AttrRec, bytes: &[u8]) -> Result<
     Ok(())
 }
 
-/// The walk through the attribute data, which attributes partition in order.
+/// A cursor through the attribute data, which attributes partition in order.
 struct DataCursor<'c, 'i, 'a> {
     cx: &'c Checker<'i, 'a>,
     end: usize,
 }
 
 impl<'a> DataCursor<'_, '_, 'a> {
-    /// The data of an attribute, which must follow that of the one before.
+    /// The data of an attribute, which must follow the previous attribute's.
     fn bytes(&mut self, i: usize, value: u64) -> Result<&'a [u8], FormatError> {
         let cx = self.cx;
         let (offset, len) = (value as u32 as usize, (value >> 32) as usize);
@@ -432,7 +432,7 @@ impl Tree<'_, '_, '_> {
     }
 }
 
-/// Refuses an attribute id that is given and not that of a dictionary.
+/// Refuses an attribute id, unless absent, that is not a dictionary's.
 pub(super) fn dictionary(cx: &Checker<'_, '_>, id: u32) -> Result<(), Kind> {
     if id == NONE {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The last step: strings are sorted and get their ids, sections are laid out, checksums taken.
+//! The last step: strings are sorted and receive their ids, sections are laid out, checksums computed.
 
 use std::mem::offset_of;
 
@@ -143,7 +143,7 @@ impl Strings {
                         self.remap(entry.split_at_mut(size_of::<StringId>()).0);
                     }
                 }
-                // Name and text; then no string follows.
+                // Name and text; no string follows.
                 Some(AttrKind::CompiledModule) => {
                     self.remap(part(data, rec).split_at_mut(offset_of!(CompiledModuleRec, place)).0);
                 }
@@ -156,7 +156,8 @@ impl Strings {
         }
     }
 
-    /// Gives the names of named attributes their final ids, which must ascend; whether there are any.
+    /// Replaces the names of named attributes by their final ids, which must ascend. Returns whether there
+    /// are any.
     fn remap_attr_names(&self, kernels: &[KernelRec], aux: &mut [u32]) -> Result<bool, WriteError> {
         let mut has_names = false;
         for pair in kernels.windows(2) {
@@ -177,7 +178,7 @@ impl Strings {
         Ok(has_names)
     }
 
-    /// Gives a list of strings their final ids.
+    /// Replaces a list of provisional string ids by the final ones.
     fn remap(&self, ids: &mut [u8]) {
         for bytes in ids.chunks_exact_mut(size_of::<StringId>()) {
             let id: StringId = bytemuck::pod_read_unaligned(bytes);
@@ -185,13 +186,14 @@ impl Strings {
         }
     }
 
-    /// Gives locations their strings, and fused ones the place and number of their parts in the list of all, which it returns.
+    /// Sets the strings of locations, and the position and number of parts of fused ones in the list of all
+    /// parts, which it returns.
     fn remap_locations(
         &self,
         recs: &mut [LocationRec],
         parts: &[(LocationId, Box<[LocationId]>)],
     ) -> Result<Vec<LocationId>, WriteError> {
-        // Nearly all strings are the same file's.
+        // Nearly all strings are the same file name.
         let mut last = None;
         for rec in &mut *recs {
             let code = rec.kind_a & ((1 << LOCATION_KIND_BITS) - 1);
@@ -220,10 +222,10 @@ impl Strings {
     }
 }
 
-/// Bytes of a file, where their maker has them.
+/// Bytes of a file, in place at their creator's.
 pub(super) type Part = Box<dyn AsRef<[u8]>>;
 
-/// A table as the bytes that it is in a file.
+/// A table as the bytes of a file.
 struct Records<T>(Vec<T>);
 
 impl<T: NoUninit> AsRef<[u8]> for Records<T> {
@@ -232,8 +234,8 @@ impl<T: NoUninit> AsRef<[u8]> for Records<T> {
     }
 }
 
-/// The bytes of a file, in parts that are written one after the other: the tables that the writer made and
-/// the large tensors that it was given, none of them copied.
+/// The bytes of a file, in parts to be written one after the other: the writer's tables and the large tensors
+/// passed to it, none of them copied.
 pub struct Parts(Vec<Part>);
 
 impl Parts {
@@ -242,7 +244,7 @@ impl Parts {
         self.0.iter().map(|part| (**part).as_ref())
     }
 
-    /// The whole.
+    /// All parts concatenated.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.iter().map(<[u8]>::len).sum());
         self.iter().for_each(|part| bytes.extend_from_slice(part));
@@ -322,7 +324,7 @@ pub(super) fn update_checksums(bytes: &mut [u8]) {
             bytes[at..at + size].copy_from_slice(bytemuck::bytes_of(&rec));
         }
     }
-    // A section that reaches into the head (an error) was hashed with the checksum that the header had.
+    // A section that overlaps the header (an error) was hashed with the header's old checksum.
     let header = Header { checksum: 0, ..header };
     let mut hasher = Xxh3::new();
     hasher.update(bytemuck::bytes_of(&header));

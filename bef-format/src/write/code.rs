@@ -1,7 +1,7 @@
-//! The tables of all functions, joined.
+//! The joined tables of all functions.
 //!
-//! A function's tables become the end of these as soon as it is defined and all before it are; the first one's become
-//! these themselves. Ids of strings stay provisional until the last step.
+//! A function's tables are appended as soon as it and all functions before it are defined; the first
+//! function's tables are moved. String ids stay provisional until the last step.
 
 use bytemuck::Zeroable;
 
@@ -11,7 +11,7 @@ use crate::layout::{
     TypeId,
 };
 
-/// A table's size as it is stored.
+/// A table size in its stored width.
 pub(super) fn count(n: usize) -> Result<u32, WriteError> {
     // NONE and RETURN are not indices.
     u32::try_from(n)
@@ -112,7 +112,7 @@ impl Code {
                 rec.first_aux += first_aux;
             }
         }
-        // Where each name starts: where the one before ends.
+        // The start of each name: the end of the previous one.
         let base = count(self.ssa_bytes.len())?;
         count(self.ssa_bytes.len() + ssa_names.len())?;
         ssa_ends.resize(register_types.len(), ssa_names.len() as u32);
@@ -132,7 +132,8 @@ impl Code {
         Ok(())
     }
 
-    /// Adds the registers of a function and their used-by lists: newest first, uses by the return before all.
+    /// Adds the registers of a function and their used-by lists: newest first, uses by the return before all
+    /// others.
     fn add_registers(
         &mut self,
         types: &[TypeId],
@@ -144,7 +145,7 @@ impl Code {
         for &register in operands.iter().chain(results) {
             n_uses[register as usize] += 1;
         }
-        // Where the next older use of each register goes: lists are filled from their ends.
+        // The position of the next older use of each register: lists are filled from their ends.
         let mut places = n_uses;
         let mut end = self.users.len();
         count(end + operands.len() + results.len())?;
@@ -171,7 +172,7 @@ impl Code {
         Ok(())
     }
 
-    /// Adds the sentinels and refuses names that are not unique.
+    /// Adds the sentinels and refuses duplicate names.
     pub(super) fn end(&mut self) -> Result<(), WriteError> {
         let mut names: Vec<u32> =
             self.functions.iter().map(|rec| rec.name).filter(|&name| name != 0).collect();
@@ -197,7 +198,7 @@ impl Code {
     }
 }
 
-/// Puts a table behind another, without a copy if that is empty.
+/// Appends a table; moves it if the other is empty.
 fn append<T: Clone>(to: &mut Vec<T>, from: Vec<T>) {
     if to.is_empty() {
         *to = from;

@@ -1,4 +1,4 @@
-//! One function in the making.
+//! A builder for one function.
 
 use crate::layout::{
     AttrId, FunctionId, FunctionKind, KERNEL_ANY, KERNEL_NAMED_ATTRS, KERNEL_OPERAND_INFO, KernelCode,
@@ -8,7 +8,8 @@ use crate::layout::{
 use super::WriteError;
 use super::code::location_id;
 
-/// A kernel to be added to a function. Fill in what applies: `KernelSpec { code, operands: &[a, b], ..KernelSpec::default() }`.
+/// A kernel to be added to a function, with defaults: `KernelSpec { code, operands: &[a, b],
+/// ..KernelSpec::default() }`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelSpec<'k> {
     /// The kernel's name, from `Writer::kernel_name`.
@@ -21,13 +22,13 @@ pub struct KernelSpec<'k> {
     pub results: &'k [TypeId],
     /// Its attributes.
     pub attrs: &'k [AttrId],
-    /// The names of its attributes; empty to leave them out, which named attributes cannot do.
+    /// The names of its attributes. Empty if they are omitted, which named attributes do not allow.
     pub attr_names: &'k [StringId],
-    /// Whether attributes are found by name, so that the names are part of the program. Then they ascend.
+    /// True if attributes are found by name, so that the names are part of the program. They must ascend.
     pub named_attrs: bool,
     /// The functions that it refers to.
     pub functions: &'k [FunctionId],
-    /// The names under which it refers to them; empty to leave them out.
+    /// The names under which it refers to them. Empty if they are omitted.
     pub function_names: &'k [StringId],
     /// Its stream, at most the function's number of kernels.
     pub stream: u32,
@@ -35,7 +36,7 @@ pub struct KernelSpec<'k> {
     pub cost: u32,
     /// Its device, from `Writer::device`.
     pub device: u16,
-    /// Whether it runs when the first of its data operands is available.
+    /// True if it runs when the first of its data operands is available.
     pub any: bool,
     /// Its source location.
     pub location: Option<LocationId>,
@@ -61,7 +62,7 @@ pub struct FunctionBuilder {
     pub(super) aux: Vec<u32>,
     /// Parallel to `aux`; provisional ids of strings.
     pub(super) aux_names: Vec<u32>,
-    /// By kernel; `NONE` if it is not known.
+    /// By kernel; `NONE` if unknown.
     pub(super) locations: Vec<u32>,
     /// SSA names, one after the other, and the end of each.
     pub(super) ssa_names: String,
@@ -72,7 +73,7 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// A function without arguments, kernels and results. An empty name is that of a region's body.
+    /// A function without arguments, kernels and results. An empty name denotes a region's body.
     pub fn new(name: StringId, kind: FunctionKind) -> FunctionBuilder {
         FunctionBuilder {
             kind,
@@ -102,7 +103,7 @@ impl FunctionBuilder {
         }
     }
 
-    /// Makes room for a body of this size.
+    /// Reserves memory for a body of this size.
     pub fn reserve(&mut self, n_kernels: usize, n_operands: usize, n_registers: usize) {
         self.kernels.reserve(n_kernels);
         self.locations.reserve(n_kernels);
@@ -126,7 +127,7 @@ impl FunctionBuilder {
         self.return_location = Some(location);
     }
 
-    /// Adds an argument; its register. Arguments come before kernels.
+    /// Adds an argument and returns its register. Arguments come before kernels.
     pub fn arg(&mut self, ty: TypeId, name: StringId, location: Option<LocationId>) -> u32 {
         if !self.kernels.is_empty() {
             self.fail(|| "an argument was added after a kernel".to_owned());
@@ -138,7 +139,8 @@ impl FunctionBuilder {
         self.args.len() as u32 - 1
     }
 
-    /// Adds a kernel that has nothing but operands and results; the register of its first result, which the others follow.
+    /// Adds a kernel with operands and results only. Returns the register of its first result; the others
+    /// follow it.
     pub fn plain_kernel(
         &mut self,
         code: KernelCode,
@@ -181,7 +183,7 @@ impl FunctionBuilder {
         first_result
     }
 
-    /// Adds a kernel; the register of its first result, which the others follow.
+    /// Adds a kernel. Returns the register of its first result; the others follow it.
     pub fn kernel(&mut self, spec: &KernelSpec<'_>) -> u32 {
         let KernelSpec {
             code,
@@ -262,7 +264,7 @@ impl FunctionBuilder {
         first_result
     }
 
-    /// Adds a result: the register that is returned, or for native functions the type alone.
+    /// Adds a result: the returned register.
     pub fn result(&mut self, register: u32, name: StringId) {
         let Some(&ty) = self.register_types.get(register as usize) else {
             return self.fail(|| format!("register {register} is returned but never written"));
@@ -304,7 +306,7 @@ impl FunctionBuilder {
     }
 }
 
-/// How many events a kernel waits for.
+/// The number of events that a kernel waits for.
 fn ready_count(n_operands: usize, infos: &[OperandInfo], any: bool) -> u32 {
     let count = |mode: OperandMode| infos.iter().filter(|info| info.mode == mode as u8).count();
     let n_counted = count(OperandMode::Order) + count(OperandMode::After);

@@ -1,8 +1,8 @@
 //! The pool of locations.
 //!
-//! A program has about as many locations as kernels, nearly all of them places in one file, and they come in the order of
-//! the text. Such a place is greater than all before it, so it is new, and nothing needs to be looked up or remembered but
-//! its record. Only when a place comes that is not, all places are put into an index.
+//! A program has about as many locations as kernels. Nearly all of them are positions in one file, in the
+//! order of the text. Such a position is greater than all before it, so it is new, and only its record is
+//! stored; no lookup is needed. At the first position out of order, all positions are put into an index.
 
 use crate::layout::{
     LOCATION_A_MAX, LOCATION_KIND_BITS, LocationEndRec, LocationId, LocationKind, LocationRec,
@@ -14,7 +14,7 @@ use super::pool::FastMap;
 /// Locations by id, each of them once.
 #[derive(Default)]
 pub(super) struct Locations {
-    /// With provisional strings; fused locations have neither place nor number of their parts.
+    /// With provisional strings; fused locations lack position and number of their parts.
     recs: Vec<LocationRec>,
     /// The parts of fused locations, by ascending id.
     parts: Vec<(LocationId, Box<[LocationId]>)>,
@@ -22,16 +22,16 @@ pub(super) struct Locations {
     ends: Vec<LocationEndRec>,
     /// Depth and number of nodes of locations that have parts.
     trees: FastMap<LocationId, (u8, u32)>,
-    /// Everything but places.
+    /// All locations except file positions.
     others: FastMap<Key, LocationId>,
-    /// The first `n_indexed` locations that are places.
+    /// The file positions among the first `n_indexed` locations.
     places: FastMap<LocationRec, LocationId>,
     n_indexed: usize,
-    /// The greatest place.
+    /// The greatest file position.
     last: Option<(u32, u32, u32)>,
 }
 
-/// What makes a location unique that is no place.
+/// The identity of a location other than a file position.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     rec: LocationRec,
@@ -39,7 +39,7 @@ struct Key {
     end: Option<(u32, u32)>,
 }
 
-/// A location nests too deep, or has too many parts.
+/// The error for a location that nests too deep, or has too many parts.
 pub(super) struct TooLarge;
 
 /// The tables of a file.
@@ -50,7 +50,7 @@ pub(super) struct LocationTables {
 }
 
 impl Locations {
-    /// A place in a file.
+    /// A position in a file.
     pub(super) fn place(&mut self, file: u32, line: u32, col: u32) -> Result<LocationId, TooLarge> {
         let rec = record(LocationKind::File, file, line, col)?;
         let order = Some((rec.kind_a, line, col));
@@ -109,7 +109,7 @@ impl Locations {
         Ok(id)
     }
 
-    /// Whether there is such a location.
+    /// True if the location exists.
     pub(super) fn contains(&self, id: LocationId) -> bool {
         id.index() < self.recs.len()
     }

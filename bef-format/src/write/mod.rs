@@ -1,19 +1,19 @@
-//! From parts to bytes.
+//! The writer: from parts to bytes.
 //!
 //! ```text
 //! Writer: strings, types, names, attributes, locations ─┐
 //! FunctionBuilder: registers, kernels, results ──add────┴──finish──▶ bytes that `validate` accepts
 //! ```
 //!
-//! Pools hold each thing once, in the order in which it was first given, so the same calls give the same bytes. String
-//! ids are provisional until `finish` sorts the strings; all other ids are final. A function goes into the tables of the
-//! file as soon as it and all before it are defined, so that it is in memory once; the tables themselves are what is written. Used-by lists, ready counts,
-//! partitions and checksums are computed, never given.
+//! Pools store each item once, in the order of first use, so the same calls yield the same bytes. String ids
+//! are provisional until `finish` sorts the strings; all other ids are final. A function is appended to the
+//! file's tables as soon as it and all functions before it are defined, so it is in memory once; the tables
+//! themselves are written. Used-by lists, ready counts, partitions and checksums are computed, never passed.
 //!
-//! What cannot be written (a register that is read too early, a table of more than 2^32 entries) is remembered and
-//! reported by `finish`, so that callers need not check each call.
+//! Errors (a register that is read too early, a table of more than 2^32 entries) are recorded and reported by
+//! `finish`, so callers need not check each call.
 //!
-//! Not here: the IR, and which attribute of an op goes where (the compiler's `emit`).
+//! Not here: the IR, and the mapping of an op's attributes (the compiler's `emit`).
 
 mod assemble;
 mod code;
@@ -35,7 +35,7 @@ use locations::{Locations, TooLarge};
 use payload::Payload;
 use pool::{FastMap, IdPool, StringPool};
 
-/// Why no file could be written.
+/// The reason why no file could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteError(String);
 
@@ -47,21 +47,21 @@ impl std::fmt::Display for WriteError {
     }
 }
 
-/// Makes the checksums of a file right whose bytes were changed, as far as its directory can be followed.
+/// Recomputes the checksums of a modified file, as far as its directory can be read.
 ///
-/// For tests and fuzzers, which want to get past the checksums to the rules behind them.
+/// For tests and fuzzers, which must pass the checksums to reach the other rules.
 pub fn update_checksums(bytes: &mut [u8]) {
     assemble::update_checksums(bytes);
 }
 
-/// A file in the making.
+/// A builder for a file.
 pub struct Writer {
     strings: StringPool,
     producer: StringId,
     module_name: Option<StringId>,
     module_attrs: Option<AttrId>,
     module_location: Option<LocationId>,
-    /// What readers must know.
+    /// The features that readers must support.
     features: u64,
     types: IdPool<StringId>,
     kernel_names: IdPool<StringId>,
@@ -74,18 +74,18 @@ pub struct Writer {
     payload: Payload,
     locations: Locations,
     functions: Vec<Function>,
-    /// The first functions, of which the tables have all.
+    /// The number of functions that are in the tables already.
     n_written: usize,
     code: Code,
     error: Option<WriteError>,
 }
 
-/// A function that was declared.
+/// A declared function.
 enum Function {
     Declared,
-    /// It waits for those before it.
+    /// Waiting for the functions before it.
     Defined(Box<FunctionBuilder>),
-    /// It is in the tables.
+    /// In the tables.
     Written,
 }
 
@@ -125,14 +125,14 @@ impl Writer {
         }
     }
 
-    /// Remembers the first reason why there will be no file.
+    /// Records the first error.
     fn fail(&mut self, text: impl FnOnce() -> String) {
         if self.error.is_none() {
             self.error = Some(WriteError(text()));
         }
     }
 
-    /// Why there will be no file, if there will be none.
+    /// The first error, if any.
     pub fn error(&self) -> Option<&WriteError> {
         self.error.as_ref()
     }
@@ -292,7 +292,8 @@ impl Writer {
         self.leaf(AttrKind::Text, None, 0, NONE, u64::from(text.0))
     }
 
-    /// A module that a kernel compiles, by its symbol name and its generic MLIR text; `place` named functions stand before it.
+    /// A module that a kernel compiles, by its symbol name and its generic MLIR text; `place` is the number
+    /// of named functions before it.
     pub fn attr_compiled_module(&mut self, name: &str, text: &str, place: u32) -> AttrId {
         if name.is_empty() {
             self.fail(|| "a compiled module has no name".to_owned());
@@ -304,7 +305,7 @@ impl Writer {
         self.aggregate(attr, bytemuck::bytes_of(&rec).into(), 1)
     }
 
-    /// A symbol of a compiled module, by the names that lead to it: at least one.
+    /// A symbol of a compiled module, by its nonempty symbol path.
     pub fn attr_compilation_unit<'n>(
         &mut self,
         module: AttrId,
@@ -353,7 +354,7 @@ impl Writer {
         self.aggregate(rec, bytemuck::cast_slice(&entries).into(), n_nodes)
     }
 
-    /// A list of numbers of one type; `dense` if it is written `array<i32: 1, 2>`.
+    /// A list of numbers of one type; `dense` selects the form `array<i32: 1, 2>`.
     pub fn attr_scalars(&mut self, ty: TypeId, dtype: DType, bytes: &[u8], dense: bool) -> AttrId {
         if dtype.size() == 0 || !bytes.len().is_multiple_of(dtype.size()) {
             self.fail(|| format!("{} bytes are not a list of {dtype}", bytes.len()));
@@ -381,8 +382,8 @@ impl Writer {
         }
     }
 
-    /// A tensor of type `ty`. `data` are its elements, or the one element that all equal if it is a splat; a
-    /// clone of it is kept until the file is written if they are many.
+    /// A tensor of type `ty`. `data` are its elements, or one element for a splat. A clone of large data is
+    /// kept until the file is written.
     pub fn attr_dense<D: AsRef<[u8]> + Clone + 'static>(
         &mut self,
         ty: TypeId,
@@ -438,18 +439,18 @@ impl Writer {
         self.located(id)
     }
 
-    /// A location of which nothing is known.
+    /// The unknown location.
     pub fn location_unknown(&mut self) -> LocationId {
         self.location(LocationKind::Unknown, (0, 0, 0), &[])
     }
 
-    /// A place in a file.
+    /// A position in a file.
     pub fn location_file(&mut self, file: &str, line: u32, col: u32) -> LocationId {
         let file = self.strings.id(file);
         self.location_place(file, line, col)
     }
 
-    /// A place in a file whose name is known.
+    /// A position in a file whose name has an id.
     pub fn location_place(&mut self, file: StringId, line: u32, col: u32) -> LocationId {
         let id = self.locations.place(file.0, line, col);
         self.located(id)
@@ -458,30 +459,30 @@ impl Writer {
     /// A range in a file, from line and column to line and column.
     pub fn location_range(&mut self, file: &str, start: (u32, u32), end: (u32, u32)) -> LocationId {
         let file = self.strings.id(file);
-        // Its start alone has an id as well, in every file so far.
+        // The start alone has an id as well, as in every earlier version.
         self.location_place(file, start.0, start.1);
         let id = self.locations.range(file.0, start, end);
         self.located(id)
     }
 
-    /// A name, maybe with a place.
+    /// A name, optionally with a location.
     pub fn location_name(&mut self, name: &str, child: Option<LocationId>) -> LocationId {
         let name = self.strings.id(name);
         self.location(LocationKind::Name, (name.0, child.map_or(NONE, |id| id.0), 0), child.as_slice())
     }
 
-    /// A place that was inlined into another.
+    /// An inlined location and the location of its call.
     pub fn location_call_site(&mut self, callee: LocationId, caller: LocationId) -> LocationId {
         self.location(LocationKind::CallSite, (0, callee.0, caller.0), &[callee, caller])
     }
 
-    /// Several places that became one, and what a pass noted about them.
+    /// Several locations merged into one, and metadata of the merging pass.
     pub fn location_fused(&mut self, parts: &[LocationId], metadata: Option<AttrId>) -> LocationId {
         let a = metadata.map_or(0, |id| id.0.saturating_add(1));
         self.location(LocationKind::Fused, (a, 0, 0), parts)
     }
 
-    /// A location that has no kind of its own, as MLIR text.
+    /// A location without a kind of its own, as MLIR text.
     pub fn location_text(&mut self, text: &str) -> LocationId {
         let text = self.strings.id(text);
         self.location(LocationKind::Text, (text.0, 0, 0), &[])
@@ -489,13 +490,13 @@ impl Writer {
 
     // Functions.
 
-    /// Reserves the next function id, for functions that refer to one another.
+    /// Reserves the next function id, for mutually recursive functions.
     pub fn declare(&mut self) -> FunctionId {
         self.functions.push(Function::Declared);
         FunctionId(self.functions.len() as u32 - 1)
     }
 
-    /// Gives a declared function its contents.
+    /// Sets the contents of a declared function.
     pub fn define(&mut self, id: FunctionId, function: FunctionBuilder) {
         match self.functions.get_mut(id.index()) {
             Some(slot @ Function::Declared) => *slot = Function::Defined(Box::new(function)),
@@ -526,7 +527,7 @@ impl Writer {
         self.finish_parts().map(|parts| parts.to_vec())
     }
 
-    /// The same without a copy, in parts to be written one after the other.
+    /// The bytes without a copy, in parts to be written one after the other.
     pub fn finish_parts(self) -> Result<Parts, WriteError> {
         assemble::assemble(self)
     }

@@ -1,7 +1,7 @@
 //! The tensors of a file.
 //!
-//! Large ones stay where the caller has them, small ones are copied to one place, and identical ones are in
-//! the file once.
+//! Large tensors stay at the caller's; small ones are copied into one buffer. Identical tensors are stored
+//! once.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,24 @@ use crate::layout::PAYLOAD_ALIGN;
 /// Tensors of fewer bytes are copied: many short parts are slow to write.
 const MIN_SHARED: usize = 64 << 10;
 
-/// The payload section in the making.
+/// A builder for the payload section.
 #[derive(Default)]
 pub(super) struct Payload {
     parts: Vec<Part>,
-    /// The bytes behind the parts: small tensors, and zeros up to the next aligned offset.
+    /// The bytes after the parts: small tensors, and zeros up to the next aligned offset.
     rest: Vec<u8>,
-    /// Length of all.
+    /// The total length.
     len: usize,
     /// Tensors by hash.
     places: HashMap<u128, Vec<Place>>,
 }
 
-/// Where a tensor lies.
+/// The position of a tensor.
 struct Place {
     /// In the section.
     offset: usize,
     len: usize,
-    /// The part, or the rest if there are not as many.
+    /// The part, or `rest` if the index is past the last part.
     part: usize,
     /// The offset in the part.
     start: usize,

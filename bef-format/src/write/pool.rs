@@ -1,14 +1,14 @@
-//! Pools that hold each thing once and number things in the order in which they first came.
+//! Deduplicating pools that number items in the order of first use.
 //!
-//! Every op of a program looks up several small keys, so the hash is a fast one, the same in every process. A program
-//! written to make keys collide only slows down its own translation.
+//! Every op of a program looks up several small keys, so the hash is fast, and the same in every process. A
+//! program crafted for collisions only slows down its own translation.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::layout::StringId;
 
-/// A map from small keys.
+/// A map with small keys.
 pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
 
 /// Multiplies and folds eight bytes at a time.
@@ -28,7 +28,7 @@ impl Hasher for FoldHasher {
         for word in &mut words {
             self.add(word.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)));
         }
-        // The length tells remainders of zeros apart.
+        // The length distinguishes remainders of zeros.
         let rest = words.remainder().iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
         self.add(rest | (bytes.len() as u64) << 56);
     }
@@ -54,7 +54,7 @@ impl Hasher for FoldHasher {
     }
 }
 
-/// Things of one kind, by id and by value.
+/// Items of one kind, by id and by value.
 pub(super) struct IdPool<T> {
     items: Vec<T>,
     ids: FastMap<T, u32>,
@@ -67,7 +67,7 @@ impl<T> Default for IdPool<T> {
 }
 
 impl<T: Clone + Eq + Hash> IdPool<T> {
-    /// The id of a thing. Ids beyond 2^32 are refused when the table is assembled.
+    /// The id of an item. Ids beyond 2^32 are refused when the table is assembled.
     pub(super) fn id(&mut self, item: T) -> u32 {
         if let Some(&id) = self.ids.get(&item) {
             return id;
@@ -78,13 +78,13 @@ impl<T: Clone + Eq + Hash> IdPool<T> {
         id
     }
 
-    /// The things by ascending id.
+    /// The items by ascending id.
     pub(super) fn items(&self) -> &[T] {
         &self.items
     }
 }
 
-/// Strings, numbered provisionally.
+/// Strings with provisional numbers.
 #[derive(Default)]
 pub(super) struct StringPool {
     ids: FastMap<Box<str>, StringId>,
@@ -92,7 +92,7 @@ pub(super) struct StringPool {
 
 /// Strings, sorted.
 pub(super) struct SortedStrings {
-    /// Where each string starts in `bytes`, and where the last one ends.
+    /// The start of each string in `bytes`, and the end of the last one.
     pub(super) index: Vec<u64>,
     pub(super) bytes: Vec<u8>,
     /// Final id by provisional id.
@@ -110,7 +110,7 @@ impl StringPool {
         id
     }
 
-    /// Sorts the strings and numbers them finally.
+    /// Sorts the strings and assigns their final ids.
     pub(super) fn sort(self) -> SortedStrings {
         let mut strings: Vec<(Box<str>, StringId)> = self.ids.into_iter().collect();
         // Strings are unique, so the result does not depend on the map's order.

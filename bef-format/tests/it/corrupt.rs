@@ -1,4 +1,4 @@
-//! Damaged files are refused, or can be read and executed all the same.
+//! Damaged files are refused, or can be read and executed.
 
 use bef_format::{AlignedBytes, FunctionKind, OperandMode, RETURN, validate};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use crate::samples;
 use crate::walk::walk;
 use bef_format::write::update_checksums;
 
-/// Reads everything if the file is accepted; whether it was.
+/// Reads everything if the file is accepted. Returns whether it was.
 fn survives(bytes: &[u8]) -> bool {
     let Ok(image) = validate(bytes) else { return false };
     walk(&image);
@@ -17,7 +17,7 @@ fn survives(bytes: &[u8]) -> bool {
         let mut ready: Vec<u32> = (0..f.n_kernels()).filter(|&k| waits[k as usize] == 0).collect();
         let mut any_done = vec![false; waits.len()];
         let mut publish = |register: u32, ready: &mut Vec<u32>| {
-            // The uses of one kernel stand together; meet each kernel once, with all its uses.
+            // Uses by one kernel are adjacent; visit each kernel once, with all its uses.
             let mut users: Vec<u32> =
                 f.users(register).iter().copied().filter(|&user| user != RETURN).collect();
             users.dedup();
@@ -105,7 +105,7 @@ fn every_changed_byte_survives_with_right_checksums() {
             }
         }
     }
-    // Line numbers, letters of names, tensor elements: something must get through, or the test tests nothing.
+    // Line numbers, letters of names, tensor elements: some edits must be accepted, or the test is vacuous.
     assert!(n_accepted > 100);
 }
 
@@ -115,7 +115,7 @@ fn every_truncation_is_refused() {
         for len in 0..bytes.len() {
             let mut cut = AlignedBytes::copy_of(&bytes[..len]);
             assert!(validate(&cut).is_err(), "{name} cut to {len} bytes");
-            // The same with a header that knows.
+            // The same with a header of the new length.
             if len >= 64 {
                 cut[8..16].copy_from_slice(&(len as u64).to_le_bytes());
                 update_checksums(&mut cut);

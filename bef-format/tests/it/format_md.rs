@@ -1,4 +1,4 @@
-//! `FORMAT.md` says what `layout.rs` says.
+//! Comparison of `FORMAT.md` with `layout.rs`.
 
 use std::mem::offset_of;
 

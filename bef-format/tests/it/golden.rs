@@ -1,7 +1,7 @@
-//! Files of earlier versions of this crate load for ever after, and say the same.
+//! Files of earlier versions of this crate load forever, with the same contents.
 //!
-//! `testdata/bef/golden/v1_0_NAME.bef` is a sample as version 1.0 first wrote it, `v1_0_NAME.txt` its dump, and so on for each version. `UPDATE_GOLDEN=1`
-//! writes those that are missing; it never replaces one.
+//! `testdata/bef/golden/v1_0_NAME.bef` is a sample as version 1.0 first wrote it, `v1_0_NAME.txt` its dump,
+//! and so on for each version. `UPDATE_GOLDEN=1` writes the missing ones; it never replaces one.
 
 use std::path::{Path, PathBuf};
 

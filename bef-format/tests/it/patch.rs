@@ -41,7 +41,8 @@ pub(crate) fn changed(bytes: &AlignedBytes, change: impl FnOnce(&mut AlignedByte
     copy
 }
 
-/// Lets `change` edit the contents of each section, by id, and lays those that it keeps out again as the format demands.
+/// Lets `change` edit or drop the contents of each section, by id, and lays the others out again in valid
+/// form.
 pub(crate) fn relaid(bytes: &mut Vec<u8>, mut change: impl FnMut(u32, &mut Vec<u8>) -> bool) {
     let mut sections: Vec<(SectionRec, Vec<u8>)> = directory(bytes)
         .map(|(_, rec)| (rec, bytes[rec.offset as usize..(rec.offset + rec.len) as usize].to_vec()))

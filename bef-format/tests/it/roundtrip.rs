@@ -1,4 +1,4 @@
-//! Generated programs read back as what was written.
+//! Generated programs are read back unchanged.
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{
@@ -198,7 +198,7 @@ fn type_name(ty: u8) -> String {
     format!("!t.{ty}")
 }
 
-/// The registers that a kernel or return really uses, when `n` exist.
+/// The register that a kernel or return uses, out of `n` existing ones.
 fn register(index: &Index, n: usize) -> Option<u32> {
     (n > 0).then(|| index.index(n) as u32)
 }

@@ -1,4 +1,4 @@
-//! What a reader accepts, refuses and leaves alone beyond single broken fields, which are in `broken`.
+//! Acceptance, refusal and skipping beyond single broken fields, which are in `broken`.
 
 use std::mem::offset_of;
 
@@ -16,7 +16,8 @@ fn expect(message: &str, parts: &[&str]) {
     }
 }
 
-/// A newer minor version loads; a newer major one, and features that nobody knows, are refused with what they are and what is known.
+/// A newer minor version loads. A newer major version and unknown features are refused; the message has the
+/// unknown and the known ones.
 #[test]
 fn versions_and_features() {
     let newer = changed(&samples::everything(), |bytes| bytes[3] = MINOR + 1);
@@ -67,7 +68,8 @@ fn checksums() {
     expect(&verify_payload(&image).expect_err("changed").to_string(), &["Payload", "checksum mismatch"]);
 }
 
-/// Readers of version 1.0 know no `LocationEnds`: to them, as to this one if the section has an id that it does not know, ranges are places.
+/// Readers of version 1.0 do not know `LocationEnds`. For them, as for this reader if the section has an
+/// unknown id, ranges are positions.
 #[test]
 fn unknown_optional_sections_are_skipped() {
     let bytes = changed(&samples::everything(), |bytes| {
@@ -101,7 +103,7 @@ fn deep_and_wide_attributes_are_refused() {
     nested(22, 2).expect_err("more are too many");
 }
 
-/// Kernels name devices by 16 bits; a file of more is too large to stand among the broken ones.
+/// Kernels refer to devices by 16 bits. A file with more devices is too large for the `broken` directory.
 #[test]
 fn too_many_devices_are_refused() {
     let with = |n: u32| {
@@ -129,7 +131,7 @@ fn too_many_devices_are_refused() {
     );
 }
 
-/// The helper must be able to fail: a file whose checksums are made right again is accepted.
+/// The checksum helper must work: an unchanged file with recomputed checksums is accepted.
 #[test]
 fn resummed_files_are_accepted() {
     for (name, mut bytes) in samples::all() {

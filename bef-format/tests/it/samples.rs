@@ -1,4 +1,4 @@
-//! Small files that together use everything the format has.
+//! Small files that together use every feature of the format.
 
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
 use bef_format::{AlignedBytes, DType, FunctionKind, OperandInfo, OperandMode};
@@ -175,7 +175,7 @@ pub(crate) fn everything() -> AlignedBytes {
     finish(w)
 }
 
-/// Two modules to compile, of which a kernel refers to symbols of the first, and to the second as a whole.
+/// Two modules to compile. A kernel refers to symbols of the first, and to the second as a whole.
 pub(crate) fn compiled() -> AlignedBytes {
     let mut w = Writer::new();
     w.set_producer("bef-format tests");
@@ -189,8 +189,8 @@ pub(crate) fn compiled() -> AlignedBytes {
     finish(w)
 }
 
-/// Kernels whose attributes are found by name: with functions and operand words behind them, with nothing behind them,
-/// and one without attributes.
+/// Kernels with named attributes: followed by functions and operand words, followed by nothing, and one
+/// without attributes.
 pub(crate) fn named() -> AlignedBytes {
     let mut w = Writer::new();
     w.set_producer("bef-format tests");
@@ -235,7 +235,7 @@ pub(crate) fn named() -> AlignedBytes {
     finish(w)
 }
 
-/// A file of three attributes, and no functions: a unit in the module that is the second, and before it something else.
+/// A file of three attributes and no functions: a unit in the second module, preceded by something else.
 pub(crate) fn unit_of_second() -> AlignedBytes {
     let mut w = Writer::new();
     w.attr_unit();

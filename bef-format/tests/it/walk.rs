@@ -1,4 +1,4 @@
-//! Reads everything that an image can say, as text.
+//! Reads the complete contents of an image, as text.
 
 use std::fmt::Write;
 

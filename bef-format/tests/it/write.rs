@@ -1,4 +1,4 @@
-//! What was written is what is read.
+//! Files are read back as written.
 
 use bef_format::{AttrView, FunctionKind, OperandMode, validate};
 

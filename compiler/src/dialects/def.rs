@@ -162,9 +162,9 @@ impl Effects {
         match self {
             Effects::Pure => true,
             Effects::Unknown | Effects::Recursive => false,
-            Effects::List(effects) => effects
-                .iter()
-                .all(|effect| matches!((effect.access, effect.on), (Access::Alloc, Resource::Result(_)))),
+            Effects::List(effects) => effects.iter().all(|effect| {
+                matches!((effect.access, effect.on), (Access::Alloc, EffectResource::Result(_)))
+            }),
         }
     }
 }

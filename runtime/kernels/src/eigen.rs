@@ -6,7 +6,7 @@
 use befrost_host::kernel::{Attr, RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
-use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2d, Format, PadMode, Pool, Unary, pad};
+use befrost_tensor::tf::{BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, PadMode, Pool, Unary, pad};
 use befrost_tensor::{HostTensor, TensorError, ops};
 
 use crate::images::{Tensors, compute, padding, pair, put, typed, windows};
@@ -80,8 +80,8 @@ pub(crate) fn zero_padding(
     .map(|()| Chain)
 }
 
-fn attrs(name: &str, strides: &RawAttr<'_>) -> Result<Conv2d, KernelError> {
-    Ok(Conv2d { strides: pair(strides)?, padding: padding(name)?, ..Conv2d::default() })
+fn attrs(name: &str, strides: &RawAttr<'_>) -> Result<Conv2dAttrs, KernelError> {
+    Ok(Conv2dAttrs { strides: pair(strides)?, padding: padding(name)?, ..Conv2dAttrs::default() })
 }
 
 fn normalized(
@@ -94,7 +94,12 @@ fn normalized(
     fast::batch_norm(x, by, &BatchNormAttrs { epsilon, ..BatchNormAttrs::default() }, cx)
 }
 
-fn convolved(x: &Tensor, filter: &Tensor, attrs: &Conv2d, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+fn convolved(
+    x: &Tensor,
+    filter: &Tensor,
+    attrs: &Conv2dAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     typed::<f32>(&[x, filter])?;
     fast::conv2d(x, filter, attrs, cx)
 }
@@ -122,7 +127,7 @@ fn convolutions(registry: &mut Registry) {
          strides: RawAttr<'_>,
          cx: &ExecContext| {
             let attrs = attrs(padding.0, &strides)?;
-            put(cx, out, |cx| fast::bias_add(convolved(x, filter, &attrs, cx)?, bias, Format::Nhwc, cx))
+            put(cx, out, |cx| fast::bias_add(convolved(x, filter, &attrs, cx)?, bias, ImageFormat::Nhwc, cx))
                 .map(|()| Chain)
         }
     ));

@@ -5,7 +5,7 @@ use befrost_host::kernel::{Cursor, KernelFrame, Outcome, Param, RawAttr, Signatu
 use befrost_host::object::Object;
 use befrost_host::{ExecContext, KernelError};
 use befrost_tensor::tf::fast::Cx;
-use befrost_tensor::tf::{Format, Padding, Pool2d};
+use befrost_tensor::tf::{ImageFormat, Padding, Pool2dAttrs};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::objects::{Tensor, refused};
@@ -66,9 +66,9 @@ pub(crate) fn windows(
     name: &str,
     window: &RawAttr<'_>,
     strides: &RawAttr<'_>,
-) -> Result<Pool2d, KernelError> {
+) -> Result<Pool2dAttrs, KernelError> {
     let padding = padding(name)?;
-    Ok(Pool2d { window: pair(window)?, strides: pair(strides)?, padding, format: Format::Nhwc })
+    Ok(Pool2dAttrs { window: pair(window)?, strides: pair(strides)?, padding, format: ImageFormat::Nhwc })
 }
 
 /// Two numbers: for height and width.

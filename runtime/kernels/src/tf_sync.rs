@@ -4,7 +4,7 @@ use bef_format::AttrView;
 use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};
 use befrost_host::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::tf::fast::{self, Cx};
-use befrost_tensor::tf::{Binary, Format, Turn, Unary, broadcast_to, concat, tile};
+use befrost_tensor::tf::{Binary, ImageFormat, Transposition, Unary, broadcast_to, concat, tile};
 use befrost_tensor::{Element, HostTensor, TensorError, ops};
 
 use crate::cpu::constant;
@@ -74,10 +74,10 @@ macro_rules! float_kernels {
              out: &Tensor,
              more: Rest<'_, Value>,
              fused: RawAttr<'_>,
-             turn_a: Attr<bool>,
-             turn_b: Attr<bool>,
+             trans_a: Attr<bool>,
+             trans_b: Attr<bool>,
              cx: &ExecContext| {
-                fused_matmul::<$ty>([a, b], [turn_a.0, turn_b.0], (&fused, &more), out, cx)
+                fused_matmul::<$ty>([a, b], [trans_a.0, trans_b.0], (&fused, &more), out, cx)
             }
         ));
     )*};
@@ -139,7 +139,7 @@ fn join<T: Element>(axis: i32, tensors: &Rest<'_, Value>, cx: &ExecContext) -> R
 /// A product, and what its attribute names done with it in that order. A bias is one of the further operands.
 fn fused_matmul<T: Element>(
     [a, b]: [&Tensor; 2],
-    turns: [bool; 2],
+    transposed: [bool; 2],
     (fused, more): (&RawAttr<'_>, &Rest<'_, Value>),
     out: &Tensor,
     cx: &ExecContext,
@@ -161,12 +161,13 @@ fn fused_matmul<T: Element>(
             other => return Err(KernelError::invalid(format!("cannot fuse '{other}' with a product"))),
         });
     }
-    let [turn_a, turn_b] = turns.map(|turn| if turn { Turn::Transpose } else { Turn::None });
+    let [trans_a, trans_b] =
+        transposed.map(|is| if is { Transposition::Transpose } else { Transposition::None });
     put(cx, out, |cx| {
         typed::<T>(&[a, b])?;
-        let product = fast::matmul(a, turn_a, b, turn_b, cx)?;
+        let product = fast::matmul(a, trans_a, b, trans_b, cx)?;
         steps.iter().try_fold(product, |x, step| match *step {
-            Step::Bias(bias) => fast::bias_add(x, bias, Format::Nhwc, cx),
+            Step::Bias(bias) => fast::bias_add(x, bias, ImageFormat::Nhwc, cx),
             Step::Function(function) => fast::unary(function, x, cx),
         })
     })

@@ -1,9 +1,9 @@
-//! The allocator trait and what there is of it: the system, a budget, a leak check.
+//! The allocator trait and its implementations: the system, a budget, a leak check.
 //!
-//! An allocator gives out [`Block`]s and takes them back. Decorators hold the allocator that they decorate, so
-//! `LeakCheck(Limited(Malloc))` is a leak check of a budgeted system allocator.
+//! An allocator hands out [`Block`]s and takes them back. Decorators hold the allocator that they decorate,
+//! so `LeakCheck(Limited(Malloc))` is a leak check of a budgeted system allocator.
 //!
-//! Sizes are counted as they are given. A [`crate::Buffer`] asks for its bytes and a header of 64.
+//! Sizes are counted as allocated. A [`crate::Buffer`] requests its bytes and a header of 64.
 //!
 //! Not here: pools (`pooled`), and arenas (`arena`).
 
@@ -13,29 +13,29 @@ use std::sync::Arc;
 use crate::Block;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 
-/// Why there is no memory.
+/// The reason for a failed allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocError {
     /// The system has no memory left.
     OutOfMemory {
-        /// The bytes asked for.
+        /// The requested bytes.
         size: usize,
     },
-    /// No machine of this address width has that much.
+    /// The size exceeds the address space.
     TooLarge {
-        /// The bytes asked for.
+        /// The requested bytes.
         size: usize,
     },
     /// The alignment is no power of two, or too large.
     Alignment {
-        /// The alignment asked for.
+        /// The requested alignment.
         align: usize,
     },
-    /// A budget is used up.
+    /// The budget is exceeded.
     OverBudget {
-        /// The bytes asked for.
+        /// The requested bytes.
         size: usize,
-        /// The bytes that are left.
+        /// The remaining bytes.
         left: usize,
         /// The whole budget.
         budget: usize,
@@ -63,12 +63,13 @@ impl fmt::Display for AllocError {
 
 impl std::error::Error for AllocError {}
 
-/// Where memory comes from and goes to.
+/// A source of memory.
 pub trait Allocator: Send + Sync {
-    /// Initialized memory of `size` bytes (its contents are unspecified, as it may be reused) at a multiple of `align`.
+    /// Initialized memory of `size` bytes (its contents are unspecified, as it may be reused) at a multiple
+    /// of `align`.
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError>;
 
-    /// Takes back a block that this allocator gave out.
+    /// Takes back a block of this allocator.
     fn release(&self, block: Block);
 }
 
@@ -93,7 +94,8 @@ impl Allocator for Malloc {
     }
 }
 
-/// An allocator with a budget: requests beyond it, in all, are refused. It counts the bytes that the allocator below gives.
+/// An allocator with a budget: a request that would exceed it is refused. The bytes handed out by the inner
+/// allocator are counted.
 pub struct Limited {
     inner: Arc<dyn Allocator>,
     budget: usize,
@@ -106,7 +108,7 @@ impl Limited {
         Limited { inner, budget, used: AtomicUsize::new(0) }
     }
 
-    /// The bytes given out now.
+    /// The bytes in use.
     pub fn used(&self) -> usize {
         // Relaxed: a number that guards no memory.
         self.used.load(Relaxed)
@@ -134,7 +136,7 @@ impl Allocator for Limited {
         let block = self.inner.allocate(size, align).inspect_err(|_| {
             self.used.fetch_sub(size, Relaxed); // Relaxed: as in `reserve`.
         })?;
-        // What counts is what was given; `release` knows nothing else.
+        // The block's actual size is counted, since `release` sees only the block.
         match block.size().checked_sub(size) {
             Some(more) => {
                 if let Err(refused) = self.reserve(more) {
@@ -154,16 +156,16 @@ impl Allocator for Limited {
     }
 }
 
-/// What is allocated and not yet released.
+/// The live allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: usize,
-    /// How many bytes they have together.
+    /// Their total size in bytes.
     pub bytes: usize,
 }
 
-/// An allocator that counts what is alive.
+/// An allocator that counts live allocations.
 pub struct LeakCheck {
     inner: Arc<dyn Allocator>,
     blocks: AtomicUsize,
@@ -171,12 +173,12 @@ pub struct LeakCheck {
 }
 
 impl LeakCheck {
-    /// Counts what `inner` gives out.
+    /// Counts the allocations of `inner`.
     pub fn new(inner: Arc<dyn Allocator>) -> LeakCheck {
         LeakCheck { inner, blocks: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }
     }
 
-    /// What is alive. Exact when nobody allocates or releases meanwhile.
+    /// The live allocations. Exact if there are no concurrent allocations and releases.
     pub fn live(&self) -> Live {
         // Relaxed: read when the threads that allocated have been joined or have handed over their results.
         Live { blocks: self.blocks.load(Relaxed), bytes: self.bytes.load(Relaxed) }

@@ -1,16 +1,17 @@
-//! Arenas: one piece of memory, of which parts are given out at places that somebody has planned.
+//! Arenas: one block of memory, parts of which are handed out at planned places.
 //!
 //! ```text
-//! plan:    a at 0..128    b at 128..256    c at 0..192, when nobody needs a or b
+//! plan:    a at 0..128    b at 128..256    c at 0..192, when a and b are dead
 //! Arena  ──take(0..128)──▶ Block ──dropped──▶ the place is free again
-//!        ──take(0..192)──▶ nothing, as long as any of it is taken
-//! Placed ──allocate(size)──▶ the place that is planned for a request of this size, else the allocator that serves what was not planned
+//!        ──take(0..192)──▶ None, as long as any of it is taken
+//! Placed ──allocate(size)──▶ the place planned for a request of this size, else the fallback allocator
 //! ```
 //!
-//! A plan may be wrong: it comes from a file. So the arena knows what is taken, and a request for what is not free is served otherwise. Blocks never
-//! overlap, whatever the plan; a good plan only saves memory.
+//! A plan comes from a file and may be wrong. So the arena records the taken parts, and a request for a place
+//! that is not free is served by the fallback. Blocks never overlap, whatever the plan; a good plan only
+//! saves memory.
 //!
-//! In builds with debug assertions a place is filled with 0xff bytes when it is free, NaN for floats.
+//! In builds with debug assertions a freed place is filled with 0xff bytes, NaN for floats.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,22 +20,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::{ALIGNMENT, AllocError, Allocator, Block};
 
-/// See the module's essay.
+/// See the module's documentation.
 pub struct Arena {
-    /// There until the end.
+    /// Present until the arena is dropped.
     memory: Option<Block>,
     below: Arc<dyn Allocator>,
-    /// Where it begins, as a number.
+    /// The address of the memory.
     address: usize,
-    /// The parts that are taken, few at any time.
+    /// The taken parts, few at any time.
     taken: Mutex<Vec<Range<usize>>>,
 }
 
 impl Arena {
-    /// An arena of so many bytes.
+    /// An arena of `size` bytes.
     pub fn new(size: usize, below: &Arc<dyn Allocator>) -> Result<Arc<Arena>, AllocError> {
         let memory = below.allocate(size, ALIGNMENT)?;
-        // The trait is safe to implement, so its answer is checked.
+        // The trait is safe to implement, so its result is checked.
         if memory.size() < size || !memory.start().as_ptr().addr().is_multiple_of(ALIGNMENT) {
             below.release(memory);
             return Err(AllocError::Alignment { align: ALIGNMENT });
@@ -50,12 +51,12 @@ impl Arena {
         }
     }
 
-    /// How many bytes there are.
+    /// The size in bytes.
     pub fn size(&self) -> usize {
         self.memory().size()
     }
 
-    /// How many parts are taken.
+    /// The number of taken parts.
     pub fn n_taken(&self) -> usize {
         self.taken().len()
     }
@@ -80,7 +81,7 @@ impl Arena {
         Some(unsafe { Block::part(self, part.start, part.len()) })
     }
 
-    /// The part that begins at this address is free.
+    /// Marks the part that begins at this address as free.
     pub(crate) fn came_back(&self, address: usize) {
         let at = address.wrapping_sub(self.address);
         let mut taken = self.taken();
@@ -98,27 +99,28 @@ impl fmt::Debug for Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // Parts keep the arena alive: there are none.
+        // Parts keep the arena alive, so there are none now.
         if let Some(memory) = self.memory.take() {
             self.below.release(memory);
         }
     }
 }
 
-/// The most places that one allocator has.
+/// The most places of one allocator.
 const MOST: usize = usize::BITS as usize;
 
-/// An allocator for one step of a plan: requests get the places that are planned for their sizes, each once; others are served by `rest`.
+/// An allocator for one step of a plan: a request takes an unused place planned for its size; others go to
+/// `rest`.
 pub struct Placed {
     arena: Arc<Arena>,
     places: Box<[Range<usize>]>,
-    /// One bit for each place that was given out.
+    /// One bit per place that was handed out.
     used: AtomicUsize,
     rest: Arc<dyn Allocator>,
 }
 
 impl Placed {
-    /// With these places in the arena; those beyond the 64th are not used.
+    /// An allocator of these places in the arena; those beyond the 64th are not used.
     pub fn new(arena: Arc<Arena>, places: &[Range<usize>], rest: Arc<dyn Allocator>) -> Placed {
         let places = places.iter().take(MOST).cloned().collect();
         Placed { arena, places, used: AtomicUsize::new(0), rest }
@@ -129,7 +131,7 @@ impl Allocator for Placed {
     fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
         if align <= ALIGNMENT {
             for (i, place) in self.places.iter().enumerate().filter(|(_, place)| place.len() == size) {
-                // Relaxed: who has the bit, has the place; the arena's lock guards the memory.
+                // Relaxed: the bit only assigns the place; the arena's lock guards the memory.
                 if self.used.fetch_or(1 << i, Relaxed) & 1 << i == 0
                     && let Some(block) = self.arena.take(place.clone())
                 {

@@ -1,24 +1,28 @@
-//! Buffers: counted, 64-byte aligned bytes with run-time borrow tracking.
+//! Buffers: reference-counted, 64-byte aligned bytes with run-time borrow tracking.
 //!
 //! ```text
-//! Buffer ──▶ Header { refs, borrows, len, owner } [bytes ...]        allocated: header and bytes are one block
-//! Buffer ──▶ Header ──data──▶ bytes of `_keep`                        foreign: read-only memory of somebody else
-//! Buffer ──▶ Header ──data──▶ bytes inside `root`                    view: a part of an allocated or foreign buffer
+//! Buffer ──▶ Header { refs, borrows, len, owner } [bytes ...]   allocated: header and bytes are one block
+//! Buffer ──▶ Header ──data──▶ bytes of `_keep`                   foreign: read-only memory of another owner
+//! Buffer ──▶ Header ──data──▶ bytes inside `root`                view: a part of an allocated or foreign buffer
 //! ```
 //!
 //! Rules:
-//! 1. A `Buffer` is one counted reference; cloning is one atomic increment. The header dies with the last of them.
-//! 2. Bytes are touched only through a guard. The borrow word of the buffer that *owns* the bytes decides (a view asks its
-//!    root), so a view and its root conflict as they must. Foreign bytes never change, so reading them costs nothing.
-//! 3. Only allocated bytes can be written: through a handle of the buffer itself, or of a [part](Buffer::part), but not of a view. Several
-//!    handles do not forbid writing: destination-passing kernels write through a shared handle, and the borrow word keeps them honest.
-//! 4. Whether a kernel may *reuse* the bytes of its input for its output is another question: [`Buffer::is_unique`].
+//! 1. A `Buffer` is one counted reference; cloning is one atomic increment. The header is freed with the last
+//!    reference.
+//! 2. Bytes are accessed only through a guard. The borrow word of the buffer that *owns* the bytes decides (a
+//!    view asks its root), so accesses through a view and its root conflict. Foreign bytes never change, so
+//!    reading them costs nothing.
+//! 3. Only allocated bytes can be written: through a handle of the buffer itself, or of a
+//!    [part](Buffer::part), but not of a view. Several handles do not forbid writing: destination-passing
+//!    kernels write through a shared handle, and the borrow word detects conflicts.
+//! 4. Whether a kernel may *reuse* the bytes of its input for its output is a separate question:
+//!    [`Buffer::is_unique`].
 //! 5. Views are of depth one: a view of a view refers to the root. Hence nothing here recurses.
-//! 6. [Frozen](Frozen) bytes are read without a guard: the borrow word counts a reader that never leaves.
+//! 6. [Frozen](Frozen) bytes are read without a guard: the borrow word counts a permanent reader.
 //!
-//! The bytes are always initialized (see the crate's essay), hence safe to read as numbers.
+//! The bytes are always initialized (see the crate's documentation), hence safe to read as numbers.
 //!
-//! Not here: the orderings (`state.rs`), what the bytes mean (the tensor library).
+//! Not here: the orderings (`state.rs`), the meaning of the bytes (the tensor library).
 
 use std::any::Any;
 use std::fmt;
@@ -34,7 +38,7 @@ use crate::{AllocError, Allocator, Block};
 /// The alignment of the bytes of an allocated buffer: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
-/// Where the bytes begin in a block that holds a header and bytes.
+/// The offset of the bytes in a block that holds a header and bytes.
 const DATA_AT: usize = size_of::<Header>().next_multiple_of(ALIGNMENT);
 
 #[cfg(not(loom))]
@@ -53,7 +57,8 @@ enum Owner {
     Allocated { block: Block, allocator: Arc<dyn Allocator> },
     /// The bytes belong to `_keep`, which never changes them.
     Foreign { data: NonNull<u8>, _keep: Arc<dyn Any + Send + Sync> },
-    /// The bytes lie in those of `root`, which is no view; and is allocated, if they may be written.
+    /// The bytes are inside those of `root`, which is not a view, and which is allocated if the bytes are
+    /// writable.
     View { data: NonNull<u8>, root: Buffer, is_writable: bool },
 }
 
@@ -62,21 +67,21 @@ pub struct Buffer {
     header: NonNull<Header>,
 }
 
-// SAFETY: the header's words are atomic, its other fields never change, the owners are Send and Sync, and the bytes are only
-// reached through guards, whose exclusion is the borrow word's.
+// SAFETY: the header's words are atomic, its other fields never change, the owners are Send and Sync, and the
+// bytes are only reached through guards, whose exclusion is the borrow word's.
 unsafe impl Send for Buffer {}
 
 // SAFETY: as for Send.
 unsafe impl Sync for Buffer {}
 
-/// Why bytes cannot be accessed now.
+/// The reason why bytes cannot be accessed now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BorrowError {
-    /// Somebody is writing them.
+    /// They are being written.
     Written,
-    /// They are to be written, but somebody is reading them.
+    /// A write was requested while they are being read.
     Read,
-    /// They can never be written: a view, or foreign memory.
+    /// They are read-only: a view, or foreign memory.
     ReadOnly,
 }
 
@@ -92,12 +97,12 @@ impl fmt::Display for BorrowError {
 
 impl std::error::Error for BorrowError {}
 
-/// A view that would reach outside of its buffer.
+/// The error for a view that would reach outside of its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewError {
-    /// The bytes asked for.
+    /// The requested range.
     pub range: Range<usize>,
-    /// How many there are.
+    /// The length of the buffer.
     pub len: usize,
 }
 
@@ -110,19 +115,20 @@ impl fmt::Display for ViewError {
 impl std::error::Error for ViewError {}
 
 impl Buffer {
-    /// A writable buffer of `len` initialized bytes; zeros, where the allocator does not reuse memory.
+    /// A writable buffer of `len` initialized bytes; zeros if the allocator does not reuse memory.
     pub fn allocate(len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let size = len.checked_add(DATA_AT).ok_or(AllocError::TooLarge { size: len })?;
         let block = allocator.allocate(size, ALIGNMENT)?;
         let start = block.start();
-        // The trait is safe to implement, so its answer is checked.
+        // The trait is safe to implement, so its result is checked.
         if block.size() < size || !start.as_ptr().addr().is_multiple_of(ALIGNMENT) {
             allocator.release(block);
             return Err(AllocError::Alignment { align: ALIGNMENT });
         }
         let header = start.cast::<Header>();
         let owner = Owner::Allocated { block, allocator: allocator.clone() };
-        // SAFETY: the block is exclusively ours, aligned, and holds at least DATA_AT bytes, room for a header.
+        // SAFETY: the block is exclusively ours, aligned, and holds at least DATA_AT bytes, room for a
+        // header.
         unsafe { header.write(Header { refs: RefCount::one(), borrows: Borrows::free(), len, owner }) };
         Ok(Buffer { header })
     }
@@ -136,10 +142,11 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// A read-only buffer of memory that `owner` keeps alive and unchanged, such as a mapped file. Nothing is copied, and
-    /// the alignment is what it is.
+    /// A read-only buffer over memory that `owner` keeps alive and unchanged, such as a mapped file. Nothing
+    /// is copied, and the alignment is the owner's.
     pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: Arc<T>) -> Buffer {
-        // The slice borrows from `*owner`. It stays borrowed for as long as `_keep` lives: nobody can get a `&mut T` meanwhile.
+        // The slice borrows from `*owner`. It stays borrowed for as long as `_keep` lives: no `&mut T` can
+        // exist meanwhile.
         let bytes: &[u8] = (*owner).as_ref();
         let (data, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
         Buffer::boxed(len, Owner::Foreign { data, _keep: owner })
@@ -155,7 +162,8 @@ impl Buffer {
         self.sub_range(range, false)
     }
 
-    /// A part, which keeps the whole alive, and can be written if this can be. While one part is written, nobody has access to any other.
+    /// A part, which keeps the whole alive and is writable if this buffer is. While one part is being
+    /// written, all others are inaccessible.
     pub fn part(&self, range: Range<usize>) -> Result<Buffer, ViewError> {
         self.sub_range(range, self.is_writable())
     }
@@ -170,7 +178,7 @@ impl Buffer {
         Ok(Buffer::boxed(range.end - range.start, Owner::View { data, root: self.root(), is_writable }))
     }
 
-    /// The buffer itself, or the one whose bytes it is a view of.
+    /// The buffer itself, or the root of a view.
     fn root(&self) -> Buffer {
         match &self.header().owner {
             Owner::View { root, .. } => root.clone(),
@@ -178,7 +186,7 @@ impl Buffer {
         }
     }
 
-    /// The bytes as they are, for good: no handle can write them again, nor any other bytes of the same root.
+    /// The bytes, frozen permanently: no handle can write them again, nor any other bytes of the same root.
     ///
     /// # Errors
     /// While the bytes are being written.
@@ -193,12 +201,12 @@ impl Buffer {
         Ok(Frozen { buffer: Buffer::boxed(self.len(), view) })
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn len(&self) -> usize {
         self.header().len
     }
 
-    /// Whether there are none.
+    /// True if there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -208,27 +216,27 @@ impl Buffer {
         self.data().as_ptr().addr()
     }
 
-    /// Whether this is the only handle of memory that can be written: a kernel that holds it may put its result there.
+    /// True if this is the only handle of writable memory: a kernel that holds it may put its result there.
     pub fn is_unique(&self) -> bool {
         self.is_allocated() && self.header().refs.is_unique()
     }
 
-    /// Whether the bytes can ever be written through this handle.
+    /// True if the bytes can be written through this handle.
     pub fn is_writable(&self) -> bool {
         self.is_allocated() || matches!(self.header().owner, Owner::View { is_writable: true, .. })
     }
 
-    /// Whether header and bytes are one block.
+    /// True if header and bytes are one block.
     fn is_allocated(&self) -> bool {
         matches!(self.header().owner, Owner::Allocated { .. })
     }
 
-    /// Whether both are handles of one buffer. A view and its root are two.
+    /// True if both are handles of one buffer. A view and its root are two.
     pub fn is_same(&self, other: &Buffer) -> bool {
         self.header == other.header
     }
 
-    /// Read access, unless somebody writes.
+    /// Read access. Fails while the bytes are being written.
     pub fn try_read(&self) -> Result<ReadGuard<'_>, BorrowError> {
         let borrows = self.borrows();
         if let Some(borrows) = borrows {
@@ -237,7 +245,7 @@ impl Buffer {
         Ok(ReadGuard { bytes: self.bytes(), borrows, _of: PhantomData })
     }
 
-    /// Write access, unless somebody reads or writes or nobody may.
+    /// Write access. Fails while the bytes are borrowed, and for read-only bytes.
     pub fn try_write(&self) -> Result<WriteGuard<'_>, BorrowError> {
         let borrows = self.borrows().filter(|_| self.is_writable()).ok_or(BorrowError::ReadOnly)?;
         borrows.try_write().map_err(refused)?;
@@ -249,7 +257,7 @@ impl Buffer {
         unsafe { self.header.as_ref() }
     }
 
-    /// The word that guards the bytes, if they can change at all.
+    /// The word that guards the bytes; `None` if they cannot change.
     fn borrows(&self) -> Option<&Borrows> {
         let owning = match &self.header().owner {
             Owner::View { root, .. } => root.header(),
@@ -292,11 +300,12 @@ impl Drop for Buffer {
             Dropped::LastRef => {}
         }
         if !self.is_allocated() {
-            // SAFETY: headers of foreign buffers and views come from `Buffer::boxed`, and this was the last reference.
+            // SAFETY: headers of foreign buffers and views come from `Buffer::boxed`, and this was the last
+            // reference.
             drop(unsafe { Box::from_raw(self.header.as_ptr()) });
             return;
         }
-        // SAFETY: this was the last reference; the header is moved out of the block and not looked at again.
+        // SAFETY: this was the last reference; the header is moved out of the block and not accessed again.
         let Header { refs: _, borrows: _, len: _, owner } = unsafe { self.header.read() };
         if let Owner::Allocated { block, allocator } = owner {
             allocator.release(block);
@@ -315,9 +324,9 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// Read access to the bytes of a buffer. While it lives nobody can write them.
+/// Read access to the bytes of a buffer. While it lives they cannot be written.
 pub struct ReadGuard<'a> {
-    // A pointer, not a reference: while `drop` runs, the access is over already.
+    // A pointer, not a reference: while `drop` runs, the access has ended already.
     bytes: NonNull<[u8]>,
     borrows: Option<&'a Borrows>,
     _of: PhantomData<&'a [u8]>,
@@ -327,7 +336,8 @@ impl Deref for ReadGuard<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: initialized bytes of a live buffer; the borrow word, or their being foreign, keeps writers out.
+        // SAFETY: initialized bytes of a live buffer; the borrow word, or their being foreign, keeps writers
+        // out.
         unsafe { self.bytes.as_ref() }
     }
 }
@@ -340,7 +350,7 @@ impl Drop for ReadGuard<'_> {
     }
 }
 
-/// Bytes that never change again. Cloning shares them.
+/// Bytes that never change again. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Frozen {
     /// Read-only: a view, or foreign.
@@ -363,8 +373,8 @@ impl Deref for Frozen {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: initialized bytes of a live buffer; the reader that never leaves, or their being foreign,
-        // keeps writers out.
+        // SAFETY: initialized bytes of a live buffer; the permanent reader, or their being foreign, keeps
+        // writers out.
         unsafe { self.buffer.bytes().as_ref() }
     }
 }
@@ -380,7 +390,7 @@ impl Deref for WriteGuard<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: initialized bytes of a live buffer; the borrow word keeps everybody else out.
+        // SAFETY: initialized bytes of a live buffer; the borrow word keeps all others out.
         unsafe { self.bytes.as_ref() }
     }
 }

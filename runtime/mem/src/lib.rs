@@ -1,4 +1,4 @@
-//! Memory for tensors and values. A leaf: knows neither of them.
+//! Memory for tensors and values. A leaf crate that depends on neither.
 //!
 //! ```text
 //! Allocator ──allocate──▶ Block ──▶ Buffer ──view──▶ Buffer (a part of it, read only)
@@ -6,19 +6,21 @@
 //!     └───────────release─────────────┴── foreign read-only memory (a mapped file), kept alive by its owner
 //! ```
 //!
-//! * [`Allocator`] is where every request goes through. A refused request is an [`AllocError`], which the runtime turns into an
-//!   error value; nothing here aborts because memory is short.
-//! * [`Block`] is owned, initialized memory that frees itself. Since a block cannot be forged or freed twice, the trait
-//!   is safe to implement: budgets ([`Limited`]), leak checks ([`LeakCheck`]) and pools ([`Pooled`]) are ordinary safe code.
-//! * [`Buffer`] is one pointer to counted, 64-byte aligned bytes with run-time borrow tracking: kernels of an asynchronous
-//!   graph whose chains are wrong get an error, not a data race.
+//! * Every request goes through an [`Allocator`]. A refused request is an [`AllocError`], which the runtime
+//!   converts to an error value; nothing here aborts for lack of memory.
+//! * [`Block`] is owned, initialized memory that frees itself. Since a block cannot be forged or freed twice,
+//!   the trait is safe to implement: budgets ([`Limited`]), leak checks ([`LeakCheck`]) and pools
+//!   ([`Pooled`]) are ordinary safe code.
+//! * [`Buffer`] is one pointer to counted, 64-byte aligned bytes with run-time borrow tracking: kernels of an
+//!   asynchronous graph with wrong chains get an error, not a data race.
 //!
-//! Memory is never handed out uninitialized: blocks are zeroed when they come from the system (which costs nothing where the
-//! system maps fresh pages) and hold old bytes when an allocator reuses them.
+//! Memory is never handed out uninitialized: blocks from the system are zeroed (which costs nothing for fresh
+//! pages), and blocks reused by an allocator hold old bytes.
 //!
-//! * [`Arena`] is one piece of memory with planned places: what a compiler's memory plan becomes when it runs.
+//! * [`Arena`] is one block of memory with planned places: the run-time form of a compiler's memory plan.
 //!
-//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts) and `buffer.rs` (buffers). Not here: types, shapes, values, devices.
+//! `unsafe` lives in `system.rs` (blocks), `arena.rs` (their parts) and `buffer.rs` (buffers). Not here:
+//! types, shapes, values, devices.
 
 mod allocator;
 mod arena;

@@ -1,12 +1,13 @@
-//! A pool of blocks, by size.
+//! A pool of blocks with size classes.
 //!
 //! ```text
-//! allocate ──▶ the free blocks of the next size of the ladder, else the allocator below
-//! release  ──▶ the free blocks of its size, as long as no more than `keep` bytes are free in all, else the allocator below
+//! allocate ──▶ a free block of the next size class, else the inner allocator
+//! release  ──▶ the free list of its size class if at most `keep` bytes are free, else the inner allocator
 //! ```
 //!
-//! The ladder has four steps per doubling, so that at most a fifth of a block is wasted, from 64 bytes to 64 MiB; what is larger, or wants a larger
-//! alignment than a cache line, goes to the allocator below. A block from the pool holds old bytes.
+//! There are four size classes per doubling, from 64 bytes to 64 MiB, so at most a fifth of a block is
+//! wasted. Requests that are larger, or need a larger alignment than a cache line, go to the inner allocator.
+//! A block from the pool holds old bytes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,32 +16,32 @@ use crate::{ALIGNMENT, AllocError, Allocator, Block};
 
 /// The smallest size.
 const SMALLEST: usize = 64;
-/// How often it doubles.
+/// The number of doublings.
 const DOUBLINGS: usize = 20;
-/// Steps per doubling.
+/// Size classes per doubling.
 const STEPS: usize = 4;
 const N_SIZES: usize = DOUBLINGS * STEPS + 1;
 
-/// How many free bytes a pool keeps unless told otherwise.
+/// The default limit of free bytes.
 const KEEP: usize = 1 << 28;
 
-/// See the module's essay.
+/// See the module's documentation.
 pub struct Pooled {
     below: Arc<dyn Allocator>,
-    /// By step of the ladder.
+    /// By size class.
     free: Box<[Mutex<Vec<Block>>]>,
-    /// How many bytes are free.
+    /// The number of free bytes.
     kept: AtomicUsize,
     keep: usize,
 }
 
-/// The size of a step.
+/// The size of a class.
 fn size_of_step(step: usize) -> usize {
     let base = SMALLEST << (step / STEPS);
     base + base / STEPS * (step % STEPS)
 }
 
-/// The first step that holds `size` bytes.
+/// The first class of at least `size` bytes.
 fn step_for(size: usize) -> Option<usize> {
     if size <= SMALLEST {
         return Some(0);
@@ -63,7 +64,7 @@ impl Pooled {
         Pooled { below, free, kept: AtomicUsize::new(0), keep }
     }
 
-    /// How many bytes are free in the pool now.
+    /// The number of free bytes in the pool.
     pub fn kept(&self) -> usize {
         // Relaxed: a number that guards no memory.
         self.kept.load(Relaxed)
@@ -73,7 +74,7 @@ impl Pooled {
         self.free[step].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives all free blocks back.
+    /// Returns all free blocks to the inner allocator.
     pub fn clear(&self) {
         for step in 0..N_SIZES {
             let blocks = std::mem::take(&mut *self.blocks(step));
@@ -96,7 +97,7 @@ impl Allocator for Pooled {
         }
         let whole = size_of_step(step);
         self.below.allocate(whole, ALIGNMENT).or_else(|_| {
-            // What is free in other sizes may be what is missing.
+            // Free blocks of other sizes may be the missing memory.
             self.clear();
             self.below.allocate(whole, ALIGNMENT)
         })
@@ -107,7 +108,7 @@ impl Allocator for Pooled {
         let is_aligned = block.start().as_ptr().addr().is_multiple_of(ALIGNMENT);
         let step = step_for(size).filter(|&step| is_aligned && size_of_step(step) == size);
         let Some(step) = step else { return self.below.release(block) };
-        // Relaxed: as in `kept`. Counted before, so that the bound holds.
+        // Relaxed: as in `kept`. Counted before the block is added, so that the bound is kept.
         if self.kept.fetch_add(size, Relaxed).saturating_add(size) > self.keep {
             self.kept.fetch_sub(size, Relaxed);
             return self.below.release(block);
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(limited.used(), 1024);
         limited.release(block);
         assert_eq!(limited.used(), 0);
-        // The other way round, the pool gives up what it keeps before it refuses.
+        // Conversely, the pool releases its free blocks before it refuses.
         let pool = Pooled::new(Arc::new(Limited::new(Malloc::shared(), 2000)));
         let block = pool.allocate(1000, 64).unwrap();
         pool.release(block);

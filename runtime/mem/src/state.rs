@@ -1,4 +1,5 @@
-//! The two protocols of a buffer: who keeps it alive, and who may touch its bytes. Nobody else loads these words.
+//! The two protocols of a buffer: its reference count, and the borrow state of its bytes. No other code loads
+//! these words.
 //!
 //! ```text
 //! RefCount   1 ──retain──▶ 2 ──release──▶ 1 ──release──▶ LastRef: the caller frees, alone
@@ -7,28 +8,30 @@
 //!              └────try_write──▶ WRITER ──end_write──▶ FREE
 //! ```
 //!
-//! Invariants: whoever gets `LastRef` sees every access made through any other handle; whoever starts to write sees the end of
-//! every earlier access; whoever starts to read sees every earlier write. Nothing ever waits: a conflict is an answer.
+//! Invariants: the thread that gets `LastRef` sees every access made through any other handle; a writer sees
+//! the end of every earlier access; a reader sees every earlier write. Nothing ever waits: a conflict is a
+//! return value.
 //!
-//! Not here: what is counted (`buffer.rs`) and what a conflict means (the tensor library).
+//! Not here: the counted data (`buffer.rs`), and the consequence of a conflict (the tensor library).
 
 use crate::sync::AtomicU32;
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 
-/// What a handle that goes away has to do.
+/// The duty of a dropped handle.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dropped {
-    /// Others hold it: nothing.
+    /// Other handles exist: nothing to do.
     StillHeld,
-    /// It was the last one: free the memory, now.
+    /// It was the last handle: free the memory, now.
     LastRef,
 }
 
-/// How many handles there are.
+/// The number of handles.
 pub(crate) struct RefCount(AtomicU32);
 
-/// More handles than this can only be a program that forgets them in a loop; one more could wrap around to a freed buffer.
+/// A program with more handles leaks them in a loop; without a limit the count could wrap around and the
+/// buffer be freed early.
 const MAX_REFS: u32 = i32::MAX as u32;
 
 impl RefCount {
@@ -36,45 +39,48 @@ impl RefCount {
         RefCount(AtomicU32::new(1))
     }
 
-    /// One handle more, made from one that exists.
+    /// Adds a handle, cloned from an existing one.
     pub(crate) fn retain(&self) {
-        // Relaxed: the new handle comes from a live one, and how it reaches another thread is that channel's synchronization.
+        // Relaxed: the new handle comes from a live one, and how it reaches another thread is that channel's
+        // synchronization.
         let before = self.0.fetch_add(1, Relaxed);
         if before > MAX_REFS {
             std::process::abort();
         }
     }
 
-    /// One handle less.
+    /// Removes a handle.
     pub(crate) fn release(&self) -> Dropped {
-        // Release publishes this handle's accesses; pairs with the Acquire load below in the thread that frees, and with the
-        // one in `is_unique`.
+        // Release publishes this handle's accesses; pairs with the Acquire load below in the thread that
+        // frees, and with the one in `is_unique`.
         if self.0.fetch_sub(1, Release) != 1 {
             return Dropped::StillHeld;
         }
-        // Acquire: pairs with the Release decrements of all other handles, whose accesses are over before memory is freed.
-        // A load instead of a fence: it reads the end of their release sequence, and loom models it.
+        // Acquire: pairs with the Release decrements of all other handles, whose accesses are over before
+        // memory is freed. A load instead of a fence: it reads the end of their release sequence, and loom
+        // models it.
         let _ = self.0.load(Acquire);
         Dropped::LastRef
     }
 
-    /// Whether the asking handle is the only one, hence nobody else can make a new one.
+    /// True if the asking handle is the only one, hence no other thread can clone one.
     pub(crate) fn is_unique(&self) -> bool {
-        // Acquire: pairs with the Release decrement of the handle that went before, whose reads must precede our writes.
+        // Acquire: pairs with the Release decrement of the previously dropped handle, whose reads must
+        // precede our writes.
         self.0.load(Acquire) == 1
     }
 }
 
-/// Why an access was refused.
+/// The reason why an access was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
-    /// Somebody writes.
+    /// A writer exists.
     Written,
-    /// Somebody reads.
+    /// A reader exists.
     Read,
 }
 
-/// Who accesses the bytes: nobody, some readers, or one writer.
+/// The borrow state of the bytes: free, some readers, or one writer.
 pub(crate) struct Borrows(AtomicU32);
 
 const FREE: u32 = 0;
@@ -85,15 +91,16 @@ impl Borrows {
         Borrows(AtomicU32::new(FREE))
     }
 
-    /// Enter as a reader.
+    /// Begins a read.
     pub(crate) fn try_read(&self) -> Result<(), Conflict> {
         let mut seen = self.0.load(Relaxed);
         loop {
-            // The word before WRITER is kept free, so that no number of readers reads as a writer.
+            // The value before WRITER is kept free, so that no number of readers equals WRITER.
             if seen >= WRITER - 1 {
                 return Err(Conflict::Written);
             }
-            // Acquire: pairs with the Release store in `end_write`; the bytes written are visible. Relaxed on failure: we retry.
+            // Acquire: pairs with the Release store in `end_write`; the bytes written are visible. Relaxed on
+            // failure: we retry.
             match self.0.compare_exchange_weak(seen, seen + 1, Acquire, Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => seen = now,
@@ -101,15 +108,16 @@ impl Borrows {
         }
     }
 
-    /// Leave as a reader.
+    /// Ends a read.
     pub(crate) fn end_read(&self) {
         // Release: our reads are over; pairs with the Acquire exchange in `try_write`.
         self.0.fetch_sub(1, Release);
     }
 
-    /// Enter as the writer.
+    /// Begins a write.
     pub(crate) fn try_write(&self) -> Result<(), Conflict> {
-        // Acquire: pairs with the Release in `end_read` and `end_write` of whoever came before. Relaxed on failure: no access follows.
+        // Acquire: pairs with the Release in `end_read` and `end_write` of the previous accesses. Relaxed on
+        // failure: no access follows.
         match self.0.compare_exchange(FREE, WRITER, Acquire, Relaxed) {
             Ok(_) => Ok(()),
             Err(WRITER) => Err(Conflict::Written),
@@ -117,7 +125,7 @@ impl Borrows {
         }
     }
 
-    /// Leave as the writer.
+    /// Ends a write.
     pub(crate) fn end_write(&self) {
         // Release publishes the bytes; pairs with the Acquire exchanges in `try_read` and `try_write`.
         self.0.store(FREE, Release);
@@ -163,7 +171,8 @@ mod loom_tests {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// A cell whose accesses loom checks for races, behind the protocol under test. loom's threads are all one, so it need not be Sync.
+    /// A cell whose accesses loom checks for races, behind the protocol under test. loom's threads are all
+    /// one, so it need not be Sync.
     struct Shared {
         refs: RefCount,
         borrows: Borrows,

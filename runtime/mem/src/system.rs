@@ -1,10 +1,11 @@
 //! Blocks: owned memory from the system.
 //!
-//! A block is aligned as asked, initialized, and freed when dropped. It is zeroed at birth through the system's own zeroing
-//! allocation, which is free for fresh pages. Alignments beyond the system's natural one are made by asking for a little more
-//! and skipping: the standard library's aligned zeroing would clear every byte by hand.
+//! A block has the requested alignment, is initialized, and is freed when dropped. It is zeroed on allocation
+//! through the system's own zeroing allocation, which is free for fresh pages. Alignments beyond the system's
+//! natural one are made by allocating a little more and skipping: the standard library's aligned zeroing
+//! would clear every byte explicitly.
 //!
-//! A block may also be a part of an arena, which it keeps alive, and to which it says when it goes.
+//! A block may also be a part of an arena, which it keeps alive and notifies when dropped.
 //!
 //! Not here: counting, budgets and reuse (`allocator.rs`), sharing (`buffer.rs`).
 
@@ -16,23 +17,25 @@ use std::sync::Arc;
 use crate::AllocError;
 use crate::arena::Arena;
 
-/// What every allocation has anyway.
+/// The alignment of every system allocation.
 const NATURAL_ALIGN: usize = 16;
 
-/// The largest alignment that a block can have.
+/// The maximal alignment of a block.
 const MAX_ALIGN: usize = 4096;
 
 /// Owned, initialized memory.
 ///
-/// Invariants: `origin` is one of [`from_system`]; then the allocation begins `skip` bytes before `start`, was made with `layout_of(size, slack)`, and
-/// `skip <= slack`. Or it is `Arc::into_raw` of the arena in whose memory the block lies, at a place that the arena has given to this block alone.
+/// Invariants: `origin` is either a value of [`from_system`]; then the allocation begins `skip` bytes before
+/// `start`, was made with `layout_of(size, slack)`, and `skip <= slack`. Or it is `Arc::into_raw` of the
+/// arena whose memory contains the block, at a place that the arena has handed out to this block alone.
 pub struct Block {
     start: NonNull<u8>,
     size: usize,
     origin: *const Arena,
 }
 
-/// How far the bytes are from where the allocation begins, and how far they may be: as an odd number, which is no arena's address.
+/// The distance of the bytes from the start of the allocation, and the maximal distance, encoded as an odd
+/// number, which is no arena's address.
 fn from_system(skip: u16, slack: u16) -> *const Arena {
     without_provenance(usize::from(skip) << 17 | usize::from(slack) << 1 | 1)
 }
@@ -46,11 +49,11 @@ fn layout_of(size: usize, slack: u16) -> Option<Layout> {
 // SAFETY: a block owns its memory exclusively, and the system's allocator serves all threads.
 unsafe impl Send for Block {}
 
-// SAFETY: through a shared block one only gets a pointer, whose use is the user's `unsafe`.
+// SAFETY: a shared block only yields a pointer, whose use is the user's `unsafe`.
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// `size` zeroed bytes at a multiple of `align`, a power of two up to 4096; or why not.
+    /// `size` zeroed bytes at a multiple of `align`, a power of two up to 4096.
     pub fn zeroed(size: usize, align: usize) -> Result<Block, AllocError> {
         if !align.is_power_of_two() || align > MAX_ALIGN {
             return Err(AllocError::Alignment { align });
@@ -61,7 +64,8 @@ impl Block {
         let base = unsafe { alloc_zeroed(layout) };
         let base = NonNull::new(base).ok_or(AllocError::OutOfMemory { size })?;
         let skip = base.as_ptr().addr().wrapping_neg() & (align - 1);
-        // SAFETY: `base` is a multiple of NATURAL_ALIGN, hence `skip <= slack` (0 when align <= NATURAL_ALIGN): inside the allocation.
+        // SAFETY: `base` is a multiple of NATURAL_ALIGN, hence `skip <= slack` (0 when align <=
+        // NATURAL_ALIGN): inside the allocation.
         let start = unsafe { base.add(skip) };
         Ok(Block { start, size, origin: from_system(skip as u16, slack) })
     }
@@ -69,14 +73,14 @@ impl Block {
     /// The `size` bytes from `at` on of an arena's memory.
     ///
     /// # Safety
-    /// They are in its memory, and are no other block's until the arena is told that they have come back.
+    /// They are in its memory, and belong to no other block until the arena is notified of their release.
     pub(crate) unsafe fn part(arena: &Arc<Arena>, at: usize, size: usize) -> Block {
         // SAFETY: they are in the memory.
         let start = unsafe { arena.memory().start().add(at) };
         Block { start, size, origin: Arc::into_raw(arena.clone()) }
     }
 
-    /// Whether it is a part of an arena.
+    /// True if it is a part of an arena.
     pub(crate) fn is_part(&self) -> bool {
         self.origin.addr() & 1 == 0
     }
@@ -86,7 +90,7 @@ impl Block {
         self.start
     }
 
-    /// How many bytes were asked for.
+    /// The requested number of bytes.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -96,11 +100,10 @@ impl Drop for Block {
     fn drop(&mut self) {
         let number = self.origin.addr();
         if number & 1 == 0 {
-            // SAFETY: an even one is that of `Arc::into_raw`, and taken back once, here.
+            // SAFETY: an even value is that of `Arc::into_raw`, and taken back once, here.
             let arena = unsafe { Arc::from_raw(self.origin) };
             if cfg!(debug_assertions) {
-                // Whoever reads what is not there any more gets NaN.
-                // SAFETY: the bytes are this block's.
+                // Reads after free yield NaN. SAFETY: the bytes are this block's.
                 unsafe { self.start.as_ptr().write_bytes(0xff, self.size) };
             }
             return arena.came_back(self.start.as_ptr().addr());

@@ -1,6 +1,6 @@
-//! Products, convolutions and functions, one thread, best of many runs: GFLOP/s and the fraction of the measured peak
-//! (multiply-adds in registers), or GB/s of the matrix for a single row. `cargo bench -p befrost-tensor --bench packed -- WORD`, all sections without
-//! a word.
+//! Benches of products, convolutions and functions, one thread, best of many runs. Results are GFLOP/s and
+//! the fraction of the measured peak (multiply-adds in registers), or GB/s of the matrix for a single row.
+//! `cargo bench -p befrost-tensor --bench packed -- WORD`; all sections without a word.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn packed(m: usize, k: usize, n: usize) -> Result<f64, TensorError> {
     result.map(|()| time)
 }
 
-/// 784-512-512-10 with bias and relu.
+/// A 784-512-512-10 perceptron with bias and relu.
 fn mlp(m: usize) -> Result<f64, TensorError> {
     let layers = [(784, 512), (512, 512), (512, 10)];
     let weights = layers
@@ -65,13 +65,14 @@ fn mlp(m: usize) -> Result<f64, TensorError> {
     Ok(best(|| drop(pass())))
 }
 
-/// The side of images and filters, and the stride; as many pixels are padded as keep the size divided by the stride.
+/// A window of the given image side, filter side and stride, padded so that the output side is the image side
+/// divided by the stride.
 fn side(size: usize, filter: usize, stride: usize) -> Window {
     let pad = filter.saturating_sub(stride);
     Window { input: size, filter, stride, dilation: 1, pad: (pad / 2, pad - pad / 2) }
 }
 
-/// Floating-point operations, of the direct way, and seconds.
+/// Floating-point operations of the direct algorithm, and seconds.
 fn conv((from, to): (usize, usize), window: Window, patch: Option<Patch>) -> Result<(f64, f64), TensorError> {
     let conv = Conv2d::new(1, from, window, window)?;
     let image = numbers(window.input * window.input * from);
@@ -109,7 +110,7 @@ fn channelwise(channels: usize, window: Window, depthwise: bool) -> Result<(f64,
     Ok((bytes, time))
 }
 
-/// Six elementwise operators over 4 MB: one by one in place, and as one program.
+/// Six elementwise operators over 4 MB: separately in place, and as one program.
 fn chain() -> Result<(f64, f64), TensorError> {
     let allocator = Malloc::shared();
     let cx = Cx::serial(&allocator);
@@ -251,14 +252,14 @@ fn channels(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// What training takes, of images of 8 in a batch: GFLOP/s of products, GB/s of what is read and written at least.
+/// The ops of training, on batches of 8 images: GFLOP/s of products, GB/s of the least memory traffic.
 fn gradients(_peak: f64) -> Result<(), TensorError> {
     let allocator = Malloc::shared();
     let cx = &Cx::serial(&allocator);
     let tensor = |dims: &[usize]| {
         HostTensor::from_slice(Shape::new(dims)?, &numbers(dims.iter().product()), &allocator)
     };
-    let same = tf::Conv2d { padding: tf::Padding::Same, ..tf::Conv2d::default() };
+    let same = tf::Conv2dAttrs { padding: tf::Padding::Same, ..tf::Conv2dAttrs::default() };
     for (side, channels, depthwise) in [(56, 64, false), (14, 256, false), (56, 64, true), (14, 512, true)] {
         let x = tensor(&[8, side, side, channels])?;
         let filter = tensor(&[3, 3, channels, if depthwise { 1 } else { channels }])?;
@@ -282,8 +283,12 @@ fn gradients(_peak: f64) -> Result<(), TensorError> {
         );
     }
     let (x, pooled) = (tensor(&[8, 56, 56, 64])?, tensor(&[8, 28, 28, 64])?);
-    let window =
-        tf::Pool2d { window: (3, 3), strides: (2, 2), padding: tf::Padding::Same, format: tf::Format::Nhwc };
+    let window = tf::Pool2dAttrs {
+        window: (3, 3),
+        strides: (2, 2),
+        padding: tf::Padding::Same,
+        format: tf::ImageFormat::Nhwc,
+    };
     let bytes = 4.0 * (2 * x.num_elements() + pooled.num_elements()) as f64;
     let max = best(|| drop(fast::max_pool_grad(&x, &pooled, &window, cx)));
     let avg = best(|| drop(fast::avg_pool_grad(x.shape(), &pooled, &window, cx)));
@@ -312,12 +317,12 @@ fn elementwise(_peak: f64) -> Result<(), TensorError> {
         let time = best(|| math::softmax_in_place(n, black_box(&mut x)));
         println!("softmax of {n} columns: {:.2} Gelem/s", 16.384e-6 / time);
     }
-    // 4 MB, beyond the second cache: bytes read and written.
-    let (mut x, row, mut turned) = (numbers(1 << 20), numbers(1024), vec![0.0; 1 << 20]);
+    // 4 MB, larger than the L2 cache: bytes read and written.
+    let (mut x, row, mut transposed) = (numbers(1 << 20), numbers(1024), vec![0.0; 1 << 20]);
     let moved = 8e-9 * x.len() as f64;
     let add = best(|| Isa::detect().arithmetic(Arithmetic::Add, Over::Left, black_box(&mut x), &row));
     let relu = best(|| Isa::detect().map(Function::Relu, black_box(&mut x)));
-    let transpose = best(|| math::transpose((1024, 1024), black_box(&x), &mut turned));
+    let transpose = best(|| math::transpose((1024, 1024), black_box(&x), &mut transposed));
     println!(
         "add a row {:.1} GB/s, relu {:.1}, transpose {:.1}",
         moved / add,
@@ -359,7 +364,7 @@ fn functions(_peak: f64) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// A name and what is measured, given the peak.
+/// A section's name and its function, which takes the peak.
 type Section = (&'static str, fn(f64) -> Result<(), TensorError>);
 
 fn main() -> Result<(), TensorError> {

@@ -1,13 +1,14 @@
-//! BTF, TFRT's files of tensors (reference, 2.9): read only.
+//! Reader for BTF, TFRT's file format for tensors (reference, 2.9).
 //!
 //! ```text
 //! n: u64 | offset: u64 x n | records, each at a multiple of 8
 //! record: rank: u64, dtype: u8, layout: u8, 6 bytes, dims: u64 x rank, payload
 //! dense payload: the elements
-//! COO payload: the places as a matrix, n: u64, rank: u64, i64 x n x rank; then the n values
+//! COO payload: the index matrix, n: u64, rank: u64, i64 x n x rank; then the n values
 //! ```
 //!
-//! Numbers are little-endian. Nothing in a file is trusted: every size is compared with the file's before memory is asked for.
+//! Numbers are little-endian. Files are untrusted: every size is compared with the file's size before memory
+//! is allocated for it.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,23 +17,23 @@ use std::sync::Arc;
 use crate::mem::Allocator;
 use crate::{CooTensor, DType, HostTensor, MAX_RANK, Shape, TensorError};
 
-/// Why a tensor could not be read.
+/// The reason why a tensor could not be read.
 #[derive(Debug)]
 pub enum BtfError {
     /// The file could not be read, or is too short.
     Io(io::Error),
-    /// There is no such tensor.
+    /// The file has no tensor of this number.
     NoTensor {
-        /// The number asked for.
+        /// The requested number.
         index: u64,
-        /// How many there are.
+        /// The number of tensors in the file.
         n: u64,
     },
-    /// Something in the file is wrong.
+    /// The file is malformed.
     Malformed(String),
-    /// The tensor is another one than was asked for.
+    /// The tensor has another dtype, rank or layout than requested.
     Other(String),
-    /// The tensor could not be made.
+    /// The tensor could not be created.
     Tensor(TensorError),
 }
 
@@ -62,7 +63,7 @@ impl From<TensorError> for BtfError {
     }
 }
 
-/// What a tensor must be.
+/// The expected type of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Its element type.
@@ -71,7 +72,7 @@ pub struct Wanted {
     pub rank: usize,
 }
 
-/// How the elements are stored.
+/// The storage layout of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     Dense,
@@ -84,7 +85,7 @@ fn word(file: &mut impl Read) -> io::Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// The file's codes.
+/// The dtype with this code of the file format.
 fn dtype(code: u8) -> Option<DType> {
     const CODES: [DType; 10] = [
         DType::I8,
@@ -101,11 +102,11 @@ fn dtype(code: u8) -> Option<DType> {
     CODES.get(usize::from(code)).copied()
 }
 
-/// A record's head: the file stands at its payload.
+/// The header of a record; the file is positioned at its payload.
 struct Record {
     shape: Shape,
     dtype: DType,
-    /// How many bytes there are from here to the end of the file.
+    /// Bytes from here to the end of the file.
     left: u64,
 }
 
@@ -132,7 +133,7 @@ fn open(file: &mut (impl Read + Seek), index: u64, want: Wanted, layout: Layout)
     let rank = rank.ok_or_else(|| BtfError::Malformed(format!("tensor {index} has too many dimensions")))?;
     let found = dtype(dtype_code)
         .ok_or_else(|| BtfError::Malformed(format!("tensor {index} has the element type {dtype_code}")))?;
-    // The format's text says 2 for COO, its code 1.
+    // The specification says 2 for COO; TFRT's code says 1.
     let found_layout = match layout_code {
         0 => Layout::Dense,
         1 | 2 => Layout::Coo,
@@ -153,7 +154,7 @@ fn open(file: &mut (impl Read + Seek), index: u64, want: Wanted, layout: Layout)
     Ok(Record { shape: Shape::new(&dims)?, dtype: found, left })
 }
 
-/// Elements, of which the file must have enough.
+/// Reads elements. The file must have enough of them.
 fn elements(
     file: &mut impl Read,
     left: &mut u64,
@@ -170,7 +171,7 @@ fn elements(
     Ok(tensor)
 }
 
-/// Tensor number `index` of a file, whose elements are all there.
+/// Dense tensor number `index` of a file.
 ///
 /// # Errors
 /// If it is not such a tensor, or the file is malformed or cannot be read.
@@ -184,7 +185,8 @@ pub fn read_dense(
     elements(file, &mut left, dtype, shape, allocator)
 }
 
-/// Tensor number `index` of a file, of which only some elements are there: so many as its matrix of places has rows.
+/// Sparse (COO) tensor number `index` of a file. The number of elements is the number of rows of its index
+/// matrix.
 ///
 /// # Errors
 /// If it is not such a tensor, or the file is malformed or cannot be read.

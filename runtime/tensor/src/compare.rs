@@ -1,7 +1,8 @@
-//! Is this result what was expected? The comparison behind `--expect` (`cli.md`).
+//! Comparison of a result with the expected tensor, for `--expect` (`cli.md`).
 //!
-//! `|got - want| <= atol + rtol * |want|` per element for floats, in f64; complex numbers by their distance. NaN equals NaN and an
-//! infinity only itself. Integers and truth values must be equal; dtypes and shapes must match.
+//! Floats match if `|got - want| <= atol + rtol * |want|` per element, computed in f64. Complex numbers are
+//! compared by their distance. NaN equals NaN, and an infinity equals only itself. Integers and booleans must
+//! be equal. Dtypes and shapes must match.
 
 use std::fmt;
 
@@ -10,10 +11,10 @@ use half::{bf16, f16};
 use crate::element::with_element;
 use crate::{Complex64, Complex128, Element, HostTensor, I1, Shape, TensorError};
 
-/// How far floats may be apart.
+/// The tolerance for floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// Relative to the wanted value.
+    /// Relative to the expected value.
     pub rtol: f64,
     /// Absolute.
     pub atol: f64,
@@ -26,40 +27,40 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// No distance at all.
+    /// Zero tolerance.
     pub const EXACT: Tolerance = Tolerance { rtol: 0.0, atol: 0.0 };
 }
 
 /// One pair of elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Where, in row-major order.
+    /// The row-major position.
     pub position: usize,
-    /// Their distance; infinite where only one is a number.
+    /// Their distance; infinite if exactly one of them is a number.
     pub error: f64,
-    /// The element found, with all digits that matter.
+    /// The actual element, with all significant digits.
     pub got: String,
-    /// The element wanted, likewise.
+    /// The expected element, likewise.
     pub want: String,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The common shape.
     pub shape: Shape,
-    /// How many elements differ by more than the tolerance.
+    /// The number of elements that differ by more than the tolerance.
     pub n_differing: usize,
-    /// The largest distance of any pair, whether tolerated or not.
+    /// The largest distance of any pair, tolerated or not.
     pub max_error: f64,
     /// The first pair that differs.
     pub first: Option<Pair>,
-    /// The pair that differs most; of equals the first.
+    /// The pair with the largest distance; the first of several.
     pub worst: Option<Pair>,
 }
 
 impl Report {
-    /// Whether nothing differs.
+    /// True if no element differs.
     pub fn is_match(&self) -> bool {
         self.n_differing == 0
     }
@@ -116,17 +117,17 @@ fn compare_slices<T: Near>(shape: &Shape, got: &[T], want: &[T], tolerance: Tole
     report
 }
 
-/// How far apart two elements are, and what the relative tolerance refers to.
+/// The distance of two elements, and the magnitude that the relative tolerance refers to.
 struct Distance {
     error: f64,
     scale: f64,
 }
 
-/// An element type with distances. Equal elements, and only they, are at distance 0.
+/// An element type with a distance. The distance is 0 exactly for equal elements.
 trait Near: Element {
     fn distance(self, want: Self) -> Distance;
 
-    /// The element with so many digits that different ones look different.
+    /// The element with enough digits to tell different elements apart.
     fn shown(self) -> String {
         format!("{self:?}")
     }

@@ -1,4 +1,4 @@
-//! Sparse tensors: the elements that are not zero, each with its place ("coordinate format").
+//! Sparse tensors in coordinate format: the nonzero elements with their indices.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use crate::mem::Allocator;
 use crate::print::Printed;
 use crate::{DType, Element, HostTensor, Shape, TensorError};
 
-/// A tensor of which only some elements are kept.
+/// A sparse tensor.
 #[derive(Clone, Debug)]
 pub struct CooTensor {
     shape: Shape,
-    /// `i64[n x rank]`: a place per element, in range.
+    /// `i64[n x rank]`: one index per element, in range.
     indices: HostTensor,
     /// `T[n]`.
     values: HostTensor,
 }
 
 impl CooTensor {
-    /// A tensor of `shape` with `values`, of shape `[n]`, at `indices`, of shape `[n, rank]`; all else is zero.
+    /// A tensor of `shape` with `values`, of shape `[n]`, at `indices`, of shape `[n, rank]`. All other
+    /// elements are zero.
     ///
     /// # Errors
     /// If the shapes do not fit, or an index is out of range.
@@ -42,10 +43,10 @@ impl CooTensor {
         Ok(CooTensor { shape, indices, values })
     }
 
-    /// The elements of `tensor` that are not zero.
+    /// The nonzero elements of `tensor`.
     ///
     /// # Errors
-    /// If there is no memory, or somebody writes.
+    /// If there is no memory, or the tensor is being written.
     pub fn from_dense(tensor: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<CooTensor, TensorError> {
         let shape = tensor.shape().clone();
         with_element!(tensor.dtype(), T => {
@@ -64,7 +65,7 @@ impl CooTensor {
         })
     }
 
-    /// The tensor with all of its elements. Of two elements at one place the later one counts.
+    /// The dense tensor. Of two elements at one index the later one is taken.
     ///
     /// # Errors
     /// If there is no memory.
@@ -80,7 +81,8 @@ impl CooTensor {
         let rank = self.shape.rank();
         for (i, value) in values.iter().enumerate() {
             let place = &indices[i * rank..(i + 1) * rank];
-            // In range, as `new` has found; and the product of the dimensions fits, as the shape has.
+            // The index is in range, as `new` has checked. The product of the dimensions fits, by the
+            // invariant of shapes.
             let at =
                 place.iter().zip(self.shape.dims()).fold(0, |at, (&index, &dim)| at * dim + index as usize);
             out[at] = *value;
@@ -98,7 +100,7 @@ impl CooTensor {
         self.values.dtype()
     }
 
-    /// Whether both have one shape and the same elements.
+    /// True if both have the same shape and elements.
     ///
     /// # Errors
     /// If the element types differ, or there is no memory.
@@ -110,10 +112,10 @@ impl CooTensor {
         crate::ops::equal(&self.to_dense(allocator)?, &other.to_dense(allocator)?)
     }
 
-    /// As TFRT prints it, without a line end.
+    /// The tensor as TFRT prints it, without a line end.
     ///
     /// # Errors
-    /// If somebody writes.
+    /// If the tensor is being written.
     pub fn text(&self) -> Result<String, TensorError> {
         let list = |items: Vec<String>| items.join(", ");
         let indices = self.indices.read::<i64>()?.iter().map(i64::to_string).collect();

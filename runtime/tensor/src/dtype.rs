@@ -1,7 +1,8 @@
 //! Element types: TFRT's codes, names and sizes.
 //!
-//! The codes are those of BEF attributes and of TFRT's in-memory enum (reference, 2.6). The codes 16 to 23 (strings, resources,
-//! variants, quantized integers) are no dense element types and have no place here; strings have [`crate::StringTensor`].
+//! The codes are those of BEF attributes and of TFRT's in-memory enum (reference, 2.6). Codes 16 to 23
+//! (strings, resources, variants, quantized integers) are not dense element types and are absent here.
+//! Strings have [`crate::StringTensor`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +19,7 @@ pub enum DType {
     UI32 = 3,
     /// Unsigned, 64 bits.
     UI64 = 4,
-    /// Truth values, a byte each.
+    /// Booleans, one byte each.
     I1 = 5,
     /// Signed, 8 bits.
     I8 = 6,
@@ -72,7 +73,7 @@ impl DType {
         DType::ALL.get(usize::from(code).checked_sub(1)?).copied()
     }
 
-    /// The bytes of one element.
+    /// The size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             DType::I1 | DType::I8 | DType::UI8 => 1,
@@ -131,7 +132,7 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that is no element type's.
+/// A name that is not an element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDType(String);
 

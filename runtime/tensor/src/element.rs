@@ -1,4 +1,4 @@
-//! Rust types for the element types, so that tensors are read as slices of numbers.
+//! Rust types of the element types, for typed access to tensors.
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ pub trait Element: Pod + Send + Sync + PartialEq + fmt::Debug {
     const DTYPE: DType;
 }
 
-/// A truth value in a byte. Any byte but 0 is true, so that untrusted memory can be read; writing goes through `From<bool>`.
+/// A boolean in a byte. Any byte other than 0 is true, so untrusted memory can be read. Values are written
+/// through `From<bool>`.
 #[repr(transparent)]
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 pub struct I1(u8);
@@ -24,7 +25,7 @@ impl I1 {
     /// True.
     pub const TRUE: I1 = I1(1);
 
-    /// The truth value.
+    /// The value as `bool`.
     pub fn is_true(self) -> bool {
         self.0 != 0
     }
@@ -94,7 +95,7 @@ elements! {
     Complex64 = Complex64, Complex128 = Complex128, f16 = F16, bf16 = BF16,
 }
 
-/// Calls a generic function or block with the Rust type of a [`DType`] as `$t`.
+/// Evaluates a generic function or block with the Rust type of a [`DType`] as `$t`.
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {

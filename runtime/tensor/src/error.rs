@@ -1,4 +1,4 @@
-//! What can go wrong with a tensor: facts in, words out. The messages name what was expected and what came.
+//! Errors of tensor operations. Messages name the expected and the actual value.
 
 use std::fmt;
 
@@ -6,34 +6,34 @@ use befrost_mem::{AllocError, BorrowError};
 
 use crate::{DType, Shape};
 
-/// Why an operation on tensors was refused.
+/// The reason why an operation on tensors was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TensorError {
-    /// A tensor has another element type than the operation needs.
+    /// An operand has the wrong element type.
     DType {
         /// The operand's role, such as `a` or `out`.
         what: &'static str,
-        /// What it should be.
+        /// The expected element type.
         want: DType,
-        /// What it is.
+        /// The actual element type.
         got: DType,
     },
-    /// A tensor has another shape than the operation needs.
+    /// An operand has the wrong shape.
     Shape {
         /// The operand's role.
         what: &'static str,
-        /// What it should be.
+        /// The expected shape.
         want: Shape,
-        /// What it is.
+        /// The actual shape.
         got: Shape,
     },
-    /// A tensor has another rank than the operation needs.
+    /// An operand has the wrong rank.
     Rank {
         /// The operand's role.
         what: &'static str,
-        /// What it should be.
+        /// The expected rank.
         want: usize,
-        /// What it is.
+        /// The actual shape.
         got: Shape,
     },
     /// The inner dimensions of a matrix product differ.
@@ -45,12 +45,12 @@ pub enum TensorError {
     },
     /// An axis that the shape does not have.
     Axis {
-        /// The axis asked for.
+        /// The requested axis.
         axis: i64,
         /// The shape.
         shape: Shape,
     },
-    /// The largest of no elements is asked for.
+    /// The largest element of an empty axis was requested.
     EmptyAxis {
         /// The shape.
         shape: Shape,
@@ -62,50 +62,50 @@ pub enum TensorError {
     },
     /// A dimension is negative.
     NegativeDim {
-        /// The dimension's position.
+        /// The position of the dimension.
         at: usize,
         /// Its value.
         dim: i64,
     },
     /// More dimensions than a tensor can have.
     TooManyDims {
-        /// How many.
+        /// The rank.
         rank: usize,
     },
-    /// A shape whose elements cannot be counted or held in memory.
+    /// The number of elements or bytes of a shape overflows.
     TooLarge,
-    /// A buffer does not have the bytes of the tensor.
+    /// The size of a buffer differs from the tensor's.
     BufferSize {
-        /// The bytes of the tensor.
+        /// The tensor's size in bytes.
         want: usize,
-        /// The bytes of the buffer.
+        /// The buffer's size in bytes.
         got: usize,
     },
-    /// A number of elements that is not the tensor's.
+    /// A number of elements differs from the tensor's.
     Count {
-        /// The elements of the tensor.
+        /// The number of elements of the tensor.
         want: usize,
-        /// How many were given.
+        /// The given number of elements.
         got: usize,
     },
-    /// A buffer begins at an address at which its elements cannot be read.
+    /// The address of a buffer is not aligned for its elements.
     Misaligned {
         /// The element type.
         dtype: DType,
     },
-    /// An operand is the same tensor as the result, where that is not possible.
+    /// An operand is the same tensor as the result, where in-place operation is not supported.
     Aliased {
         /// The operand's role.
         what: &'static str,
     },
-    /// Two shapes that cannot be brought to one by broadcasting.
+    /// Two shapes that do not broadcast.
     Broadcast {
         /// The left operand's.
         a: Shape,
         /// The right operand's.
         b: Shape,
     },
-    /// An operator that does not exist for this element type.
+    /// An operator that is not defined for this element type.
     Unsupported {
         /// TensorFlow's name of the operator.
         op: &'static str,
@@ -116,12 +116,12 @@ pub enum TensorError {
     Invalid {
         /// TensorFlow's name of the operator.
         op: &'static str,
-        /// What is wrong, shapes included.
+        /// The problem, shapes included.
         problem: String,
     },
-    /// No memory.
+    /// Out of memory.
     Alloc(AllocError),
-    /// Somebody else has the bytes, or they are read-only.
+    /// The bytes are borrowed elsewhere, or read-only.
     Borrow(BorrowError),
 }
 
@@ -183,7 +183,7 @@ impl From<BorrowError> for TensorError {
     }
 }
 
-/// The answer to an operand or attribute that the operator refuses.
+/// The error for an operand or attribute that the operator refuses.
 pub(crate) fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
     Err(TensorError::Invalid { op, problem })
 }

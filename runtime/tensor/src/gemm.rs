@@ -1,25 +1,25 @@
-//! The matrix product, by the gemm crate: the only place with `unsafe` in this crate.
+//! Safe wrapper of the gemm crate's matrix product, which takes raw pointers and strides.
 //!
-//! The crate takes raw pointers and strides. Here they come from slices, and every extent is checked against them first, with
-//! checked arithmetic. The product runs on the calling thread: threads belong to the work queue.
+//! Pointers and strides come from slices; every extent is checked against them first, with checked
+//! arithmetic. The product runs on the calling thread, since threads belong to the work queue.
 //!
-//! The crate allocates its packing space itself, per thread, through the global allocator.
+//! The gemm crate allocates its packing buffers itself, per thread, through the global allocator.
 
 use gemm::{Parallelism, gemm};
 
 use crate::Element;
 
-/// An element type that has a fast product.
-pub trait Float: Element + PartialOrd + std::ops::Add<Output = Self> {
-    /// Nothing.
+/// An element type with a fast product.
+pub trait GemmElement: Element + PartialOrd + std::ops::Add<Output = Self> {
+    /// Zero.
     const ZERO: Self;
     /// One.
     const ONE: Self;
-    /// Whether this is no number.
+    /// True for NaN.
     fn is_nan(self) -> bool;
 }
 
-impl Float for f32 {
+impl GemmElement for f32 {
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
 
@@ -28,7 +28,7 @@ impl Float for f32 {
     }
 }
 
-impl Float for f64 {
+impl GemmElement for f64 {
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
 
@@ -54,11 +54,11 @@ impl<'a, T> Matrix<'a, T> {
     /// If the slice does not have `rows * cols` elements.
     pub fn new(data: &'a [T], rows: usize, cols: usize) -> Matrix<'a, T> {
         assert_eq!(rows.checked_mul(cols), Some(data.len()), "a {rows} by {cols} matrix");
-        // `rows` of an empty matrix can be anything, but its strides are never used.
+        // `rows` of an empty matrix is arbitrary, but its strides are never used.
         Matrix { data, rows, cols, row_stride: isize::try_from(cols).unwrap_or(0), col_stride: 1 }
     }
 
-    /// A matrix whose neighbours down and across lie so far apart. `None` if it reaches outside of the slice.
+    /// A matrix with the given row and column strides. `None` if it reaches outside of the slice.
     pub(crate) fn strided(
         data: &'a [T],
         (rows, row_stride): (usize, usize),
@@ -69,33 +69,33 @@ impl<'a, T> Matrix<'a, T> {
         matrix.is_inside().then_some(matrix)
     }
 
-    /// The elements and how far apart the rows are, where a row's lie one after another.
+    /// The elements and the row stride, if rows are contiguous.
     pub(crate) fn rows_of(&self) -> Option<(&'a [T], usize)> {
         (self.col_stride == 1).then_some((self.data, self.row_stride.unsigned_abs()))
     }
 
-    /// Whether rows or columns are slices.
+    /// True if rows or columns are contiguous.
     pub(crate) fn has_slices(&self) -> bool {
         self.col_stride == 1 || self.row_stride == 1
     }
 
-    /// The same elements with rows and columns exchanged. Nothing is copied.
+    /// The transposed view. Nothing is copied.
     pub fn transposed(self) -> Matrix<'a, T> {
         let Matrix { data, rows, cols, row_stride, col_stride } = self;
         Matrix { data, rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// A row, where its elements lie one after another.
+    /// A row, if rows are contiguous.
     pub(crate) fn row(&self, i: usize) -> Option<&'a [T]> {
         if self.col_stride != 1 {
             return None;
@@ -103,7 +103,7 @@ impl<'a, T> Matrix<'a, T> {
         self.data.get(i.checked_mul(self.row_stride.unsigned_abs())?..)?.get(..self.cols)
     }
 
-    /// A column of a transposed matrix, where its elements lie one after another; empty in others.
+    /// A column of a transposed matrix, if columns are contiguous; empty otherwise.
     pub(crate) fn col(&self, j: usize) -> &'a [T] {
         if self.row_stride != 1 {
             return &[];
@@ -112,7 +112,7 @@ impl<'a, T> Matrix<'a, T> {
         first.and_then(|first| self.data.get(first..)?.get(..self.rows)).unwrap_or_default()
     }
 
-    /// Whether the farthest element is inside the slice; true if there is none.
+    /// True if the farthest element is inside the slice, or the matrix is empty.
     fn is_inside(&self) -> bool {
         let (Some(last_row), Some(last_col)) = (self.rows.checked_sub(1), self.cols.checked_sub(1)) else {
             return true;
@@ -129,17 +129,17 @@ impl<'a, T> Matrix<'a, T> {
 ///
 /// # Panics
 /// If the inner dimensions differ or `out` does not have the elements of the product.
-pub fn product<T: Float>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
+pub fn product<T: GemmElement>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T]) {
     assert_eq!(a.rows.checked_mul(b.cols), Some(out.len()), "elements of the product");
     let steps = (b.cols, 1);
     product_into(a, b, (out, steps), false);
 }
 
-/// `out = a * b`, or `out += a * b`, where the neighbours of `out` down and across lie so far apart.
+/// `out = a * b`, or `out += a * b`, with the given row and column strides of `out`.
 ///
 /// # Panics
 /// If the inner dimensions differ or a matrix reaches outside of its slice.
-pub(crate) fn product_into<T: Float>(
+pub(crate) fn product_into<T: GemmElement>(
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
     (out, (down, across)): (&mut [T], (usize, usize)),
@@ -160,8 +160,9 @@ pub(crate) fn product_into<T: Float>(
     }
     let (Ok(down), Ok(across)) = (isize::try_from(down), isize::try_from(across)) else { return }; // they fit
     let (out, a_data, b_data) = (out.as_mut_ptr(), a.data.as_ptr(), b.data.as_ptr());
-    // SAFETY: nothing is empty here. The three matrices were found to lie inside their slices; `out`, being borrowed mutably, overlaps neither of
-    // the others. T is f32 or f64, which the crate knows. Without `add` the first factor is not used and `out` is only written.
+    // SAFETY: nothing is empty here. The three matrices were checked to lie inside their slices; `out`, being
+    // borrowed mutably, overlaps neither of the others. T is f32 or f64, which the crate supports. Without
+    // `add` the first factor is not used and `out` is only written.
     unsafe {
         gemm(
             m,

@@ -1,29 +1,33 @@
 //! Host tensors and their mathematics.
 //!
 //! ```text
-//! DType + Shape + Buffer = HostTensor ──read/write──▶ typed slices ──▶ math (slices) ◀── reference (slices, the oracle)
-//!                              ▲  │                                      ▲
-//!            npy, literal ─────┘  └──▶ print, compare                    └── ops (tensors: checks, borrows, in place)
+//! DType + Shape + Buffer = HostTensor ──read/write──▶ slices ──▶ math (slices) ◀── reference (oracle)
+//!                              ▲  │                                ▲
+//!            npy, literal ─────┘  └──▶ print, compare              └── ops (tensors: checks, borrows)
 //! ```
 //!
-//! * [`HostTensor`] is a handle: cloning shares the bytes. Access is borrowed at run time; a conflict is an error.
-//! * [`ops`] is what kernels call: destination-passing functions over tensors that check dtypes and shapes and allow `x` and `out` to
-//!   be the same tensor where the mathematics does.
-//! * [`math`] is the fast version of each function over plain slices, [`mod@reference`] the plain one that the oracle uses.
-//! * [`matmul`] is the product with a constant matrix packed ahead of time, on the register tiles of [`simd`]; [`conv`] has an
-//!   image's windows for its rows.
-//! * [`StringTensor`] is the tensor of strings, which are no elements.
-//! * [`tf`] has TensorFlow's operators for every dtype: plain ones, fast ones that stand in for them, and fusions for compilers.
-//! * [`scalar`] is what ops on single numbers compute, for kernels and for the compiler's folder.
-//! * [`npy`], [`literal`], [`mod@print`] and [`compare`] are the tensors' ways in and out of text and files.
+//! * [`HostTensor`] is a handle: clones share the bytes. Access is borrowed at run time; a conflict is an
+//!   error.
+//! * [`ops`] has destination-passing functions over tensors, for kernels. They check dtypes and shapes. `x`
+//!   and `out` may be the same tensor where the mathematics allows it.
+//! * [`math`] has the fast version of each function over plain slices, [`mod@reference`] the reference
+//!   version for the oracle.
+//! * [`matmul`] is the product with a constant matrix that was packed ahead of time, on the register tiles of
+//!   [`simd`]. [`conv`] runs it with the windows of images as rows.
+//! * [`StringTensor`] is a tensor of strings.
+//! * [`tf`] has TensorFlow's operators for every dtype: reference versions, fast versions, and fused versions
+//!   for compilers.
+//! * [`scalar`] has the ops on single numbers, for kernels and for the compiler's folder.
+//! * [`npy`], [`literal`], [`mod@print`] and [`compare`] convert tensors from and to text and files.
 //!
-//! Everything from outside (shapes, files, literals) is checked before it is used or allocated for; the answer to bad input is a
-//! [`TensorError`] or the module's own error, never a panic.
+//! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
+//! results in a [`TensorError`] or the module's own error, never a panic.
 //!
-//! Not here: AsyncValues, threads (the work queue's `parallel_for` will come in as an argument), devices, graph semantics.
-//! `unsafe` lives in `gemm.rs` and `simd` only.
+//! Not here: AsyncValues, threads (callers pass a parallel-for), devices, graph semantics. `unsafe` occurs in
+//! `gemm.rs` and `simd` only.
 
 pub mod btf;
+mod cache;
 pub mod compare;
 pub mod conv;
 mod coo;

@@ -1,11 +1,12 @@
-//! Tensors written on a command line: `f32[2x2]:1,2,3,4`, `i32:7`, `i1[2]:true,0`, `f32[0x3]:`.
+//! Tensor literals of the command line: `f32[2x2]:1,2,3,4`, `i32:7`, `i1[2]:true,0`, `f32[0x3]:`.
 //!
 //! ```text
 //! literal := dtype [ '[' [ n { 'x' n } ] ']' ] ':' [ value { ',' value } ]       no brackets: a scalar
 //! ```
 //!
-//! Integers are decimal and must fit; floats are decimal, `inf` or `nan`; truth values `true`, `false`, `1`, `0`; complex numbers
-//! `re+imi`, such as `1-2.5i`. There are as many values as elements: nothing is repeated, nothing left out.
+//! Integers are decimal and must be in range. Floats are decimal, `inf` or `nan`. Booleans are `true`,
+//! `false`, `1` or `0`. Complex numbers are `re+imi`, such as `1-2.5i`. The number of values is the number of
+//! elements; values are neither repeated nor omitted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ use crate::element::with_element;
 use crate::scalar::{bf16_from_f64, f16_from_f64};
 use crate::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError};
 
-/// Why a text is no tensor.
+/// The reason why a text is not a tensor literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiteralError {
     /// There is no `:` between type and values.
@@ -28,23 +29,23 @@ pub enum LiteralError {
     DType(UnknownDType),
     /// The shape is not written as `[2x3]`.
     Shape(String),
-    /// Another number of values than the shape has elements.
+    /// The number of values differs from the number of elements.
     Count {
-        /// The elements of the shape.
+        /// The number of elements of the shape.
         want: usize,
-        /// The values written.
+        /// The number of values.
         got: usize,
     },
-    /// A value that the element type does not have.
+    /// A value that the element type cannot represent.
     Value {
         /// Its position among the values.
         at: usize,
-        /// What is written.
+        /// The text of the value.
         text: String,
         /// The element type.
         dtype: DType,
     },
-    /// There cannot be such a tensor, or no memory.
+    /// The tensor cannot be created.
     Tensor(TensorError),
 }
 
@@ -75,20 +76,20 @@ impl From<TensorError> for LiteralError {
     }
 }
 
-/// Whether a text begins as a literal does, so that it is not meant as a file's name.
+/// True if a text begins like a literal, thus is not a file name.
 pub fn is_literal(text: &str) -> bool {
     text.split_once(['[', ':']).is_some_and(|(dtype, rest)| {
         dtype.parse::<DType>().is_ok() && (text[dtype.len()..].starts_with(':') || rest.contains("]:"))
     })
 }
 
-/// The tensor that is written.
+/// Parses a literal.
 pub fn parse(text: &str, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, LiteralError> {
     let (head, values) = text.split_once(':').ok_or(LiteralError::NoColon)?;
     let (dtype, shape) = head.split_at(head.find('[').unwrap_or(head.len()));
     let dtype = dtype.trim().parse::<DType>().map_err(LiteralError::DType)?;
     let shape = parse_shape(shape.trim())?;
-    // Counted before anything is allocated for: the text bounds the memory.
+    // Counted before memory is allocated: the text bounds the memory.
     let got = if values.trim().is_empty() { 0 } else { values.split(',').count() };
     if got != shape.num_elements() {
         return Err(LiteralError::Count { want: shape.num_elements(), got });
@@ -124,12 +125,12 @@ fn set_values<T: Literal>(tensor: &HostTensor, values: &str) -> Result<(), Liter
     Ok(())
 }
 
-/// As much of the user's text as fits a message.
+/// The user's text, cut to the length of a message.
 fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// An element type whose values can be written.
+/// An element type with literals.
 trait Literal: Element {
     fn parse(text: &str) -> Option<Self>;
 }
@@ -166,7 +167,7 @@ fn std_parse<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
-/// The number, unless it is infinite although the text names a finite one.
+/// The number; `None` if it is infinite although the text is a finite number.
 fn in_range<T: Copy>(text: &str, value: T, is_infinite: fn(T) -> bool) -> Option<T> {
     let names_infinity = text.to_ascii_lowercase().contains("inf");
     (names_infinity || !is_infinite(value)).then_some(value)

@@ -1,10 +1,11 @@
-//! What kernels call: destination-passing functions over tensors.
+//! Destination-passing functions over tensors, for kernels.
 //!
-//! Each one checks dtypes and shapes, borrows its operands at run time, and calls [`crate::math`]. `x` and `out` may be the same tensor where the
-//! documentation says "in place"; elsewhere that is an error. On an error `out` is untouched.
+//! Each one checks dtypes and shapes, borrows its operands at run time, and calls [`crate::math`]. `x` and
+//! `out` may be the same tensor where the documentation says "in place"; elsewhere that is an error. After an
+//! error `out` is unchanged.
 
 use crate::element::with_element;
-use crate::math::{self, Float};
+use crate::math::{self, GemmElement};
 use crate::{DType, Element, HostTensor, TensorError, matmul_shape, reduce_shape, resolve_axis};
 
 /// `out = a * b` for matrices of f32 or f64.
@@ -15,7 +16,7 @@ pub fn matmul(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), Te
     }
 }
 
-fn matmul_of<T: Float>(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
+fn matmul_of<T: GemmElement>(a: &HostTensor, b: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     expect_dtypes::<T>(&[("a", a), ("b", b), ("out", out)])?;
     let shape = matmul_shape(a.shape(), b.shape())?;
     out.expect_shape("out", &shape)?;
@@ -37,7 +38,11 @@ pub fn bias_add(x: &HostTensor, bias: &HostTensor, out: &HostTensor) -> Result<(
     }
 }
 
-fn bias_add_of<T: Float>(x: &HostTensor, bias: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
+fn bias_add_of<T: GemmElement>(
+    x: &HostTensor,
+    bias: &HostTensor,
+    out: &HostTensor,
+) -> Result<(), TensorError> {
     expect_dtypes::<T>(&[("x", x), ("bias", bias), ("out", out)])?;
     out.expect_shape("out", x.shape())?;
     if bias.shape().rank() != 1 {
@@ -69,8 +74,9 @@ pub fn softmax(x: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     unary::<f32>(x, out, |x, out| math::softmax(n, x, out), |out| math::softmax_in_place(n, out))
 }
 
-/// `out`, i32 of x's shape without the axis, = positions of the largest elements of x, f32 or f64, along the axis. The first largest wins, and
-/// a NaN is larger than any number. A negative axis counts from the end.
+/// `out`, i32 of x's shape without the axis, = the positions of the largest elements of x, f32 or f64, along
+/// the axis. The first largest is taken, and a NaN is larger than any number. A negative axis counts from the
+/// end.
 pub fn argmax(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
     match x.dtype() {
         DType::F64 => argmax_of::<f64>(x, axis, out),
@@ -78,7 +84,7 @@ pub fn argmax(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorE
     }
 }
 
-fn argmax_of<T: Float>(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
+fn argmax_of<T: GemmElement>(x: &HostTensor, axis: i64, out: &HostTensor) -> Result<(), TensorError> {
     x.expect_dtype("x", T::DTYPE)?;
     out.expect_dtype("out", DType::I32)?;
     let shape = x.shape();
@@ -108,7 +114,7 @@ pub fn fill<T: Element>(out: &HostTensor, value: T) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// Copies all elements. Same dtype and shape.
+/// Copies all elements between tensors of the same dtype and shape.
 pub fn copy(x: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     out.expect_dtype("out", x.dtype())?;
     out.expect_shape("out", x.shape())?;
@@ -118,7 +124,8 @@ pub fn copy(x: &HostTensor, out: &HostTensor) -> Result<(), TensorError> {
     Ok(())
 }
 
-/// Whether shapes and all elements are equal, as `==` has it: NaN equals nothing, -0 equals 0. Different dtypes are an error.
+/// True if shapes and all elements are equal by `==`: NaN equals nothing, -0 equals 0. Different dtypes are
+/// an error.
 pub fn equal(a: &HostTensor, b: &HostTensor) -> Result<bool, TensorError> {
     b.expect_dtype("b", a.dtype())?;
     if a.shape() != b.shape() {
@@ -127,7 +134,7 @@ pub fn equal(a: &HostTensor, b: &HostTensor) -> Result<bool, TensorError> {
     with_element!(a.dtype(), T => Ok(*a.read_as::<T>("a")? == *b.read_as::<T>("b")?))
 }
 
-/// How many elements are equal, pair by pair. Same dtype and shape.
+/// The number of equal pairs of elements of two tensors of the same dtype and shape.
 pub fn count_equal(a: &HostTensor, b: &HostTensor) -> Result<usize, TensorError> {
     b.expect_dtype("b", a.dtype())?;
     b.expect_shape("b", a.shape())?;

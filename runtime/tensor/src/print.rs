@@ -1,12 +1,13 @@
-//! Tensors as text, as TFRT prints them:
+//! Tensors as text, in TFRT's format:
 //!
 //! ```text
 //! DenseHostTensor dtype = f32, shape = [2], values = [1.000000e+00, -2.500000e-01]
 //! StringHostTensor shape = [2], values = ["one", "two\0A"]
 //! ```
 //!
-//! Floats are C's `%e` with `nan`, `INF` and `-INF`; integers are decimal; truth values 0 or 1; f16 and bf16 are their raw bits, `fp16(15360)` and
-//! `bf16(16256)`, as TFRT has it; complex numbers are `(re,im)`.
+//! Floats are printed by C's `%e`, with `nan`, `INF` and `-INF`. Integers are decimal, booleans 0 or 1. f16
+//! and bf16 are printed as raw bits, `fp16(15360)` and `bf16(16256)`, as in TFRT. Complex numbers are
+//! `(re,im)`.
 
 use std::fmt::{self, Write};
 
@@ -15,7 +16,7 @@ use half::{bf16, f16};
 use crate::element::with_element;
 use crate::{Complex64, Complex128, HostTensor, I1, StringTensor, TensorError};
 
-/// The whole tensor on one line, without a line end.
+/// The tensor on one line, without a line end.
 pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
     let mut text =
         format!("DenseHostTensor dtype = {}, shape = {}, values = [", tensor.dtype(), tensor.shape());
@@ -24,7 +25,7 @@ pub fn tensor(tensor: &HostTensor) -> Result<String, TensorError> {
     Ok(text)
 }
 
-/// Its elements alone.
+/// The elements alone.
 pub fn elements(tensor: &HostTensor) -> Result<String, TensorError> {
     let mut text = String::new();
     write_elements(&mut text, tensor)?;
@@ -42,7 +43,8 @@ fn write_elements(text: &mut String, tensor: &HostTensor) -> Result<(), TensorEr
     Ok(())
 }
 
-/// The whole tensor of strings on one line, without a line end. Quotes, backslashes and what is no printable ASCII are `\` and two digits.
+/// The tensor of strings on one line, without a line end. Quotes, backslashes and bytes other than printable
+/// ASCII are printed as `\` and two hexadecimal digits.
 pub fn strings(tensor: &StringTensor) -> Result<String, TensorError> {
     let mut text = format!("StringHostTensor shape = {}, values = [", tensor.shape());
     for (i, string) in tensor.read()?.iter().enumerate() {
@@ -60,15 +62,15 @@ pub fn strings(tensor: &StringTensor) -> Result<String, TensorError> {
     Ok(text)
 }
 
-/// A number as C's `%e` prints it.
+/// A number in C's `%e` format.
 pub fn exponent(value: f64) -> String {
     Printed(value).to_string()
 }
 
-/// An element, displayed as in a printed tensor.
+/// An element in the format of printed tensors.
 pub(crate) struct Printed<T>(pub(crate) T);
 
-/// C's `%e`: six digits, a sign and two digits of exponent at least.
+/// C's `%e`: six digits, and an exponent of a sign and at least two digits.
 fn exponential(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
     if value.is_nan() {
         return f.write_str("nan");

@@ -1,10 +1,10 @@
-//! The plain version of each function of [`crate::math`], for the oracle and the property tests.
+//! The reference version of each function of [`crate::math`], for the oracle and the property tests.
 //!
-//! Written to be obviously right: one element at a time, from the definition, sums in `f64`. Never call these for speed, and never
-//! make them share code with the fast versions.
+//! Written to be obviously right: one element at a time, from the definition, sums in `f64`. Do not call
+//! these for speed, and do not share code with the fast versions.
 
 use crate::Element;
-use crate::math::Float;
+use crate::math::GemmElement;
 
 /// `out = a * b`, row-major: `a` m by k, `b` k by n. Sums are in `f64` and rounded once.
 pub fn matmul<T: Real>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: &mut [T]) {
@@ -18,7 +18,7 @@ pub fn matmul<T: Real>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: 
 }
 
 /// `out[.., j] = x[.., j] + bias[j]`.
-pub fn bias_add<T: Float>(x: &[T], bias: &[T], out: &mut [T]) {
+pub fn bias_add<T: GemmElement>(x: &[T], bias: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len());
     for i in 0..x.len() {
         out[i] = x[i] + bias[i % bias.len()];
@@ -33,7 +33,7 @@ pub fn relu<T: Real>(x: &[T], out: &mut [T]) {
     }
 }
 
-/// `e^x / sum of e^x` over rows of length `n`, shifted by the row's largest number.
+/// `e^x / sum of e^x` over rows of length `n`, shifted by the row's maximum.
 pub fn softmax<T: Real>(n: usize, x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len());
     for first in (0..x.len()).step_by(n.max(1)) {
@@ -63,7 +63,7 @@ pub fn argmax<T: Real>((outer, axis, inner): (usize, usize, usize), x: &[T], out
     }
 }
 
-/// How many pairs are equal.
+/// The number of equal pairs.
 pub fn count_equal<T: Element>(a: &[T], b: &[T]) -> usize {
     assert_eq!(a.len(), b.len());
     let mut n = 0;
@@ -75,8 +75,8 @@ pub fn count_equal<T: Element>(a: &[T], b: &[T]) -> usize {
     n
 }
 
-/// A number that `f64` can stand in for.
-pub trait Real: Float {
+/// A number type whose values are exact in `f64`.
+pub trait Real: GemmElement {
     /// The exact value.
     fn to_f64(self) -> f64;
     /// The nearest value.

@@ -1,7 +1,7 @@
-//! What the ops on numbers compute: kernels call these functions, and the compiler calls them when it folds.
+//! Arithmetic of scalar ops, shared by the kernels and the compiler's folder.
 //!
-//! Integers wrap around, as in TFRT; so does the quotient that does not fit, which there is undefined. A division by
-//! zero gives nothing: the kernel makes it an error, the compiler leaves the op alone.
+//! Integers wrap around, as in TFRT. A quotient that does not fit wraps around too; in TFRT it is undefined.
+//! Division by zero returns `None`: the kernel reports an error, and the compiler does not fold the op.
 
 /// Integer ops.
 pub trait Integer: Copy + Ord + Sized {
@@ -11,7 +11,7 @@ pub trait Integer: Copy + Ord + Sized {
     fn minus(self, other: Self) -> Self;
     /// The product.
     fn mul(self, other: Self) -> Self;
-    /// Quotient, rounded toward zero, and remainder.
+    /// Quotient, rounded toward zero, and remainder; `None` if the divisor is 0.
     fn div(self, other: Self) -> Option<(Self, Self)>;
     /// The smaller one.
     #[inline]
@@ -60,9 +60,9 @@ pub trait Float: Copy + PartialOrd + Sized {
     fn add(self, other: Self) -> Self;
     /// The product.
     fn multiply(self, other: Self) -> Self;
-    /// The quotient; nothing if the divisor is 0.0 or -0.0.
+    /// The quotient; `None` if the divisor is 0.0 or -0.0.
     fn div(self, other: Self) -> Option<Self>;
-    /// The second only if it is smaller, so a NaN in the first place stays.
+    /// `other` only if it is smaller, so a NaN in `self` stays.
     #[inline]
     fn minimum(self, other: Self) -> Self {
         if other < self { other } else { self }
@@ -99,8 +99,8 @@ pub fn bf16_from_f64(x: f64) -> half::bf16 {
     half::bf16::from_f32(rounded_to_odd(x))
 }
 
-/// The f32 on the side of zero with its last bit set where digits are lost: it stands on no tie of a shorter format that `x` does not stand on, so
-/// rounding it again is as if `x` had been rounded at once.
+/// `x` rounded to odd: truncated to f32, with the last bit set if digits are lost. The result lies on a tie
+/// of a shorter format only if `x` does, so rounding it again equals rounding `x` directly.
 fn rounded_to_odd(x: f64) -> f32 {
     let near = x as f32;
     if x.is_nan() || f64::from(near) == x {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn short_floats_are_rounded_once() {
-        // A tie of bf16 and a digit that f64 has and f32 has not.
+        // A tie of bf16 plus a digit that f64 can represent and f32 cannot.
         assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8) + 2f64.powi(-40)).to_f64(), 1.0 + 2f64.powi(-7));
         assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8)).to_f64(), 1.0);
         assert_eq!(bf16_from_f64(1.0 + 2f64.powi(-8) - 2f64.powi(-40)).to_f64(), 1.0);

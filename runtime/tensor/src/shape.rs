@@ -1,7 +1,8 @@
-//! Shapes: checked when made, so that counting elements cannot overflow afterwards.
+//! Shapes, checked on construction so that counting elements cannot overflow later.
 //!
-//! Invariants: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as one, fits `isize`. So every index
-//! and every stride of a tensor fits, even where a zero dimension makes the tensor empty.
+//! Invariants: at most [`MAX_RANK`] dimensions; the product of the dimensions, zeros counted as one, fits
+//! `isize`. So every index and every stride of a tensor fits, even if a zero dimension makes the tensor
+//! empty.
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with these dimensions, or why there is none.
+    /// The shape with these dimensions; an error if it violates an invariant.
     pub fn new(dims: &[usize]) -> Result<Shape, TensorError> {
         if dims.len() > MAX_RANK {
             return Err(TensorError::TooManyDims { rank: dims.len() });
@@ -31,7 +32,7 @@ impl Shape {
         Ok(Shape { dims: SmallVec::from_slice(dims) })
     }
 
-    /// The same from signed dimensions, as attributes hold them.
+    /// The shape with these signed dimensions, as attributes store them.
     pub fn from_i64(dims: &[i64]) -> Result<Shape, TensorError> {
         if dims.len() > MAX_RANK {
             return Err(TensorError::TooManyDims { rank: dims.len() });
@@ -49,7 +50,7 @@ impl Shape {
         Shape::new(&dims)
     }
 
-    /// The shape of a single element: no dimensions.
+    /// The shape of a scalar: no dimensions.
     pub fn scalar() -> Shape {
         Shape::default()
     }
@@ -59,17 +60,17 @@ impl Shape {
         &self.dims
     }
 
-    /// How many dimensions.
+    /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn num_elements(&self) -> usize {
         self.dims.iter().product() // cannot overflow: the type's invariant
     }
 
-    /// The bytes of a tensor of this shape, if an address space can hold them.
+    /// The size of a tensor of this shape in bytes; an error if it exceeds the address space.
     pub fn num_bytes(&self, dtype: DType) -> Result<usize, TensorError> {
         self.num_elements()
             .checked_mul(dtype.size())
@@ -94,7 +95,8 @@ impl Shape {
         index
     }
 
-    /// The matrix that remains when all dimensions but the last are taken as one: (rows, length of the last). A scalar is 1 by 1.
+    /// The shape as a matrix, all dimensions but the last merged into one: (rows, length of the last). A
+    /// scalar is 1 by 1.
     pub fn rows_and_last(&self) -> (usize, usize) {
         match self.dims.split_last() {
             Some((&last, outer)) => (outer.iter().product(), last),

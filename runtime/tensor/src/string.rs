@@ -1,12 +1,14 @@
-//! Tensors of strings: any bytes, of any length each.
+//! Tensors of strings: arbitrary bytes of any length.
 //!
 //! ```text
 //! bytes: "onetwo"    ends: [3, 6]    string i = bytes[end of i - 1 .. end of i]
 //! ```
 //!
-//! Both live in memory of the allocator. A string tensor never changes, so reading does not conflict; clones share the bytes.
+//! Both buffers come from the allocator. A string tensor is immutable, so reads cannot conflict; clones share
+//! the bytes.
 //!
-//! Strings are no [`crate::Element`]: TFRT's code 16 is no [`crate::DType`], and `.npy` files of strings are refused.
+//! Strings are not a [`crate::Element`]: TFRT's code 16 is not a [`crate::DType`], and `.npy` files of
+//! strings are refused.
 
 use std::sync::Arc;
 
@@ -60,12 +62,12 @@ impl StringTensor {
         &self.shape
     }
 
-    /// How many strings.
+    /// The number of strings.
     pub fn num_elements(&self) -> usize {
         self.shape.num_elements()
     }
 
-    /// The strings, to read.
+    /// Borrows the strings.
     pub fn read(&self) -> Result<Strings<'_>, TensorError> {
         Ok(Strings { bytes: self.bytes.read()?, ends: self.ends.read()? })
     }
@@ -90,7 +92,7 @@ impl Strings<'_> {
         self.bytes.get(start..end)
     }
 
-    /// All of them, in row-major order.
+    /// All strings, in row-major order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).filter_map(|position| self.at(position))
     }

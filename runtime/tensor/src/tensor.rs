@@ -1,9 +1,11 @@
-//! Host tensors: an element type, a shape, and counted bytes.
+//! Host tensors: an element type, a shape, and a reference-counted buffer.
 //!
-//! Invariants of a [`HostTensor`]: the buffer has exactly the bytes of the shape, and its address suits the elements. So typed access
-//! can only fail because of the element type asked for or because somebody else has the bytes.
+//! Invariants of a [`HostTensor`]: the buffer has exactly the bytes of the shape, and its address is aligned
+//! for the elements. So typed access can only fail if another element type is requested or the bytes are
+//! borrowed elsewhere.
 //!
-//! A tensor is a handle. `clone` shares the bytes; two handles of the same bytes may be operands of one kernel.
+//! A tensor is a handle. `clone` shares the bytes; two handles of the same bytes may be operands of one
+//! kernel.
 //!
 //! Not here: mathematics (`ops`), text and files (`print`, `literal`, `npy`).
 
@@ -26,8 +28,8 @@ pub struct HostTensor {
 }
 
 impl HostTensor {
-    /// A new tensor whose elements are to be written before they are read. They are initialized, and zero where the
-    /// allocator does not reuse memory.
+    /// A new tensor whose elements are to be written before they are read. They are initialized, and zero if
+    /// the allocator does not reuse memory.
     pub fn allocate(
         dtype: DType,
         shape: Shape,
@@ -59,7 +61,7 @@ impl HostTensor {
         Ok(tensor)
     }
 
-    /// A new tensor of one element repeated, given as its bytes.
+    /// A new tensor of one repeated element, given as its bytes.
     pub fn splat(
         dtype: DType,
         shape: Shape,
@@ -76,13 +78,13 @@ impl HostTensor {
         Ok(tensor)
     }
 
-    /// A tensor of the bytes of a buffer, in the machine's byte order, without a copy.
+    /// A tensor over the bytes of a buffer, in the machine's byte order, without a copy.
     pub fn from_buffer(dtype: DType, shape: Shape, buffer: Buffer) -> Result<HostTensor, TensorError> {
         let want = shape.num_bytes(dtype)?;
         if buffer.len() != want {
             return Err(TensorError::BufferSize { want, got: buffer.len() });
         }
-        // An empty slice has no element to misalign, but the typed view demands it nevertheless.
+        // An empty slice has no element to misalign, but the typed view requires alignment nevertheless.
         if !buffer.address().is_multiple_of(dtype.align()) {
             return Err(TensorError::Misaligned { dtype });
         }
@@ -99,12 +101,12 @@ impl HostTensor {
         &self.shape
     }
 
-    /// The bytes.
+    /// The buffer.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn num_elements(&self) -> usize {
         self.shape.num_elements()
     }
@@ -117,18 +119,18 @@ impl HostTensor {
         HostTensor::from_buffer(self.dtype, shape, self.buffer.clone())
     }
 
-    /// Whether both are handles of the same bytes of the same buffer.
+    /// True if both are handles of the same bytes of the same buffer.
     pub fn shares_buffer(&self, other: &HostTensor) -> bool {
         self.buffer.is_same(&other.buffer)
     }
 
-    /// Whether a kernel that holds this handle may overwrite the tensor with its result.
+    /// True if a kernel that holds this handle may overwrite the tensor with its result.
     pub fn is_unique(&self) -> bool {
         self.buffer.is_unique()
     }
 
-    /// Makes this the only handle of its bytes, and one that may write them: of a copy, unless it is already.
-    /// The elements stay.
+    /// Makes this the only handle of its bytes, and writable: copies the tensor unless it is so already. The
+    /// elements stay.
     ///
     /// # Errors
     /// If there is no memory for the copy, or the bytes are being written. The tensor stays as it was.
@@ -140,7 +142,7 @@ impl HostTensor {
         Ok(())
     }
 
-    /// The elements, to read. Fails for another element type, or while somebody writes.
+    /// Borrows the elements for reading. Fails for another element type, or while they are being written.
     pub fn read<T: Element>(&self) -> Result<Ref<'_, T>, TensorError> {
         self.read_as("x")
     }
@@ -151,7 +153,8 @@ impl HostTensor {
         Ok(Ref { guard: self.buffer.try_read()?, _of: PhantomData })
     }
 
-    /// The elements, to write. Fails for another element type, while somebody reads or writes, and for constants and views.
+    /// Borrows the elements for writing. Fails for another element type, while they are borrowed elsewhere,
+    /// and for constants and views.
     pub fn write<T: Element>(&self) -> Result<RefMut<'_, T>, TensorError> {
         self.write_as("out")
     }
@@ -162,12 +165,12 @@ impl HostTensor {
         Ok(RefMut { guard: self.buffer.try_write()?, _of: PhantomData })
     }
 
-    /// The bytes, to read.
+    /// Borrows the bytes for reading.
     pub fn read_bytes(&self) -> Result<ReadGuard<'_>, TensorError> {
         Ok(self.buffer.try_read()?)
     }
 
-    /// The bytes, to write.
+    /// Borrows the bytes for writing.
     pub fn write_bytes(&self) -> Result<WriteGuard<'_>, TensorError> {
         Ok(self.buffer.try_write()?)
     }
@@ -182,12 +185,12 @@ impl HostTensor {
         Ok(())
     }
 
-    /// Complains unless the element type is this one.
+    /// Returns an error unless the element type is `want`.
     pub fn expect_dtype(&self, what: &'static str, want: DType) -> Result<(), TensorError> {
         if self.dtype == want { Ok(()) } else { Err(TensorError::DType { what, want, got: self.dtype }) }
     }
 
-    /// Complains unless the shape is this one.
+    /// Returns an error unless the shape is `want`.
     pub fn expect_shape(&self, what: &'static str, want: &Shape) -> Result<(), TensorError> {
         if self.shape == *want {
             Ok(())

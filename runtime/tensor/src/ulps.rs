@@ -1,12 +1,13 @@
-//! How far apart floats are, in units in the last place: the number of floats between them.
+//! The distance of floats in units in the last place: the number of floats between them.
 
 use crate::{DType, HostTensor, TensorError, ops};
 
-/// Whether two tensors of one float type have one shape, and no two elements are more than `limit` floats apart. A NaN is near no number, not even
-/// a NaN. Tensors that are not of f32 or f64 are compared exactly.
+/// True if two tensors of one float type have the same shape, and no two elements are more than `limit`
+/// floats apart. A NaN is near no number, not even a NaN. Tensors of other types than f32 and f64 are
+/// compared exactly.
 ///
 /// # Errors
-/// If the types differ, or if somebody writes.
+/// If the types differ, or a tensor is being written.
 pub fn within(a: &HostTensor, b: &HostTensor, limit: u64) -> Result<bool, TensorError> {
     b.expect_dtype("b", a.dtype())?;
     if a.shape() != b.shape() {
@@ -33,7 +34,7 @@ fn near(is_nan: bool, a: i64, b: i64, limit: u64) -> bool {
     !is_nan && a.abs_diff(b) <= limit
 }
 
-/// The number's place among all floats, in order; both zeros are at 0.
+/// The number's rank among all floats, in order; both zeros have rank 0.
 fn place32(x: f32) -> i64 {
     let magnitude = i64::from(x.to_bits() & !(1 << 31));
     if x.is_sign_negative() { -magnitude } else { magnitude }

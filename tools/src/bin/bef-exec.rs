@@ -1,5 +1,5 @@
-//! `bef-exec`: executes programs. All of it is in `befrost_tools::cli::exec`, but for the one thing that only the user can answer for:
-//! that a mapped file does not change while it runs.
+//! `bef-exec`: executes programs. The implementation is `befrost_tools::cli::exec`, except for the mapping of
+//! files: only the user can guarantee that a mapped file does not change while it runs.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -11,7 +11,8 @@ fn main() -> std::process::ExitCode {
 /// Maps a file that is open and locked.
 #[allow(unsafe_code, reason = "mapping is unsafe, and a command-line tool maps what it is told to")]
 fn map(runtime: &befrost::Runtime, file: std::fs::File) -> Result<befrost::Program, befrost::LoadError> {
-    // SAFETY: the contract, that nobody changes the file meanwhile, is handed on to the user: `--help` says so. Who writes files in place and takes a
-    // lock finds ours; a file that is written by our own tools is replaced, never changed.
+    // SAFETY: the contract, that the file does not change meanwhile, is passed on to the user: `--help`
+    // states it. A program that locks the file before writing it in place finds our lock; our own tools
+    // replace files and never change them.
     unsafe { runtime.map_file(file) }
 }

@@ -1,4 +1,4 @@
-//! The `FileCheck` command; all of it is `befrost_tools::filecheck`.
+//! The `FileCheck` command; the implementation is `befrost_tools::filecheck`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

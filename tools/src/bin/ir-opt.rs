@@ -1,4 +1,4 @@
-//! `ir-opt`: passes on text. All of it is in `befrost_tools::cli::opt`.
+//! `ir-opt`: passes on text. The implementation is `befrost_tools::cli::opt`.
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {

@@ -1,4 +1,4 @@
-//! `ir-translate`: between text, models and BEF. All of it is in `befrost_tools::cli::translate`.
+//! `ir-translate`: between text, models and BEF. The implementation is `befrost_tools::cli::translate`.
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {

@@ -1,12 +1,13 @@
-//! The `not` command of lit tests: succeeds when the command behind it fails.
+//! The `not` command of lit tests: succeeds if its command fails.
 //!
 //! ```text
 //! not CMD ARGS..           succeeds if CMD ends with a code other than 0; a crash is still a failure
 //! not --crash CMD ARGS..   succeeds if CMD crashes
 //! ```
 //!
-//! A crash is an end by a signal or by a panic of Rust's (exit code 101): "the input was refused" and "the tool
-//! fell over it" are two things. A command that cannot be started is a failure either way, so a mistyped name never passes.
+//! A crash is termination by a signal or by a Rust panic (exit code 101): a refused input and a crash of the
+//! tool are different results. A command that cannot be started is a failure in either case, so a mistyped
+//! name never passes.
 #![forbid(unsafe_code)]
 
 use std::process::{Command, ExitCode};

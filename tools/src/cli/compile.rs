@@ -1,11 +1,12 @@
-//! From text or BEF to a module, through passes, to text or BEF again, with everything that is said on the way.
+//! Compilation for the tools: text or BEF to a module, passes, then text or BEF, with all diagnostics.
 //!
 //! ```text
 //! text ──parse──▶ ┐                              ┌──▶ print
 //! BEF ──raise───▶ ┴─verify─▶ Unit ──passes──▶ ───┴──▶ emit
 //! ```
 //!
-//! A [`Unit`] goes on as far as it can; what was said is shown, or compared with what was expected, once at the end.
+//! A [`Unit`] proceeds as far as possible. Its diagnostics are shown, or compared with the expected ones,
+//! once at the end.
 
 use bef_format::validate::verify_payload;
 use bef_format::write::Parts;
@@ -27,11 +28,11 @@ use super::options::{LevelArgs, PassArgs, ReadArgs};
 use super::passes::{Clock, Passes, pipeline, timed};
 use super::report;
 
-/// One input on its way.
+/// One input during compilation.
 pub(super) struct Unit {
     source: Source,
     said: Vec<Diagnostic>,
-    /// None after an error.
+    /// `None` after an error.
     module: Option<Verified>,
 }
 
@@ -46,7 +47,7 @@ impl Unit {
         Unit::verified(source, diagnostics, module, clock)
     }
 
-    /// Reads and verifies BEF, its tensors only if asked to.
+    /// Reads and verifies BEF; its tensors only on request.
     pub(super) fn raise(
         name: &str,
         bytes: &AlignedBytes,
@@ -101,12 +102,12 @@ impl Unit {
         }
     }
 
-    /// Takes out what a reproducer says about how to run it.
+    /// Removes and returns the reproducer's run options.
     pub(super) fn take_reproducer(&mut self) -> Option<Reproducer> {
         Reproducer::take(self.module.as_mut()?.resources_mut()?)
     }
 
-    /// Refuses what TFRT's files cannot hold.
+    /// Refuses features that TFRT's files do not support.
     pub(super) fn limit(&mut self) {
         if let Some(module) = &self.module {
             let said = tfrt_limits(module);
@@ -126,7 +127,7 @@ impl Unit {
         }
     }
 
-    /// Writes several as one text, with what belongs between them.
+    /// Writes several units as one text, with separators.
     pub(super) fn write(
         units: &[Unit],
         options: &PrintOptions,
@@ -146,7 +147,8 @@ impl Unit {
         })
     }
 
-    /// Shows what was said, or compares it with the comments of the text; fails if there were errors, or other ones.
+    /// Shows the diagnostics, or compares them with the comments of the text. Fails for errors, or for
+    /// unexpected diagnostics.
     pub(super) fn conclude(&self, verify_diagnostics: Option<Verify>) -> Result<(), Failure> {
         if let Some(level) = verify_diagnostics {
             let problems = expect::verify(&self.source, &self.said, level);
@@ -158,7 +160,7 @@ impl Unit {
     }
 }
 
-/// A BEF file that is valid, its tensors as well if that is asked for.
+/// A valid BEF file; its tensors are checked on request.
 pub(super) fn validated<'a>(
     name: &str,
     bytes: &'a AlignedBytes,
@@ -170,7 +172,7 @@ pub(super) fn validated<'a>(
     })
 }
 
-/// [`validated`], without a word to the user.
+/// [`validated`], without messages to the user.
 pub(super) fn checked(bytes: &AlignedBytes, verify_checksums: bool) -> Result<Image<'_>, FormatError> {
     let image = bef_format::validate(bytes)?;
     if verify_checksums {
@@ -179,7 +181,7 @@ pub(super) fn checked(bytes: &AlignedBytes, verify_checksums: bool) -> Result<Im
     Ok(image)
 }
 
-/// What is compiled in memory.
+/// An input that is compiled in memory.
 pub(super) enum Input<'a> {
     /// Text.
     Text(String, &'a ReadArgs),

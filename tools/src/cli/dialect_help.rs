@@ -1,4 +1,4 @@
-//! `ir-opt --help-dialects [DIALECT[.OP]]`: the op table, for people.
+//! `ir-opt --help-dialects [DIALECT[.OP]]`: the op table as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -138,13 +138,13 @@ fn type_rule(def: &OpDef, rule: &TypeRule) -> Option<String> {
     })
 }
 
-/// What canonicalization does with the op.
+/// The canonicalizations of the op.
 fn rewrites(def: &OpDef) -> Vec<String> {
     let folding = def.folder.is_some().then(|| "folding".to_owned());
     folding.into_iter().chain(def.patterns.iter().map(|pattern| pattern.name.to_owned())).collect()
 }
 
-/// Would an execution have to do something for the op, itself?
+/// True if executing the op itself requires work.
 fn is_computed(def: &OpDef) -> bool {
     let holds = [Traits::SYMBOL, Traits::SYMBOL_TABLE, Traits::RETURN];
     !holds.iter().any(|t| def.traits.has(*t))

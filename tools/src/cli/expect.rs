@@ -1,27 +1,28 @@
-//! `--verify-diagnostics`: are the diagnostics those that the comments of the text expect?
+//! `--verify-diagnostics`: comparison of diagnostics with the comments of the text.
 //!
 //! ```text
 //! expectation := "expected-" ( "error" | "warning" | "remark" | "note" ) [ "-re" ] [ place ] "{{" text "}}"
 //! place       := "@+N" | "@-N" | "@above" | "@below" | "@unknown"          without one: this line
 //! ```
 //!
-//! `@above` and `@below` are the nearest line that holds no such comment, so that several can stand one under the other.
-//! An expectation is met by a diagnostic of its severity on its line whose message contains its text, `@unknown` by one without
-//! a line. After `-re` what stands in `{{...}}` inside of the text is a regular expression. The text ends at the last `}}`
-//! before the next expectation of the line. Each needs a diagnostic of its own. Programs written for MLIR or TFRT expect their words: those
-//! that a diagnostic knows of meet an expectation as well as its own.
-//! Errors, warnings and remarks that nobody expected are reported, unless [`Verify::OnlyExpected`] was asked for; notes belong to their diagnostics
-//! and may go unmentioned.
+//! `@above` and `@below` are the nearest line without such a comment, so that several can be stacked. An
+//! expectation is met by a diagnostic of its severity on its line whose message contains its text, `@unknown`
+//! by one without a line. After `-re`, each `{{...}}` inside of the text is a regular expression. The text
+//! ends at the last `}}` before the next expectation of the line. Each expectation needs a separate
+//! diagnostic. Programs written for MLIR or TFRT expect their messages: a diagnostic's alternative messages
+//! meet an expectation as well as its own. Unexpected errors, warnings and remarks are reported, unless
+//! [`Verify::OnlyExpected`] was requested. Notes belong to their diagnostics and may be unexpected.
 //!
-//! So it is in mlir-opt 19, but for what is stricter or more lenient there: it allows one expectation in a line, takes a
-//! malformed one for an ordinary comment, does not miss what is expected `@unknown`, and wants notes to be expected.
+//! This is the behaviour of mlir-opt 19, with these differences: mlir-opt allows one expectation per line,
+//! treats a malformed one as an ordinary comment, does not report an unmet `@unknown`, and requires notes to
+//! be expected.
 
 use befrost_compiler::diag::{Diagnostic, Severity, Source};
 use clap::ValueEnum;
 
 use crate::filecheck::regex::{Node, Regex, parse};
 
-/// What must be as the comments say.
+/// The required agreement with the comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Verify {
     /// What is said is expected, and what is expected is said
@@ -31,20 +32,20 @@ pub(super) enum Verify {
     OnlyExpected,
 }
 
-/// What a comment expects.
+/// The expectation of a comment.
 #[derive(Debug)]
 struct Expectation {
     severity: Severity,
-    /// From 1; nothing for `@unknown`.
+    /// From 1; `None` for `@unknown`.
     line: Option<usize>,
     text: String,
-    /// What `text` means after `-re`.
+    /// The compiled `text` after `-re`.
     regex: Option<Regex>,
-    /// Where the comment stands: line and column, from 1.
+    /// The position of the comment: line and column, from 1.
     written_at: (usize, usize),
 }
 
-/// What was not as expected, as lines `file:line:col: error: ...` in the order of the text; empty if all is well.
+/// The deviations, as lines `file:line:col: error: ...` in the order of the text; empty if there are none.
 pub(super) fn verify(source: &Source, diagnostics: &[Diagnostic], level: Verify) -> Vec<String> {
     let mut problems: Vec<((usize, usize), String)> = Vec::new();
     let mut expectations: Vec<Option<Expectation>> = Vec::new();
@@ -106,7 +107,7 @@ impl Expectation {
     }
 }
 
-/// The expression that a text with `{{...}}` in it means.
+/// The expression for a text with `{{...}}` in it.
 fn regex(text: &str) -> Result<Regex, String> {
     let mut pieces = Vec::new();
     let mut n_groups = 1;
@@ -128,7 +129,7 @@ fn regex(text: &str) -> Result<Regex, String> {
 
 type Misread = ((usize, usize), String);
 
-/// The expectations of a text, in order, and the places that look like one and are none.
+/// The expectations of a text, in order, and the malformed ones.
 fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
     const WORDS: [(&str, Severity); 4] = [
         ("error", Severity::Error),
@@ -199,7 +200,7 @@ fn read(text: &str) -> Vec<Result<Expectation, Misread>> {
 
 const PREFIX: &str = "expected-";
 
-/// Where expectations may begin in a line: in its comment.
+/// The positions in a line at which expectations may begin: in its comment.
 fn starts(line: &str) -> impl Iterator<Item = usize> + '_ {
     let comment = line.find("//").unwrap_or(line.len());
     line.match_indices(PREFIX).map(|(at, _)| at).filter(move |&at| at > comment)
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
     use befrost_compiler::diag::Span;
 
-    /// Diagnostics at the places of `^` and `~` of the text: errors `bad` and warnings `odd`.
+    /// Checks diagnostics at the positions of `^` and `~` of the text: errors `bad` and warnings `odd`.
     fn check(text: &str, want: &[&str]) {
         let source = Source::new("t", text);
         let at = |c: char| {

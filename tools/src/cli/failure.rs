@@ -1,9 +1,10 @@
-//! How a tool ends: exit codes, and the one place that says why.
+//! The end of a tool: exit codes, and the one place that prints the reason.
 //!
-//! 0: all right. 1: the input was refused, the execution failed or a comparison differed. 2: wrong usage, which is what can be seen
-//! from the command line alone, without opening a file.
+//! 0: success. 1: the input was refused, the execution failed or a comparison differed. 2: wrong usage,
+//! detected from the command line alone, without opening a file.
 //!
-//! Nothing here panics because a stream is closed: a reader that went away (`bef-exec ... | head`) ends the tool quietly.
+//! A closed stream causes no panic: if the reader of the output exits (`bef-exec ... | head`), the tool ends
+//! quietly.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,29 +13,29 @@ use clap::{ArgMatches, Command};
 
 use super::spelling::respell;
 
-/// Why a tool ends without success.
+/// The reason for ending without success.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The command line is wrong.
     Usage(String),
-    /// The same, and the user has been told.
+    /// The same, already reported.
     UsageTold,
     /// The input was refused, or the execution failed.
     Refused(String),
-    /// The same, and the user has been told.
+    /// The same, already reported.
     Told,
-    /// Whoever read standard output is gone.
+    /// The reader of standard output has exited.
     Closed,
 }
 
-/// Writes to standard error; there is nobody to tell if that fails.
+/// Writes to standard error; a failure to do so cannot be reported.
 pub(super) fn tell(text: &str) {
-    // What was printed before comes before, also where both streams are one.
+    // Earlier output comes first, even if both streams are one.
     _ = std::io::stdout().flush();
     _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// The exit code for how a tool ended, after telling the user.
+/// The exit code of a result, after reporting it.
 pub(super) fn conclude(result: Result<(), Failure>) -> ExitCode {
     let result = result.and_then(|()| std::io::stdout().flush().map_err(not_written));
     match result {
@@ -57,7 +58,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     std::io::stdout().lock().write_all(text.as_bytes()).map_err(not_written)
 }
 
-/// What it means that standard output cannot be written to.
+/// The failure for an error of writing to standard output.
 pub(super) fn not_written(error: std::io::Error) -> Failure {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => Failure::Closed,
@@ -65,7 +66,7 @@ pub(super) fn not_written(error: std::io::Error) -> Failure {
     }
 }
 
-/// Reads the command line. Help and version are printed here; so are refusals.
+/// Parses the command line. Help, version and refusals are printed here.
 pub(super) fn parse(command: Command) -> Result<ArgMatches, ExitCode> {
     let error = match command.try_get_matches_from(respell(std::env::args_os())) {
         Ok(matches) => return Ok(matches),

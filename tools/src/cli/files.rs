@@ -1,7 +1,7 @@
-//! What goes in and comes out: files, standard input and output, and which format they are in.
+//! Inputs and outputs: files, standard input and output, and their formats.
 //!
-//! Output appears whole or not at all: it is written to a temporary file beside its place and renamed. Where that cannot be
-//! (`/dev/null`, a pipe) it is written directly.
+//! Output appears completely or not at all: it is written to a temporary file in the same directory and
+//! renamed. Where that is impossible (`/dev/null`, a pipe) it is written directly.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Cursor, IsTerminal, Read, Write};
@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use super::failure::{Failure, not_written, tell};
 
-/// What every BEF file begins with.
+/// The magic number of BEF files.
 const BEF_MAGIC: [u8; 2] = [0x0b, 0xef];
 
 /// A file, or `-`: standard input or output.
@@ -46,7 +46,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format that the extension of a file's name says.
+    /// The format for the extension of a file name.
     pub(super) fn of_name(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()? {
             "mlir" => Some(Format::Mlir),
@@ -62,7 +62,7 @@ impl Format {
         if bytes.starts_with(&BEF_MAGIC) { Format::Bef } else { Format::Mlir }
     }
 
-    /// Refuses the formats whose importers are still to come.
+    /// Refuses formats without an importer.
     pub(super) fn expect_built(self, place: &Place) -> Result<(), Failure> {
         match self {
             Format::Mlir | Format::Bef | Format::GraphDef => Ok(()),
@@ -72,17 +72,17 @@ impl Format {
         }
     }
 
-    /// Whether it is a model, of which feeds and fetches can be named.
+    /// True for models, which have feeds and fetches.
     pub(super) fn is_model(self) -> bool {
         matches!(self, Format::GraphDef | Format::Onnx)
     }
 }
 
-/// A file that is read from its beginning to its end.
+/// A file read sequentially.
 pub(super) struct Stream {
     /// The file.
     pub(super) bytes: Box<dyn Read>,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub(super) len: usize,
 }
 
@@ -93,7 +93,7 @@ impl From<Vec<u8>> for Stream {
 }
 
 impl Place {
-    /// As it is called in messages and locations.
+    /// The name in messages and locations.
     pub(super) fn name(&self) -> String {
         match self {
             Place::Std => "<stdin>".to_owned(),
@@ -101,7 +101,7 @@ impl Place {
         }
     }
 
-    /// The format that the name says.
+    /// The format by the name.
     pub(super) fn format(&self) -> Option<Format> {
         match self {
             Place::Std => None,
@@ -121,7 +121,7 @@ impl Place {
         .map_err(|error| self.not_read(&error))
     }
 
-    /// Opens it to be read from its beginning to its end.
+    /// Opens it for sequential reading.
     pub(super) fn stream(&self) -> Result<Stream, Failure> {
         match self {
             Place::File(path) if let Some(len) = length(path) => {
@@ -132,7 +132,7 @@ impl Place {
         }
     }
 
-    /// The first bytes of a file, as many as tell its format.
+    /// The first bytes of a file, enough to detect its format.
     pub(super) fn first_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
         let read = || -> std::io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
@@ -142,7 +142,7 @@ impl Place {
         read().map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))
     }
 
-    /// Reads all of it, to a place from which a BEF file can be read.
+    /// Reads all of it, into memory aligned for a BEF file.
     pub(super) fn read_aligned(&self) -> Result<AlignedBytes, Failure> {
         let Place::File(path) = self else { return self.read().map(|bytes| AlignedBytes::copy_of(&bytes)) };
         let read = || -> std::io::Result<AlignedBytes> {
@@ -154,7 +154,7 @@ impl Place {
             let mut rest = Vec::new();
             file.read_to_end(&mut rest)?;
             if n < bytes.len() || !rest.is_empty() {
-                // It is no ordinary file, or changes.
+                // It is not a regular file, or it changes.
                 return Ok(AlignedBytes::copy_of(&[bytes.get(..n).unwrap_or_default(), &rest].concat()));
             }
             Ok(bytes)
@@ -171,7 +171,7 @@ impl Place {
         self.write_pieces(|sink| sink(text))
     }
 
-    /// Writes the pieces of a text that `pieces` gives to what it gets.
+    /// Writes the pieces of a text that `pieces` passes to its argument.
     pub(super) fn write_pieces(&self, pieces: impl FnOnce(&mut dyn FnMut(&str))) -> Result<(), Failure> {
         let write = |out: &mut dyn Write| {
             let mut result = Ok(());
@@ -188,7 +188,7 @@ impl Place {
         }
     }
 
-    /// Writes what is no text: never to a terminal.
+    /// Writes binary data: never to a terminal.
     pub(super) fn write_binary<'p>(&self, parts: impl IntoIterator<Item = &'p [u8]>) -> Result<(), Failure> {
         let write = |out: &mut dyn Write| parts.into_iter().try_for_each(|part| out.write_all(part));
         match self {
@@ -200,7 +200,7 @@ impl Place {
         }
     }
 
-    /// Refuses a terminal as a place for what is no text.
+    /// Refuses a terminal as the destination of binary data.
     pub(super) fn expect_no_terminal(&self) -> Result<(), Failure> {
         if *self == Place::Std && std::io::stdout().is_terminal() {
             let message = "binary output is not written to a terminal: give a file, or a pipe";
@@ -226,14 +226,14 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// How many bytes an ordinary file has. Where the system does not know, it says 0.
+/// The length of a regular file. If the system does not know it, it is 0.
 fn length(path: &Path) -> Option<usize> {
     let metadata =
         std::fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
     usize::try_from(metadata.len()).ok()
 }
 
-/// Fills `bytes` from a file, or as much of them as it has.
+/// Fills `bytes` from a file, as far as it goes.
 fn read_as_much(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
     let mut n = 0;
     while let Some(rest) = bytes.get_mut(n..).filter(|rest| !rest.is_empty()) {
@@ -247,7 +247,7 @@ fn read_as_much(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
     Ok(n)
 }
 
-/// Writes a file, all of it or nothing.
+/// Writes a file, completely or not at all.
 fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
     write_or_nothing(path, write)
         .map_err(|error| Failure::Refused(format!("cannot write '{}': {error}", path.display())))
@@ -261,7 +261,7 @@ fn write_or_nothing(
     let mut permissions = Permissions::from_mode(0o666);
     match std::fs::metadata(path) {
         Ok(there) if there.is_file() => {
-            // Opened to see whether it may be written; a link stays a link, to the new file.
+            // Opened to check whether it may be written; a link stays a link, to the new file.
             OpenOptions::new().write(true).open(path)?;
             target = path.canonicalize()?;
             permissions = there.permissions();
@@ -274,7 +274,8 @@ fn write_or_nothing(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // What the system says of the directory, and not of a file in it whose random name says nothing to the user.
+    // The system's error for the directory, not for a file in it, whose random name means nothing to the
+    // user.
     std::fs::metadata(directory)?;
     let mut file = tempfile::Builder::new()
         .prefix(".befrost-")

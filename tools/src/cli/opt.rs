@@ -1,6 +1,7 @@
 //! `ir-opt`: passes on text.
 //!
-//! Every pass is also a flag; the flags run in the order given. They are made from the list of passes when the program starts.
+//! Every pass is also a flag; the flags run in the given order. They are created from the list of passes at
+//! startup.
 
 use std::process::ExitCode;
 
@@ -33,7 +34,7 @@ Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
 /// Run passes on text
 #[derive(Parser)]
 #[command(name = "ir-opt", version, after_help = EXAMPLES)]
-struct Args {
+struct OptArgs {
     /// What to read; `-` is standard input
     #[arg(value_name = "INPUT", default_value = "-", value_parser = place())]
     input: Place,
@@ -67,7 +68,7 @@ struct Args {
 /// The program `ir-opt`.
 pub fn main() -> ExitCode {
     let flags = passes().iter().map(|pass| {
-        // An occurrence is a value, so that clap tells the order of the occurrences of all flags.
+        // An occurrence is a value, so that clap provides the order of the occurrences of all flags.
         let flag = Arg::new(pass.name)
             .long(pass.name)
             .help(passes::help(pass))
@@ -80,17 +81,17 @@ pub fn main() -> ExitCode {
             flag.num_args(0..=1).require_equals(true).value_name("OPTIONS")
         }
     });
-    let matches = match parse(Args::command().args(flags)) {
+    let matches = match parse(OptArgs::command().args(flags)) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
-    conclude(match Args::from_arg_matches(&matches) {
+    conclude(match OptArgs::from_arg_matches(&matches) {
         Ok(args) => run(&args, &flags_in_order(&matches)),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-/// The passes that were asked for by flags, each as an element of a pipeline.
+/// The passes requested by flags, each as an element of a pipeline.
 fn flags_in_order(matches: &ArgMatches) -> Vec<String> {
     let mut given: Vec<(usize, String)> = Vec::new();
     for pass in passes() {
@@ -106,7 +107,7 @@ fn element(pass: &Pass, options: &str) -> String {
     if options.is_empty() { pass.name.to_owned() } else { format!("{}{{{options}}}", pass.name) }
 }
 
-fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
+fn run(args: &OptArgs, flags: &[String]) -> Result<(), Failure> {
     if let Some(what) = &args.help_dialects {
         return print(&dialect_help::help(Registry::standard(), what)?);
     }
@@ -151,7 +152,7 @@ fn run(args: &Args, flags: &[String]) -> Result<(), Failure> {
         result = Unit::write(&units, &options, &args.parts.between(), &args.output, &mut passes.clock);
     }
     passes.report();
-    // The process ends soon: to take large programs apart would be lost time.
+    // The process ends soon: destroying large programs would waste time.
     std::mem::forget(units);
     result
 }

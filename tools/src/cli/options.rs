@@ -9,12 +9,12 @@ use super::expect::Verify;
 use super::files::Place;
 use super::parts::{MARKER, split};
 
-/// Reads a file's name, or `-`.
+/// Parses a file name, or `-`.
 pub(super) fn place() -> impl TypedValueParser<Value = Place> {
     OsStringValueParser::new().map(Place::from)
 }
 
-/// How text is read.
+/// Options for reading text.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct ReadArgs {
     /// Accept operations that no dialect defines, in generic form
@@ -22,7 +22,7 @@ pub(super) struct ReadArgs {
     pub(super) allow_unregistered_dialect: bool,
 }
 
-/// How several inputs in one file are read, and what is to become of diagnostics.
+/// Options for several inputs in one file, and for diagnostics.
 #[derive(Args, Clone, Debug)]
 pub(super) struct PartArgs {
     /// The input is separated by lines `// -----` or the given marker, each part on its own
@@ -33,8 +33,9 @@ pub(super) struct PartArgs {
     #[arg(long, value_name = "MARKER", default_value = MARKER)]
     pub(super) output_split_marker: String,
 
-    /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N, @above, @below.
-    /// LEVEL is all, the default, or only-expected, to which it does not matter what else is said
+    /// Check `// expected-error {{text}}` comments instead of failing; also warning, remark, note; @+N, @-N,
+    /// @above, @below. LEVEL is all, the default, or only-expected, to which it does not matter what else is
+    /// said
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(super) verify_diagnostics: Option<Verify>,
 }
@@ -53,13 +54,13 @@ impl PartArgs {
         }
     }
 
-    /// What stands between their outputs.
+    /// The separator of their outputs.
     pub(super) fn between(&self) -> String {
         format!("{}\n", self.output_split_marker)
     }
 }
 
-/// How text is written.
+/// Options for writing text.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
     /// Print operations in generic form
@@ -86,11 +87,11 @@ impl TextArgs {
     }
 }
 
-/// What of a model is wanted.
+/// Options for importing a model.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct ModelArgs {
-    /// (models) A graph input by its name in the model (x or x:0), with its element type and shape if they matter: x=f32[?x64]; default: the
-    /// placeholders that the results need
+    /// (models) A graph input by its name in the model (x or x:0), with its element type and shape if they
+    /// matter: x=f32[?x64]; default: the placeholders that the results need
     #[arg(long, value_name = "NAME[=DTYPE[SHAPE]]", value_parser = feed)]
     pub(super) feed: Vec<Feed>,
 
@@ -104,13 +105,13 @@ pub(super) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The same for an importer.
+    /// The importer's options.
     pub(super) fn options(&self) -> ImportOptions {
         let ModelArgs { feed, fetch, function } = self.clone();
         ImportOptions { feeds: feed, fetches: fetch, function }
     }
 
-    /// The option that was given, though the input is no model.
+    /// The model option that was given, for an input that is not a model.
     pub(super) fn given(&self) -> Option<&'static str> {
         match self {
             ModelArgs { feed, .. } if !feed.is_empty() => Some("--feed"),
@@ -154,7 +155,7 @@ pub(super) struct LevelArgs {
     pub(super) print_memory_plan: bool,
 }
 
-/// Which passes run, and how they are watched.
+/// The passes to run, and their instrumentation.
 #[derive(Args, Clone, Debug)]
 pub(super) struct PassArgs {
     /// The passes to run, in MLIR's syntax, such as builtin.module(func.func(cse,canonicalize))
@@ -181,7 +182,7 @@ pub(super) struct PassArgs {
     pub(super) dump: DumpArgs,
 }
 
-/// When the IR is shown on standard error.
+/// The conditions for printing the IR on standard error.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DumpArgs {
     /// Show the IR before these passes

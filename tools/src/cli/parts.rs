@@ -1,15 +1,16 @@
-//! `--split-input-file[=MARKER]`: one file that holds many inputs, separated by lines that end in a marker.
+//! `--split-input-file[=MARKER]`: one file with several inputs, separated by lines that end in a marker.
 //!
-//! Each part is read on its own. So that its locations are those of the file, the lines before it are there, but empty.
-//! As in mlir-opt a marker may follow the last operation of a part on its line, and a line that is nearly the marker is
-//! worth a warning. Unlike there, more dashes than the marker has are no marker.
+//! Each part is read separately. The lines before it are present as empty lines, so that its locations are
+//! those of the file. As in mlir-opt, a marker may follow the last operation of a part on its line, and a
+//! near miss of the marker causes a warning. Unlike in mlir-opt, a line with more dashes than the marker is
+//! not a marker.
 
 use super::failure::tell;
 
 /// The usual marker.
 pub(super) const MARKER: &str = "// -----";
 
-/// The parts of a text; one if there is no marker. Near misses are told.
+/// The parts of a text; one if there is no marker. Reports near misses.
 pub(super) fn split(name: &str, text: &str, marker: &str) -> Vec<String> {
     let (parts, misses) = parts(text, marker);
     for (line, column) in misses {
@@ -18,7 +19,7 @@ pub(super) fn split(name: &str, text: &str, marker: &str) -> Vec<String> {
     parts
 }
 
-/// The parts, and the places of near misses: line and column from 1.
+/// The parts, and the positions of near misses: line and column from 1.
 fn parts(text: &str, marker: &str) -> (Vec<String>, Vec<(usize, usize)>) {
     let mut parts = Vec::new();
     let mut misses = Vec::new();
@@ -49,7 +50,7 @@ fn parts(text: &str, marker: &str) -> (Vec<String>, Vec<(usize, usize)>) {
     (parts, misses)
 }
 
-/// Is a line the marker with one or two of its last characters missing, or one more?
+/// True if a line is the marker with one or two of its last characters missing, or one more.
 fn is_near(line: &str, marker: &str) -> bool {
     let mut shorter = marker.char_indices().rev();
     let Some((at, _)) = shorter.nth(1).filter(|(at, _)| *at > 2) else { return false };

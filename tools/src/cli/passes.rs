@@ -1,7 +1,7 @@
-//! Pipelines on the command line: which passes run, and all the ways to watch them.
+//! Pipelines on the command line: the passes to run, and their instrumentation.
 //!
-//! `ir-opt`, `ir-translate` and `bef-exec` share the options ([`PassArgs`]); this is what they mean. Dumps, times, statistics and
-//! what passes print go to standard error, in the layouts of `mlir-opt`.
+//! `ir-opt`, `ir-translate` and `bef-exec` share the options ([`PassArgs`]); this module implements them.
+//! Dumps, times, statistics and the output of passes go to standard error, in the layouts of `mlir-opt`.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use super::failure::{Failure, tell};
 use super::options::{DumpArgs, LevelArgs, PassArgs};
 use super::report;
 
-/// The pass that decides what `--print-memory-plan` shows.
+/// The pass whose result `--print-memory-plan` shows.
 const PLAN_MEMORY: &str = "tf-plan-memory";
 
-/// A pipeline, and how it is watched.
+/// A pipeline with instrumentation.
 pub(super) struct Passes {
     manager: PassManager,
-    /// The level of op graphs, if the passes are not named.
+    /// The level of op graphs, unless the passes are listed.
     level: Option<LevelArgs>,
     args: PassArgs,
     pub(super) clock: Clock,
 }
 
-/// Where time goes outside of passes.
+/// Times outside of passes.
 pub(super) struct Clock {
     start: Instant,
     pub(super) parser: Duration,
@@ -40,13 +40,13 @@ pub(super) struct Clock {
     pub(super) output: Duration,
 }
 
-/// The passes that the command line asks for. A kernel graph is compiled as written at every level.
+/// The passes requested on the command line. A kernel graph is compiled as written at every level.
 pub(super) fn pipeline(level: &LevelArgs, args: &PassArgs) -> Result<Passes, Failure> {
     let level = Some(*level).filter(|_| args.pass_pipeline.is_none());
     Ok(Passes { level, ..Passes::new(args.pass_pipeline.as_deref().unwrap_or(""), args)? })
 }
 
-/// A pipeline from its text; shows what is wrong with it.
+/// A pipeline from its text; reports errors in it.
 fn manager(text: &str) -> Result<PassManager, Failure> {
     PassManager::parse(text).map_err(|error| {
         report::show(&[*error], &Source::new("pipeline", text));
@@ -55,7 +55,7 @@ fn manager(text: &str) -> Result<PassManager, Failure> {
 }
 
 impl Passes {
-    /// Watches the passes as the command line asks for.
+    /// Instruments the passes as requested on the command line.
     pub(super) fn new(pipeline: &str, args: &PassArgs) -> Result<Passes, Failure> {
         let names = args.dump.print_ir_before.iter().chain(&args.dump.print_ir_after);
         if let Some(name) = names.into_iter().find(|name| passes().iter().all(|p| p.name != **name)) {
@@ -66,7 +66,7 @@ impl Passes {
         Ok(Passes { manager: manager(pipeline)?, level: None, args: args.clone(), clock })
     }
 
-    /// Runs what a reproducer says instead.
+    /// Replaces the pipeline by a reproducer's.
     pub(super) fn reproduce(&mut self, reproducer: &Reproducer) -> Result<(), Failure> {
         self.manager = manager(&reproducer.pipeline)?;
         self.level = None;
@@ -74,7 +74,7 @@ impl Passes {
         Ok(())
     }
 
-    /// Runs the passes; no module after an error. Says what they said.
+    /// Runs the passes. Returns no module after an error, and the diagnostics.
     pub(super) fn run(&mut self, module: Verified) -> (Option<Verified>, Vec<Diagnostic>) {
         if let Some(level) = self.level.filter(|_| graph::is_op_graph(&module)) {
             let mut pipeline = graph::pipeline(level.level).to_owned();
@@ -118,7 +118,7 @@ impl Passes {
         (module, said)
     }
 
-    /// What was asked for about the passes, on standard error: statistics, and where time went.
+    /// Prints the requested reports on standard error: statistics, and times.
     pub(super) fn report(&self) {
         let Passes { manager, args, clock, level: _ } = self;
         if args.pass_statistics {
@@ -135,7 +135,7 @@ impl Passes {
     }
 }
 
-/// Does something, and adds how long it took.
+/// Runs `work`, and adds its duration to `sum`.
 pub(super) fn timed<T>(sum: &mut Duration, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
@@ -182,7 +182,7 @@ fn show(when: &str, pass: &Pass, how: &str, module: &Module, op: OpId, dump: &Du
     tell(&format!("{header} //----- //\n{text}\n\n"));
 }
 
-/// What `--help` says about a pass.
+/// The help text of a pass.
 pub(super) fn help(pass: &Pass) -> String {
     let mut text = pass.summary.to_owned();
     for line in option_lines(pass) {

@@ -1,7 +1,7 @@
-//! Diagnostics as people see them.
+//! Rendering of diagnostics.
 //!
 //! ```text
-//! add.mlir:3:8: error[E0301]: unknown operation `tfrt.ad.i32`        one line that editors and tests read
+//! add.mlir:3:8: error[E0301]: unknown operation `tfrt.ad.i32`        one line for editors and tests
 //!    ,-[add.mlir:3:8]                                                the excerpt, drawn by miette
 //!  3 |   %b = tfrt.ad.i32 %a, %a
 //!    :        ^^^^^^^^^^^
@@ -10,8 +10,9 @@
 //! add.mlir:1:1: note: ...                                            each further fact likewise
 //! ```
 //!
-//! Colours and line-drawing characters only where standard error is a terminal, so that files and tests see plain ASCII. Long lines
-//! (weights in hexadecimal) are cut to a window around what is pointed at; control characters do not reach the terminal.
+//! Colours and line-drawing characters appear only if standard error is a terminal, so that files and tests
+//! see plain ASCII. Long lines (weights in hexadecimal) are cut to a window around the location; control
+//! characters do not reach the terminal.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -24,16 +25,16 @@ use miette::{
 
 use super::failure::tell;
 
-/// More errors than this help nobody.
+/// The most errors shown.
 const MAX_SHOWN: usize = 100;
-/// A longer line is cut.
+/// Longer lines are cut.
 const MAX_LINE: usize = 160;
-/// How much of a cut line stands before what is pointed at.
+/// The length of a cut line before the location.
 const BEFORE: usize = 40;
-/// Further labels more lines away than this get no excerpt.
+/// Further labels more lines away than this have no excerpt.
 const MAX_LINES: usize = 40;
 
-/// Shows all of them on standard error.
+/// Prints all of them on standard error.
 pub(super) fn show(diagnostics: &[Diagnostic], source: &Source) {
     let style = Style::of_stderr();
     let mut text = String::new();
@@ -50,7 +51,7 @@ pub(super) fn show(diagnostics: &[Diagnostic], source: &Source) {
     tell(&text);
 }
 
-/// What the reader can display.
+/// The capabilities of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// ASCII.
@@ -124,7 +125,7 @@ fn part(
     );
     let mut text = format!("{place}{}: {message}\n", style.paint(severity, title));
     let drawn = span.and_then(|span| Excerpt::new(source, span, labels));
-    let report = Report { excerpt: drawn, help };
+    let report = Drawing { excerpt: drawn, help };
     let mut rendered = String::new();
     let handler = GraphicalReportHandler::new_themed(style.theme())
         .with_context_lines(0)
@@ -139,22 +140,22 @@ fn part(
     text
 }
 
-/// What miette is asked to draw.
+/// The input of miette's renderer.
 #[derive(Debug)]
-struct Report<'a> {
+struct Drawing<'a> {
     excerpt: Option<Excerpt>,
     help: Option<&'a str>,
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Drawing<'_> {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
 }
 
-impl std::error::Error for Report<'_> {}
+impl std::error::Error for Drawing<'_> {}
 
-impl miette::Diagnostic for Report<'_> {
+impl miette::Diagnostic for Drawing<'_> {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.help.map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
@@ -176,7 +177,7 @@ struct Excerpt {
     text: String,
     /// The number of the first line, from 0.
     first_line: usize,
-    /// Where the diagnostic points: position in `text`, and the column in the source, from 0.
+    /// The location of the diagnostic: position in `text`, and the column in the source, from 0.
     primary: (usize, usize),
     labels: Vec<LabeledSpan>,
 }
@@ -188,7 +189,7 @@ impl Excerpt {
         let is_near = |label: &&Label| line_of(label.span.start).abs_diff(primary_line) <= MAX_LINES;
         let mut marks: Vec<(Span, Option<&str>, bool)> = vec![(span, None, true)];
         for label in labels.iter().filter(is_near) {
-            // A label at the diagnostic's own place says there what is wrong.
+            // A label at the diagnostic's own location becomes its text.
             match marks.iter_mut().find(|(at, text, _)| *at == label.span && text.is_none()) {
                 Some(mark) => mark.1 = Some(&label.text),
                 None => marks.push((label.span, Some(&label.text), false)),
@@ -242,13 +243,13 @@ impl Excerpt {
     }
 }
 
-/// As many bytes, but nothing that a terminal would take for a command.
+/// The same number of bytes, without terminal commands.
 fn harmless(c: char) -> impl Iterator<Item = char> {
     let (shown, n) = if c.is_control() && c != '\t' { ('?', c.len_utf8()) } else { (c, 1) };
     std::iter::repeat_n(shown, n)
 }
 
-/// Which part of a line is shown.
+/// The visible part of a line.
 struct Window {
     lead: &'static str,
     from: usize,
@@ -276,7 +277,8 @@ fn window(line: &str, pointed_at: Option<usize>) -> Window {
 }
 
 impl SourceCode for Excerpt {
-    /// Whole lines, and no others: in a test, comments that expect this error stand around it, and would be taken for output.
+    /// Whole lines, and no others: in a test, adjacent comments that expect this error would be taken for
+    /// output.
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,

@@ -1,15 +1,16 @@
-//! TFRT's spelling of options: for tools that are called by its tools' names, through a link or a copy.
+//! TFRT's spelling of options: for tools invoked by TFRT's names, through a link or a copy.
 //!
 //! ```text
-//! bef_executor -work_queue_type=mstd:2 x.bef     bef-exec --work-queue=mstd:2 --host-allocator=leak-check ... x.bef
+//! bef_executor -work_queue_type=mstd:2 x.bef     bef-exec --work-queue=mstd:2 --leak-check ... x.bef
 //! tfrt_translate -mlir-to-bef x.mlir             ir-translate --mlir-to-bef x.mlir
 //! tfrt_opt -canonicalize x.mlir                  ir-opt --canonicalize x.mlir
 //! ```
 //!
-//! Options have one dash or two, underscores or dashes, values behind `=` or a blank, flags one of LLVM's words for yes and no; some have another
-//! name, and some change nothing here. `bef_executor` has TFRT's defaults: the queue `s`, a leak check, run-time errors compared with the text,
-//! standard input; `tfrt_translate` refuses what TFRT's files cannot hold. What has no counterpart, such as `--shared_libs`, is refused as any
-//! unknown option.
+//! Options have one dash or two, underscores or dashes, values after `=` or a blank; flags take one of LLVM's
+//! words for yes and no. Some options have another name, and some have no effect here. `bef_executor` has
+//! TFRT's defaults: the queue `s`, a leak check, run-time errors compared with the text, standard input.
+//! `tfrt_translate` refuses features that TFRT's files do not support. An option without a counterpart, such
+//! as `--shared_libs`, is refused as unknown.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -45,7 +46,7 @@ const VALUED: [&str; 10] = [
     "work-queue",
 ];
 
-/// Options that change nothing here, whatever their value.
+/// Options without effect, whatever their value.
 const IDLE: [&str; 2] = ["mlir-disable-threading", "verify-roundtrip"];
 
 /// LLVM's words for yes and no.
@@ -59,13 +60,13 @@ const ALLOCATORS: [(&str, &str); 3] = [
     ("test_fixed_size_1k", "fixed-1k"),
 ];
 
-/// TFRT's dialects have ops that nobody declares. All of its tools take them.
+/// TFRT's dialects have undeclared ops, which all of its tools accept.
 const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 
-/// Looks for what is alive at the end.
+/// The option for a leak check at exit.
 const LEAK_CHECK: &str = "--leak-check";
 
-/// What `bef_executor` does unless told otherwise: the option, and all of it.
+/// The defaults of `bef_executor`: the option, and its full form.
 const DEFAULTS: [(&str, &str); 6] = [
     ("--tfrt-output", "--tfrt-output"),
     (ALLOW_UNREGISTERED, ALLOW_UNREGISTERED),
@@ -79,7 +80,7 @@ fn renamed<'t>(table: &[(&'t str, &'t str)], name: &'t str) -> &'t str {
     table.iter().find(|(from, _)| *from == name).map_or(name, |(_, to)| to)
 }
 
-/// The next argument in our spelling, which may be two arguments, or none.
+/// Appends the next argument in our spelling, which may be two arguments, or none.
 fn respelled(argument: OsString, rest: &mut impl Iterator<Item = OsString>, to: &mut Vec<OsString>) {
     let Some(text) = argument.to_str() else { return to.push(argument) };
     let option = text.trim_start_matches('-');
@@ -144,7 +145,7 @@ pub(super) fn respell(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     if program == "tfrt_translate" {
         arguments.push("--tfrt-limits".into());
     }
-    // What is left over is looked for by the allocator that is for it.
+    // Leaks are found by the leak-checking allocator.
     let looks =
         |option: &str| option != LEAK_CHECK || !has("--host-allocator") || has("--host-allocator=leak-check");
     let defaults = DEFAULTS.iter().map(|(option, whole)| (*option, *whole));

@@ -1,4 +1,4 @@
-//! `ir-translate`: between text, models and BEF.
+//! `ir-translate`: translation between text, models and BEF.
 
 use std::process::ExitCode;
 
@@ -33,7 +33,7 @@ Exit codes: 0 all right; 1 the input was refused; 2 wrong usage.";
 /// Translate between text and BEF
 #[derive(Parser)]
 #[command(name = "ir-translate", version, after_help = EXAMPLES)]
-struct Args {
+struct TranslateArgs {
     /// What to translate; `-` is standard input
     #[arg(value_name = "INPUT", default_value = "-", value_parser = place())]
     input: Place,
@@ -84,7 +84,7 @@ struct Args {
     text: TextArgs,
 }
 
-/// What can be written.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Target {
     Mlir,
@@ -95,17 +95,17 @@ enum Target {
 
 /// The program `ir-translate`.
 pub fn main() -> ExitCode {
-    let matches = match parse(Args::command()) {
+    let matches = match parse(TranslateArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
-    conclude(match Args::from_arg_matches(&matches) {
+    conclude(match TranslateArgs::from_arg_matches(&matches) {
         Ok(args) => run(&args),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-impl Args {
+impl TranslateArgs {
     fn from(&self) -> Result<Format, Failure> {
         match (self.mlir_to_bef, self.bef_to_mlir, self.from, &self.input) {
             (true, ..) => Ok(Format::Mlir),
@@ -139,7 +139,8 @@ impl Args {
         }
     }
 
-    /// What is needed of a BEF file. Text has no locations and, unless it is asked for, names of its own; but passes may be watched.
+    /// The required parts of a BEF file. Text has no locations and no names unless requested, but
+    /// instrumented passes may print them.
     fn raise_options(&self, to: Target) -> RaiseOptions {
         let only_text =
             to == Target::Mlir && self.passes.pass_pipeline.is_none() && !self.text.print_debuginfo;
@@ -147,7 +148,7 @@ impl Args {
         RaiseOptions { names, locations: !only_text, ..RaiseOptions::default() }
     }
 
-    /// Refuses options that would do nothing.
+    /// Refuses options without effect.
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
         let TextArgs { generic, keep_names, print_debuginfo, print_local_scope } = self.text;
         let text_only = [
@@ -181,7 +182,7 @@ impl Args {
     }
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &TranslateArgs) -> Result<(), Failure> {
     let from = args.from()?;
     let to = args.to(from)?;
     args.check(from, to)?;
@@ -214,7 +215,7 @@ fn run(args: &Args) -> Result<(), Failure> {
             if args.tfrt_limits {
                 unit.limit();
             }
-            // TFRT's optional sections are names only.
+            // TFRT's optional sections contain names only.
             let strip = match (args.disable_optional_sections, args.tfrt_limits) {
                 (false, _) => Strip::Nothing,
                 (true, true) => Strip::Names,
@@ -233,14 +234,14 @@ fn run(args: &Args) -> Result<(), Failure> {
     }
     passes.report();
     let n_units = units.len();
-    // The process ends soon: to take large programs apart would be lost time.
+    // The process ends soon: destroying large programs would waste time.
     std::mem::forget(units);
     result?;
     if to == Target::Mlir { Ok(()) } else { write(args, &files, n_units) }
 }
 
-/// Shows what a BEF file holds, or what can be told of a broken one, which is then refused.
-fn dump(args: &Args, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
+/// Prints the contents of a BEF file, or the readable parts of a broken one, which is then refused.
+fn dump(args: &TranslateArgs, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
     match compile::checked(bytes, args.verify_checksums) {
         Ok(image) => args.output.write_text(&bef_format::dump::dump(&image)),
         Err(error) => {
@@ -251,7 +252,7 @@ fn dump(args: &Args, name: &str, bytes: &AlignedBytes) -> Result<(), Failure> {
     }
 }
 
-fn write(args: &Args, files: &[Parts], n_units: usize) -> Result<(), Failure> {
+fn write(args: &TranslateArgs, files: &[Parts], n_units: usize) -> Result<(), Failure> {
     match files {
         [] => Ok(()),
         [file] if n_units == 1 && args.to == Some(Target::Dump) => {

@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use super::{Dump, Failure, Filter, Options, Source, Verbosity, check};
+use super::{CheckFailure, Dump, Filter, Options, Source, Verbosity, check};
 
-/// How to call the program.
+/// The usage message.
 pub const USAGE: &str = "\
 usage: FileCheck [options] CHECK-FILE      (the input is read from standard input)
   --check-prefix=P  --check-prefixes=P,Q   prefixes of directives (default CHECK)
@@ -23,7 +23,7 @@ usage: FileCheck [options] CHECK-FILE      (the input is read from standard inpu
 Options are also taken from FILECHECK_OPTS.
 ";
 
-/// What `--dump-input=help` prints.
+/// The output of `--dump-input=help`.
 pub const DUMP_HELP: &str = "\
 The dump shows the input and below its lines what came of the directives:
 
@@ -40,29 +40,29 @@ The dump shows the input and below its lines what came of the directives:
 --dump-input-filter and --dump-input-context say which lines are left out, -v and -vv add to what is said.
 ";
 
-/// An understood command line.
+/// A parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
-    /// What to check and how.
+    /// The options of the check.
     pub options: Options,
     /// The file with the directives.
     pub check_file: String,
-    /// The file to check; none for standard input.
+    /// The file to check; `None` for standard input.
     pub input_file: Option<String>,
-    /// Whether only the dump is to be explained.
+    /// True if only the dump is to be explained.
     pub dump_help: bool,
 }
 
-/// Understands the arguments (without the program's name).
+/// Parses the arguments (without the program's name).
 ///
 /// # Errors
-/// Says what is wrong with them.
-pub fn parse_arguments(arguments: &[String]) -> Result<Command, Failure> {
+/// The problem of the command line.
+pub fn parse_arguments(arguments: &[String]) -> Result<Command, CheckFailure> {
     let shown = |message: &str| format!("FileCheck: {message}\n{USAGE}");
-    let command = understand(arguments).map_err(|message| Failure::Usage(shown(&message)))?;
+    let command = understand(arguments).map_err(|message| CheckFailure::Usage(shown(&message)))?;
     if command.check_file.is_empty() && !command.dump_help {
-        // To LLVM this is no mistake of the command line.
-        return Err(Failure::Invalid(shown("no check file was given")));
+        // LLVM does not treat this as an error of the command line.
+        return Err(CheckFailure::Invalid(shown("no check file was given")));
     }
     Ok(command)
 }
@@ -179,14 +179,14 @@ fn one_of<T: Copy>(argument: &str, value: &str, allowed: &[(&str, T)]) -> Result
     Err(format!("option '{argument}' takes one of {}", names.join(", ")))
 }
 
-/// Reads the files that `command` names and checks. Answers what is to be said all the same.
-/// `standard_input` is read only if the input comes from there.
+/// Reads the files of `command` and checks. Returns the messages of a successful check. `standard_input` is
+/// read only if the input comes from there.
 ///
 /// # Errors
-/// Says why the check did not pass.
-pub fn run_command(command: &Command, standard_input: &mut dyn Read) -> Result<String, Failure> {
+/// The reason why the check did not pass.
+pub fn run_command(command: &Command, standard_input: &mut dyn Read) -> Result<String, CheckFailure> {
     let invalid = |what: &str, file: &str, error: std::io::Error| {
-        Failure::Invalid(format!("error: cannot read the {what} '{file}': {error}\n"))
+        CheckFailure::Invalid(format!("error: cannot read the {what} '{file}': {error}\n"))
     };
     let mut from_stdin = || {
         let mut bytes = Vec::new();

@@ -1,21 +1,21 @@
 //! From the check file to the list of checks.
 //!
-//! A directive is a prefix that is no part of a longer word, a suffix, perhaps `{LITERAL}`, and a colon. Where
-//! several prefixes match, the first in the file counts, and of those at one place the longest. What only looks
-//! like a directive (`CHECK-NOT-NEXT:`, `CHECK_NEXT:`, `CHECK-COUNT-x:`) is an error, because an expectation
-//! that is silently ignored is a false pass. A comment prefix (`COM:`, `RUN:`) hides the rest of its line.
+//! A directive is a prefix that is not part of a longer word, a suffix, optionally `{LITERAL}`, and a colon.
+//! If several prefixes match, the first in the file is taken, and of those at one position the longest. A
+//! near miss of a directive (`CHECK-NOT-NEXT:`, `CHECK_NEXT:`, `CHECK-COUNT-x:`) is an error, because an
+//! expectation that is silently ignored is a false pass. A comment prefix (`COM:`, `RUN:`) hides the rest of
+//! its line.
 //!
 //! CHECK-NOT and CHECK-DAG lines belong to the next other check; those at the end belong to a check of the
-//! end of the file. `--implicit-check-not` patterns stand before those of every check.
+//! end of the file. `--implicit-check-not` patterns precede those of every check.
 //!
-//! One deviation from LLVM, on purpose: where the file ends right behind the colon, LLVM takes what stands
-//! behind the *prefix* as the pattern (`CHECK-NOT:` looks for `-NOT:`). Here that is the empty check string
-//! that it looks like, an error.
+//! One intentional deviation from LLVM: if the file ends right after the colon, LLVM takes the text after the
+//! *prefix* as the pattern (`CHECK-NOT:` looks for `-NOT:`). Here that is an empty check string, an error.
 
 use std::collections::BTreeSet;
 
 use super::numeric::{self, Mode, Names};
-use super::pattern::{Kind, Pattern, PatternError, Place, Variables, variable_name};
+use super::pattern::{Kind, Pattern, PatternError, PatternPlace, Variables, variable_name};
 use super::source::{Severity, Text};
 use super::{Options, Source};
 
@@ -24,11 +24,11 @@ use super::{Options, Source};
 pub(crate) struct Attached {
     pub(crate) pattern: Pattern,
     pub(crate) prefix: String,
-    /// Which text the pattern stands in: 0 the check file, n the nth implicit one.
+    /// The text that contains the pattern: 0 the check file, n the nth implicit one.
     pub(crate) text: usize,
 }
 
-/// A check with what must and must not stand before it.
+/// A check with the CHECK-DAGs and CHECK-NOTs before it.
 #[derive(Debug)]
 pub(crate) struct Check {
     pub(crate) pattern: Pattern,
@@ -36,7 +36,7 @@ pub(crate) struct Check {
     pub(crate) before: Vec<Attached>,
 }
 
-/// An understood check file.
+/// A parsed check file.
 #[derive(Debug)]
 pub(crate) struct CheckFile {
     /// The check file, then one text for each `--implicit-check-not`.
@@ -45,10 +45,10 @@ pub(crate) struct CheckFile {
     pub(crate) variables: Variables,
 }
 
-/// What stands behind a prefix.
+/// The text after a prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Suffix {
-    /// No directive after all.
+    /// Not a directive.
     None,
     Comment,
     Directive {
@@ -64,10 +64,10 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Reads a check file.
+/// Parses a check file.
 ///
 /// # Errors
-/// A message, ready to print, for the first thing that is wrong.
+/// A message, ready to print, for the first problem.
 pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, String> {
     let check_prefixes = prefixes(&options.check_prefixes, &["CHECK"]);
     let comment_prefixes = prefixes(&options.comment_prefixes, &["COM", "RUN"]);
@@ -81,7 +81,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         let before = "-implicit-check-not='";
         let shown = format!("{before}{pattern}'");
         texts.push(Text { name: "command line".to_owned(), bytes: shown.into_bytes() });
-        let place = Place { prefix: "IMPLICIT-CHECK", at: before.len(), line: 0 };
+        let place = PatternPlace { prefix: "IMPLICIT-CHECK", at: before.len(), line: 0 };
         let parsed = Pattern::parse(Kind::Not, false, pattern.as_bytes(), place, options, &mut names);
         let text = texts.len() - 1;
         let pattern = parsed.map_err(|e| located(&texts[text], &e))?;
@@ -114,7 +114,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
         line += file.bytes[counted..prefix_at].iter().filter(|&&b| b == b'\n').count();
         counted = prefix_at;
         let (start, end) = line_text;
-        let place = Place { prefix, at: start, line };
+        let place = PatternPlace { prefix, at: start, line };
         let pattern = Pattern::parse(kind, literal, &file.bytes[start..end], place, options, &mut names)
             .map_err(|e| located(file, &e))?;
         let name = kind.name(prefix);
@@ -155,7 +155,7 @@ pub(crate) fn read(options: &Options, source: Source<'_>) -> Result<CheckFile, S
     Ok(CheckFile { texts, checks, variables })
 }
 
-/// The error as a message at its place.
+/// The error as a message with its position.
 fn located(text: &Text, error: &PatternError) -> String {
     let mut out = String::new();
     text.message(&mut out, error.at, Severity::Error, &error.message);
@@ -166,7 +166,7 @@ fn prefixes<'a>(given: &'a [String], default: &[&'a str]) -> Vec<&'a str> {
     if given.is_empty() { default.to_vec() } else { given.iter().map(String::as_str).collect() }
 }
 
-/// Each prefix given must be a word, and all must differ, also from the defaults that are still in force.
+/// Checks that each given prefix is a word, and that all differ, also from the defaults still in force.
 fn validate_prefixes(options: &Options) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     if options.check_prefixes.is_empty() {
@@ -194,7 +194,7 @@ fn validate_prefixes(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The variables of `-D`. The first definition of a name counts, as in LLVM.
+/// The variables of `-D`. The first definition of a name is taken, as in LLVM.
 fn define(definitions: &[String], names: &mut Names) -> Result<Variables, String> {
     let mut variables = Variables::default();
     for definition in definitions {
@@ -234,7 +234,8 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The next directive: its prefix, where that stands, and what follows it. Leaves the scanner behind the colon.
+    /// The next directive: its prefix, the prefix's position, and the suffix. Leaves the scanner after the
+    /// colon.
     fn next_directive(&mut self) -> Option<(&'a str, usize, Suffix)> {
         let mut skipped_from = self.at;
         loop {
@@ -255,13 +256,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The longest prefix that stands at `at`.
+    /// The longest prefix at `at`.
     fn prefix_at(&self, at: usize) -> Option<&'a str> {
         let all = self.checks.iter().chain(self.comments).copied();
         all.filter(|p| self.text[at..].starts_with(p.as_bytes())).max_by_key(|p| p.len())
     }
 
-    /// What stands at `at`, behind `prefix`, and where it ends.
+    /// The suffix at `at`, after `prefix`, and its end.
     fn suffix(&self, prefix: &str, at: usize) -> (Suffix, usize) {
         let mut rest = &self.text[at..];
         let end = |rest: &[u8]| self.text.len() - rest.len();
@@ -311,7 +312,7 @@ fn eat(rest: &mut &[u8], what: &[u8]) -> bool {
     }
 }
 
-/// The suffix behind a `-`.
+/// The suffix after a `-`.
 fn hyphenated(rest: &mut &[u8]) -> Suffix {
     if eat(rest, b"COUNT-") {
         let digits = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());

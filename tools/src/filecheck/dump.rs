@@ -1,14 +1,14 @@
-//! The annotated input: what `--dump-input` shows.
+//! The annotated input printed by `--dump-input`.
 //!
 //! ```text
 //! Input was:
 //! <<<<<<
 //!           1: define @f            the input, a blank for each line end
-//! check:3     ^~~~~~~~~             where the directive of line 3 matched
+//! check:3     ^~~~~~~~~             the match of the directive of line 3
 //! ```
 //!
-//! The run collects [`Event`]s: a place of the input, the directive and what came of it. Here they become marks
-//! below the input's lines, in the layout of LLVM's FileCheck 19, with which a test compares them byte by byte.
+//! The run collects [`Event`]s: a position in the input, the directive and the outcome. Here they become
+//! marks below the input's lines, in the layout of LLVM's FileCheck 19; a test compares them byte by byte.
 //! `--color` is accepted without effect.
 
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use super::source::{Text, printable};
 /// When the input is shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Dump {
-    /// Whatever comes of the run.
+    /// Always.
     Always,
     /// If a check fails.
     Fail,
@@ -28,7 +28,7 @@ pub enum Dump {
     Never,
 }
 
-/// Which lines are shown, and those around them.
+/// The lines shown, apart from context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Filter {
     /// All of them.
@@ -41,7 +41,7 @@ pub enum Filter {
     Error,
 }
 
-/// How much good news is told.
+/// The verbosity about successful matches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Verbosity {
     /// None.
@@ -49,22 +49,22 @@ pub enum Verbosity {
     Quiet,
     /// Matches (`-v`).
     Matches,
-    /// Also what rightly did not match, and what was tried (`-vv`).
+    /// Also CHECK-NOTs that hold, and discarded matches (`-vv`).
     All,
 }
 
-/// What the dump shows of the input.
+/// The layout of the dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Which lines.
+    /// The lines shown.
     pub filter: Filter,
-    /// How many lines around them.
+    /// The number of context lines.
     pub context: usize,
 }
 
-/// What came of a directive at a place.
+/// The outcome of a directive at a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum EventKind {
     Found,
     FoundButExcluded,
     FoundOnWrongLine,
@@ -76,46 +76,46 @@ pub(crate) enum Outcome {
     FuzzyMatch,
 }
 
-impl Outcome {
+impl EventKind {
     fn mark(self) -> char {
         match self {
-            Outcome::Found => '^',
-            Outcome::FoundButExcluded | Outcome::FoundOnWrongLine | Outcome::Discarded => '!',
-            Outcome::NotFound | Outcome::RightlyNotFound | Outcome::BadPattern => 'X',
-            Outcome::FuzzyMatch => '?',
+            EventKind::Found => '^',
+            EventKind::FoundButExcluded | EventKind::FoundOnWrongLine | EventKind::Discarded => '!',
+            EventKind::NotFound | EventKind::RightlyNotFound | EventKind::BadPattern => 'X',
+            EventKind::FuzzyMatch => '?',
         }
     }
 
     fn note(self) -> &'static str {
         match self {
-            Outcome::Found | Outcome::RightlyNotFound => "",
-            Outcome::FoundButExcluded => "error: no match expected",
-            Outcome::FoundOnWrongLine => "error: match on wrong line",
-            Outcome::Discarded => "discard: overlaps earlier match",
-            Outcome::NotFound => "error: no match found",
-            Outcome::BadPattern => "error: match failed for invalid pattern",
-            Outcome::FuzzyMatch => "possible intended match",
+            EventKind::Found | EventKind::RightlyNotFound => "",
+            EventKind::FoundButExcluded => "error: no match expected",
+            EventKind::FoundOnWrongLine => "error: match on wrong line",
+            EventKind::Discarded => "discard: overlaps earlier match",
+            EventKind::NotFound => "error: no match found",
+            EventKind::BadPattern => "error: match failed for invalid pattern",
+            EventKind::FuzzyMatch => "possible intended match",
         }
     }
 
-    /// Whether the check fails by it.
+    /// True if it makes the check fail.
     pub(crate) fn is_error(self) -> bool {
-        !matches!(self, Outcome::Found | Outcome::RightlyNotFound | Outcome::Discarded)
+        !matches!(self, EventKind::Found | EventKind::RightlyNotFound | EventKind::Discarded)
     }
 }
 
-/// Where a directive's pattern stands: in which of the check file's texts, and at which byte.
+/// The position of a directive's pattern: the text, and the byte.
 pub(crate) type Site = (usize, usize);
 
-/// Something to mark.
+/// An event to mark.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) site: Site,
     pub(crate) kind: Kind,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EventKind,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Instead of the outcome's own note.
+    /// Replaces the outcome's own note.
     pub(crate) note: Option<String>,
 }
 
@@ -125,7 +125,7 @@ struct Mark<'a> {
     label: usize,
     lead: char,
     start: usize,
-    /// The column behind the last; none for the whole rest of the line.
+    /// The column after the last; `None` for the whole rest of the line.
     end: Option<usize>,
     note: &'a str,
     is_first: bool,
@@ -147,7 +147,7 @@ fn short_name(kind: Kind) -> &'static str {
     }
 }
 
-/// `check:7`, `not:imp1`, and `check:7'0` where the directive has more events.
+/// `check:7`, `not:imp1`, and `check:7'0` if the directive has more events.
 fn labels(texts: &[Text], events: &[Event]) -> Vec<String> {
     let mut totals: std::collections::BTreeMap<Site, (usize, usize)> = std::collections::BTreeMap::new();
     for event in events {
@@ -216,7 +216,7 @@ pub(crate) fn write(out: &mut String, texts: &[Text], input: &Text, events: &[Ev
     let marks = marks(input, events);
     let mut lines: Vec<&[u8]> = input.bytes.split_inclusive(|&b| b == b'\n').collect();
     let number_width = lines.len().max(1).to_string().len();
-    // Matches may lie behind the last line end.
+    // Matches may lie after the last line end.
     let last = marks.last().map_or(0, |mark| mark.line).max(lines.len());
     lines.resize(last, b"");
     let width = labels.iter().map(String::len).max().unwrap_or(0).max(number_width) + 3;
@@ -232,7 +232,7 @@ pub(crate) fn write(out: &mut String, texts: &[Text], input: &Text, events: &[Ev
     };
 
     out.push_str("Input was:\n<<<<<<\n");
-    // Lines that are left out, until it is clear that they are more than the dots.
+    // Omitted lines, until there are more of them than the dots take.
     let mut elided = String::new();
     let mut marks = marks.iter().peekable();
     let mut next = chosen.iter().copied().peekable();

@@ -1,7 +1,7 @@
-//! Whole numbers without a fixed width, because LLVM's FileCheck computes in as many bits as it takes.
+//! Integers of arbitrary width, since LLVM's FileCheck computes with unlimited precision.
 //!
-//! A sign and a magnitude of 32-bit digits, lowest first, without zeros at its end; zero is never negative. Numbers
-//! beyond [`MAX_DIGITS`] are refused, which bounds what a check file can make a run cost.
+//! A sign and a magnitude of 32-bit digits, lowest first, without zeros at its end; zero is never negative.
+//! Numbers beyond [`MAX_DIGITS`] are refused, which bounds the cost of a check file.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ impl Number {
         fits.then_some(Number { negative: negative && !digits.is_empty(), digits })
     }
 
-    /// The number that `digits`, all of them valid, spell in base `radix`; none if it is too large.
+    /// The number with valid `digits` in base `radix`; `None` if it is too large.
     pub(crate) fn parse(digits: &[u8], radix: u32, negative: bool) -> Option<Number> {
         let mut all = Vec::new();
         for digit in digits {
@@ -88,7 +88,7 @@ impl Number {
         Number::new(self.negative != other.negative, product)
     }
 
-    /// The quotient, rounded towards zero; none for a division by zero.
+    /// The quotient, rounded towards zero; `None` for a division by zero.
     pub(crate) fn div(&self, other: &Number) -> Option<Number> {
         if other.digits.is_empty() {
             return None;
@@ -130,7 +130,7 @@ fn low(value: u64) -> u32 {
     u32::try_from(value & u64::from(u32::MAX)).unwrap_or_default()
 }
 
-/// Both are without zeros at their ends.
+/// Both have no zeros at their ends.
 fn compare(a: &[u32], b: &[u32]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
@@ -173,7 +173,7 @@ fn multiply_add(digits: &mut Vec<u32>, factor: u32, addend: u32) {
     }
 }
 
-/// Divides in place and answers the rest.
+/// Divides in place and returns the remainder.
 fn divide_small(digits: &mut Vec<u32>, by: u32) -> u32 {
     let mut rest = 0_u64;
     for digit in digits.iter_mut().rev() {

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! [[#  %#.4x ,  VAR :  ==  VAR2+max(1,@LINE)  ]]
-//!      format   defined  constraint  expression       each part may be left out
+//!      format   defined  constraint  expression       each part is optional
 //! ```
 //!
-//! Without an expression the block matches any number in its format, otherwise the expression's value when the
-//! pattern is searched for. A format that is not written is that of the expression's variables, which must agree.
+//! Without an expression the block matches any number in its format, otherwise the expression's value at the
+//! time of the search. An omitted format is that of the expression's variables, which must agree.
 //!
-//! Names are resolved while the check file is read, each to a slot of [`Names`], also where a name is used before
-//! it is defined; the values live in the run's [`Numbers`]. An expression is kept in postfix form, so that its
-//! evaluation needs no recursion.
+//! Names are resolved while the check file is read, each to a slot of [`Names`], even if a name is used
+//! before it is defined; the values are in the run's [`Numbers`]. An expression is stored in postfix form, so
+//! that its evaluation needs no recursion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 100;
 /// Largest precision of a format.
 const MAX_PRECISION: u32 = 4096;
 
-/// The conversion of a [`Format`].
+/// The conversion of a [`NumberFormat`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Conversion {
     Unsigned,
@@ -31,9 +31,9 @@ enum Conversion {
     UpperHex,
 }
 
-/// How a number is written.
+/// The textual format of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Format {
+pub(crate) struct NumberFormat {
     conversion: Conversion,
     /// Least number of digits.
     precision: u32,
@@ -41,8 +41,9 @@ pub(crate) struct Format {
     alternate: bool,
 }
 
-impl Format {
-    const DEFAULT: Format = Format { conversion: Conversion::Unsigned, precision: 0, alternate: false };
+impl NumberFormat {
+    const DEFAULT: NumberFormat =
+        NumberFormat { conversion: Conversion::Unsigned, precision: 0, alternate: false };
 
     fn name(self) -> &'static str {
         match self.conversion {
@@ -78,7 +79,7 @@ impl Format {
         }
     }
 
-    /// The number as this format writes it; none for a negative one without a sign.
+    /// The number in this format; `None` for a negative one without a sign.
     fn write(self, number: &Number) -> Option<String> {
         if number.is_negative() && self.conversion != Conversion::Signed {
             return None;
@@ -93,7 +94,7 @@ impl Format {
         Some(format!("{sign}{prefix}{digits:0>width$}"))
     }
 
-    /// The number that a match of the wildcard spells; none if it is too large.
+    /// The number of a match of the wildcard; `None` if it is too large.
     fn read(self, text: &[u8]) -> Option<Number> {
         let (negative, text) = match text.strip_prefix(b"-") {
             Some(rest) => (true, rest),
@@ -101,7 +102,7 @@ impl Format {
         };
         let digits = match (self.alternate, text.strip_prefix(b"0x")) {
             (true, Some(digits)) => digits,
-            // Under --ignore-case the prefix may be `0X`, which LLVM takes for zero.
+            // With --ignore-case the prefix may be `0X`, which LLVM reads as zero.
             (true, None) => b"0",
             (false, _) => text,
         };
@@ -109,27 +110,27 @@ impl Format {
     }
 }
 
-/// A variable's place among the run's [`Numbers`].
+/// The index of a variable in the run's [`Numbers`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot(usize);
 
 #[derive(Debug)]
-struct Named {
+struct NamedVariable {
     slot: Slot,
-    format: Format,
-    /// The line of the first definition, if it stands in the check file before any use.
+    format: NumberFormat,
+    /// The line of the first definition, if it precedes any use in the check file.
     line: Option<usize>,
 }
 
-/// The names that the check file and the command line have used so far.
+/// The names used so far by the check file and the command line.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    numbers: BTreeMap<String, Named>,
+    numbers: BTreeMap<String, NamedVariable>,
     strings: BTreeSet<String>,
 }
 
 impl Names {
-    /// Notes the definition of the string variable `name`; no if it is a number's name.
+    /// Registers the definition of the string variable `name`; false if it is a numeric variable.
     pub(crate) fn define_string(&mut self, name: &str) -> bool {
         if self.numbers.contains_key(name) {
             return false;
@@ -138,15 +139,15 @@ impl Names {
         true
     }
 
-    fn add(&mut self, name: &str, format: Format, line: Option<usize>) -> Slot {
+    fn add(&mut self, name: &str, format: NumberFormat, line: Option<usize>) -> Slot {
         let slot = Slot(self.numbers.len());
-        self.numbers.insert(name.to_owned(), Named { slot, format, line });
+        self.numbers.insert(name.to_owned(), NamedVariable { slot, format, line });
         slot
     }
 
-    /// The slots that `--enable-var-scope` empties.
+    /// The slots cleared by `--enable-var-scope`.
     pub(crate) fn locals(&self) -> Vec<Slot> {
-        let local = |(name, named): (&String, &Named)| (!name.starts_with('$')).then_some(named.slot);
+        let local = |(name, named): (&String, &NamedVariable)| (!name.starts_with('$')).then_some(named.slot);
         self.numbers.iter().filter_map(local).collect()
     }
 }
@@ -172,7 +173,7 @@ impl Numbers {
         self.set(slot, None);
     }
 
-    /// Takes what `text`, a match of the format's wildcard or of a value in it, means.
+    /// Defines a variable from `text`, a match of the format's wildcard or of a value in it.
     pub(crate) fn define(&mut self, definition: &Definition, text: &[u8]) -> Result<(), String> {
         match definition.format.read(text) {
             Some(value) => {
@@ -241,16 +242,16 @@ enum Step {
     Apply(Function),
 }
 
-/// An expression and the block that it stands in.
+/// An expression with the position of its block.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     steps: Vec<Step>,
-    /// Where the block's text is.
+    /// The position of the block's text.
     at: usize,
 }
 
 impl Expression {
-    /// The value, or all that has none.
+    /// The value, or all variables without one.
     fn evaluate(&self, numbers: &Numbers, line: usize) -> Result<Number, Vec<PatternError>> {
         let mut stack: Vec<Number> = Vec::new();
         let mut undefined = Vec::new();
@@ -267,7 +268,7 @@ impl Expression {
                         Number::default()
                     }
                 },
-                // With an undefined variable only the names of the others are still of interest.
+                // With an undefined variable only the names of the others are still needed.
                 Step::Apply(_) if !undefined.is_empty() => continue,
                 Step::Apply(function) => {
                     let (b, a) = (stack.pop().unwrap_or_default(), stack.pop().unwrap_or_default());
@@ -287,22 +288,22 @@ const OVERFLOW: &str = "unable to substitute variable or numeric expression: ove
 pub(crate) struct Definition {
     pub(crate) name: String,
     slot: Slot,
-    format: Format,
+    format: NumberFormat,
 }
 
-/// An understood numeric block.
+/// A parsed numeric block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) definition: Option<Definition>,
     pub(crate) expression: Option<Expression>,
-    pub(crate) format: Format,
+    pub(crate) format: NumberFormat,
 }
 
 impl Block {
-    /// The text that the block stands for now, if it has an expression.
+    /// The current text of the block, if it has an expression.
     ///
     /// # Errors
-    /// Points at all variables without a value, or at the block if the value cannot be written.
+    /// All variables without a value, or the block if the value cannot be written.
     pub(crate) fn text(&self, numbers: &Numbers, line: usize) -> Result<String, Vec<PatternError>> {
         let Some(expression) = &self.expression else { return Ok(String::new()) };
         let value = expression.evaluate(numbers, line)?;
@@ -311,7 +312,7 @@ impl Block {
     }
 }
 
-/// What an operand may be.
+/// The allowed kinds of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Any,
@@ -321,40 +322,41 @@ enum Operand {
     Decimal,
 }
 
-/// The format that an expression's variables ask for.
+/// The format implied by an expression's variables.
 enum Implicit {
     None,
-    Of(Format),
+    Of(NumberFormat),
     Conflict(PatternError),
 }
 
 /// A part of an expression: its steps are the reader's last ones.
-struct Part {
+struct SubExpression {
     implicit: Implicit,
     /// Its text, for the message about a conflict.
     start: usize,
     end: usize,
 }
 
-/// How a block is to be read.
+/// The parsing mode of a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Mode {
     /// The older `[[@LINE+n]]`.
     pub(crate) legacy: bool,
-    /// The directive's line; none on the command line.
+    /// The directive's line; `None` on the command line.
     pub(crate) line: Option<usize>,
 }
 
-/// Reads the inside of a numeric block, behind the `#`, which stands at `base`.
+/// Parses the inside of a numeric block, after the `#`, at offset `base`.
 ///
 /// # Errors
-/// Points at what is wrong with it.
+/// The position of the problem.
 pub(crate) fn parse(text: &[u8], base: usize, mode: Mode, names: &mut Names) -> Result<Block, PatternError> {
-    let mut reader = Reader { text, at: 0, end: text.len(), base, mode, names, steps: Vec::new(), depth: 0 };
+    let mut reader =
+        BlockReader { text, at: 0, end: text.len(), base, mode, names, steps: Vec::new(), depth: 0 };
     reader.block()
 }
 
-struct Reader<'a, 'n> {
+struct BlockReader<'a, 'n> {
     text: &'a [u8],
     at: usize,
     end: usize,
@@ -365,7 +367,7 @@ struct Reader<'a, 'n> {
     depth: usize,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> BlockReader<'a, '_> {
     fn error<T>(&self, at: usize, message: impl Into<String>) -> Result<T, PatternError> {
         Err(PatternError { at: self.base + at, message: message.into() })
     }
@@ -425,7 +427,7 @@ impl<'a> Reader<'a, '_> {
             (Some(explicit), _) => explicit,
             (None, Implicit::Of(format)) => format,
             (None, Implicit::Conflict(error)) => return Err(error),
-            (None, Implicit::None) => Format { precision, ..Format::DEFAULT },
+            (None, Implicit::None) => NumberFormat { precision, ..NumberFormat::DEFAULT },
         };
         let definition = match definition {
             Some((start, end)) => Some(self.definition(start, end, format)?),
@@ -434,8 +436,8 @@ impl<'a> Reader<'a, '_> {
         Ok(Block { definition, expression, format })
     }
 
-    /// `%#.4x,`; a comma behind a parenthesis divides arguments. A precision may stand alone.
-    fn format_specification(&mut self) -> Result<(Option<Format>, u32), PatternError> {
+    /// `%#.4x,`; a comma after a parenthesis separates arguments. A precision may occur alone.
+    fn format_specification(&mut self) -> Result<(Option<NumberFormat>, u32), PatternError> {
         let comma = self.text.iter().position(|&b| b == b',');
         let parenthesis = self.text.iter().position(|&b| b == b'(').unwrap_or(usize::MAX);
         let Some(comma) = comma.filter(|&comma| comma < parenthesis) else { return Ok((None, 0)) };
@@ -477,10 +479,15 @@ impl<'a> Reader<'a, '_> {
             return self.error(self.at, invalid);
         }
         (self.at, self.end) = (comma + 1, whole);
-        Ok((conversion.map(|conversion| Format { conversion, precision, alternate }), precision))
+        Ok((conversion.map(|conversion| NumberFormat { conversion, precision, alternate }), precision))
     }
 
-    fn definition(&mut self, start: usize, end: usize, format: Format) -> Result<Definition, PatternError> {
+    fn definition(
+        &mut self,
+        start: usize,
+        end: usize,
+        format: NumberFormat,
+    ) -> Result<Definition, PatternError> {
         (self.at, self.end) = (start, end);
         self.blanks();
         let name_at = self.at;
@@ -505,7 +512,7 @@ impl<'a> Reader<'a, '_> {
         Ok(Definition { name: name.to_owned(), slot, format })
     }
 
-    /// A variable's name, and whether it is one with `@`.
+    /// A variable's name, and whether it has an `@`.
     fn name(&mut self) -> Result<(&'a str, bool), PatternError> {
         let rest = self.rest();
         let start = usize::from(rest.first().is_some_and(|b| matches!(b, b'@' | b'$')));
@@ -522,7 +529,7 @@ impl<'a> Reader<'a, '_> {
         Ok((name, rest[0] == b'@'))
     }
 
-    fn operand(&mut self, allowed: Operand, maybe_constraint: bool) -> Result<Part, PatternError> {
+    fn operand(&mut self, allowed: Operand, maybe_constraint: bool) -> Result<SubExpression, PatternError> {
         let start = self.at;
         if self.rest().starts_with(b"(") {
             if allowed != Operand::Any {
@@ -553,7 +560,7 @@ impl<'a> Reader<'a, '_> {
         let digits_at = self.at;
         let n_digits = self.rest().iter().take_while(|b| char::from(**b).is_digit(radix)).count();
         self.at += n_digits;
-        // As in LLVM a base's prefix without digits is a zero if anything else follows it.
+        // As in LLVM, a base's prefix without digits is a zero if anything else follows it.
         if n_digits == 0 && (radix == 10 || self.rest().is_empty()) {
             let constraint = if maybe_constraint { "matching constraint or " } else { "" };
             return self.error(start, format!("invalid {constraint}operand format"));
@@ -563,10 +570,10 @@ impl<'a> Reader<'a, '_> {
             return self.error(start, "the number is too large");
         };
         self.steps.push(Step::Literal(number));
-        Ok(Part { implicit: Implicit::None, start, end: self.at })
+        Ok(SubExpression { implicit: Implicit::None, start, end: self.at })
     }
 
-    /// Takes the prefix of a base.
+    /// Consumes the prefix of a base.
     fn radix(&mut self) -> u32 {
         if self.eat(b"0x") || self.eat(b"0X") {
             return 16;
@@ -584,30 +591,30 @@ impl<'a> Reader<'a, '_> {
         10
     }
 
-    fn variable(&mut self, name: &str, pseudo: bool, at: usize) -> Result<Part, PatternError> {
+    fn variable(&mut self, name: &str, pseudo: bool, at: usize) -> Result<SubExpression, PatternError> {
         let end = self.at;
         if pseudo && name != "@LINE" {
             return self.error(at, format!("invalid pseudo numeric variable '{name}'"));
         }
         if pseudo && self.mode.line.is_some() {
             self.steps.push(Step::Line);
-            return Ok(Part { implicit: Implicit::Of(Format::DEFAULT), start: at, end });
+            return Ok(SubExpression { implicit: Implicit::Of(NumberFormat::DEFAULT), start: at, end });
         }
         let (slot, format) = match self.names.numbers.get(name) {
-            Some(Named { line: Some(line), .. }) if Some(*line) == self.mode.line => {
+            Some(NamedVariable { line: Some(line), .. }) if Some(*line) == self.mode.line => {
                 let message =
                     format!("numeric variable '{name}' defined earlier in the same CHECK directive");
                 return self.error(at, message);
             }
             Some(named) => (named.slot, named.format),
-            None => (self.names.add(name, Format::DEFAULT, None), Format::DEFAULT),
+            None => (self.names.add(name, NumberFormat::DEFAULT, None), NumberFormat::DEFAULT),
         };
         self.steps.push(Step::Variable { slot, name: name.to_owned(), at: self.base + at });
-        Ok(Part { implicit: Implicit::Of(format), start: at, end })
+        Ok(SubExpression { implicit: Implicit::Of(format), start: at, end })
     }
 
     /// The rest of `left + right` or `left - right`.
-    fn binary(&mut self, left: Part) -> Result<Part, PatternError> {
+    fn binary(&mut self, left: SubExpression) -> Result<SubExpression, PatternError> {
         self.blanks();
         let function = match self.rest().first() {
             None => return Ok(left),
@@ -628,7 +635,7 @@ impl<'a> Reader<'a, '_> {
         Ok(self.apply(function, left, right))
     }
 
-    fn apply(&mut self, function: Function, left: Part, right: Part) -> Part {
+    fn apply(&mut self, function: Function, left: SubExpression, right: SubExpression) -> SubExpression {
         let (start, end) = (left.start, self.at);
         self.steps.push(Step::Apply(function));
         let text = |start: usize, end: usize| String::from_utf8_lossy(&self.text[start..end]).into_owned();
@@ -647,13 +654,13 @@ impl<'a> Reader<'a, '_> {
             (Implicit::Of(format), _) | (Implicit::None, Implicit::Of(format)) => Implicit::Of(format),
             (Implicit::None, Implicit::None) => Implicit::None,
         };
-        Part { implicit, start, end }
+        SubExpression { implicit, start, end }
     }
 
     fn nested(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<Part, PatternError>,
-    ) -> Result<Part, PatternError> {
+        read: impl FnOnce(&mut Self) -> Result<SubExpression, PatternError>,
+    ) -> Result<SubExpression, PatternError> {
         if self.depth == MAX_DEPTH {
             return self.error(self.at, "the expression is nested too deeply");
         }
@@ -663,7 +670,7 @@ impl<'a> Reader<'a, '_> {
         Ok(part)
     }
 
-    fn parenthesized(&mut self) -> Result<Part, PatternError> {
+    fn parenthesized(&mut self) -> Result<SubExpression, PatternError> {
         self.at += 1;
         self.blanks();
         if self.rest().is_empty() {
@@ -681,7 +688,7 @@ impl<'a> Reader<'a, '_> {
         Ok(part)
     }
 
-    fn call(&mut self, name: &str, name_at: usize) -> Result<Part, PatternError> {
+    fn call(&mut self, name: &str, name_at: usize) -> Result<SubExpression, PatternError> {
         let Some(function) = Function::named(name.as_bytes()) else {
             return self.error(name_at, format!("call to undefined function '{name}'"));
         };
@@ -715,7 +722,7 @@ impl<'a> Reader<'a, '_> {
         match (arguments.next(), arguments.next(), arguments.next()) {
             (Some(left), Some(right), None) => {
                 let part = self.apply(function, left, right);
-                Ok(Part { start: name_at, ..part })
+                Ok(SubExpression { start: name_at, ..part })
             }
             _ => self.error(name_at, format!("function '{name}' takes 2 arguments but {n_arguments} given")),
         }

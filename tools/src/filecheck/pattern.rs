@@ -1,17 +1,17 @@
-//! What stands behind a directive's colon, and how it matches.
+//! The patterns of directives, and their matching.
 //!
 //! ```text
 //! foo            fixed text, also `CHECK{LITERAL}: [[x]]`
 //! {{a|b}}        a regular expression
-//! [[X:re]]       the same, and the text it took becomes variable X
+//! [[X:re]]       the same, and its match is stored in variable X
 //! [[X]]          the text of X: from an earlier line, from `-D`, or from earlier on this line
-//! [[#%x,N:N+1]]  a number, perhaps computed, perhaps kept (`numeric.rs`); `[[@LINE+1]]` is an older spelling
+//! [[#%x,N:N+1]]  a number, optionally computed and stored (`numeric.rs`); older spelling `[[@LINE+1]]`
 //! ```
 //!
-//! A pattern with only fixed text is searched for as such. Otherwise its parts are joined to one regular
+//! A pattern with only fixed text is searched for directly. Otherwise its parts are joined to one regular
 //! expression when it is matched, because only then the variables' values are known. The numbering of groups
-//! is LLVM's, which `\1` in an expression can see: a variable is a group, and so is `{{..}}` if a `|` stands
-//! anywhere behind its beginning.
+//! is LLVM's, which is visible to `\1` in an expression: a variable is a group, and so is `{{..}}` if it
+//! contains a `|` anywhere after its beginning.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use super::Options;
 use super::numeric::{self, Block, Mode, Names, Numbers, Slot};
 use super::regex::{Node, Regex, parse};
 
-/// What kind of directive a pattern belongs to.
+/// The kind of a pattern's directive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// With the number of times that it must match.
+    /// With the required number of matches.
     Plain(u32),
     Next,
     Same,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Dag,
     Label,
     Empty,
-    /// The end of the input, behind trailing CHECK-NOT and CHECK-DAG.
+    /// The end of the input, after trailing CHECK-NOT and CHECK-DAG.
     EndOfFile,
 }
 
@@ -55,7 +55,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     pub(crate) kind: Kind,
-    /// Where the pattern stands in its text.
+    /// The position of the pattern in its text.
     pub(crate) at: usize,
     body: Body,
     ignore_case: bool,
@@ -66,21 +66,27 @@ enum Body {
     Fixed(Vec<u8>),
     EmptyLine,
     EndOfFile,
-    Parts { parts: Vec<Part>, n_groups: u32, definitions: Vec<Definition>, line: usize, example: Vec<u8> },
+    Parts {
+        parts: Vec<PatternPart>,
+        n_groups: u32,
+        definitions: Vec<StringDefinition>,
+        line: usize,
+        example: Vec<u8>,
+    },
 }
 
 /// A variable that the pattern defines.
 #[derive(Clone, Debug)]
-struct Definition {
+struct StringDefinition {
     name: String,
-    /// The group whose text it takes.
+    /// The group with its text.
     group: u32,
     number: Option<numeric::Definition>,
 }
 
 /// A piece of a pattern that has more than fixed text.
 #[derive(Clone, Debug)]
-enum Part {
+enum PatternPart {
     Regex(Node),
     Variable {
         name: String,
@@ -90,24 +96,24 @@ enum Part {
     Number {
         block: Block,
         text: String,
-        /// The group it is, if it is kept in a variable.
+        /// The group's number, if it is stored in a variable.
         group: Option<u32>,
     },
 }
 
-/// Something wrong in the check file, at a byte of it.
+/// An error in the check file, with its byte offset.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PatternError {
     pub(crate) at: usize,
     pub(crate) message: String,
 }
 
-/// Where a pattern matched, relative to the searched text.
+/// The position of a match, relative to the searched text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Match {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// The variables that took a value, in the order of the text, and what they took.
+    /// The captured variables, in the order of the text, with their positions.
     pub(crate) captures: Vec<(String, usize, usize)>,
 }
 
@@ -122,13 +128,13 @@ impl Match {
 pub(crate) struct Variables {
     pub(crate) strings: BTreeMap<String, Vec<u8>>,
     pub(crate) numbers: Numbers,
-    /// The numbers that end at the next label.
+    /// The numeric variables cleared at the next label.
     pub(crate) local_numbers: Vec<Slot>,
 }
 
 impl Variables {
-    /// Forgets all but the variables with `$`. Numbers are forgotten only the first time: as in LLVM, what is
-    /// defined between later labels stays.
+    /// Clears all variables except those with `$`. Numbers are cleared only the first time: as in LLVM,
+    /// definitions between later labels stay.
     pub(crate) fn clear_locals(&mut self) {
         self.strings.retain(|name, _| name.starts_with('$'));
         for slot in std::mem::take(&mut self.local_numbers) {
@@ -137,9 +143,9 @@ impl Variables {
     }
 }
 
-/// Where a pattern stands.
+/// The position of a pattern.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct PatternPlace<'a> {
     /// The directive's prefix, for messages.
     pub(crate) prefix: &'a str,
     /// Byte offset of the pattern in its text.
@@ -154,19 +160,19 @@ impl Pattern {
         Pattern { kind: Kind::EndOfFile, at, body: Body::EndOfFile, ignore_case: false }
     }
 
-    /// Understands the rest of a directive's line.
+    /// Parses the rest of a directive's line.
     ///
     /// # Errors
-    /// Points at what is wrong with it.
+    /// The position of the problem.
     pub(crate) fn parse(
         kind: Kind,
         literal: bool,
         text: &[u8],
-        place: Place<'_>,
+        place: PatternPlace<'_>,
         options: &Options,
         names: &mut Names,
     ) -> Result<Pattern, PatternError> {
-        let Place { prefix, at, line } = place;
+        let PatternPlace { prefix, at, line } = place;
         let exact_lines = options.match_full_lines && options.strict_whitespace;
         let text = if exact_lines { text } else { without_trailing_blanks(text) };
         let error = |message: String| Err(PatternError { at, message });
@@ -185,7 +191,7 @@ impl Pattern {
         if literal || (!full_line && !has_blocks) {
             return Ok(pattern(Body::Fixed(text.to_vec())));
         }
-        let mut reader = Reader {
+        let mut reader = PatternReader {
             text,
             base: at,
             line,
@@ -204,16 +210,17 @@ impl Pattern {
         if full_line {
             reader.push_own(&format!("{border}$"))?;
         }
-        let Reader { parts, next_group: n_groups, mut definitions, example, .. } = reader;
-        // LLVM's order, which shows where two captures begin at the same byte.
+        let PatternReader { parts, next_group: n_groups, mut definitions, example, .. } = reader;
+        // LLVM's order, which is visible if two captures begin at the same byte.
         definitions.sort_by(|a, b| (a.number.is_some(), &a.name).cmp(&(b.number.is_some(), &b.name)));
         Ok(pattern(Body::Parts { parts, n_groups, definitions, line, example }))
     }
 
-    /// Whether the pattern uses a variable or an expression, or defines a variable that is no number.
+    /// True if the pattern uses a variable or an expression, or defines a string variable.
     pub(crate) fn has_variable(&self) -> bool {
         let Body::Parts { parts, definitions, .. } = &self.body else { return false };
-        definitions.iter().any(|d| d.number.is_none()) || parts.iter().any(|p| !matches!(p, Part::Regex(_)))
+        definitions.iter().any(|d| d.number.is_none())
+            || parts.iter().any(|p| !matches!(p, PatternPart::Regex(_)))
     }
 
     /// The fixed text, or the regular expression without the variables' values.
@@ -226,23 +233,25 @@ impl Pattern {
         }
     }
 
-    /// What the pattern takes from elsewhere, with its present value, for notes.
+    /// The variables and expressions that the pattern uses, with their current values, for notes.
     pub(crate) fn uses(&self, variables: &Variables) -> Vec<(&str, Vec<u8>)> {
         let Body::Parts { parts, line, .. } = &self.body else { return Vec::new() };
         let value = |part| match part {
-            &Part::Regex(_) => None,
-            Part::Variable { name, at: _ } => Some((name.as_str(), variables.strings.get(name)?.clone())),
-            Part::Number { block, text, group: _ } => {
+            &PatternPart::Regex(_) => None,
+            PatternPart::Variable { name, at: _ } => {
+                Some((name.as_str(), variables.strings.get(name)?.clone()))
+            }
+            PatternPart::Number { block, text, group: _ } => {
                 Some((text.as_str(), block.text(&variables.numbers, *line).ok()?.into_bytes()))
             }
         };
         parts.iter().filter_map(value).collect()
     }
 
-    /// The first match in `text`, whose ends count as line ends. Variables that the pattern defines get their values.
+    /// The first match in `text`, whose ends count as line ends. Defines the pattern's variables.
     ///
     /// # Errors
-    /// If the pattern uses variables without a value, or cannot be searched for within bounds.
+    /// If the pattern uses variables without a value, or the search exceeds its bounds.
     pub(crate) fn find(
         &self,
         text: &[u8],
@@ -274,7 +283,7 @@ impl Pattern {
             return Ok(None);
         };
         let mut captures = Vec::new();
-        for Definition { name, group, number } in definitions {
+        for StringDefinition { name, group, number } in definitions {
             let (start, end) = found.groups.get(*group as usize).copied().flatten().unwrap_or((0, 0));
             let value = &text[start..end];
             match number {
@@ -287,10 +296,10 @@ impl Pattern {
         Ok(Some(Match { start: found.start, end: found.end, captures }))
     }
 
-    /// The parts with the values of now, or all that has none.
+    /// The parts with the current values, or all variables without one.
     fn nodes(
         &self,
-        parts: &[Part],
+        parts: &[PatternPart],
         line: usize,
         variables: &Variables,
     ) -> Result<Vec<Node>, Vec<PatternError>> {
@@ -298,14 +307,14 @@ impl Pattern {
         let mut errors = Vec::new();
         for part in parts {
             match part {
-                Part::Regex(node) => nodes.push(node.clone()),
-                Part::Variable { name, at } => match variables.strings.get(name) {
+                PatternPart::Regex(node) => nodes.push(node.clone()),
+                PatternPart::Variable { name, at } => match variables.strings.get(name) {
                     Some(value) => nodes.push(Node::literal(value, self.ignore_case)),
                     None => {
                         errors.push(PatternError { at: *at, message: format!("undefined variable: {name}") });
                     }
                 },
-                Part::Number { block, text: _, group } => match block.text(&variables.numbers, line) {
+                PatternPart::Number { block, text: _, group } => match block.text(&variables.numbers, line) {
                     Ok(value) => {
                         let node = Node::literal(value.as_bytes(), self.ignore_case);
                         nodes.push(in_group(*group, node));
@@ -325,7 +334,7 @@ fn in_group(group: Option<u32>, node: Node) -> Node {
     }
 }
 
-/// `needle`'s first place in `text`.
+/// The first position of `needle` in `text`.
 fn position(text: &[u8], needle: &[u8], ignore_case: bool) -> Option<usize> {
     let Some(&first) = needle.first() else { return Some(0) };
     let last_start = text.len().checked_sub(needle.len())?;
@@ -342,7 +351,7 @@ fn position(text: &[u8], needle: &[u8], ignore_case: bool) -> Option<usize> {
     None
 }
 
-/// The place of `needle` in `text` at or behind `from`.
+/// The position of `needle` in `text` at or after `from`.
 fn find_from(text: &[u8], needle: &[u8], from: usize) -> Option<usize> {
     position(text.get(from..)?, needle, false).map(|at| from + at)
 }
@@ -353,8 +362,8 @@ fn without_trailing_blanks(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// Reads a pattern's blocks.
-struct Reader<'a, 'n> {
+/// The parser of a pattern's blocks.
+struct PatternReader<'a, 'n> {
     text: &'a [u8],
     /// Offset of `text` in the check file.
     base: usize,
@@ -362,13 +371,13 @@ struct Reader<'a, 'n> {
     names: &'n mut Names,
     ignore_case: bool,
     next_group: u32,
-    parts: Vec<Part>,
-    definitions: Vec<Definition>,
-    /// The whole as a regular expression, without values.
+    parts: Vec<PatternPart>,
+    definitions: Vec<StringDefinition>,
+    /// The whole pattern as a regular expression, without values.
     example: Vec<u8>,
 }
 
-impl Reader<'_, '_> {
+impl PatternReader<'_, '_> {
     fn error<T>(&self, at: usize, message: impl Into<String>) -> Result<T, PatternError> {
         Err(PatternError { at: self.base + at, message: message.into() })
     }
@@ -377,11 +386,11 @@ impl Reader<'_, '_> {
     fn push_own(&mut self, expression: &str) -> Result<(), PatternError> {
         let node = self.expression(expression.as_bytes(), 0)?;
         self.example.extend(expression.bytes());
-        self.parts.push(Part::Regex(node));
+        self.parts.push(PatternPart::Regex(node));
         Ok(())
     }
 
-    /// Parses an expression that stands at `at` and counts its groups.
+    /// Parses an expression at `at` and counts its groups.
     fn expression(&mut self, expression: &[u8], at: usize) -> Result<Node, PatternError> {
         match parse(expression, self.next_group, self.ignore_case) {
             Ok(parsed) => {
@@ -407,7 +416,7 @@ impl Reader<'_, '_> {
                 let node = self.expression(&text[at + 2..end], at + 2)?;
                 let node = if alternation { Node::Group(group, Box::new(node)) } else { node };
                 self.check_references(&node, at + 2)?;
-                self.parts.push(Part::Regex(node));
+                self.parts.push(PatternPart::Regex(node));
                 self.push_example(&text[at + 2..end], alternation);
                 at = end + 2;
             } else if rest.starts_with(b"[[") && !rest.starts_with(b"[[[") {
@@ -417,7 +426,7 @@ impl Reader<'_, '_> {
             } else {
                 let next = [find_from(text, b"{{", at + 1), find_from(text, b"[[", at + 1)];
                 let end = next.into_iter().flatten().min().unwrap_or(text.len());
-                self.parts.push(Part::Regex(Node::literal(&text[at..end], self.ignore_case)));
+                self.parts.push(PatternPart::Regex(Node::literal(&text[at..end], self.ignore_case)));
                 for byte in &text[at..end] {
                     self.example.extend(br"()^$|*+?.[]\{}".contains(byte).then_some(b'\\'));
                     self.example.push(*byte);
@@ -428,7 +437,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Where the `]]` is that ends the block whose inside begins at `from`.
+    /// The position of the `]]` that ends the block whose inside begins at `from`.
     fn block_end(&self, from: usize) -> Result<usize, PatternError> {
         let mut depth = 0;
         let mut at = from;
@@ -449,7 +458,7 @@ impl Reader<'_, '_> {
         self.error(from - 2, "substitution block without its closing ]]")
     }
 
-    /// The block whose inside is `start..end`.
+    /// Parses the block whose inside is `start..end`.
     fn block(&mut self, start: usize, end: usize) -> Result<(), PatternError> {
         let inside = &self.text[start..end];
         if let [b'#', expression @ ..] = inside {
@@ -485,9 +494,9 @@ impl Reader<'_, '_> {
             };
             let node = Node::Group(group, Box::new(node));
             self.check_references(&node, at)?;
-            self.parts.push(Part::Regex(node));
+            self.parts.push(PatternPart::Regex(node));
             self.push_example(expression, true);
-            self.define(Definition { name, group, number: None });
+            self.define(StringDefinition { name, group, number: None });
         } else if let Some(definition) =
             self.definitions.iter().find(|d| d.number.is_none() && d.name == name)
         {
@@ -495,15 +504,15 @@ impl Reader<'_, '_> {
             if group > 9 {
                 return self.error(start, "cannot refer back to more than 9 groups of the same line");
             }
-            self.parts.push(Part::Regex(Node::BackReference(group)));
+            self.parts.push(PatternPart::Regex(Node::BackReference(group)));
             self.example.extend(format!("\\{group}").bytes());
         } else {
-            self.parts.push(Part::Variable { name, at: self.base + start });
+            self.parts.push(PatternPart::Variable { name, at: self.base + start });
         }
         Ok(())
     }
 
-    /// The numeric block with `inside`, which stands at `start`.
+    /// Parses the numeric block with `inside`, at `start`.
     fn number(&mut self, inside: &[u8], start: usize, legacy: bool) -> Result<(), PatternError> {
         let mode = Mode { legacy, line: Some(self.line) };
         let block = numeric::parse(inside, self.base + start, mode, self.names)?;
@@ -513,21 +522,21 @@ impl Reader<'_, '_> {
         if block.expression.is_some() {
             let text = String::from_utf8_lossy(inside).into_owned();
             self.push_example(b"", group.is_some());
-            self.parts.push(Part::Number { block, text, group });
+            self.parts.push(PatternPart::Number { block, text, group });
         } else {
             let wildcard = block.format.wildcard();
             self.push_example(wildcard.as_bytes(), group.is_some());
             let node = self.expression(wildcard.as_bytes(), start)?;
-            self.parts.push(Part::Regex(in_group(group, node)));
+            self.parts.push(PatternPart::Regex(in_group(group, node)));
         }
         if let (Some(number), Some(group)) = (definition, group) {
-            self.define(Definition { name: number.name.clone(), group, number: Some(number) });
+            self.define(StringDefinition { name: number.name.clone(), group, number: Some(number) });
         }
         Ok(())
     }
 
-    /// The last definition of a name counts.
-    fn define(&mut self, definition: Definition) {
+    /// The last definition of a name is kept.
+    fn define(&mut self, definition: StringDefinition) {
         self.definitions.retain(|d| d.name != definition.name);
         self.definitions.push(definition);
     }
@@ -538,8 +547,8 @@ impl Reader<'_, '_> {
         self.example.extend(group.then_some(b')'));
     }
 
-    /// A `\n` counts the groups of the whole line. If it then names a group that is still open around it,
-    /// LLVM never matches; that can only be a mistake.
+    /// A `\n` counts the groups of the whole line. If it refers to an enclosing open group, LLVM never
+    /// matches; that can only be a mistake.
     fn check_references(&self, node: &Node, at: usize) -> Result<(), PatternError> {
         if refers_to_open_group(node, &mut Vec::new()) {
             return self
@@ -564,7 +573,8 @@ fn refers_to_open_group(node: &Node, open: &mut Vec<u32>) -> bool {
     }
 }
 
-/// `text` if it is a variable's name: a letter or `_`, then letters, digits and `_`, perhaps with `$` in front.
+/// `text` if it is a variable's name: a letter or `_`, then letters, digits and `_`, optionally preceded by
+/// `$`.
 pub(crate) fn variable_name(text: &[u8]) -> Option<String> {
     let bare = text.strip_prefix(b"$").unwrap_or(text);
     let (first, rest) = bare.split_first()?;

@@ -1,17 +1,18 @@
-//! The checks, run over the input.
+//! The execution of the checks over the input.
 //!
-//! The labels are found first, each behind the one before; they cut the input into regions. Within a region,
-//! which ends with its label's match, the checks are matched in order, each in what the one before left. Then
-//! the label itself is matched once more, now with what belongs before it. A check that fails ends its region;
-//! the next region is still tried, so one run reports a fault per region. A label that is not found ends it all.
+//! The labels are found first, each after the one before; they divide the input into regions. Within a
+//! region, which ends with its label's match, the checks are matched in order, each in the rest left by the
+//! one before. Then the label itself is matched once more, now with its attached checks. A check that fails
+//! ends its region; the next region is still tried, so one run reports one fault per region. A label that is
+//! not found ends the run.
 //!
-//! Before a check come its CHECK-DAGs and CHECK-NOTs. A group of CHECK-DAGs (up to the next CHECK-NOT) matches in
-//! any order but without overlap, each pattern as early as it can. The CHECK-NOTs before a group hold up to the
-//! group's first match, those behind it from the group's end to the check's match.
+//! CHECK-DAGs and CHECK-NOTs precede a check. A group of CHECK-DAGs (up to the next CHECK-NOT) matches in any
+//! order but without overlap, each pattern as early as possible. The CHECK-NOTs before a group apply up to
+//! the group's first match, those after it from the group's end to the check's match.
 
 use super::Options;
 use super::directive::{Attached, Check, CheckFile};
-use super::dump::{Event, Outcome, Verbosity};
+use super::dump::{Event, EventKind, Verbosity};
 use super::pattern::{Kind, Match, Pattern, PatternError, Variables};
 use super::source::{Severity, Text, printable};
 
@@ -19,7 +20,7 @@ use super::source::{Severity, Text, printable};
 #[derive(Debug)]
 struct Failed;
 
-/// What came of all checks.
+/// The result of all checks.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) passed: bool,
@@ -35,17 +36,17 @@ struct Run<'a> {
     options: &'a Options,
     variables: Variables,
     messages: String,
-    /// What is to be marked in the dump; none if there is no dump.
+    /// The events for the dump; `None` if there is no dump.
     events: Option<Vec<Event>>,
 }
 
-/// A directive's pattern and where it stands.
+/// A directive's pattern and its position.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     pattern: &'a Pattern,
     prefix: &'a str,
     text: usize,
-    /// Which of how many matches of a CHECK-COUNT.
+    /// The index of this match, and the number of matches, of a CHECK-COUNT.
     number: (u32, u32),
 }
 
@@ -70,7 +71,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Most empty matches of one CHECK-COUNT at one place; the rest is as many as anyone asks for.
+/// Most empty matches of one CHECK-COUNT at one position; the rest is assumed to match.
 const MAX_EMPTY: u32 = 100;
 
 /// Part of the input, as offsets.
@@ -138,7 +139,7 @@ impl Run<'_> {
         Ok(Some(found))
     }
 
-    /// The check with all that belongs before it; answers where the rest begins.
+    /// Runs the check with its attached checks. Returns the start of the rest.
     fn check(&mut self, check: &Check, region: Region) -> Result<usize, Failed> {
         let (start, nots) = self.before(check, region)?;
         let found = self.repeated(check, Region { start, end: region.end })?;
@@ -148,11 +149,11 @@ impl Run<'_> {
         Ok(found.end)
     }
 
-    /// Finds what must be there, and tells of it.
+    /// Finds a required match, and reports it.
     fn expect(&mut self, line: Line<'_>, region: Region) -> Result<Match, Failed> {
         match self.find(line.pattern, region) {
             Ok(Some(found)) => {
-                self.found(line, Outcome::Found, &found);
+                self.found(line, EventKind::Found, &found);
                 Ok(found)
             }
             Ok(None) => Err(self.not_found(line, region)),
@@ -160,7 +161,7 @@ impl Run<'_> {
         }
     }
 
-    /// The check's own pattern, as often as it asks for.
+    /// Matches the check's own pattern, repeatedly for CHECK-COUNT.
     fn repeated(&mut self, check: &Check, region: Region) -> Result<Region, Failed> {
         let count = if let Kind::Plain(count) = check.pattern.kind { count } else { 1 };
         let mut all: Option<Region> = None;
@@ -177,7 +178,7 @@ impl Run<'_> {
         Ok(all.unwrap_or(Region { start: region.start, end: region.start }))
     }
 
-    /// CHECK-NEXT, CHECK-EMPTY and CHECK-SAME: how many lines lie between the matches.
+    /// CHECK-NEXT, CHECK-EMPTY and CHECK-SAME: checks the number of lines between the matches.
     fn line_distance(&mut self, check: &Check, skipped: Region, found: Region) -> Result<(), Failed> {
         let newlines = count_newlines(&self.input.bytes[skipped.start..skipped.end]);
         let problem = match (check.pattern.kind, newlines) {
@@ -192,15 +193,15 @@ impl Run<'_> {
         self.note(found.start, &format!("'{kind}' match was here"));
         self.note(skipped.start, "previous match ended here");
         if self.options.verbosity >= Verbosity::Matches {
-            self.change_last(Outcome::FoundOnWrongLine);
+            self.change_last(EventKind::FoundOnWrongLine);
         } else {
-            self.event(line, Outcome::FoundOnWrongLine, found, None);
+            self.event(line, EventKind::FoundOnWrongLine, found, None);
         }
         Err(Failed)
     }
 
-    /// The CHECK-DAGs and CHECK-NOTs before a check. Answers where the check's own search begins and which
-    /// CHECK-NOTs are still to be held against what lies before its match.
+    /// Runs the CHECK-DAGs and CHECK-NOTs before a check. Returns the start of the check's own search and the
+    /// CHECK-NOTs still to be applied before its match.
     fn before<'c>(&mut self, check: &'c Check, region: Region) -> Result<(usize, Vec<&'c Attached>), Failed> {
         let mut start = region.start;
         let mut nots: Vec<&Attached> = Vec::new();
@@ -235,9 +236,9 @@ impl Run<'_> {
                 Ok(None) => return Err(self.not_found(line, rest)),
                 Err(errors) => return Err(self.bad_pattern(line, rest, &errors)),
             };
-            // Without -vv only the match that counts is told of.
+            // Without -vv only the final match is reported.
             if self.options.verbosity == Verbosity::All {
-                self.found(line, Outcome::Found, &found);
+                self.found(line, EventKind::Found, &found);
             }
             while next < matches.len() && found.start >= matches[next].end {
                 next += 1;
@@ -245,7 +246,7 @@ impl Run<'_> {
             match matches.get(next) {
                 Some(old) if old.start < found.end => {
                     if self.options.verbosity == Verbosity::All {
-                        self.change_last(Outcome::Discarded);
+                        self.change_last(EventKind::Discarded);
                         if self.events.is_none() {
                             self.note(old.start, "match discarded, overlaps earlier DAG match here");
                         }
@@ -255,7 +256,7 @@ impl Run<'_> {
                 }
                 _ => {
                     if self.options.verbosity != Verbosity::All {
-                        self.found(line, Outcome::Found, &found);
+                        self.found(line, EventKind::Found, &found);
                     }
                     matches.insert(next, found);
                     return Ok(());
@@ -272,7 +273,7 @@ impl Run<'_> {
             match self.find(&not.pattern, region) {
                 Ok(None) => self.rightly_not_found(line, region),
                 Ok(Some(found)) => {
-                    self.found(line, Outcome::FoundButExcluded, &found);
+                    self.found(line, EventKind::FoundButExcluded, &found);
                     outcome = Err(Failed);
                 }
                 Err(errors) => outcome = Err(self.bad_pattern(line, region, &errors)),
@@ -281,8 +282,8 @@ impl Run<'_> {
         outcome
     }
 
-    /// Tells of a match: as a fault, or on request.
-    fn found(&mut self, line: Line<'_>, outcome: Outcome, found: &Match) {
+    /// Reports a match: as a fault, or on request.
+    fn found(&mut self, line: Line<'_>, outcome: EventKind, found: &Match) {
         let is_error = outcome.is_error();
         let wanted = match line.pattern.kind {
             Kind::EndOfFile => Verbosity::All,
@@ -299,7 +300,7 @@ impl Run<'_> {
         }));
         if is_error || self.events.is_none() {
             let (severity, what) = match outcome {
-                Outcome::Found => (Severity::Remark, "expected"),
+                EventKind::Found => (Severity::Remark, "expected"),
                 _ => (Severity::Error, "excluded"),
             };
             let message = format!("{}: {what} string found in input{}", line.name(), line.number_text());
@@ -314,7 +315,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the pattern took from elsewhere, as notes at `at`.
+    /// The variables and expressions that the pattern uses, as notes at `at`.
     fn uses(&self, line: Line<'_>, at: usize) -> Vec<(Region, String)> {
         let note = |(name, value): (&str, Vec<u8>)| {
             let note =
@@ -324,14 +325,14 @@ impl Run<'_> {
         line.pattern.uses(&self.variables).into_iter().map(note).collect()
     }
 
-    /// A CHECK-NOT that holds.
+    /// Reports a CHECK-NOT that holds.
     fn rightly_not_found(&mut self, line: Line<'_>, region: Region) {
         if self.options.verbosity < Verbosity::All {
             return;
         }
-        self.event(line, Outcome::RightlyNotFound, region, None);
+        self.event(line, EventKind::RightlyNotFound, region, None);
         for (region, note) in self.uses(line, region.start) {
-            self.event(line, Outcome::RightlyNotFound, region, Some(note));
+            self.event(line, EventKind::RightlyNotFound, region, Some(note));
         }
         if self.events.is_none() {
             let message = format!("{}: excluded string not found in input", line.name());
@@ -341,14 +342,14 @@ impl Run<'_> {
     }
 
     fn bad_pattern(&mut self, line: Line<'_>, region: Region, errors: &[PatternError]) -> Failed {
-        self.event(line, Outcome::BadPattern, region, None);
+        self.event(line, EventKind::BadPattern, region, None);
         let point = Region { start: region.start, end: region.start };
         for error in errors {
             self.error(line, error.at, &error.message);
-            self.event(line, Outcome::BadPattern, point, Some(error.message.clone()));
+            self.event(line, EventKind::BadPattern, point, Some(error.message.clone()));
         }
         for (region, note) in self.uses(line, region.start) {
-            self.event(line, Outcome::BadPattern, region, Some(note));
+            self.event(line, EventKind::BadPattern, region, Some(note));
         }
         if line.pattern.kind != Kind::Not {
             self.hint(line, region);
@@ -360,26 +361,26 @@ impl Run<'_> {
         let message = format!("{}: expected string not found in input{}", line.name(), line.number_text());
         self.error(line, line.pattern.at, &message);
         self.note(region.start, "scanning from here");
-        self.event(line, Outcome::NotFound, region, None);
+        self.event(line, EventKind::NotFound, region, None);
         for (region, note) in self.uses(line, region.start) {
             self.note(region.start, &note);
-            self.event(line, Outcome::NotFound, region, Some(note));
+            self.event(line, EventKind::NotFound, region, Some(note));
         }
         self.hint(line, region);
         Failed
     }
 
-    /// Points at what may have been meant.
+    /// Reports a possible intended match.
     fn hint(&mut self, line: Line<'_>, region: Region) {
         let searched = &self.input.bytes[region.start..region.end];
         if let Some(likely) = fuzzy_match(searched, line.pattern.example()) {
             let at = region.start + likely;
             self.note(at, "possible intended match here");
-            self.event(line, Outcome::FuzzyMatch, Region { start: at, end: at }, None);
+            self.event(line, EventKind::FuzzyMatch, Region { start: at, end: at }, None);
         }
     }
 
-    fn event(&mut self, line: Line<'_>, outcome: Outcome, region: Region, note: Option<String>) {
+    fn event(&mut self, line: Line<'_>, outcome: EventKind, region: Region, note: Option<String>) {
         if let Some(events) = &mut self.events {
             let site = (line.text, line.pattern.at);
             let Region { start, end } = region;
@@ -387,8 +388,8 @@ impl Run<'_> {
         }
     }
 
-    /// Another outcome for the events of the directive that had the last one.
-    fn change_last(&mut self, outcome: Outcome) {
+    /// Changes the outcome of the events of the last directive.
+    fn change_last(&mut self, outcome: EventKind) {
         let Some(events) = &mut self.events else { return };
         let last = events.last().map(|event| event.site);
         for event in events.iter_mut().rev().take_while(|event| Some(event.site) == last) {
@@ -409,10 +410,10 @@ impl Run<'_> {
     }
 }
 
-/// How many bytes behind the beginning of a search are looked at for what may have been meant.
+/// The number of bytes after the start of a search that are examined for a possible intended match.
 const MAX_FUZZY: usize = 4096;
 
-/// Where in `text` a line begins that differs least from `example`: a hint, nothing more, in LLVM's measure.
+/// The position of the line in `text` that differs least from `example`, by LLVM's measure: only a hint.
 fn fuzzy_match(text: &[u8], example: &[u8]) -> Option<usize> {
     let n_starts = text.len().min(MAX_FUZZY);
     if MAX_FUZZY * 2048 < n_starts * example.len() {
@@ -435,7 +436,7 @@ fn fuzzy_match(text: &[u8], example: &[u8]) -> Option<usize> {
     best.filter(|&(quality, at)| at != 0 && quality < 50.0).map(|(_, at)| at)
 }
 
-/// How many bytes must be inserted, removed or replaced to make `a` of `b`.
+/// The number of bytes to insert, remove or replace to turn `b` into `a`.
 fn edit_distance(a: &[u8], b: &[u8]) -> u32 {
     let mut row: Vec<u32> = (0..).take(b.len() + 1).collect();
     for x in a {
@@ -450,7 +451,7 @@ fn edit_distance(a: &[u8], b: &[u8]) -> u32 {
     row.last().copied().unwrap_or_default()
 }
 
-/// Line ends; `\r\n` and `\n\r` are one.
+/// Counts line ends; `\r\n` and `\n\r` are one.
 fn count_newlines(text: &[u8]) -> usize {
     let newline = |b: Option<&u8>| b.copied().filter(|b| matches!(b, b'\n' | b'\r'));
     let mut count = 0;

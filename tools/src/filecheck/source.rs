@@ -1,4 +1,4 @@
-//! The two texts, made canonical, and messages that point into them.
+//! The two texts in canonical form, and messages with positions in them.
 //!
 //! A message has LLVM's form: `name:line:column: error: text`, the line, and a caret. Lines and columns count
 //! from 1, columns in bytes, in the canonical text.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Most bytes of a line that a message shows on either side of its place.
+/// The most bytes of a line shown on either side of a message's position.
 const MAX_BESIDE: usize = 500;
 
 /// A text with the name that messages give it.
@@ -16,7 +16,7 @@ pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether a message is the fault itself, adds to one, or was asked for by `-v`.
+/// The kind of a message: the fault itself, an addition to one, or output of `-v`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {
     Error,
@@ -25,8 +25,8 @@ pub(crate) enum Severity {
 }
 
 impl Text {
-    /// Drops the carriage return of each `\r\n` and, unless `keep_whitespace`, makes each run of blanks and tabs
-    /// one blank.
+    /// Drops the carriage return of each `\r\n` and, unless `keep_whitespace`, makes each run of blanks and
+    /// tabs one blank.
     pub(crate) fn canonical(name: &str, raw: &[u8], keep_whitespace: bool) -> Text {
         let mut bytes = Vec::with_capacity(raw.len());
         let mut rest = raw.iter().copied().peekable();
@@ -74,7 +74,7 @@ impl Text {
     }
 }
 
-/// The bytes as text for people.
+/// The bytes as printable text.
 pub(crate) fn printable(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }

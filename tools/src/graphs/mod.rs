@@ -17,7 +17,7 @@ pub use program::{Program, mode_of};
 pub enum Mode {
     /// Floats of known shapes.
     Floats,
-    /// The same, but no shape is written.
+    /// [`Mode::Floats`] without declared shapes.
     Dynamic,
     /// The same, but even dimensions are not written.
     Partial,
@@ -25,7 +25,7 @@ pub enum Mode {
     Integers,
     /// Images in both layouts.
     Images,
-    /// Floats with infinities and NaN, and operators that do not make rewrites differ by these.
+    /// Floats with infinities and NaN, and only operators whose rewrites preserve these.
     Specials,
 }
 
@@ -35,7 +35,7 @@ struct Value {
     name: String,
     dims: Vec<usize>,
     is_const: bool,
-    /// For images: whether channels come first.
+    /// For images: true for NCHW.
     is_first: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Graph {
     dice: Dice,
     body: String,
     n_names: usize,
-    /// All that was made of the arguments.
+    /// All computed values.
     values: Vec<Value>,
     inputs: Vec<Value>,
     /// The arguments of `@main`.
@@ -121,7 +121,7 @@ impl Graph {
         )
     }
 
-    /// What calls, branches and loops call: of tensors of any shape.
+    /// The callees of calls, branches and loops, on tensors of any shape.
     fn functions(&self) -> String {
         let any = format!("tensor<*x{}>", self.element());
         let function = |name: &str, op: &str| {
@@ -261,7 +261,7 @@ impl Graph {
         Value { name, dims: dims.to_vec(), is_const: true, is_first: false }
     }
 
-    /// An op; its operands with their element types, the graph's if none is given.
+    /// An op on operands with optional element types; the default is the graph's.
     fn op_of(&mut self, op: &str, operands: &[(&Value, &str)], attrs: &str, dims: &[usize]) -> Value {
         let types: Vec<String> = operands
             .iter()
@@ -296,7 +296,7 @@ impl Graph {
         self.op_of(op, &[(x, element), (&vector, "i32")], attrs, dims)
     }
 
-    /// A value, rather one of the last ones.
+    /// A value, preferably one of the last ones.
     fn some(&mut self) -> Value {
         let n = self.values.len();
         let back = self.dice.below(4.min(n));
@@ -371,7 +371,7 @@ impl Graph {
         self.op(op, &[x, &y], "", &x.dims.clone())
     }
 
-    /// An op of a value and a constant that is broadcast, often one that changes nothing.
+    /// An op on a value and a broadcast constant, often without effect on the value.
     fn with_constant(&mut self, x: &Value) -> Value {
         let dims = x.dims.clone();
         let is_scalar = dims.is_empty() || self.chance(50);
@@ -535,7 +535,7 @@ impl Graph {
         }
     }
 
-    /// A product of matrices, with the relatives of a bias and an activation.
+    /// A matrix product, optionally with a bias and an activation.
     fn product(&mut self, x: &Value) -> Value {
         let rank = x.dims.len();
         if rank > 2 {

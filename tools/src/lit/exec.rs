@@ -1,9 +1,9 @@
-//! Pipelines, run.
+//! The execution of pipelines.
 //!
-//! All commands of a pipeline start at once, in one process group, each with the next one's input as its output.
-//! The last output and every error stream that goes nowhere else land in files, so nothing can block for want of
-//! a reader; the files' ends go into the report. When time runs out the whole group is killed, and with it what the
-//! commands themselves have started.
+//! All commands of a pipeline start at once, in one process group, each with its output connected to the next
+//! one's input. The last output and every error stream that is not redirected go to files, so nothing can
+//! block for want of a reader; the ends of the files go into the report. On a timeout the whole group is
+//! killed, including processes started by the commands.
 
 use std::fs::{File, OpenOptions};
 use std::io::{PipeWriter, Read, Seek, SeekFrom};
@@ -13,28 +13,28 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use super::shell::{Command, Pipeline, Redirection, Stream};
+use super::shell::{Pipeline, Redirection, ShellCommand, StdStream};
 
 /// Most bytes of a stream that a report shows.
 const MAX_SHOWN: u64 = 16 << 10;
-/// How long a killed command may take to end.
+/// The time that a killed command may take to end.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A pipeline that did not succeed.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct PipelineFailure {
     pub(super) report: String,
-    /// It ran to its end by itself; otherwise it could not start or was killed.
+    /// True if it ran to its end by itself; otherwise it could not start or was killed.
     pub(super) ended: bool,
 }
 
-impl Failure {
-    fn not_run(report: String) -> Failure {
-        Failure { report, ended: false }
+impl PipelineFailure {
+    fn not_run(report: String) -> PipelineFailure {
+        PipelineFailure { report, ended: false }
     }
 }
 
-/// Where a stream goes.
+/// The destination of a stream.
 enum Sink {
     File(File),
     Pipe(PipeWriter),
@@ -56,13 +56,18 @@ impl Sink {
     }
 }
 
-/// Runs the pipelines one after the other, in `directory`, up to the first that fails.
-pub(super) fn run(pipelines: &[Pipeline], directory: &Path, deadline: Instant) -> Result<(), Failure> {
+/// Runs the pipelines one after the other, in `directory`, up to the first failure.
+pub(super) fn run(
+    pipelines: &[Pipeline],
+    directory: &Path,
+    deadline: Instant,
+) -> Result<(), PipelineFailure> {
     pipelines.iter().try_for_each(|p| run_pipeline(p, directory, deadline))
 }
 
-fn run_pipeline(pipeline: &Pipeline, directory: &Path, deadline: Instant) -> Result<(), Failure> {
-    let system = |error: std::io::Error| Failure::not_run(format!("cannot set up the pipeline: {error}\n"));
+fn run_pipeline(pipeline: &Pipeline, directory: &Path, deadline: Instant) -> Result<(), PipelineFailure> {
+    let system =
+        |error: std::io::Error| PipelineFailure::not_run(format!("cannot set up the pipeline: {error}\n"));
     let mut output = capture().map_err(system)?;
     let mut errors = capture().map_err(system)?;
     let mut group = Group { children: Vec::new() };
@@ -102,10 +107,10 @@ fn run_pipeline(pipeline: &Pipeline, directory: &Path, deadline: Instant) -> Res
             report.push_str(&format!("--- {name}:\n{text}{newline}"));
         }
     }
-    Err(Failure { report, ended: statuses.iter().all(Option::is_some) })
+    Err(PipelineFailure { report, ended: statuses.iter().all(Option::is_some) })
 }
 
-/// A file for what a stream says; every write goes to its end.
+/// A file for a stream's output; every write appends.
 fn capture() -> std::io::Result<File> {
     let directory = tempfile::tempdir()?;
     // The file lives on without its name.
@@ -129,14 +134,14 @@ struct Group {
 impl Group {
     fn start(
         &mut self,
-        command: &Command,
+        command: &ShellCommand,
         directory: &Path,
         input: Stdio,
         output: Sink,
         errors: Sink,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PipelineFailure> {
         let fail = |what: &Path, error: std::io::Error| {
-            Failure::not_run(format!("{}: cannot open '{}': {error}\n", command.name, what.display()))
+            PipelineFailure::not_run(format!("{}: cannot open '{}': {error}\n", command.name, what.display()))
         };
         let (mut input, mut output, mut errors) = (input, output, errors);
         for redirection in &command.redirections {
@@ -149,14 +154,14 @@ impl Group {
                         if *append { options.append(true) } else { options.write(true).truncate(true) };
                     let file = Sink::File(options.open(path).map_err(|e| fail(path, e))?);
                     match stream {
-                        Stream::Output => output = file,
-                        Stream::Error => errors = file,
+                        StdStream::Output => output = file,
+                        StdStream::Error => errors = file,
                     }
                 }
-                Redirection::Join(Stream::Error) => {
+                Redirection::Join(StdStream::Error) => {
                     errors = output.again().map_err(|e| fail(Path::new("2>&1"), e))?;
                 }
-                Redirection::Join(Stream::Output) => {
+                Redirection::Join(StdStream::Output) => {
                     output = errors.again().map_err(|e| fail(Path::new(">&2"), e))?;
                 }
             }
@@ -179,14 +184,14 @@ impl Group {
         let leader = self.children.first().map_or(0, |c| i32::try_from(c.id()).unwrap_or(0));
         process.process_group(leader);
         let child = process.spawn().map_err(|error| {
-            Failure::not_run(format!("cannot run '{}': {error}\n", command.program.display()))
+            PipelineFailure::not_run(format!("cannot run '{}': {error}\n", command.program.display()))
         })?;
         self.children.push(child);
         Ok(())
     }
 
-    /// Waits for all. Nothing stands for the status of a command that had to be killed.
-    fn wait(mut self, deadline: Instant) -> Result<Vec<Option<ExitStatus>>, Failure> {
+    /// Waits for all. The status of a command that was killed is `None`.
+    fn wait(mut self, deadline: Instant) -> Result<Vec<Option<ExitStatus>>, PipelineFailure> {
         let children = std::mem::take(&mut self.children);
         let leader = children.first().map(Child::id);
         let n_children = children.len();
@@ -195,7 +200,7 @@ impl Group {
         for (i, mut child) in children.into_iter().enumerate() {
             let sender = sender.clone();
             std::thread::spawn(move || {
-                // The receiver is gone only if it gave up on all of them.
+                // The receiver is gone only after it gave up on all of them.
                 _ = sender.send((i, child.wait()));
             });
         }
@@ -205,14 +210,16 @@ impl Group {
             let left = if timed_out { GRACE } else { deadline.saturating_duration_since(Instant::now()) };
             match receiver.recv_timeout(left) {
                 Ok((i, status)) => {
-                    let status =
-                        status.map_err(|e| Failure::not_run(format!("cannot wait for a command: {e}\n")))?;
+                    let status = status
+                        .map_err(|e| PipelineFailure::not_run(format!("cannot wait for a command: {e}\n")))?;
                     let killed = timed_out && status.signal() == Some(9);
                     statuses[i] = if killed { None } else { Some(status) };
                     n_answers += 1;
                 }
                 Err(_) if timed_out => {
-                    return Err(Failure::not_run("a command that was killed does not end\n".to_owned()));
+                    return Err(PipelineFailure::not_run(
+                        "a command that was killed does not end\n".to_owned(),
+                    ));
                 }
                 Err(_) => {
                     // Some command is still running, so its group exists.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Deepest nesting of parentheses and negations.
 const MAX_DEPTH: usize = 50;
 
-/// A condition that has been understood.
+/// A parsed condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     Constant(bool),
@@ -18,9 +18,9 @@ pub(super) enum Condition {
 }
 
 impl Condition {
-    /// Understands `text`.
+    /// Parses `text`.
     pub(super) fn parse(text: &str) -> Result<Condition, String> {
-        let mut parser = Parser { rest: text.trim(), depth: 0 };
+        let mut parser = ConditionParser { rest: text.trim(), depth: 0 };
         let condition = parser.any()?;
         if parser.rest.is_empty() {
             return Ok(condition);
@@ -28,7 +28,7 @@ impl Condition {
         Err(format!("cannot understand '{}' in the condition '{text}'", parser.rest))
     }
 
-    /// Whether it is true of `features`.
+    /// Evaluates the condition for `features`.
     pub(super) fn holds(&self, features: &BTreeSet<String>) -> bool {
         match self {
             Condition::Constant(value) => *value,
@@ -40,12 +40,12 @@ impl Condition {
     }
 }
 
-struct Parser<'a> {
+struct ConditionParser<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl ConditionParser<'_> {
     fn eat(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(after) => {

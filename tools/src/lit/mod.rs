@@ -1,25 +1,27 @@
-//! The runner of lit tests: files whose comments say how to run them.
+//! The runner of lit tests: files with commands in their comments.
 //!
 //! ```text
 //! // RUN: ir-opt %s --cse | FileCheck %s
 //! // REQUIRES: avx2 && !debug      UNSUPPORTED: ..      XFAIL: *
 //! ```
 //!
-//! The language is that of LLVM's lit with its internal shell, as far as it goes; what goes further is refused
-//! with a message, since a line that is half understood could pass where it should not.
+//! The language is a subset of LLVM's lit with its internal shell. Anything beyond it is refused with a
+//! message, since a misunderstood line could pass where it should not.
 //!
 //! ```text
 //! file ──script.rs──▶ Script ──shell.rs──▶ pipelines ──exec.rs──▶ exit codes and output
 //!                        └──feature.rs: is REQUIRES true?
 //! ```
 //!
-//! * Each RUN line is run by itself, in order; the first that fails ends the test. A pipeline fails if any of
+//! * Each RUN line is run separately, in order; the first failure ends the test. A pipeline fails if any of
 //!   its commands does, not just the last.
-//! * Commands are the tools that the caller names and a few ordinary ones from PATH (`shell.rs`). No shell is used.
-//! * `%s` the test file, `%S` and `%p` its directory, `%t` a name for temporary files of this test, `%T` an empty
-//!   directory of this test (also the working directory), `%%` a percent sign. Anything else with `%` is an error.
-//! * A test that runs out of time is killed with all its processes and fails, even where failure is expected. So does a
-//!   test whose lines cannot be understood.
+//! * Commands are the tools passed by the caller and a few ordinary ones from PATH (`shell.rs`). No shell is
+//!   used.
+//! * `%s` is the test file, `%S` and `%p` its directory, `%t` a name for temporary files of this test, `%T`
+//!   an empty directory of this test (also the working directory), `%%` a percent sign. Anything else with
+//!   `%` is an error.
+//! * A test that times out is killed with all its processes and fails, even if failure is expected. So does a
+//!   malformed test.
 
 mod exec;
 mod feature;
@@ -34,33 +36,34 @@ use std::time::Duration;
 
 pub use script::Script;
 
-/// What is the same for all tests of a run.
+/// The settings common to all tests of a run.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Programs by the names that RUN lines use.
     pub tools: BTreeMap<String, PathBuf>,
-    /// What REQUIRES, UNSUPPORTED and XFAIL can ask for.
+    /// The features for REQUIRES, UNSUPPORTED and XFAIL.
     pub features: BTreeSet<String>,
-    /// Where the tests' temporary directories are made.
+    /// The directory of the tests' temporary directories.
     pub scratch: PathBuf,
-    /// How long one test may take.
+    /// The timeout of one test.
     pub timeout: Duration,
 }
 
-/// How a test ended.
+/// The outcome of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All its lines succeeded.
     Pass,
-    /// A line failed, as XFAIL says.
+    /// A line failed, as expected by XFAIL.
     ExpectedFailure,
-    /// It cannot run here; says which condition is not met.
+    /// It cannot run here, with the unmet condition.
     Unsupported(String),
-    /// Everything else; the report says what was run and what came of it.
+    /// Any other outcome, with a report of the commands and their output.
     Fail(String),
 }
 
-/// The test files under `root`, in order: all that end in `.mlir` or `.test` and are not in a directory `Inputs`.
+/// The test files under `root`, in order: all that end in `.mlir` or `.test` and are not in a directory
+/// `Inputs`.
 ///
 /// # Errors
 /// If a directory cannot be read.
@@ -116,7 +119,7 @@ pub fn run_script(config: &Config, script: &Script, path: &Path, name: &str) -> 
         temporary: directory.join(temporary),
         directory: directory.clone(),
     };
-    // Everything is understood before anything is run.
+    // Everything is parsed before anything is run.
     let mut lines = Vec::new();
     for line in &script.runs {
         match shell::parse(&line.text, &places, &config.tools) {

@@ -1,7 +1,8 @@
-//! What a test file's comments ask for.
+//! The keywords in a test file's comments.
 //!
-//! A keyword counts where it is the first word of its line, behind nothing but comment signs. `RUN:` in any other
-//! place is an error: it would be a line that someone believes to be run. A RUN line that ends in `\` goes on in the next one.
+//! A keyword is recognized as the first word of its line, after nothing but comment signs. `RUN:` in any
+//! other position is an error: the line would look as if it were run. A RUN line that ends in `\` continues
+//! in the next one.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use super::feature::Condition;
 pub struct RunLine {
     /// Number of its first line in the file.
     pub number: usize,
-    /// What is to be run.
+    /// The command line.
     pub text: String,
 }
 
@@ -31,10 +32,10 @@ const KEYWORDS: [&str; 4] = ["RUN:", "REQUIRES:", "UNSUPPORTED:", "XFAIL:"];
 const REFUSED: [&str; 4] = ["ALLOW_RETRIES:", "DEFINE:", "REDEFINE:", "END."];
 
 impl Script {
-    /// Reads the keywords of a test file.
+    /// Parses the keywords of a test file.
     ///
     /// # Errors
-    /// Says what cannot be understood, and on which line.
+    /// The problem, with its line.
     pub fn parse(file: &[u8]) -> Result<Script, String> {
         let mut script = Script::default();
         let mut open: Option<RunLine> = None;
@@ -90,7 +91,7 @@ impl Script {
         }
     }
 
-    /// Why the test cannot run with these features, if so.
+    /// The reason why the test cannot run with these features, if any.
     #[must_use]
     pub fn unmet(&self, features: &BTreeSet<String>) -> Option<String> {
         let missing =
@@ -99,14 +100,14 @@ impl Script {
         missing.or_else(|| unsupported().map(|(t, _)| format!("unsupported with {t}")))
     }
 
-    /// Whether XFAIL holds with these features.
+    /// True if XFAIL applies with these features.
     #[must_use]
     pub fn fails_as_expected(&self, features: &BTreeSet<String>) -> bool {
         self.xfail.iter().any(|c| c.holds(features))
     }
 }
 
-/// Whether the word `RUN:` stands somewhere in `text`.
+/// True if the word `RUN:` occurs in `text`.
 fn mentions_run(text: &str) -> bool {
     text.match_indices("RUN:")
         .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_'))

@@ -7,13 +7,13 @@
 //! redirection = "<" word | [1|2] ">" word | [1|2] ">>" word | "2>&1" | "1>&2" | "&>" word
 //! ```
 //!
-//! Words are separated by blanks; `'..'` keeps everything, `".."` everything but `\"` and `\\`, and `\` outside
-//! quotes keeps the next character. Substitutions are made within a word, so paths may hold blanks. Whatever
-//! else means something to a shell (`$`, backticks, `;`, `||`, `&`, parentheses, `*`) is refused where it
-//! is not quoted.
+//! Words are separated by blanks; `'..'` quotes everything, `".."` everything except `\"` and `\\`, and `\`
+//! outside quotes quotes the next character. Substitutions are made within a word, so paths may contain
+//! blanks. All other shell syntax (`$`, backticks, `;`, `||`, `&`, parentheses, `*`) is refused unless
+//! quoted.
 //!
-//! `env [-u NAME] [NAME=VALUE].. command` is understood here; `not [--crash] command` is a tool like the others, only that
-//! the command behind it is looked up here as well.
+//! `env [-u NAME] [NAME=VALUE].. command` is built in; `not [--crash] command` is a tool like the others, but
+//! its command is looked up here as well.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) const ORDINARY: [&str; 27] = [
     "mv", "od", "printf", "rm", "sed", "seq", "sleep", "sort", "tail", "test", "touch", "tr", "true", "wc",
 ];
 
-/// What the substitutions stand for.
+/// The values of the substitutions.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) source: PathBuf,
@@ -33,40 +33,40 @@ pub(super) struct Places {
     pub(super) directory: PathBuf,
 }
 
-/// A stream of a command's.
+/// An output stream of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stream {
+pub(super) enum StdStream {
     Output,
     Error,
 }
 
-/// Where a command's streams go, in the order written.
+/// A redirection of a command's streams, in the order written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Redirection {
     Input(PathBuf),
     File {
-        stream: Stream,
+        stream: StdStream,
         path: PathBuf,
         append: bool,
     },
-    /// `stream` goes where the other one goes at this point.
-    Join(Stream),
+    /// `stream` goes to the other one's current destination.
+    Join(StdStream),
 }
 
 /// A program with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<String>,
-    /// Set, or removed where there is no value.
+    /// Set, or removed if there is no value.
     pub(super) environment: Vec<(String, Option<String>)>,
     pub(super) redirections: Vec<Redirection>,
-    /// As it was written, for reports.
+    /// As written, for reports.
     pub(super) name: String,
 }
 
-/// Commands whose outputs feed each other.
-pub(super) type Pipeline = Vec<Command>;
+/// Commands connected by pipes.
+pub(super) type Pipeline = Vec<ShellCommand>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Token {
@@ -75,18 +75,18 @@ enum Token {
     And,
     Less,
     Greater {
-        stream: Stream,
+        stream: StdStream,
         append: bool,
     },
     /// `&>`
     Both,
-    Join(Stream),
+    Join(StdStream),
 }
 
-/// Understands a RUN line.
+/// Parses a RUN line.
 ///
 /// # Errors
-/// Says what cannot be understood.
+/// The problem.
 pub(super) fn parse(
     line: &str,
     places: &Places,
@@ -108,7 +108,7 @@ fn parse_command(
     tokens: &[Token],
     places: &Places,
     tools: &BTreeMap<String, PathBuf>,
-) -> Result<Command, String> {
+) -> Result<ShellCommand, String> {
     let mut words = Vec::new();
     let mut redirections = Vec::new();
     let mut rest = tokens.iter();
@@ -124,8 +124,12 @@ fn parse_command(
                 redirections.push(Redirection::File { stream: *stream, path: file()?, append: *append });
             }
             Token::Both => {
-                redirections.push(Redirection::File { stream: Stream::Output, path: file()?, append: false });
-                redirections.push(Redirection::Join(Stream::Error));
+                redirections.push(Redirection::File {
+                    stream: StdStream::Output,
+                    path: file()?,
+                    append: false,
+                });
+                redirections.push(Redirection::Join(StdStream::Error));
             }
             Token::Join(stream) => redirections.push(Redirection::Join(*stream)),
             Token::Pipe | Token::And => return Err("a command is missing".to_owned()),
@@ -154,7 +158,7 @@ fn parse_command(
     let name = words.get(at).ok_or("a command is missing")?.clone();
     let program = resolve(&name, tools)?;
     let mut arguments = words.split_off(at + 1);
-    // The commands behind `not`.
+    // The commands after `not`.
     let mut inner = (name == "not").then_some(0);
     while let Some(mut at) = inner {
         at += usize::from(arguments.get(at).is_some_and(|a| a == "--crash"));
@@ -165,10 +169,10 @@ fn parse_command(
         let path = resolve(argument, tools)?;
         *argument = path.into_os_string().into_string().map_err(|_| "a tool's path is not valid UTF-8")?;
     }
-    Ok(Command { program, arguments, environment, redirections, name })
+    Ok(ShellCommand { program, arguments, environment, redirections, name })
 }
 
-/// Where the program `name` is.
+/// The path of the program `name`.
 fn resolve(name: &str, tools: &BTreeMap<String, PathBuf>) -> Result<PathBuf, String> {
     if let Some(path) = tools.get(name) {
         return Ok(path.clone());
@@ -212,15 +216,15 @@ impl Lexer<'_> {
         const SIGNS: [(&str, Token); 13] = [
             ("&&", Token::And),
             ("&>", Token::Both),
-            ("2>&1", Token::Join(Stream::Error)),
-            ("1>&2", Token::Join(Stream::Output)),
-            (">&2", Token::Join(Stream::Output)),
-            ("2>>", Token::Greater { stream: Stream::Error, append: true }),
-            ("1>>", Token::Greater { stream: Stream::Output, append: true }),
-            (">>", Token::Greater { stream: Stream::Output, append: true }),
-            ("2>", Token::Greater { stream: Stream::Error, append: false }),
-            ("1>", Token::Greater { stream: Stream::Output, append: false }),
-            (">", Token::Greater { stream: Stream::Output, append: false }),
+            ("2>&1", Token::Join(StdStream::Error)),
+            ("1>&2", Token::Join(StdStream::Output)),
+            (">&2", Token::Join(StdStream::Output)),
+            ("2>>", Token::Greater { stream: StdStream::Error, append: true }),
+            ("1>>", Token::Greater { stream: StdStream::Output, append: true }),
+            (">>", Token::Greater { stream: StdStream::Output, append: true }),
+            ("2>", Token::Greater { stream: StdStream::Error, append: false }),
+            ("1>", Token::Greater { stream: StdStream::Output, append: false }),
+            (">", Token::Greater { stream: StdStream::Output, append: false }),
             ("<", Token::Less),
             ("|", Token::Pipe),
         ];
@@ -285,7 +289,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A substitution, behind its `%`.
+    /// A substitution, after its `%`.
     fn substitution(&mut self, word: &mut String) -> Result<(), String> {
         let path = match self.rest.chars().next() {
             Some('%') => {

@@ -1,4 +1,4 @@
-//! The runner on test files that are written here, each feature in a passing and a failing form.
+//! Tests of the runner on inline test files, each feature in a passing and a failing form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ pub(super) struct Attrs<'m> {
     pub(super) op: OpId,
 }
 
-/// A constant tensor: little-endian elements, or one that stands for all.
+/// A constant tensor: little-endian elements, or one element for all.
 pub(super) struct Dense<'m> {
     pub(super) dtype: DType,
     pub(super) shape: Shape,

@@ -10,18 +10,18 @@ use befrost_compiler::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, Valu
 
 use self::control::Then;
 use super::attrs::Attrs;
-use super::value::{Code, Failure, Value};
+use super::value::{Code, OracleError, Value};
 use super::{Execution, Limits, Refusal, scalars, tensors};
 
-/// How many places the trace of an error has at most.
+/// The most locations in the trace of an error.
 const MAX_TRACE: usize = 32;
 
-/// What an op did.
+/// The effect of an op.
 pub(super) struct Done {
     pub(super) results: Vec<Value>,
     /// The line that it prints.
     pub(super) printed: Option<String>,
-    /// Whether nothing is to run any more.
+    /// True if nothing runs after it.
     pub(super) cancels: bool,
 }
 
@@ -35,11 +35,11 @@ impl Done {
     }
 }
 
-/// Why an op did not do what it should.
+/// The reason why an op did not complete.
 pub(super) enum Stop {
-    /// It failed. The results that it gave before are `first`; the others become the error.
+    /// It failed. `first` are the results before the failure; the others become the error.
     Fails { code: Code, message: String, first: Vec<Value> },
-    /// The oracle cannot tell.
+    /// The oracle cannot interpret it.
     Refused(String),
 }
 
@@ -49,19 +49,20 @@ impl From<Refusal> for Stop {
     }
 }
 
-/// A plain failure.
+/// A failure without results.
 pub(super) fn fails(code: Code, message: impl Into<String>) -> Stop {
     Stop::Fails { code, message: message.into(), first: Vec::new() }
 }
 
-/// A value, and what is known to have been printed before it was there: the first `after` lines.
+/// A value, and the number of lines that were certainly printed before it was available: the first `after`
+/// lines.
 #[derive(Clone)]
 struct Held {
     value: Value,
     after: usize,
 }
 
-/// A function or region that runs.
+/// A running function or region.
 struct Frame {
     next: Option<OpId>,
     values: HashMap<ValueId, Held>,
@@ -71,7 +72,7 @@ struct Frame {
     n_registers: usize,
 }
 
-/// The op in the frame below that called, and what it does with the results.
+/// The calling op in the frame below, and the continuation for its results.
 struct Caller {
     op: OpId,
     then: Then,
@@ -183,7 +184,7 @@ impl Interpreter<'_> {
             let Some(Caller { op, then }) = ended.caller else {
                 return Ok(operands.into_iter().map(|held| held.value).collect());
             };
-            // A call gives its results when it has run, even those that were there before.
+            // A call's results are available after it has run, even those that were available before.
             let results =
                 operands.into_iter().map(|Held { value, after: at }| Held { value, after: at.max(after) });
             self.go_on(op, then, results.collect(), after)?;
@@ -238,20 +239,20 @@ impl Interpreter<'_> {
                 (done.results, after)
             }
             Err(Stop::Fails { code, message, mut first }) => {
-                let error = Value::Error(Rc::new(Failure { code, message, trace: self.trace(op) }));
+                let error = Value::Error(Rc::new(OracleError { code, message, trace: self.trace(op) }));
                 first.resize(module.n_results(op), error);
                 (first, after)
             }
             Err(Stop::Refused(why)) => return Err(Refusal(why)),
         };
-        // What a lenient operand gives is there when that operand is.
+        // A lenient operand's results are available when that operand is.
         let lenient = operands.iter().zip(&modes).filter(|(_, mode)| **mode == OperandMode::Lenient);
         let after = if lenient.clone().count() > 0 { begun } else { after };
         self.store(op, results.into_iter().map(|value| Held { value, after }));
         Ok(())
     }
 
-    /// How many operands an op has besides the implicit chain that orders it.
+    /// The number of operands of an op without the implicit chain that orders it.
     fn n_passed(&self, op: OpId) -> usize {
         match self.module.def(op) {
             Some(def) if def.accepts_implicit_chain() => def.operands.len(),
@@ -259,7 +260,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The mode of each operand: the definition's, or what the op says instead.
+    /// The mode of each operand: the op's attribute, or else the definition's.
     fn modes(&self, op: OpId) -> Result<Vec<OperandMode>, Refusal> {
         let module = self.module;
         let Some(def) = module.def(op) else {
@@ -298,14 +299,15 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Prints a line that comes after the first `after` ones; so does what depends on it.
+    /// Prints a line that comes after the first `after` ones. Returns the number of lines that precede its
+    /// dependents.
     fn print(&mut self, line: String, after: usize) -> usize {
         self.is_ordered &= after == self.printed.len();
         self.printed.push(line);
         if self.is_ordered { self.printed.len() } else { 0 }
     }
 
-    /// Where an op of the top frame stands, then the calls that led there.
+    /// The location of an op of the top frame, then the calls that led there.
     fn trace(&self, op: OpId) -> Vec<String> {
         let calls =
             self.frames.iter().rev().filter_map(|frame| frame.caller.as_ref()).map(|caller| caller.op);
@@ -314,7 +316,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// What keeps an op from running: dead before error, and of several errors the first.
+/// The value that keeps an op from running: dead before error, and of several errors the first.
 fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     let mut first_error = None;
     for value in values {
@@ -327,9 +329,9 @@ fn instead<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Value> {
     first_error
 }
 
-/// What a cancellation leaves instead of what it kept from running.
+/// The value left by a cancellation.
 fn cancelled() -> Value {
-    Value::Error(Rc::new(Failure {
+    Value::Error(Rc::new(OracleError {
         code: Code::Cancelled,
         message: "Cancelled".to_owned(),
         trace: Vec::new(),
@@ -346,7 +348,7 @@ fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Done, St
     }
 }
 
-/// A location as `file:line:col`: that of the innermost place, else a name.
+/// A location as `file:line:col`: that of the innermost file location, else a name.
 pub(super) fn place(module: &Module, loc: LocId) -> Option<String> {
     if loc == LocId::UNKNOWN {
         return None;

@@ -1,4 +1,4 @@
-//! The oracle: what a program means, computed in the plainest way.
+//! The oracle: a simple reference interpreter of programs.
 //!
 //! ```text
 //! ir::Module ──call──▶ frames: one op after the other, in textual order ──▶ results, printed lines
@@ -6,20 +6,22 @@
 //!                        └── scalars, tensors: one arm per op, from its definition
 //! ```
 //!
-//! It interprets the compiler's IR, not BEF files, on one thread, and shares nothing with the runtime: no kernels, no fast paths, no
-//! plans. Of the tensor library it uses shapes, host tensors as storage, printing, and the functions of [`mod@befrost_tensor::reference`].
-//! The executor is right if it says the same (`semantics.md`, "Comparing with the oracle").
+//! It interprets the compiler's IR, not BEF files, on one thread, and shares nothing with the runtime: no
+//! kernels, no fast paths, no plans. Of the tensor library it uses shapes, host tensors as storage, printing,
+//! and the functions of [`mod@befrost_tensor::reference`]. The executor is correct if its results are the
+//! same (`semantics.md`, "Comparing with the oracle").
 //!
-//! Producers come first in the text, so every operand is final when its op is reached: values are concrete, errors or dead, never
-//! unavailable. Of an op's required operands dead wins over error, and among errors the lowest-numbered operand's.
+//! Producers precede users in the text, so every operand is final when its op is reached: values are
+//! concrete, errors or dead, never unavailable. Among an op's required operands dead takes precedence over
+//! error, and among errors the lowest-numbered operand's.
 //!
-//! What a program leaves open, the oracle decides by the order of the text: which of several prints comes first, unless chains say so
-//! ([`Execution::is_ordered`]); what a cancellation still lets run. Programs whose tensors are written and read without a chain between are
-//! wrong and are not found out here.
+//! Where a program's semantics are open, the oracle decides by the order of the text: the order of prints
+//! without a chain between them ([`Execution::is_ordered`]); the ops that still run after a cancellation.
+//! Programs that write and read tensors without a chain between are wrong and are not detected.
 //!
 //! Op graphs have an oracle of their own, [`tf`].
 //!
-//! Not here: devices, `bef.nonstrict`, `tfrt.once`. What is not known is refused by name.
+//! Not here: devices, `bef.nonstrict`, `tfrt.once`. Unknown ops are refused by name.
 
 mod attrs;
 mod frames;
@@ -30,25 +32,26 @@ mod value;
 
 use befrost_compiler::ir::Module;
 
-pub use value::{Code, Failure, Tensor, Value};
+pub use value::{Code, OracleError, Tensor, Value};
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct Execution {
     /// The function's results.
     pub results: Vec<Value>,
-    /// What was printed, a text with its line end for each print.
+    /// The printed texts, with a line end each.
     pub printed: Vec<String>,
-    /// Whether the program fixes the order of all prints. Else any order that chains permit is right.
+    /// True if the program fixes the order of all prints. Otherwise any order that the chains permit is
+    /// correct.
     pub is_ordered: bool,
 }
 
-/// How deep calls may nest; the same limits as the runtime's.
+/// The limits of nested calls; the same as the runtime's.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many calls may be active below one another.
+    /// The most active nested calls.
     pub depth: usize,
-    /// How many values the active calls may hold together.
+    /// The most values held by the active calls together.
     pub values: usize,
 }
 
@@ -58,7 +61,7 @@ impl Default for Limits {
     }
 }
 
-/// What the oracle cannot interpret, and why.
+/// A construct that the oracle cannot interpret, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -73,7 +76,8 @@ impl std::error::Error for Refusal {}
 /// Calls a function of a verified module.
 ///
 /// # Errors
-/// If there is no such function, the arguments are not as many as it takes, or something in it is beyond the oracle.
+/// If there is no such function, the number of arguments differs, or the oracle cannot interpret something in
+/// it.
 pub fn call(
     module: &Module,
     function: &str,

@@ -1,12 +1,13 @@
 //! Ops on numbers and chains: one arm each.
 //!
-//! Integers are computed in a wider type and cut off, which is what "wrapping around" means.
+//! Integers are computed in a wider type and truncated: they wrap around.
 
 use super::attrs::Attrs;
 use super::frames::{Done, Stop, fails};
 use super::value::{Code, Value};
 
-/// What an op gives on concrete operands (lenient ones may be anything). `None`: not one of these ops, or not for such operands.
+/// The results of an op on concrete operands (lenient ones may be anything). `None` if it is not one of these
+/// ops, or not defined for such operands.
 pub(super) fn evaluate(name: &str, operands: &[Value], attrs: Attrs<'_>) -> Result<Option<Done>, Stop> {
     use Value::{Chain, F32, F64, I1, I32, I64};
     let result = match (name, operands) {

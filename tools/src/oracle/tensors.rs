@@ -1,7 +1,8 @@
 //! Ops on shapes and tensors: one arm each, the mathematics from [`mod@befrost_tensor::reference`].
 //!
-//! An op that writes a tensor checks everything before it writes: element types of the operands in their order, then shapes, then
-//! whether two operands are one tensor, then whether the written one is a constant. The first thing wrong is the error.
+//! An op that writes a tensor checks everything before it writes: element types of the operands in their
+//! order, then shapes, then aliasing of operands, then whether the written one is a constant. The first
+//! problem is the error.
 
 use std::sync::Arc;
 
@@ -179,7 +180,7 @@ fn of_type(what: &'static str, tensor: &Tensor, want: DType) -> Result<(), Stop>
     }
 }
 
-/// Complains if a tensor that is to be written is of another type or a constant.
+/// Fails if a tensor to be written is of another type or a constant.
 fn writable(out: &Tensor, want: DType) -> Result<(), Stop> {
     of_type("out", out, want)?;
     if out.is_constant { Err(TensorError::Borrow(BorrowError::ReadOnly).into()) } else { Ok(()) }

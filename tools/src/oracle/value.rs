@@ -1,42 +1,42 @@
-//! Values: what a register holds in the end.
+//! Values: the final contents of registers.
 
 use std::fmt;
 use std::rc::Rc;
 
 use befrost_tensor::{HostTensor, Shape};
 
-/// What kind of failure an error is.
+/// The code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// The execution was cancelled.
     Cancelled,
-    /// No other code fits.
+    /// Any other error.
     Unknown,
-    /// An operand or attribute has a value that the op cannot take.
+    /// An invalid value of an operand or attribute.
     InvalidArgument,
-    /// Memory, or the depth of calls.
+    /// Memory, or the depth of calls, is exhausted.
     ResourceExhausted,
-    /// A constant would have been written.
+    /// A write to a constant.
     FailedPrecondition,
-    /// A value lies outside its range.
+    /// A value outside its range.
     OutOfRange,
 }
 
 impl fmt::Display for Code {
-    /// Its name, by which it is compared with the runtime's.
+    /// The name, which is compared with the runtime's.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
-/// An error: what failed and where.
+/// An error: the failure and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// What kind of failure.
+pub struct OracleError {
+    /// The code.
     pub code: Code,
-    /// What went wrong.
+    /// The message.
     pub message: String,
-    /// Where the failing op stands, then the calls that led there, innermost first; `file:line:col` each.
+    /// The location of the failing op, then the calls that led there, innermost first; `file:line:col` each.
     pub trace: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct Failure {
 pub struct Tensor {
     /// Type, shape and elements.
     pub data: HostTensor,
-    /// Whether it is a constant of the program, which nobody may write.
+    /// True for a constant of the program, which must not be written.
     pub is_constant: bool,
 }
 
@@ -58,10 +58,10 @@ impl From<HostTensor> for Tensor {
 /// A final value.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Control flow did not come this way.
+    /// The control flow did not take this path.
     Dead,
-    /// Its producer failed, or something that its producer needed.
-    Error(Rc<Failure>),
+    /// Its producer failed, or a producer before it.
+    Error(Rc<OracleError>),
     /// A chain.
     Chain,
     /// `i1`.
@@ -82,7 +82,7 @@ pub enum Value {
 
 impl Value {
     /// The error inside.
-    pub fn error(&self) -> Option<&Failure> {
+    pub fn error(&self) -> Option<&OracleError> {
         match self {
             Value::Error(failure) => Some(failure),
             _ => None,

@@ -1,8 +1,8 @@
-//! Compiler and runtime whose signatures of an operator differ: a file means the same to both, or is refused by the
-//! operator's name.
+//! Compiler and runtime with different signatures of an operator: a file means the same to both, or is
+//! refused with the operator's name.
 //!
-//! One side knows an attribute more or less than the other, or has them in another order. `strides` and `dilations` are
-//! of one kind, so that a mistake about which is which would go unnoticed but for the numbers.
+//! One side has an attribute more or less than the other, or another order. `strides` and `dilations` are of
+//! one kind, so a confusion of the two would show only in the numbers.
 
 use bef_format::{AlignedBytes, validate};
 use befrost::Runtime;
@@ -33,7 +33,7 @@ module {
 const STRIDES: &str = "padding = \"VALID\", strides = [1, 2, 2, 1]";
 const DILATIONS: &str = "dilations = [1, 2, 2, 1], padding = \"VALID\", strides = [1, 1, 1, 1]";
 
-/// The op table of a compiler that defines the operator so.
+/// The op table of a compiler with this definition of the operator.
 fn ops(change: impl FnOnce(&mut OpDef)) -> &'static Registry {
     let mut ops = Registry::new().with(dialects::standard);
     let mut def = ops.find(OP).expect("it is in the table").clone();
@@ -42,7 +42,7 @@ fn ops(change: impl FnOnce(&mut OpDef)) -> &'static Registry {
     ops.leak()
 }
 
-/// A runtime whose operator has these attributes; none of this name without any.
+/// A runtime whose operator has these attributes; with none, it has no operator of this name.
 fn runtime(change: impl FnOnce(Vec<&'static str>) -> Option<Vec<&'static str>>) -> Runtime {
     let standard = befrost::registry();
     let mut kernels = befrost_host::Registry::new();
@@ -67,7 +67,8 @@ fn file(ops: &'static Registry, attrs: &str, strip: Strip) -> Vec<u8> {
     emit(&module(ops, attrs), &EmitOptions { strip, ..EmitOptions::default() }).expect("a file")
 }
 
-/// The result, or why the file is refused; the same with and without the optional sections, but for the place.
+/// The result, or the reason why the file is refused. Both are the same with and without the optional
+/// sections, except for the location.
 fn run(runtime: &Runtime, ops: &'static Registry, attrs: &str) -> Result<String, String> {
     let run = |strip: Strip| {
         let program = runtime.load_bytes(&file(ops, attrs, strip)).map_err(|error| error.to_string())?;
@@ -89,7 +90,7 @@ fn run(runtime: &Runtime, ops: &'static Registry, attrs: &str) -> Result<String,
 }
 
 fn added(def: &mut OpDef) {
-    // Before all others, so that a reader that counted would be off by one.
+    // First in order, so that a reader that counts positions would be off by one.
     *def = def.clone().optional_attr("a_new_one", AttrConstraint::IntArray(KnownType::I64));
 }
 
@@ -126,7 +127,7 @@ fn a_file_means_the_same_or_is_refused() {
     assert_eq!(unknown, Err("unknown kernel name 'tf.Conv2D'".to_owned()));
 }
 
-/// Attributes in their order, as they were written before the format had the feature of named ones.
+/// Attributes in order, as written before the format had named attributes.
 #[test]
 fn attributes_without_names_are_refused() {
     let unnamed = ops(|def| def.named_attrs = false);

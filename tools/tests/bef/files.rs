@@ -1,4 +1,4 @@
-//! What is in the tree: programs, files of earlier versions.
+//! Test inputs in the tree: programs, files of earlier versions.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(crate) fn programs() -> Vec<(String, String)> {
     files
         .flat_map(|path| {
             let name = path.display().to_string();
-            // Some are no text at all.
+            // Some are not UTF-8.
             let text =
                 String::from_utf8(std::fs::read(path).expect("a file can be read")).unwrap_or_default();
             let parts: Vec<_> = text.split("// -----").map(|part| (name.clone(), part.to_owned())).collect();

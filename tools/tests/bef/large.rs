@@ -1,4 +1,4 @@
-//! Files of more than 4 GiB, files of which most is never read, and files that others write.
+//! Files of more than 4 GiB, files that are mostly never read, and files written by other processes.
 #![allow(unsafe_code, reason = "maps files that only this test changes")]
 
 use std::fs::File;
@@ -29,7 +29,7 @@ fn compiled() -> AlignedBytes {
     AlignedBytes::copy_of(&emit(&module, &EmitOptions::default()).expect("it has a form"))
 }
 
-/// Writes the program with its tensor 5 GiB into the payload, all before it a hole that takes no place on disk.
+/// Writes the program with its tensor 5 GiB into the payload, after a hole that takes no space on disk.
 fn write_large(path: &Path) -> u64 {
     let mut bytes = compiled();
     let image = validate(&bytes).expect("valid");
@@ -74,7 +74,7 @@ fn resident(path: &Path) -> u64 {
     sum
 }
 
-/// A tensor behind the first 4 GiB is found, and nothing but it and the tables is ever read.
+/// A tensor after the first 4 GiB is found, and only it and the tables are read.
 #[test]
 fn files_of_more_than_4_gib() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
@@ -86,7 +86,7 @@ fn files_of_more_than_4_gib() {
 
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread");
     let file = File::open(&path).expect("it is there");
-    // SAFETY: nobody else knows of the file.
+    // SAFETY: no other process knows the file.
     let program = unsafe { runtime.map_file(file) }.expect("it is valid");
     let loaded = resident(&path);
     assert!(loaded > 0 && loaded < 1 << 20, "loading made {loaded} bytes resident");
@@ -103,24 +103,25 @@ fn files_of_more_than_4_gib() {
     assert!(output.status.success() && printed.contains("2.5"), "{printed}");
 }
 
-/// Loading reads no tensor: here there are none, the file ends where they would begin.
+/// Loading reads no tensor: here there are none, since the file ends where they would begin.
 #[test]
 fn tensors_are_not_read_before_they_are_used() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = directory.path().join("hollow.bef");
     write_large(&path);
     let file = File::options().read(true).write(true).open(&path).expect("it is there");
-    // SAFETY: the file changes below, and only reading tensors would find that: that is what is tested.
+    // SAFETY: the file changes below, and only a read of tensors would notice, which is what is tested.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("it can be mapped");
     let header: Header = bytemuck::pod_read_unaligned(&map[..size_of::<Header>()]);
     let tables = header.file_len - (5 << 30);
     file.set_len(tables).expect("a file can be cut");
-    // A page behind the end of a mapped file kills who reads it.
+    // Access to a page beyond the end of a mapped file kills the process.
     let image = validate(&map).expect("the tables are as they were");
     assert!(image.payload().len() > 5 << 30);
 }
 
-/// A program keeps a shared lock on its file: writers that ask find it, and a file that is being written is not mapped.
+/// A program keeps a shared lock on its file: cooperating writers find it, and a file that is being written
+/// is not mapped.
 #[test]
 fn files_are_locked_while_they_run() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
@@ -135,7 +136,7 @@ fn files_are_locked_while_they_run() {
     let output = run();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("another process has locked it"), "{told}");
-    // A file whose length is not what it says is refused before anything else of it is read.
+    // A file whose length differs from the one in its header is refused before anything else is read.
     file.unlock().expect("and unlocked");
     let writable = File::options().write(true).open(&path).expect("it is there");
     writable.set_len(file.metadata().expect("it is there").len() - 8).expect("a file can be cut");

@@ -1,5 +1,5 @@
-//! BEF files from the compiler to the runtime: what is lost on the way (nothing), what damaged files do (no harm), files that are large, replaced
-//! or locked.
+//! BEF files from the compiler to the runtime: nothing is lost, damaged files do no harm, and files may be
+//! large, replaced or locked.
 
 mod attributes;
 mod files;

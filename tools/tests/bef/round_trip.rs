@@ -1,4 +1,4 @@
-//! Every program of `testdata/` that has a form in BEF comes back from it as it was.
+//! Every program of `testdata/` that can be written as BEF comes back from it unchanged.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use befrost_compiler::verify::{Verified, verify};
 
 use crate::files::programs;
 
-/// What a text prints like, in every way of printing.
+/// A module's text in every way of printing.
 fn printed(module: &Module) -> Vec<String> {
     let mut texts = Vec::new();
     for generic in [false, true] {
@@ -64,8 +64,8 @@ fn every_program_comes_back_as_it_was() {
             bytes == emit(&back, &full).expect("has a form"),
             "{name}: what comes back gives other bytes"
         );
-        // Without the optional sections a file is still a program, the same one once it has been through. But what asks for other streams is
-        // gone then, and streams are found anew.
+        // Without the optional sections a file is still a program, and unchanged by a further round trip. But
+        // attributes that request other streams are gone then, and streams are assigned anew.
         let stripped = EmitOptions { strip: Strip::Debug, ..EmitOptions::default() };
         let small = emit(&module, &stripped).expect("has a form");
         let back = raised(&small, &name);

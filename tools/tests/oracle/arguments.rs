@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use befrost::mem::Malloc;
 use befrost::{HostTensor, Shape};
-use befrost_tools::oracle::{Code, Failure, Value};
+use befrost_tools::oracle::{Code, OracleError, Value};
 
 use crate::generate::{Tape, Ty};
 
@@ -12,7 +12,7 @@ use crate::generate::{Tape, Ty};
 pub(crate) fn argument(tape: &mut Tape<'_>, ty: Ty) -> Value {
     if tape.chance(4) {
         let trace = if tape.chance(50) { vec!["caller:1:1".to_owned()] } else { Vec::new() };
-        return Value::Error(Rc::new(Failure {
+        return Value::Error(Rc::new(OracleError {
             code: Code::OutOfRange,
             message: "bad argument".to_owned(),
             trace,

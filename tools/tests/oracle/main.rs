@@ -1,8 +1,10 @@
-//! The executor against the oracle: examples for each op, the digits network, and random programs, on one thread and on several.
+//! Comparison of the executor with the oracle: examples for each op, the digits network, and random programs,
+//! on one thread and on several.
 //!
-//! A program is parsed, verified, emitted, loaded and called through the facade, as a user would; the oracle interprets the module that was
-//! emitted. Numbers, shapes, errors with their codes, messages and places must be the same; the elements of float tensors within 1e-4 of the
-//! largest; printed lines in the same order, where the program fixes one.
+//! A program is parsed, verified, emitted, loaded and called through the facade, as by a user; the oracle
+//! interprets the emitted module. Numbers, shapes, and errors with their codes, messages and locations must
+//! be the same; elements of float tensors within 1e-4 of the largest; printed lines in the same order, if the
+//! program fixes one.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -19,14 +21,14 @@ use befrost::{
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::oracle::{self, Code, Failure, Limits, Value};
+use befrost_tools::oracle::{self, Code, Limits, OracleError, Value};
 use generate::Tape;
 use proptest::prelude::*;
 
 /// Work queues, each with its runtime.
 type Runtimes = Vec<(String, Runtime)>;
 
-/// What every program runs on.
+/// The runtimes that run every program.
 static RUNTIMES: LazyLock<Runtimes> =
     LazyLock::new(|| runtimes(["s", "seeded:1", "seeded:2", "mstd:1", "mstd:3"].map(String::from)));
 
@@ -108,7 +110,7 @@ fn datum(value: &Value) -> Datum {
     match value {
         Value::Dead => Found::Dead.into(),
         Value::Error(failure) => {
-            let Failure { code: kind, message, trace } = (**failure).clone();
+            let OracleError { code: kind, message, trace } = (**failure).clone();
             Found::Error(Error::new(code(kind), message, trace)).into()
         }
         Value::Chain => Found::Chain.into(),
@@ -125,7 +127,7 @@ fn datum(value: &Value) -> Datum {
 fn shown(value: &Value) -> String {
     match value {
         Value::Error(failure) => {
-            let Failure { code, message, trace } = &**failure;
+            let OracleError { code, message, trace } = &**failure;
             format!("{code} `{message}` at {}", trace.join(" from "))
         }
         value => datum(value).to_string(),
@@ -196,7 +198,7 @@ fn same_tensor(found: &HostTensor, want: &HostTensor) -> bool {
 
 // ---- examples ----
 
-/// Calls `@main` of a program without arguments in a file `t`, whose results must be shown as these.
+/// Calls `@main` of a program without arguments in a file `t` and checks the printed results.
 #[track_caller]
 fn check(body: &str, want: &[&str]) {
     let types = "func.func @main() -> ";
@@ -304,7 +306,8 @@ fn errors_say_where_and_pass_by() {
     );
 }
 
-/// The chain that only orders an op is its last operand: the errors of the others come first, and dead before any.
+/// The chain that only orders an op is its last operand: errors of the others take precedence, and dead
+/// before any.
 #[test]
 fn the_first_operand_decides() {
     let text = r#"func.func @main(%a: i32, %b: i32, %ch: !tfrt.chain) -> (i32, i32) {
@@ -317,7 +320,7 @@ fn the_first_operand_decides() {
         .replace("(%a, %ch) : (i32, !tfrt.chain)", "(%a) : (i32)");
     let error = |message: &str| {
         let trace = vec!["caller:1:1".to_owned()];
-        Value::Error(Rc::new(Failure { code: Code::Unknown, message: message.to_owned(), trace }))
+        Value::Error(Rc::new(OracleError { code: Code::Unknown, message: message.to_owned(), trace }))
     };
     let states = |name: &str, value: Value| [value, error(name), Value::Dead];
     for a in states("a", Value::I32(1)) {
@@ -357,7 +360,7 @@ fn calls_return_arguments_and_repeat_results() {
     );
 }
 
-/// Calls itself until a division by zero keeps the next call from running.
+/// Recurses until a division by zero keeps the next call from running.
 const RECURSIVE: &str = r#"func.func @main(%n: i32) -> i32 {
   %one = tfrt.constant.i32 1
   %less = "tfrt.minus.i32"(%n, %one) : (i32, i32) -> i32
@@ -465,7 +468,7 @@ fn dead_and_error_arguments() {
     }"#;
     let error = |message: &str| {
         let trace = vec!["caller:1:1".to_owned()];
-        Value::Error(Rc::new(Failure { code: Code::OutOfRange, message: message.to_owned(), trace }))
+        Value::Error(Rc::new(OracleError { code: Code::OutOfRange, message: message.to_owned(), trace }))
     };
     let states = [Value::I32(1), error("first"), error("second"), Value::Dead];
     for a in &states {
@@ -590,7 +593,7 @@ fn tensors() {
     );
 }
 
-/// However a constant is written down, nobody may change it.
+/// Constants are read-only in every syntax.
 #[test]
 fn constants_stay() {
     for elements in ["[1.0, 2.0]", "1.0", "[1.0, 1.0]"] {
@@ -624,7 +627,8 @@ fn empty_constants() {
 
 // ---- the lit programs ----
 
-/// Those with millions of iterations or calls, with which this takes minutes, and those that do not end.
+/// Excluded: programs with millions of iterations or calls, which take minutes, and those that do not
+/// terminate.
 const LONG: &[&str] = &[
     "loops.mlir many",
     "loops.mlir while",
@@ -639,7 +643,7 @@ const LONG: &[&str] = &[
     "timeout.mlir sleeps",
 ];
 
-/// Those with ops that the oracle does not know.
+/// Excluded: programs with ops that the oracle does not support.
 const UNKNOWN: &[&str] = &[
     "flight.mlir three_in_flight",
     "frames.mlir entry",
@@ -660,7 +664,7 @@ const UNKNOWN: &[&str] = &[
     "tfrt-output.mlir values",
 ];
 
-/// Every function of the executor's lit programs that takes no arguments, under many seeds and numbers of workers.
+/// Every function without arguments of the executor's lit programs, with many seeds and numbers of workers.
 #[test]
 fn lit_programs() {
     let queues = (0..24).map(|seed| format!("seeded:{seed}"));

@@ -1,4 +1,4 @@
-//! Programs that are short, or long, and on which no pass may take for ever.
+//! Short or long programs on which no pass may take excessive time.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ fn ends(text: &str, passes: &str) {
     }
 }
 
-/// Twelve calls in each of eight functions, inside of a loop: all of them in turn would be half a billion.
+/// Twelve calls in each of eight functions, inside of a loop: half a billion if each were visited.
 #[test]
 fn calls_in_calls_in_a_loop_end() {
     let any = "tensor<*xf32>";

@@ -1,11 +1,13 @@
-//! Passes over the op graph, by execution before and after: random small graphs give the same results whatever is done to them.
+//! Passes over the op graph, tested by execution before and after: the results of random small graphs are
+//! unchanged.
 //!
 //! ```text
 //! graph ──tf-to-kernels──────────▶ results ┐
-//!   └────a pass, or a level──────▶ results ┴─▶ integers and NaN alike, floats within 1e-4 of the largest (or of 1)
+//!   └────a pass, or a level──────▶ results ┴─▶ integers and NaN equal, floats within 1e-4 of the largest
 //! ```
 //!
-//! A graph is made op by op, so that the first ops of a graph that fails are a graph too: what is shown is the shortest that fails.
+//! A graph is generated op by op, so that every prefix of a failing graph is a graph too: the shortest
+//! failing one is shown.
 #![forbid(unsafe_code)]
 
 mod large;
@@ -22,10 +24,10 @@ use befrost_tools::graphs::{Graph, Mode};
 
 /// Graphs of each mode.
 const GRAPHS: u64 = 60;
-/// Ops of a graph, those for its constants not counted.
+/// Ops of a graph, without those for its constants.
 const OPS: usize = 14;
 
-/// The passes, each with what it needs before it.
+/// The passes, each with its prerequisites.
 const PASSES: &[&str] = &[
     "tf-shape-inference",
     "tf-shape-inference,tf-constant-fold",
@@ -43,7 +45,7 @@ fn said(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// What passes make of a text.
+/// The module after passes.
 fn compiled(text: &str, passes: &str) -> Result<Verified, String> {
     let parsed = parse("graph", text, &ParseOptions::default());
     let module = parsed.module.ok_or_else(|| format!("the text: {}", said(&parsed.diagnostics)))?;
@@ -96,7 +98,7 @@ fn alike(found: &[f32], want: &[f32]) -> bool {
     })
 }
 
-/// Compares what a pipeline makes of a graph with what the graph says.
+/// Compares the results after a pipeline with the graph's.
 fn compare(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<(), String> {
     let want = run(runtime, graph, pipeline(0)).map_err(|error| format!("as written: {error}"))?;
     let found = run(runtime, graph, passes)?;

@@ -1,4 +1,5 @@
-//! The plan of memory against what a run takes: an allocator that gives as much as was planned, and the results, suffices; one byte less does not.
+//! The memory plan compared with a run's use of memory: an allocator limited to the planned bytes and the
+//! results suffices; one byte less does not.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 /// An image's sides and channels.
 const IMAGE: [usize; 4] = [1, 16, 16, 8];
 
-/// Blocks of two convolutions and a way around them.
+/// A chain of residual blocks with two convolutions each.
 fn residual(blocks: usize) -> String {
     let image = "tensor<1x16x16x8xf32>";
     let mut text = format!("func.func @main(%x0: {image}) -> {image} {{\n");
@@ -33,7 +34,7 @@ fn residual(blocks: usize) -> String {
     text + &format!("  tfrt.return %x{blocks} : {image}\n}}\n")
 }
 
-/// The program, and how many bytes its arenas have.
+/// The program, and the total size of its arenas.
 fn planned(text: &str) -> (Vec<u8>, usize) {
     let module = super::compiled(text, pipeline(2)).expect("nothing is wrong with it");
     let printed = print(&module, &PrintOptions::default());
@@ -50,7 +51,7 @@ fn image(allocator: &Arc<dyn Allocator>) -> HostTensor {
     HostTensor::from_slice(shape, &numbers, allocator).expect("memory for a small tensor")
 }
 
-/// Whether a run succeeds that may have so many bytes at once.
+/// True if a run with at most `bytes` bytes at a time succeeds.
 fn suffices(queue: &str, program: &[u8], bytes: usize) -> bool {
     let limited = Arc::new(Limited::new(Malloc::shared(), bytes));
     let runtime = Runtime::builder().work_queue(queue).allocator(limited).build().expect("a few threads");
@@ -61,7 +62,7 @@ fn suffices(queue: &str, program: &[u8], bytes: usize) -> bool {
     results.iter().all(|result| result.tensor().is_ok())
 }
 
-/// What an image takes: more than its numbers, as vectors of them are read whole.
+/// The memory of an image: more than its elements, since vectors are read whole.
 fn bytes_of_an_image() -> usize {
     let limited = Arc::new(Limited::new(Malloc::shared(), usize::MAX));
     let allocator: Arc<dyn Allocator> = limited.clone();
@@ -75,7 +76,7 @@ fn a_run_takes_what_was_planned() {
     for blocks in [2, 16] {
         let (program, planned) = planned(&residual(blocks));
         assert!(planned > 0, "something is planned");
-        // Three images at once, however deep the network is, of which the result is outside.
+        // Three images at once for any depth of the network; the result is outside of the arena.
         assert!(planned <= 3 * result, "{blocks} blocks: {planned} bytes");
         for queue in ["s", "mstd:4"] {
             assert!(

@@ -14,7 +14,7 @@ use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 use befrost_tools::graphs::{Program, mode_of};
-use befrost_tools::oracle::Failure;
+use befrost_tools::oracle::OracleError;
 use befrost_tools::oracle::tf::{self, Execution, Strictness, Value, Variables};
 
 use crate::compare::{Tolerance, same_tensor};
@@ -181,7 +181,7 @@ fn agrees(
 fn same(found: &Datum, want: &Value, with_place: bool) -> Result<(), String> {
     match (found.value().final_value(), want) {
         (Some(Final::Error(found)), Value::Error(want)) => {
-            let Failure { code, trace, .. } = &**want;
+            let OracleError { code, trace, .. } = &**want;
             let is_same = found.code().to_string() == code.to_string()
                 && (!with_place || found.location() == trace.first().map(String::as_str));
             let shown = || format!("{} at {:?}: {}", found.code(), found.location(), found.message());

@@ -2,26 +2,27 @@
 //!
 //! The count, crate by crate:
 //!
-//! - Files are found as the compiler finds them, from the root (`lib.rs` or `main.rs`) along `mod name;`. Whatever
-//!   `#[cfg(test)]` marks is left out, modules of tests with all of their files.
-//! - An arrow goes from a file to another one that defines an item which the first names by a path: in a `use`, or
-//!   in the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is followed through
-//!   re-exports, one by one and `*`, to the file where the item is written; a name that a macro makes belongs to the
-//!   file that calls the macro.
-//! - A `pub use` is an arrow only if its file uses the name itself, so the list of names at the top of a `mod.rs` is
-//!   none. Neither is `mod name;`, nor the import of a module: what is named by way of it is.
+//! - Files are found as the compiler finds them, from the root (`lib.rs` or `main.rs`) along `mod name;`.
+//!   Items marked by `#[cfg(test)]` are left out, test modules with all of their files.
+//! - An arrow goes from a file to another one that defines an item which the first refers to by a path: in a
+//!   `use`, or in the code (`crate::a::f()`, `super::T`, `child::f()`, `imported_module::f()`). A path is
+//!   followed through re-exports, one by one and `*`, to the file where the item is written; an item defined
+//!   by a macro belongs to the file that calls the macro.
+//! - A `pub use` is an arrow only if its file uses the name itself, so the list of names at the top of a
+//!   `mod.rs` is none. Neither is `mod name;`, nor the import of a module: only the items used through it
+//!   count.
 //! - A circle is a strongly connected component of at least two files.
 //!
-//! Not seen: methods and fields, which are found by types and not by paths. A method that stands in an `impl` away
-//! from its type (`Module::def`, in the dialects) is no arrow where it is called.
+//! Not seen: methods and fields, which are resolved by types and not by paths. A call of a method whose
+//! `impl` is in another file than its type (`Module::def`, in the dialects) is not an arrow.
 
 use super::lex::{code_only, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files that a circle may have.
+/// The most files in a circle.
 const MAX_FILES: usize = 6;
 
-/// A crate whose largest circle has more files: its folder, how many, and the reason.
+/// A crate with a larger circle: its folder, the number of files, and the reason.
 pub(crate) type Knot = (&'static str, usize, &'static str);
 
 /// Imports, and what is defined, in one module.
@@ -38,7 +39,7 @@ struct Module {
     /// Paths of modules all of whose names are here.
     globs: Vec<Vec<String>>,
     items: BTreeSet<String>,
-    /// Words of the code outside of imports, but for fields and methods.
+    /// Words of the code outside of imports, except for fields and methods.
     words: BTreeSet<String>,
     /// Paths of two words or more in the code.
     paths: BTreeSet<Vec<String>>,
@@ -61,7 +62,7 @@ struct Crate {
     macros: BTreeMap<String, usize>,
 }
 
-/// Which file uses which other one, and an item that it uses.
+/// The edges between files, each with an item that causes it.
 type Arrows = BTreeMap<(usize, usize), String>;
 
 /// The files of a crate and their arrows.
@@ -96,7 +97,7 @@ impl Graph {
         circles
     }
 
-    /// The files that `from` needs; itself only if it is in a circle.
+    /// The files reachable from `from`; itself only if it is in a circle.
     fn reached(&self, from: usize) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut open = vec![from];
@@ -132,8 +133,8 @@ impl Graph {
         )
     }
 
-    /// Complains of each circle of too many files. `knots` has the crate if it may have one of that size, and must
-    /// say its size today.
+    /// A fault for each circle of too many files. `knots` has the crates that may have larger ones, with the
+    /// current size.
     pub(crate) fn faults(&self, folder: &str, knots: &[Knot]) -> Vec<String> {
         let circles = self.circles();
         let largest = circles.first().map_or(0, Vec::len);
@@ -159,7 +160,7 @@ impl Graph {
 }
 
 impl Crate {
-    /// Reads a file as a module and those below it; gives the module's number.
+    /// Reads a file as a module and those below it. Returns the module's number.
     fn read(
         &mut self,
         path: &str,
@@ -179,7 +180,7 @@ impl Crate {
         let mut reader = Reader { all: self, tokens: &tokens(&code), at: 0, declared: Vec::new() };
         reader.module(module);
         for (declared_in, name, line) in reader.declared {
-            // The insides of strings are blank in `code`.
+            // The contents of strings are blank in `code`.
             let said = line.checked_sub(2).and_then(|above| text.lines().nth(above));
             let said = said.and_then(|l| l.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
             let candidates = match said {
@@ -215,7 +216,7 @@ impl Crate {
         })
     }
 
-    /// Target of a path from inside of `module`; nothing if it leaves the crate.
+    /// Target of a path from inside of `module`; `None` if it leaves the crate.
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<Target> {
         if depth > 16 {
             return None;
@@ -350,8 +351,8 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// One path of an import, `path` being what stands before its braces, up to and with the sign behind it, which
-    /// it gives.
+    /// Reads one path of an import up to and including the sign after it, which it returns. `path` is the
+    /// prefix before braces.
     fn import(&mut self, module: usize, mut path: Vec<String>, public: bool) -> String {
         let mut name = None;
         loop {
@@ -370,7 +371,7 @@ impl Reader<'_> {
                     path.push(word.to_owned());
                     name = Some(word.to_owned());
                 }
-                // The sign behind it, or the end of the file.
+                // The sign after it, or the end of the file.
                 _ => {
                     if let Some(name) = name {
                         let module = &mut self.all.modules[module];
@@ -388,7 +389,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An attribute; with it, what it marks as part of tests only.
+    /// An attribute; if it marks an item as test-only, with the item.
     fn attribute(&mut self) {
         self.at += 1;
         if self.word(0) == "!" {

@@ -1,9 +1,9 @@
-//! Which of our crates may depend on which, read from the manifests.
+//! The allowed dependencies between our crates, checked in the manifests.
 //!
-//! A manifest is read line by line, as far as is needed here: tables of dependencies and their entries. An entry must
+//! A manifest is read line by line, as far as needed: tables of dependencies and their entries. An entry must
 //! take its version from the workspace (`workspace = true`) or be a path to the crate itself.
 
-/// A crate, what it may depend on, and what only its tests may depend on besides.
+/// A crate, its allowed dependencies, and those allowed for its tests only.
 type Crate = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// The architecture's edges. "*" is everything.
@@ -23,7 +23,7 @@ const EDGES: &[Crate] = &[
 /// Crates that may write BEF outside their tests.
 const WRITERS: &[&str] = &["befrost-compiler", "befrost-tools", "xtask"];
 
-/// A dependency as a manifest has it.
+/// A dependency in a manifest.
 #[derive(Debug, PartialEq, Eq)]
 struct Dependency {
     line: usize,
@@ -32,7 +32,7 @@ struct Dependency {
     of_tests: bool,
 }
 
-/// Complains of each dependency of the manifest that the architecture does not allow.
+/// A fault for each dependency of the manifest that the architecture does not allow.
 pub(crate) fn edges(path: &str, text: &str) -> Vec<String> {
     let Some(package) = package_name(text) else {
         return vec![format!("{path}:1: the manifest names no package")];
@@ -69,7 +69,7 @@ pub(crate) fn edges(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The part of a line that is no comment, without blanks.
+/// A line without its comment and blanks.
 fn bare(line: &str) -> String {
     let mut quoted = false;
     let code = line.chars().take_while(|c| {
@@ -87,7 +87,7 @@ fn package_name(text: &str) -> Option<String> {
 
 /// The dependencies under the names of their packages. A value that goes over several lines is joined.
 fn dependencies(text: &str) -> Vec<Dependency> {
-    // The table we are in: whether its entries are for tests, and the dependency if the table is one itself.
+    // The current table: whether its entries are for tests, and the dependency if the table is itself one.
     let mut table: Option<(bool, Option<usize>)> = None;
     let mut all: Vec<Dependency> = Vec::new();
     let mut open = 0;

@@ -1,4 +1,4 @@
-//! Rust as the rules see it: code without comments and without the insides of strings.
+//! A small lexer for Rust: code without comments and without the contents of strings.
 
 /// `text` with every comment, string and character literal blanked out; lines stay where they are.
 pub(crate) fn code_only(text: &str) -> String {
@@ -53,7 +53,7 @@ fn block_comment(rest: &[char]) -> usize {
     at
 }
 
-/// Length up to and with the closing `quote`.
+/// Length up to and including the closing `quote`.
 fn quoted(rest: &[char], quote: char) -> usize {
     let mut at = 0;
     while at < rest.len() {
@@ -75,7 +75,8 @@ fn character(rest: &[char]) -> usize {
     }
 }
 
-/// Length of a string or byte literal with a prefix (`b`, `r`, `br`, `c`, `cr`, with any `#`), if `rest` begins with one.
+/// Length of the string or byte literal with a prefix (`b`, `r`, `br`, `c`, `cr`, with any `#`) at the start
+/// of `rest`, if there is one.
 fn prefixed_string(rest: &[char]) -> Option<usize> {
     let letters = rest.iter().take_while(|c| matches!(c, 'b' | 'r' | 'c')).count();
     let prefix: String = rest[..letters].iter().collect();
@@ -100,7 +101,7 @@ fn prefixed_string(rest: &[char]) -> Option<usize> {
     Some(letters + hashes + 1 + length)
 }
 
-/// Words (with their lines, from 1) and single signs of code that [`code_only`] has made.
+/// Words (with their lines, from 1) and single punctuation characters of the output of [`code_only`].
 pub(crate) fn tokens(code: &str) -> Vec<(usize, &str)> {
     let mut tokens = Vec::new();
     for (i, line) in code.lines().enumerate() {

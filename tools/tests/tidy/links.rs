@@ -1,9 +1,9 @@
-//! Links in Markdown: `[text](target)` and `[name]: target` lead to files and headings that there are.
+//! Links in Markdown: `[text](target)` and `[name]: target` lead to existing files and headings.
 //!
-//! Targets on the web are not looked at. Code, in fences or in backticks, holds no links.
+//! Targets on the web are not checked. Code, in fences or in backticks, contains no links.
 
-/// Complains of each link of the file at `path` that leads nowhere. `exists` knows files and folders by their path from the root,
-/// `text_of` the texts of files.
+/// A fault for each broken link of the file at `path`. `exists` tests for files and folders by their path
+/// from the root; `text_of` returns the texts of files.
 pub(crate) fn links_resolve(
     path: &str,
     text: &str,
@@ -38,7 +38,7 @@ pub(crate) fn links_resolve(
     found
 }
 
-/// The path from the root of what the file at `path` calls `target`; nothing if that is above the root.
+/// The path from the root for `target` in the file at `path`; `None` if it is above the root.
 fn resolve(path: &str, target: &str) -> Option<String> {
     if target.is_empty() {
         return Some(path.to_owned());

@@ -1,9 +1,9 @@
-//! Rules of the house, held by a test: each rule is a function over a path and a text (`rules.rs`, `crates.rs`,
-//! `language.rs`, `links.rs`), shown failing by its own unit tests; what it permits stands in `tables.rs`, each exception with its
-//! reason. Here the rules meet the repository.
+//! The conventions of the repository as a test: each rule is a function over a path and a text (`rules.rs`,
+//! `crates.rs`, `language.rs`, `links.rs`), shown failing by its own unit tests. Exceptions are listed in
+//! `tables.rs`, each with its reason. This file applies the rules to the repository.
 //!
-//! All files below the repository's root are read but for `.git`, `target*` and what `.gitignore` names; a file
-//! that is not text is only counted. An exception that is no longer needed is a fault too, so the tables cannot rot.
+//! All files below the repository's root are read except `.git`, `target*` and those in `.gitignore`; a file
+//! that is not text is only counted. An unused exception is a fault too, so the tables cannot rot.
 #![forbid(unsafe_code)]
 
 mod circles;
@@ -27,7 +27,8 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the tools are in the repository")
 }
 
-/// Whether the file or directory is no part of the repository, as `.gitignore` has it. `name` is a path from the root.
+/// True if the file or directory does not belong to the repository, by `.gitignore`. `name` is a path from
+/// the root.
 fn is_foreign(name: &str) -> bool {
     let top = !name.contains('/');
     let last = name.rsplit('/').next().unwrap_or(name);
@@ -60,7 +61,7 @@ fn files() -> Vec<File> {
     files
 }
 
-/// Runs `rule` over all texts whose path ends as given and fails with what it finds.
+/// Applies `rule` to all texts whose path has one of these endings and fails with its faults.
 fn hold(endings: &[&str], rule: &dyn Fn(&str, &str) -> Vec<String>) {
     let mut found = Vec::new();
     let mut n_files = 0;

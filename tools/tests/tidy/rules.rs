@@ -1,4 +1,4 @@
-//! The rules on single files. Each answers with its complaints, `path:line: what`.
+//! The rules on single files. Each returns its faults, `path:line: text`.
 
 use super::lex::{code_only, tokens};
 use super::tables::Exception;
@@ -10,7 +10,7 @@ fn excepted(path: &str, table: &[Exception]) -> bool {
     table.iter().any(|(excepted, _)| *excepted == path)
 }
 
-/// The first line of a module is its essay's.
+/// The first line of a module belongs to its essay.
 pub(crate) fn essay_first(path: &str, text: &str) -> Vec<String> {
     let first = text.lines().next().unwrap_or_default();
     if first.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty()) {
@@ -19,7 +19,7 @@ pub(crate) fn essay_first(path: &str, text: &str) -> Vec<String> {
     vec![format!("{path}:1: a module begins with `//!` and what it is for")]
 }
 
-/// The word `unsafe` stands only in the files of the table.
+/// The word `unsafe` occurs only in the files of the table.
 pub(crate) fn unsafe_in_table(path: &str, text: &str, table: &[Exception]) -> Vec<String> {
     if excepted(path, table) {
         return Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn unsafe_forbidden(path: &str, text: &str, table: &[Exception]) -> V
     let Some((package, file)) = path.split_once("/src/") else { return Vec::new() };
     let program = file.strip_prefix("bin/").is_some_and(|name| !name.contains('/'));
     let is_root = program || file == "lib.rs" || file == "main.rs";
-    // A program is a crate of its own; any other root answers for all files but the programs.
+    // A program is a crate of its own; any other root covers all files except the programs.
     let library = |path: &str| path.starts_with(&format!("{package}/src/")) && !path.contains("/src/bin/");
     let may = if program { excepted(path, table) } else { table.iter().any(|(path, _)| library(path)) };
     let code: String = code_only(text).split_whitespace().collect();
@@ -46,7 +46,7 @@ pub(crate) fn unsafe_forbidden(path: &str, text: &str, table: &[Exception]) -> V
     vec![format!("{path}:1: `#![forbid(unsafe_code)]` is missing")]
 }
 
-/// No lock of the standard library or its likes in `folders`, but for the files of the table and for tests.
+/// No lock of the standard library or similar in `folders`, except for the files of the table and tests.
 pub(crate) fn no_locks(path: &str, text: &str, folders: &[&str], table: &[Exception]) -> Vec<String> {
     let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
     if !folders.iter().any(|f| path.starts_with(f)) || excepted(path, table) || is_test {
@@ -60,7 +60,7 @@ pub(crate) fn no_locks(path: &str, text: &str, folders: &[&str], table: &[Except
         .collect()
 }
 
-/// The code up to its module of tests, which stands last (clippy sees to that).
+/// The code up to its test module, which is last (enforced by clippy).
 pub(crate) fn before_tests(code: &str) -> String {
     let lines: Vec<&str> = code.lines().collect();
     let is_tests = |i: usize| {
@@ -80,7 +80,7 @@ pub(crate) fn short(path: &str, text: &str, table: &[Exception]) -> Vec<String> 
     vec![format!("{path}:{MAX_LINES}: {n_lines} lines; split it, or give the reason in the table LONG")]
 }
 
-/// No `todo!`, `unimplemented!`, `dbg!`, and no test that is switched off.
+/// No `todo!`, `unimplemented!`, `dbg!`, and no disabled test.
 pub(crate) fn nothing_undone(path: &str, text: &str) -> Vec<String> {
     let code = code_only(text);
     let tokens = tokens(&code);
@@ -99,7 +99,7 @@ pub(crate) fn nothing_undone(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Whether the attribute at the beginning of `tokens` holds the word `ignore`.
+/// True if the attribute at the beginning of `tokens` contains the word `ignore`.
 fn attribute_ignores(tokens: &[(usize, &str)]) -> bool {
     tokens.iter().take_while(|(_, word)| *word != "]").any(|(_, word)| *word == "ignore")
 }
@@ -125,7 +125,7 @@ pub(crate) fn no_machine_paths(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Continuous integration runs each `cargo test` line of the README as it stands there.
+/// Continuous integration runs each `cargo test` line of the README verbatim.
 pub(crate) fn ci_runs(readme: &str, ci: &str) -> Vec<String> {
     let commands: Vec<&str> = readme.lines().filter(|l| l.starts_with("cargo test")).collect();
     if commands.is_empty() {

@@ -1,6 +1,6 @@
-//! What the rules permit. An entry is a path from the root and the reason, in a few words.
+//! The exceptions to the rules. An entry is a path from the root and a short reason.
 
-/// A path and why it is here.
+/// A path and the reason for its entry.
 pub(crate) type Exception = (&'static str, &'static str);
 
 /// Files with unsafe code.

@@ -1,14 +1,14 @@
-//! Programs from numbers: the same seed gives the same text.
+//! Random programs: the same seed yields the same text.
 //!
-//! Two kinds. [`Kind::Unknown`] has ops that nobody has registered, with every builtin type, attribute and location,
-//! nested regions, several blocks, symbols, aliases and resources. [`Kind::Known`] has `func`, `arith`, `cf` and `scf`
-//! only and keeps to their rules: each op finds operands of the types that it needs among the values that are visible.
+//! Two kinds. [`Kind::Unknown`] has unregistered ops, with every builtin type, attribute and location, nested
+//! regions, several blocks, symbols, aliases and resources. [`Kind::Known`] has `func`, `arith`, `cf` and
+//! `scf` only and follows their rules: each op takes operands of the required types among the visible values.
 
 use std::fmt::Write as _;
 
 use befrost_tools::dice::Dice;
 
-/// What a program is made of.
+/// The kind of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Unknown,
@@ -379,7 +379,7 @@ impl Generator {
         self.line(0, "func.func private @outer(i32, tensor<2x?xf32>) -> (f64, index)");
     }
 
-    /// A branch to one of two blocks that meet again; the rest stands in the last one.
+    /// A branch to one of two blocks that join again; the rest is in the last one.
     fn known_blocks(&mut self, known: &[Value], callees: usize) -> Vec<Value> {
         let condition = self.of_type(known, "i1");
         let (a, b) = (self.of_type(known, "i32"), self.of_type(known, "f32"));

@@ -1,16 +1,17 @@
-//! Agreement with upstream: what we print, `mlir-opt` 19 reads, and what it prints is the same program to us.
+//! Agreement with upstream: `mlir-opt` 19 reads our output, and its output is the same program for us.
 //!
 //! ```text
-//! text ──parse──▶ IR ──print, generic, with locations──▶ mlir-opt ──generic or custom──▶ parse ──▶ the same IR?
+//! text ──parse──▶ IR ──print, generic, with locations──▶ mlir-opt ──generic or custom──▶ parse ──▶ same IR?
 //! ```
 //!
-//! The programs are the lit tests below `testdata` that we accept, cut at `// -----`, and generated ones
-//! (`generate.rs`). All of them go through one process of `mlir-opt`, which is looked for in `MLIR_OPT`, in
-//! `/usr/lib/llvm-19/bin` and on the PATH; without it these tests say so and end. "The same IR" is compared by our
-//! generic print. Programs of upstream's own ops must also print alike in custom form, byte for byte.
+//! The programs are the accepted lit tests below `testdata`, split at `// -----`, and generated ones
+//! (`generate.rs`). All of them go through one process of `mlir-opt`, which is searched for in `MLIR_OPT`, in
+//! `/usr/lib/llvm-19/bin` and on the PATH; without it these tests report this and end. "The same IR" is
+//! compared by our generic print. Programs of upstream's own ops must also print the same in custom form,
+//! byte for byte.
 //!
-//! What our syntax has and LLVM 19 has not is listed in [`NEWER`], with reasons; a program with it must be read back
-//! by ourselves alone, which other tests see to. An entry that no lit test needs is an error.
+//! Our syntax beyond LLVM 19 is listed in [`NEWER`], with reasons; a program with it must be readable only by
+//! ourselves, which other tests check. An entry that no lit test needs is an error.
 #![forbid(unsafe_code)]
 
 mod generate;
@@ -25,19 +26,19 @@ use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 
-/// Stands between programs.
+/// The separator of programs.
 const MARKER: &str = "// -----\n";
 
-/// How many programs are generated for each comparison.
+/// The number of programs generated for each comparison.
 const N_GENERATED: u64 = 600;
 
-/// What mlir-opt 19 does not know, by what it says about it, and why we do.
+/// Syntax that mlir-opt 19 does not support, by its error message, and our reason for it.
 const NEWER: &[(&str, &str)] = &[
     ("expected ')' in inline location", "ranges, `loc(\"f\":1:2 to :3)`, came with LLVM 20"),
     ("!test.atomic.i32", "mlir-opt has a dialect `test` of its own, which has other types than TFRT's"),
 ];
 
-/// A program that we accept.
+/// An accepted program.
 struct Program {
     name: String,
     module: Verified,
@@ -50,7 +51,7 @@ fn read(name: &str, text: &str) -> Result<Module, String> {
     result.module.ok_or_else(|| errors.join("\n"))
 }
 
-/// The program, if it is one to us: `ir-opt` would not refuse it.
+/// The program, if `ir-opt` accepts it.
 fn program(name: &str, text: &str) -> Option<Program> {
     let module = read(name, text).ok()?;
     Some(Program { name: name.to_owned(), module: verify(module).ok()? })
@@ -98,7 +99,7 @@ fn corpus() -> Vec<Program> {
     programs
 }
 
-/// mlir-opt, if it is on the machine.
+/// The path of mlir-opt, if installed.
 fn mlir_opt() -> Option<PathBuf> {
     let named = std::env::var_os("MLIR_OPT").map(PathBuf::from);
     let others = ["/usr/lib/llvm-19/bin/mlir-opt", "mlir-opt-19", "mlir-opt"].map(PathBuf::from);
@@ -112,7 +113,7 @@ fn mlir_opt() -> Option<PathBuf> {
     None
 }
 
-/// What mlir-opt prints for each of `texts`, empty where it refuses, and all that it complains about.
+/// The output of mlir-opt for each of `texts`, empty where it refuses, and all of its error messages.
 fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>, String) {
     if texts.is_empty() {
         return (Vec::new(), String::new());
@@ -129,7 +130,7 @@ fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>
     let input = texts.join(MARKER);
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().expect("mlir-opt ends");
-    // Whether it has read everything shows in what it answers.
+    // Whether it has read everything shows in its output.
     _ = writer.join();
     let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8(output.stdout).expect("mlir-opt prints UTF-8");
@@ -138,7 +139,7 @@ fn upstream(mlir_opt: &Path, texts: &[String], options: &[&str]) -> (Vec<String>
     (parts, complaints)
 }
 
-/// What mlir-opt says to one program.
+/// The error messages of mlir-opt for one program.
 fn complaint(mlir_opt: &Path, text: &str, options: &[&str]) -> String {
     upstream(mlir_opt, &[text.to_owned()], options).1
 }
@@ -148,7 +149,7 @@ fn complaint(mlir_opt: &Path, text: &str, options: &[&str]) -> String {
 struct Problems {
     found: Vec<String>,
     n_same: usize,
-    /// How many programs met each entry of [`NEWER`].
+    /// The number of programs that met each entry of [`NEWER`].
     n_newer: [usize; NEWER.len()],
 }
 
@@ -162,10 +163,10 @@ impl Problems {
     }
 }
 
-/// Sends `programs` through mlir-opt, which prints with `options`, and compares what comes back.
+/// Sends `programs` through mlir-opt, which prints with `options`, and compares the results.
 fn round_trip(programs: &[Program], options: &[&str], problems: &mut Problems) {
     let Some(mlir_opt) = mlir_opt() else { return };
-    // Custom forms leave out terminators, whose locations are lost.
+    // Custom forms omit terminators, whose locations are lost.
     let locations = options.contains(&LOCATIONS) && options.contains(&GENERIC);
     let texts: Vec<String> = programs.iter().map(|p| generic(&p.module, true)).collect();
     let (answers, _) = upstream(&mlir_opt, &texts, options);

@@ -1,20 +1,20 @@
-//! `fuzz TARGET [SECONDS]`: a target of `tools/fuzz`, built for libFuzzer and run.
+//! `fuzz TARGET [SECONDS]`: builds a target of `tools/fuzz` for libFuzzer and runs it.
 //!
 //! ```text
-//! testdata/fuzz/TARGET + seeds ──▶ libFuzzer ──▶ target/fuzz/corpus/TARGET   what reaches new code
-//!                                           ╰──▶ target/fuzz/found/          what breaks something
+//! testdata/fuzz/TARGET + seeds ──▶ libFuzzer ──▶ target/fuzz/corpus/TARGET   inputs that reach new code
+//!                                           ╰──▶ target/fuzz/found/          inputs that fail
 //! ```
 //!
-//! The stable compiler has what libFuzzer needs behind flags, which `RUSTC_BOOTSTRAP` allows. `--target` is named although
-//! it is the machine's own: without it the flags go to build scripts too, which then do not link.
+//! The stable compiler supports libFuzzer behind flags, which `RUSTC_BOOTSTRAP` enables. `--target` is given
+//! although it is the host's: without it the flags also apply to build scripts, which then do not link.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Where it is known to work.
+/// The supported host.
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
-/// How the code is instrumented.
+/// The instrumentation flags.
 const FLAGS: [&str; 7] = [
     "-Zsanitizer=address",
     "-Cpasses=sancov-module",
@@ -25,7 +25,7 @@ const FLAGS: [&str; 7] = [
     "-Ccodegen-units=1",
 ];
 
-/// The targets, and the folders of `testdata` whose files are good beginnings.
+/// The targets, and the folders of `testdata` with seed files.
 const TARGETS: [(&str, &[&str]); 6] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
@@ -35,7 +35,7 @@ const TARGETS: [(&str, &[&str]); 6] = [
     ("text", &["syntax", "verify", "pass"]),
 ];
 
-/// Runs a target for some seconds; fails if it finds something.
+/// Runs a target for some seconds; fails if it finds a failing input.
 pub(super) fn run(root: &Path, target: &Path, name: &str, seconds: &str) -> Result<(), String> {
     let Some((_, seeds)) = TARGETS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = TARGETS.iter().map(|(known, _)| *known).collect();

@@ -1,12 +1,14 @@
-//! `instructions`: how many instructions the executor takes per kernel, row by row of the bench of small kernels.
+//! `instructions`: the number of instructions per kernel in the executor, for each row of the bench of small
+//! kernels.
 //!
-//! Times differ from run to run, counts do not. Each row is run under `valgrind --tool=callgrind` with one sample and with five: the difference is
-//! four samples, and nothing else. On the queue `s`, as other threads' waiting would be counted too.
+//! Times vary between runs, counts do not. Each row is run under `valgrind --tool=callgrind` with one sample
+//! and with five: the difference is exactly four samples. The queue is `s`, since other threads' waiting
+//! would be counted too.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The rows of `runtime/kernels/benches/exec.rs`, and how many kernels, calls or iterations each has.
+/// The rows of `runtime/kernels/benches/exec.rs`, with their numbers of kernels, calls or iterations.
 const ROWS: [(&str, u64); 16] = [
     ("chain_of_adds::s", 10_000),
     ("independent_adds_and_sum::s", 10_001),
@@ -39,7 +41,7 @@ pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the bench: where it is.
+/// Builds the bench and returns its path.
 fn build(root: &Path) -> Result<String, String> {
     let output = Command::new("cargo")
         .args(["bench", "-p", "befrost-kernels", "--bench", "exec", "--no-run"])

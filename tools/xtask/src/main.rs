@@ -1,11 +1,11 @@
 //! Chores of the repository: `cargo run -p xtask -- CHORE`.
 //!
 //! ```text
-//! fuzz TARGET [SEC]  a target of tools/fuzz, built for libFuzzer and run for some seconds
-//! instructions       what the executor takes per kernel, counted by valgrind
-//! loom               the models of our concurrent code, run through every order of their threads
-//! model KIND [N=V].. a network as text, `residual` or `transformer`, with the parameters of `befrost_tools::models`
-//! mutate-validate    the checks of BEF files, disabled one at a time: each must be missed by a test
+//! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
+//! instructions       instructions per kernel in the executor, counted by valgrind
+//! loom               the models of our concurrent code, run through every interleaving
+//! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_tools::models`
+//! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
 //!
 //! A chore is here if its command line is too long to remember or its success needs more than an exit code.
@@ -53,12 +53,12 @@ fn model(words: &[&str]) -> Result<(), String> {
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
 }
 
-/// The repository.
+/// The repository root.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where things are built.
+/// The target directory.
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -72,7 +72,8 @@ fn loom() -> Result<(), String> {
             .current_dir(&root)
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", target.join("loom"))
-            // Models run long: they are optimized, but not what compiles them, as the release profile would.
+            // Models run long: they are optimized, but their build dependencies are not, unlike in the
+            // release profile.
             .envs([
                 ("CARGO_PROFILE_DEV_OPT_LEVEL", "3"),
                 ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),

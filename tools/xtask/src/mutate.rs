@@ -1,24 +1,26 @@
-//! `mutate-validate`: does some test notice when one check of `validate` is gone?
+//! `mutate-validate`: mutation testing of the checks in `validate`.
 //!
 //! ```text
-//! bef-format/src/validate/*.rs ──copy, each check wrapped──▶ unless(17, Err(...)) ──one build──▶ test binary ──BEF_MUTANT=17──▶ must fail
+//! bef-format/src/validate/*.rs ──copy, each check wrapped──▶ unless(17, Err(...)) ──one build──▶ test binary
+//! test binary, BEF_MUTANT=17 ──▶ must fail
 //! ```
 //!
-//! A check is where an error is made (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or where one of the small helpers is called that make
-//! them (`cx.index(...)`). In a copy of the tree each is wrapped by `unless`, which lets pass what the check refuses if its number is the one in the
-//! environment: the rest of the function is skipped, so that a file which breaks only this rule is accepted. The shipped library
-//! knows nothing of this. A place that makes errors and is not wrapped is an error here, so that no check can hide.
+//! A check is a place where an error is made (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or a call of
+//! one of the small helpers that make them (`cx.index(...)`). In a copy of the tree each is wrapped by
+//! `unless`, which disables the check whose number is in the environment: the rest of the function is
+//! skipped, so that a file which breaks only this rule is accepted. The shipped library does not contain
+//! this. A place that makes errors and is not wrapped is an error here, so that no check can hide.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Functions and closures that are checks: where they are called is a place of its own, their bodies are none.
+/// Functions and closures that are checks: their calls are wrapped, their bodies are not.
 const HELPERS: [&str; 7] =
     ["cx.index(", "cx.equal(", "cx.strings(", " zero(", " inline_limit(", " string(", " check_alignment("];
 
-/// What the copy gets as `src/mutation.rs`.
+/// The contents of the copy's `src/mutation.rs`.
 const MUTATION: &str = "\
 //! Lets pass what the check with the number in BEF_MUTANT refuses.
 use crate::image::{N_SECTIONS, Tables};
@@ -147,7 +149,7 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
     let code = blank_comments(text);
     let bodies: Vec<Range<usize>> = HELPERS.iter().flat_map(|name| definitions(&code, name)).collect();
     let is_free = |at: usize| !bodies.iter().any(|body| body.contains(&at));
-    // Where something is inserted, in order: at equal places, what ends comes before what begins.
+    // The insertions, in order: at equal positions, ends come before beginnings.
     let mut inserts: Vec<(usize, String)> = Vec::new();
     let mut covered: Vec<Range<usize>> = Vec::new();
     let mut found = Vec::new();
@@ -204,7 +206,7 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
     Ok(out)
 }
 
-/// Whether a place is in the body of one of the functions that make errors.
+/// True if a position is in the body of one of the functions that make errors.
 fn is_inside_maker(code: &str, at: usize) -> bool {
     let makers = ["fn refuse(", "fn refuse_header(", "fn wrong_users(", "fn bad_index(", "fn unequal("];
     makers.iter().flat_map(|name| code.match_indices(name)).any(|(start, _)| {
@@ -222,7 +224,7 @@ fn blank_comments(text: &str) -> String {
     text.split('\n').map(blank).collect::<Vec<_>>().join("\n")
 }
 
-/// Where the functions and closures called `name` are defined.
+/// The positions of the definitions of the functions and closures called `name`.
 fn definitions(code: &str, name: &str) -> Vec<Range<usize>> {
     let name = name.trim_start_matches("cx.").trim_start().trim_end_matches('(');
     let mut found = Vec::new();
@@ -239,7 +241,7 @@ fn definitions(code: &str, name: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The place behind the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 fn closing(code: &str, open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, byte) in code.bytes().enumerate().skip(open) {
@@ -255,7 +257,7 @@ fn closing(code: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// Builds the tests of the copy, where what they depend on may have been built already; the path of their binary.
+/// Builds the tests of the copy, reusing built dependencies; returns the path of their binary.
 fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["test", "-p", "bef-format", "--test", "it", "--no-run", "--message-format=short"])
@@ -271,7 +273,7 @@ fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The names of the files that are judged otherwise without check `n`; `None` if all tests pass.
+/// The names of the files whose results change without check `n`; `None` if all tests pass.
 fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, String> {
     let mut command = Command::new("timeout");
     command.arg("120").arg(binary).args(["broken_files_are_refused", "rules::"]);
@@ -285,7 +287,7 @@ fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, Stri
         return Ok(None);
     }
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    // The lines of the failed test are `name: what happened instead`; failed tests of `rules` are known by their names.
+    // The lines of the failed test are `name: result`; failed tests of `rules` are identified by their names.
     let files = report
         .lines()
         .skip_while(|line| !line.contains("broken_files_are_refused_with_their_error stdout"))

@@ -1,7 +1,7 @@
-//! The list: a name, and what is done to a sample.
+//! The list of broken files: a name, and the edit of a sample.
 //!
-//! Names begin with the section, or with `header` and `directory`. The edits go past the checksums, which are made right again; only the cases
-//! called `checksum_*` leave them wrong.
+//! Names begin with the section, or with `header` and `directory`. Checksums are corrected after the edits,
+//! except in the cases called `checksum_*`.
 
 use std::mem::offset_of;
 
@@ -68,7 +68,8 @@ impl List {
         self.push(name, self.empty.clone(), |bytes| put(bytes, field, value));
     }
 
-    /// Changes a section's record in the directory of the empty file, or of `everything` if the section is optional.
+    /// Changes a section's record in the directory of the empty file, or of `everything` if the section is
+    /// optional.
     fn directory(&mut self, name: &'static str, section: S, field: usize, value: &[u8]) {
         let base = if section.is_optional() { &self.everything } else { &self.empty };
         self.push(name, base.clone(), |bytes| {
@@ -454,7 +455,7 @@ impl List {
         let flags = offset_of!(KernelRec, flags);
         bad("kernels_named_odd", S::Kernels, 0, offset_of!(KernelRec, n_functions), &[0]);
         bad("kernels_named_none", S::Kernels, 2, flags, &[4]);
-        // Of the first kernel two attributes, their names, a function and two operand words.
+        // Aux words of the first kernel: two attributes, their names, a function and two operand words.
         bad("aux_name_string", S::Aux, 3, 0, &word(9999));
         bad("aux_name_order", S::Aux, 3, 0, &word(1));
         bad("aux_name_empty", S::Aux, 2, 0, &word(0));
@@ -482,7 +483,7 @@ impl List {
             put(bytes, first, &word(1));
             put(bytes, first + 4, &word(NONE));
         });
-        // The first list has an entry more than there are uses.
+        // The first list has one entry more than there are uses.
         self.edit("users_surplus", |bytes| {
             relaid(bytes, |id, contents| {
                 if id == S::Users as u32 {

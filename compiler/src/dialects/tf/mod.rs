@@ -29,7 +29,7 @@ use befrost_tensor::tf::op::{
 };
 
 use super::{
-    Access, Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Resource, Traits,
+    Access, Arity, AttrConstraint as A, EffectResource, Effects, OpDef, OperandMode, Registry, Traits,
     TypeConstraint as T,
 };
 use crate::diag::Diagnostic;
@@ -252,7 +252,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
     let def = if row.has_function() { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
     let def = match row.effect() {
         Effect::Pure => def.pure(),
-        Effect::Allocate => def.effect(Access::Alloc, Resource::Result(0)),
+        Effect::Allocate => def.effect(Access::Alloc, EffectResource::Result(0)),
         Effect::Read | Effect::Write | Effect::OfCallees => def,
     };
     let def = if row.has(RowTraits::CONSTANT) { def.traits(Traits::CONSTANT) } else { def };

@@ -5,8 +5,8 @@
 use befrost_host::kernel::{RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};
 use befrost_tensor::tf::{
-    Binary, Compare, Pool, Reduce, Turn, Unary, arg_extreme, binary, broadcast_to, cast, compare, fast, pool,
-    reduce, slice, softmax, transpose, unary,
+    Binary, Compare, Pool, Reduce, Transposition, Unary, arg_extreme, binary, broadcast_to, cast, compare,
+    fast, pool, reduce, slice, softmax, transpose, unary,
 };
 use befrost_tensor::{DType, Element, HostTensor, TensorError, ops};
 
@@ -68,7 +68,7 @@ pub(crate) fn gemm<T: Number>(
 ) -> Result<(), KernelError> {
     let product = compute(cx, |cx| {
         typed::<T>(&[a, b])?;
-        fast::matmul(a, Turn::None, b, Turn::None, cx)
+        fast::matmul(a, Transposition::None, b, Transposition::None, cx)
     })?;
     c.expect_shape("c", product.shape()).map_err(refused)?;
     let product = product.read::<T>().map_err(refused)?;

@@ -1,4 +1,5 @@
-//! Buffers by example, by random scripts against the rules of the essay, and once as a whole under loom.
+//! Buffers by example, by random scripts compared with the rules of the module, and once as a whole under
+//! loom.
 
 #[cfg(not(loom))]
 mod by_example {
@@ -61,7 +62,7 @@ mod by_example {
         assert_eq!(frozen.buffer().try_write().err(), Some(BorrowError::ReadOnly));
         drop(part);
         assert_eq!(buffer.try_write().err(), Some(BorrowError::Read));
-        // What is frozen twice is one view of one root.
+        // Freezing twice yields one view of one root.
         let again = frozen.buffer().freeze().unwrap();
         assert!(again.buffer().is_same(frozen.buffer()) && !again.buffer().is_unique());
         drop((buffer, frozen));
@@ -213,7 +214,7 @@ mod by_example {
         assert_eq!(check.live(), Live::default());
     }
 
-    /// What a script of operations on one buffer should find: how many readers, or a writer.
+    /// The model of a script's state: the number of readers, or a writer.
     #[derive(Clone, Debug)]
     enum Step {
         Read,

@@ -1,15 +1,16 @@
-//! Windows whose channels do not mix: depthwise convolutions and poolings, NHWC.
+//! Channelwise window operations on NHWC images: depthwise convolution and pooling.
 //!
-//! Pixels in the padding count for nothing: neither in a maximum nor in a mean. Every result is a fold of the pixels that its window has
-//! inside, which `simd` makes channel by channel, in the order of the taps.
+//! Padding pixels do not contribute, neither to a maximum nor to a mean. Every result is a reduction over the
+//! pixels of its window that lie inside the image. `simd` computes it per channel, in the order of the taps.
 
 use super::Conv2d;
 use crate::TensorError;
 use crate::matmul::{Epilogue, Parallel, each_part, expect_len};
-use crate::simd::{Fold, Isa, Windows};
+use crate::simd::{Fold, Isa, WindowRun};
 
 impl Conv2d {
-    /// `MaxPool`: NaN where a window has one, negative infinity where it has no pixel.
+    /// `MaxPool`: NaN if the window contains one, negative infinity if the window has no pixel inside the
+    /// image.
     pub fn max_pool(
         &self,
         image: &[f32],
@@ -19,7 +20,7 @@ impl Conv2d {
         self.fold(Isa::detect(), Fold::Max, image, &Epilogue::default(), out, parallel)
     }
 
-    /// `AvgPool`: the mean of the pixels inside, NaN where there is none.
+    /// `AvgPool`: the mean of the pixels inside the image, NaN if there is none.
     pub fn avg_pool(
         &self,
         image: &[f32],
@@ -29,7 +30,8 @@ impl Conv2d {
         self.fold(Isa::detect(), Fold::Mean, image, &Epilogue::default(), out, parallel)
     }
 
-    /// The depthwise convolution with filters of shape (height, width, channels): `out = f(convolution + bias + residual)`.
+    /// The depthwise convolution with filters of shape (height, width, channels): `out = f(convolution + bias
+    /// + residual)`.
     pub fn depthwise(
         &self,
         image: &[f32],
@@ -59,7 +61,7 @@ impl Conv2d {
             return Ok(());
         }
         let line = cols * channels;
-        // Steps may be absurd where there is one window, or one tap, and nobody goes a step.
+        // The steps may overflow where there is only one window or only one tap; then they are never used.
         let pixel = width.stride.saturating_mul(channels);
         let whole = width.whole();
         each_part(out.chunks_mut(line), parallel, |at, out| {
@@ -76,7 +78,7 @@ impl Conv2d {
                 let inside = width.inside(x);
                 let place = x * width.stride + inside.start * width.dilation;
                 let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };
-                let windows = Windows {
+                let windows = WindowRun {
                     lines: &lines,
                     start,
                     first_tap: inside.start,

@@ -1,18 +1,20 @@
-//! The gradients of depthwise convolutions and poolings: of what `channels` computes.
+//! Gradients of the depthwise convolution and the poolings in `channels`.
 //!
-//! Windows are taken line by line, and of a line tap by tap: the pixels that its windows have at a tap lie evenly spaced. An image belongs to
-//! one thread, as windows share pixels. The gradient of filters is summed over lines in parts whose number depends on the shape only.
+//! Windows are processed line by line, and within a line tap by tap: for one tap, the pixels of the windows
+//! of a line are evenly spaced. Windows share pixels, so an image is processed by one thread. The gradient of
+//! the filters is summed over the lines in parts; the number of parts depends on the shape only.
 
 use super::Conv2d;
 use crate::TensorError;
 use crate::matmul::{Parallel, each_part, expect_len};
 use crate::simd::{Isa, NO_TAP};
 
-/// Sums of the filters' gradients that are made apart, at most.
+/// The most partial sums of the filter gradient.
 const PARTS: usize = 16;
 
 impl Conv2d {
-    /// By the images of a depthwise convolution: `image += ` what each window's gradients `dy` times the filters give its pixels.
+    /// The gradient of a depthwise convolution by its images: for each window, `image += dy * filters` at its
+    /// pixels.
     pub(crate) fn depthwise_by_image(
         &self,
         dy: &[f32],
@@ -30,7 +32,8 @@ impl Conv2d {
         })
     }
 
-    /// By the filters of a depthwise convolution, of shape (height, width, channels): the sums over all windows of pixels times gradients.
+    /// The gradient of a depthwise convolution by its filters, of shape (height, width, channels): the sums
+    /// of pixels times gradients over all windows.
     pub(crate) fn depthwise_by_filter(
         &self,
         image: &[f32],
@@ -70,7 +73,8 @@ impl Conv2d {
         Ok(())
     }
 
-    /// By the images of a `MaxPool`: `out += ` each window's gradient at its first largest pixel, or its first NaN.
+    /// The gradient of `MaxPool`: each window's gradient is added to `out` at the window's first largest
+    /// pixel, or its first NaN.
     pub(crate) fn max_pool_by_image(
         &self,
         image: &[f32],
@@ -98,7 +102,7 @@ impl Conv2d {
         })
     }
 
-    /// By the images of an `AvgPool`: `out += ` equal parts of each window's gradient at its pixels.
+    /// The gradient of `AvgPool`: each window's gradient is added to `out` in equal parts at its pixels.
     pub(crate) fn avg_pool_by_image(
         &self,
         dy: &[f32],
@@ -119,7 +123,8 @@ impl Conv2d {
         })
     }
 
-    /// Calls `f(line, its gradients, image, the image)` for each line of windows, each image on one thread.
+    /// Calls `f(line, gradients of the line, image, pixels of the image)` for each line of windows, each
+    /// image on one thread.
     fn by_image(
         &self,
         dy: &[f32],
@@ -149,10 +154,11 @@ impl Conv2d {
         expect_len(self.rows, self.channels, dy.len())
     }
 
-    /// Calls `f` for each tap that some windows of a line have inside of the image, in order.
+    /// Calls `f` for each tap that lies inside the image for some windows of a line, in order.
     fn each_tap(&self, line: usize, mut f: impl FnMut(&Tap)) {
         let Conv2d { channels, height, width, out: (_, cols), .. } = *self;
-        // The farther a window, the less of it is before the image. What is all outside has no tap, but a place behind the last one.
+        // The range of taps inside the image moves down with the window's position. A window outside the
+        // image has an empty range.
         let taps = width.inside(cols - 1).start..width.inside(0).end.min(width.filter);
         for i in height.inside(line) {
             let row = line * height.stride + i * height.dilation - height.pad.0;
@@ -164,7 +170,7 @@ impl Conv2d {
                         number: i * width.filter + j,
                         windows: windows.start * channels..windows.end * channels,
                         start: (row * width.input + col) * channels,
-                        // May be absurd where nobody goes a step.
+                        // May overflow where there is only one window; then it is never used.
                         step: width.stride.saturating_mul(channels),
                     });
                 }
@@ -173,14 +179,14 @@ impl Conv2d {
     }
 }
 
-/// What some windows of a line have at a tap. Places and steps are counted in numbers.
+/// One tap of some windows of a line. Positions and steps are in elements.
 struct Tap {
     number: usize,
-    /// The windows' numbers in their line.
+    /// The windows' positions in their line.
     windows: std::ops::Range<usize>,
-    /// Where the first one's pixel lies in the image.
+    /// The position of the first window's pixel in the image.
     start: usize,
-    /// From pixel to pixel.
+    /// From the pixel of one window to that of the next.
     step: usize,
 }
 

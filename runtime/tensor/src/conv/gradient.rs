@@ -1,27 +1,28 @@
-//! What the gradients of a convolution need: windows laid out, and windows added back to the image they came from.
+//! Building blocks of the convolution gradients: im2col and col2im.
 
-use super::{Conv2d, Windows};
+use super::{Conv2d, WindowRows};
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::gemm::Matrix;
 use crate::matmul::{Epilogue, Parallel, expect_len, matmul};
 
-/// Numbers that are laid out at a time, unless one window has more.
-const LAID_OUT: usize = 1 << 17;
+/// The most elements laid out at a time, unless one window has more.
+const LAID_OUT: usize = CACHE.l2_floats(2);
 
 impl Conv2d {
-    /// How many windows are laid out at a time.
+    /// The number of windows laid out at a time.
     fn block(&self) -> usize {
         (LAID_OUT / self.k.max(1)).clamp(1, self.rows.max(1))
     }
 
-    /// Lays out all windows of an image, some at a time, and calls `f(first, count, their numbers)`.
+    /// Lays out all windows of an image block by block (im2col), and calls `f(first, count, their elements)`.
     pub(crate) fn each_windows(
         &self,
         image: &[f32],
         mut f: impl FnMut(usize, usize, &[f32]),
     ) -> Result<(), TensorError> {
         self.expect_image(image)?;
-        let windows = Windows { conv: self, image };
+        let windows = WindowRows { conv: self, image };
         let mut space = space(self.block(), self.k)?;
         for first in (0..self.rows).step_by(self.block()) {
             let count = self.block().min(self.rows - first);
@@ -34,7 +35,8 @@ impl Conv2d {
         Ok(())
     }
 
-    /// Adds `dy * filter` to the image's pixels: each window's `outs` gradients times the filters, outs by numbers in a window.
+    /// Adds `dy * filter` to the image's pixels (col2im): each window's `outs` gradients times the filters, a
+    /// matrix of `outs` by elements of a window.
     pub(crate) fn spread(
         &self,
         dy: &[f32],

@@ -1,52 +1,56 @@
-//! Convolutions whose filters fit into the second cache.
+//! Convolution for filters that fit into the L2 cache.
 //!
 //! ```text
-//! a line of the image ─▶ what some neighbouring windows, a tile's rows, have in it: filter width * channels numbers each    (laid out once)
-//! a line of results    = sum over the filter's rows of (such a line of the image) * (row of the filter)                       (a segment each)
+//! line of the image ─▶ its slice of each window, filter width * channels: a row of a tile   (laid out once)
+//! line of results    = sum over the filter's rows of (slices of an image line) * (row of the filter)
 //! ```
 //!
-//! Results are made from above to below, so what the windows have in a line of the image is there for the next line of results: a pixel is
-//! copied as many times as the filter is wide, not as often as it has taps. Sums stay in registers from the first product to the last.
+//! Results are computed from top to bottom, so the slices laid out for an image line are reused by the next
+//! line of results: a pixel is copied once per filter column instead of once per tap. Sums stay in registers
+//! from the first product to the last.
 
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::Windows;
+use super::WindowRows;
 use crate::TensorError;
-use crate::matmul::{AlignedStep, BLOCK, Columns, Epilogue, Parallel, even, finish, in_parts, share, tile};
+use crate::matmul::{
+    AlignedStep, BLOCK, ColumnSource, Epilogue, Parallel, even, finish, in_parts, share, tile,
+};
 use crate::simd::{Isa, MAX_STEPS, PANEL, Place, Segment, TileRows};
 
 /// The most rows of a filter.
 const SEGMENTS: usize = 11;
-/// The most lines of an image from a window's first to its last.
+/// The most image lines from a window's first to its last.
 const REACH: usize = 16;
 
-/// A convolution done this way.
+/// A convolution by this algorithm.
 pub(super) struct Lines<'a, B> {
     isa: Isa,
-    windows: &'a Windows<'a>,
+    windows: &'a WindowRows<'a>,
     filters: &'a B,
     epilogue: &'a Epilogue<'a>,
-    /// Windows of a tile.
+    /// The number of windows in a tile.
     strip: usize,
-    /// Lines that are kept: line i at i modulo this.
+    /// The number of image lines kept: line i is stored at i modulo this number.
     reach: usize,
 }
 
-/// What a thread has laid out.
+/// Scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct LineScratch {
     lines: Vec<TileRows>,
-    /// Which line of all images each one is.
+    /// The line, among the lines of all images, stored in each slot.
     kept: [Option<usize>; REACH],
     filters: Vec<AlignedStep>,
 }
 
-impl<'a, B: Columns> Lines<'a, B> {
-    /// `None` where the general way is better: filters too large, or images so narrow that tiles would have few rows.
+impl<'a, B: ColumnSource> Lines<'a, B> {
+    /// `None` where the general algorithm is faster: for filters that are too large, or images so narrow that
+    /// tiles would have few rows.
     pub(super) fn new(
         isa: Isa,
-        windows: &'a Windows<'a>,
+        windows: &'a WindowRows<'a>,
         filters: &'a B,
         epilogue: &'a Epilogue<'a>,
     ) -> Option<Lines<'a, B>> {
@@ -77,11 +81,11 @@ impl<'a, B: Columns> Lines<'a, B> {
         Ok(())
     }
 
-    /// Lines of results from `first` on.
+    /// Computes lines of results from `first` on.
     fn part(&self, first: usize, out: &mut [f32]) {
         let (k, n) = self.filters.size();
         let (cols, panels) = (self.windows.conv.out.1, n.div_ceil(PANEL));
-        let mut space = SPACE.take();
+        let mut space = SCRATCH.take();
         space.lines.resize_with(self.reach.max(space.lines.len()), bytemuck::Zeroable::zeroed);
         self.filters.prepare(0..panels, 0..k, &mut space.filters);
         for x in (0..cols).step_by(self.strip) {
@@ -91,11 +95,11 @@ impl<'a, B: Columns> Lines<'a, B> {
                 self.tiles(line, xs.clone(), &mut space, &mut out[x * n..]);
             }
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
     }
 
-    /// Results `xs` of a line.
-    fn tiles(&self, line: usize, xs: Range<usize>, space: &mut Space, out: &mut [f32]) {
+    /// Computes results `xs` of a line.
+    fn tiles(&self, line: usize, xs: Range<usize>, space: &mut LineScratch, out: &mut [f32]) {
         let conv = self.windows.conv;
         let ((k, n), run) = (self.filters.size(), conv.width.filter * conv.channels);
         let mut places = [None; SEGMENTS];
@@ -130,5 +134,5 @@ impl<'a, B: Columns> Lines<'a, B> {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<LineScratch> = Cell::default();
 }

@@ -1,17 +1,18 @@
-//! Convolution of NHWC images with constant filters: a product whose left matrix is never laid out.
+//! Convolution of NHWC images with constant filters: an implicit matrix product (im2col without the matrix).
 //!
 //! ```text
-//! row i of a   = the window of output pixel i (batch, y, x): filter height * filter width * channels numbers, 0 in the padding
-//! b            = the filters, HWIO as they are: (height * width * channels) by out channels, packed
+//! row i of a   = window of output pixel i (batch, y, x): height * width * channels elements, padding is 0
+//! b            = the filters in HWIO: (height * width * channels) by out channels, packed
 //! out          = f(a * b + bias + residual), NHWC
 //! ```
 //!
-//! The driver of `matmul` asks for windows tile by tile, a block of the inner dimension at a time; a row of a window is copied from the image
-//! as one piece. Where filters are small, `lines` copies less and adds up longer; where channels are few, `planes` has windows side by side. A 1x1
-//! filter of stride 1 without padding is the plain product.
+//! The driver of `matmul` requests windows tile by tile, a block of the inner dimension at a time. Each row
+//! of a window is copied from the image in one piece. For small filters, `lines` copies less and accumulates
+//! longer. For few channels, `planes` vectorizes over neighbouring windows. A 1x1 filter of stride 1 without
+//! padding is a plain product.
 //!
-//! Every size is checked when a [`Conv2d`] is made: afterwards none can overflow. Filters of 3x3 may go by `winograd`; `channels` has
-//! depthwise convolutions and poolings. Not here: NCHW, other groups.
+//! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
+//! `channels` has depthwise convolutions and poolings. Not here: NCHW, other groups.
 
 mod channels;
 mod channels_gradient;
@@ -28,26 +29,26 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::matmul::{Columns, Epilogue, PackedMatrix, Parallel, Rows, expect_len, multiply};
+use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, Parallel, RowSource, expect_len, multiply};
 use crate::simd::{Isa, Row};
 
 /// One spatial dimension of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The image's extent.
+    /// The image's size.
     pub input: usize,
-    /// The filter's.
+    /// The filter's size.
     pub filter: usize,
-    /// Steps between windows, at least 1.
+    /// The distance of neighbouring windows, at least 1.
     pub stride: usize,
-    /// Steps between a window's pixels, at least 1.
+    /// The distance of a window's taps, at least 1.
     pub dilation: usize,
-    /// Zeros before and behind the image.
+    /// Padding before and after the image.
     pub pad: (usize, usize),
 }
 
 impl Window {
-    /// How many windows there are; 0 where the filter is larger than the padded image.
+    /// The number of windows; 0 if the filter is larger than the padded image.
     pub fn output(&self) -> Result<usize, TensorError> {
         let Window { input, filter, stride, dilation, pad } = *self;
         if filter == 0 || stride == 0 || dilation == 0 {
@@ -60,7 +61,7 @@ impl Window {
         Ok(padded.checked_sub(reach).map_or(0, |free| free / stride + 1))
     }
 
-    /// The taps of window `at` that are not padding.
+    /// The taps of window `at` that lie inside the image.
     fn inside(&self, at: usize) -> Range<usize> {
         let Window { input, filter, stride, dilation, pad } = *self;
         let start = at * stride; // within the padded image
@@ -68,7 +69,7 @@ impl Window {
         first..(input + pad.0).saturating_sub(start).div_ceil(dilation).min(filter).max(first)
     }
 
-    /// The windows that have no padding.
+    /// The windows without padding.
     fn whole(&self) -> Range<usize> {
         let Window { input, filter, stride, dilation, pad } = *self;
         let free = (input + pad.0).checked_sub((filter - 1) * dilation + 1);
@@ -77,7 +78,7 @@ impl Window {
         start..end
     }
 
-    /// The windows, of `count`, that have no padding at `tap`.
+    /// The windows, of `count`, whose tap `tap` lies inside the image.
     fn with(&self, tap: usize, count: usize) -> Range<usize> {
         let Window { input, stride, dilation, pad, .. } = *self;
         let ahead = tap * dilation; // below the filter's reach
@@ -85,24 +86,24 @@ impl Window {
         pad.0.saturating_sub(ahead).div_ceil(stride).min(end)..end
     }
 
-    /// The pixel of the image that window `at` has at `tap`, if it is not padding.
+    /// The image position of tap `tap` of window `at`; `None` in the padding.
     fn pixel(&self, at: usize, tap: usize) -> Option<usize> {
         (at * self.stride + tap * self.dilation).checked_sub(self.pad.0).filter(|&pixel| pixel < self.input)
     }
 }
 
-/// The shape of a convolution, checked.
+/// The checked shape of a convolution or pooling.
 #[derive(Clone, Copy, Debug)]
 pub struct Conv2d {
     batch: usize,
     channels: usize,
     height: Window,
     width: Window,
-    /// Windows downwards and sideways.
+    /// The number of windows down and across.
     out: (usize, usize),
-    /// Windows in all.
+    /// The total number of windows.
     rows: usize,
-    /// Numbers in a window.
+    /// The number of elements in a window.
     k: usize,
 }
 
@@ -158,7 +159,8 @@ impl Conv2d {
         self.multiply(isa, image, filters, epilogue, out, parallel)
     }
 
-    /// The same without an epilogue and with filters that are not packed, of shape (height, width, channels, out channels).
+    /// [`Conv2d::run`] without an epilogue, with unpacked filters of shape (height, width, channels, out
+    /// channels).
     pub fn run_unpacked(
         &self,
         image: &[f32],
@@ -173,7 +175,7 @@ impl Conv2d {
         self.multiply(Isa::detect(), image, &filters, &Epilogue::default(), out, parallel)
     }
 
-    fn multiply<B: Columns>(
+    fn multiply<B: ColumnSource>(
         &self,
         isa: Isa,
         image: &[f32],
@@ -187,7 +189,7 @@ impl Conv2d {
             let pixels = Matrix::new(image, self.rows, self.channels);
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
-        let windows = Windows { conv: self, image };
+        let windows = WindowRows { conv: self, image };
         if let Some(planar) = planes::Planar::new(isa, &windows, filters, epilogue) {
             return planar.run(out, parallel);
         }
@@ -197,19 +199,19 @@ impl Conv2d {
         multiply(isa, self.rows, &windows, filters, epilogue, out, parallel)
     }
 
-    /// Whether images have all of their pixels.
+    /// Checks the number of elements of the images.
     fn expect_image(&self, image: &[f32]) -> Result<(), TensorError> {
         expect_len(self.batch * self.height.input * self.width.input, self.channels, image.len())
     }
 }
 
 /// The windows of an image as the rows of a matrix.
-struct Windows<'a> {
+struct WindowRows<'a> {
     conv: &'a Conv2d,
     image: &'a [f32],
 }
 
-impl Rows for Windows<'_> {
+impl RowSource for WindowRows<'_> {
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
         let &Conv2d { channels, height, width, out: (_, cols), .. } = self.conv;
         let run = width.filter * channels;
@@ -241,15 +243,16 @@ impl Rows for Windows<'_> {
     }
 }
 
-impl Windows<'_> {
-    /// The line of all images that the windows of a line of all results have at a filter's row, if it is not padding.
+impl WindowRows<'_> {
+    /// The image line, counted over all images, under a filter row for a line of windows, counted over all
+    /// results. `None` in the padding.
     fn line(&self, line: usize, tap: usize, height: &Window) -> Option<usize> {
         let rows = self.conv.out.0;
         Some(line / rows * height.input + height.pixel(line % rows, tap)?)
     }
 
-    /// Lays out numbers `piece` of what windows `xs` have in a line of the images, a window in each of `out` from `at` on. What is behind may be
-    /// overwritten.
+    /// Copies elements `piece` of the slices of windows `xs` in an image line. Each window goes to one row of
+    /// `out`, from `at` on; elements after it may be overwritten.
     fn lay(
         &self,
         isa: Isa,
@@ -264,7 +267,7 @@ impl Windows<'_> {
             return out.iter_mut().for_each(|out| out[at..][..piece.len()].fill(0.0));
         };
         let image = &self.image[line * width.input * channels..];
-        // Taps side by side in the image are one run of numbers.
+        // Adjacent taps are contiguous in the image.
         let whole = if width.dilation == 1 { width.whole() } else { 0..0 };
         let whole = whole.start.clamp(xs.start, xs.end)..whole.end.clamp(xs.start, xs.end);
         if !whole.is_empty() {
@@ -277,7 +280,7 @@ impl Windows<'_> {
         }
     }
 
-    /// All numbers of a window.
+    /// Copies all elements of a window.
     fn copy_window(&self, window: usize, out: &mut [f32]) {
         let &Conv2d { channels, ref height, ref width, out: (_, cols), .. } = self.conv;
         let run = width.filter * channels;
@@ -293,7 +296,7 @@ impl Windows<'_> {
     }
 }
 
-/// Numbers `piece` of what window `x` has in a line of the image.
+/// Copies elements `piece` of the slice of window `x` in an image line.
 fn copy_taps(
     width: &Window,
     channels: usize,

@@ -1,62 +1,64 @@
-//! Convolutions of few channels.
+//! Convolution for images of few channels: vectorized over windows.
 //!
 //! ```text
-//! a band of an image ─▶ a plane for each channel and each remainder of line and column by the stride, padding laid out with it    (once)
-//! number (i, j, c) of the window at (y, x) = plane[y + i', x + j'], thus `an offset of (i, j, c)` + `y * width + x`
-//! some neighbouring windows of a band, lines one after another = sum over (i, j, c) of a register of a plane * weight      (simd::planes)
+//! band of an image ─▶ a plane per channel and per remainder of line and column by the stride (laid out once)
+//! element (i, j, c) of the window at (y, x) = plane[y + i', x + j']: `offset of (i, j, c)` + `y * width + x`
+//! results of neighbouring windows = sum over (i, j, c) of a register of a plane * weight      (simd::planes)
 //! ```
 //!
-//! Windows that hang over from one line to the next are made and left out. An image's numbers are laid out once, not once for each tap, and lanes
-//! are full for any number of out channels.
+//! Windows that straddle two lines are computed and discarded. An image's elements are laid out once instead
+//! of once per tap, and all lanes are used for any number of out channels.
 
 use std::cell::Cell;
 
-use super::{Window, Windows};
+use super::{Window, WindowRows};
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::math::transpose_part;
-use crate::matmul::{AlignedStep, Columns, Epilogue, Parallel, expect_len, finish, in_parts, share};
+use crate::matmul::{AlignedStep, ColumnSource, Epilogue, Parallel, expect_len, finish, in_parts, share};
 use crate::simd::{ACROSS, Block, Isa, PANEL, Planes};
 
-/// The most numbers of a window.
+/// The most elements of a window.
 const STEPS: usize = 2048;
-/// Numbers in the planes of a band, unless one line has more: they stay in the second cache.
-const BAND: usize = 1 << 16;
-/// The most numbers in the planes of a line.
+/// The most elements in the planes of a band, unless one line has more: a band stays in the L2 cache.
+const BAND: usize = CACHE.l2_floats(4);
+/// The most elements in the planes of a line.
 const LINE: usize = 1 << 18;
 
-/// A convolution done this way.
+/// A convolution by this algorithm.
 pub(super) struct Planar<'a, B> {
     isa: Isa,
-    windows: &'a Windows<'a>,
+    windows: &'a WindowRows<'a>,
     filters: &'a B,
     epilogue: &'a Epilogue<'a>,
-    /// From line to line of a plane.
+    /// The line stride of a plane.
     width: usize,
-    /// Lines of a plane that the last line of windows reaches beyond its own.
+    /// The number of plane lines below a window's first line that the window covers.
     more: usize,
-    /// Lines of results of a band.
+    /// The number of result lines in a band.
     band: usize,
 }
 
-/// What a thread has laid out.
+/// Scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct PlaneScratch {
     pixels: Vec<f32>,
     offsets: Vec<usize>,
     filters: Vec<AlignedStep>,
     block: Option<Box<Block>>,
 }
 
-/// From a window's first tap to its last.
+/// The distance of a window's first and last tap.
 fn reach(window: &Window) -> Option<usize> {
     (window.filter - 1).checked_mul(window.dilation)
 }
 
-impl<'a, B: Columns> Planar<'a, B> {
-    /// `None` where another way is better: many channels, large filters, absurd lines.
+impl<'a, B: ColumnSource> Planar<'a, B> {
+    /// `None` where another algorithm is faster or sizes overflow: for many channels, large filters, extreme
+    /// lines.
     pub(super) fn new(
         isa: Isa,
-        windows: &'a Windows<'a>,
+        windows: &'a WindowRows<'a>,
         filters: &'a B,
         epilogue: &'a Epilogue<'a>,
     ) -> Option<Planar<'a, B>> {
@@ -70,7 +72,7 @@ impl<'a, B: Columns> Planar<'a, B> {
         let width = conv.out.1.checked_add(reach(across)? / across.stride)?;
         let more = reach(height)? / height.stride;
         let line = width.checked_mul(conv.channels * height.stride * across.stride)?;
-        // The lines that a line of windows reaches are there for it alone, if need be.
+        // At least one line of windows fits; its image lines may exceed the band's size.
         let lines = BAND / line.max(1);
         let fits = line.checked_mul(more.checked_add(1)?)? <= LINE;
         fits.then_some(Planar {
@@ -99,11 +101,11 @@ impl<'a, B: Columns> Planar<'a, B> {
         Ok(())
     }
 
-    /// Lines of results from `first` on.
+    /// Computes lines of results from `first` on.
     fn part(&self, first: usize, out: &mut [f32]) {
         let (k, n) = self.filters.size();
         let (rows, cols) = self.windows.conv.out;
-        let mut space = SPACE.take();
+        let mut space = SCRATCH.take();
         self.filters.prepare(0..n.div_ceil(PANEL), 0..k, &mut space.filters);
         let (mut line, end) = (first, first + out.len() / (cols * n));
         while line < end {
@@ -112,14 +114,14 @@ impl<'a, B: Columns> Planar<'a, B> {
             self.band(line, lines, &mut space, out);
             line += lines;
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
     }
 
-    /// Some lines of results of one image, the first of which is line `line` of all.
-    fn band(&self, line: usize, lines: usize, space: &mut Space, out: &mut [f32]) {
+    /// Computes some lines of results of one image. The first is line `line`, counted over all images.
+    fn band(&self, line: usize, lines: usize, space: &mut PlaneScratch, out: &mut [f32]) {
         let ((k, n), cols) = (self.filters.size(), self.windows.conv.out.1);
         self.lay(line, lines, space);
-        let Space { pixels, offsets, filters, block } = space;
+        let PlaneScratch { pixels, offsets, filters, block } = space;
         let block = block.get_or_insert_with(|| Box::new(bytemuck::Zeroable::zeroed()));
         let planes = Planes::new(pixels, offsets);
         let count = (lines - 1) * self.width + cols;
@@ -154,9 +156,9 @@ impl<'a, B: Columns> Planar<'a, B> {
         }
     }
 
-    /// Lays out the planes of some lines of results, and where a window has its numbers.
-    fn lay(&self, line: usize, lines: usize, space: &mut Space) {
-        let Windows { conv, image } = self.windows;
+    /// Lays out the planes of some lines of results, and computes the offsets of a window's elements.
+    fn lay(&self, line: usize, lines: usize, space: &mut PlaneScratch) {
+        let WindowRows { conv, image } = self.windows;
         let (channels, height, across) = (conv.channels, &conv.height, &conv.width);
         let (rows, width) = (lines + self.more, self.width);
         let (down, right) = (height.stride, across.stride);
@@ -173,7 +175,7 @@ impl<'a, B: Columns> Planar<'a, B> {
         let line_len = across.input * channels;
         let (first, y) = (line / conv.out.0 * height.input, line % conv.out.0);
         for (i, j) in (0..down).flat_map(|i| (0..right).map(move |j| (i, j))) {
-            // Columns j, j + right .. of the padded line.
+            // Columns j, j + right, ... of the padded line.
             let start = across.pad.0.saturating_sub(j).div_ceil(right).min(width);
             let end = (across.input + across.pad.0).saturating_sub(j).div_ceil(right).clamp(start, width);
             for row in 0..rows {
@@ -206,7 +208,7 @@ fn divided(x: usize, by: usize) -> (usize, usize) {
     if by == 1 { (x, 0) } else { (x / by, x % by) }
 }
 
-/// Every so manieth number, one at least.
+/// Every `step`-th element, at least the first.
 #[allow(
     clippy::needless_range_loop,
     reason = "indices, not iterators, which are only as good as the build's inlining"
@@ -223,5 +225,5 @@ fn pick(from: &[f32], step: usize, to: &mut [f32]) {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<PlaneScratch> = Cell::default();
 }

@@ -1,4 +1,4 @@
-//! Against the definition.
+//! Comparison with the definition.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
 }
 
-/// One number of the result at a time, in f64.
+/// The definition: one element of the result at a time, in f64.
 fn plain(conv: &Conv2d, out_channels: usize, image: &[f32], filters: &[f32]) -> Vec<f32> {
     let Conv2d { batch, channels, height, width, out, .. } = *conv;
     let mut result = Vec::new();
@@ -63,7 +63,7 @@ proptest! {
     }
 }
 
-/// Against the definition with what is done afterwards; with two threads the same to the bit.
+/// Comparison with the definition, with an epilogue. Two threads yield the same bits.
 fn check_epilogue(conv: Conv2d, o: usize, has_residual: bool, function: Function) {
     let Conv2d { batch, channels, height, width, rows, .. } = conv;
     let image = numbers(batch * height.input * width.input * channels);
@@ -92,7 +92,7 @@ fn check_epilogue(conv: Conv2d, o: usize, has_residual: bool, function: Function
     }
 }
 
-/// Against the definition, to a fraction of the largest result; with two threads the same to the bit.
+/// Comparison with the definition, to a fraction of the largest result. Two threads yield the same bits.
 fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
     let Conv2d { batch, channels, height, width, rows, .. } = conv;
     let winograd = conv.winograd(patch).unwrap();
@@ -182,7 +182,7 @@ proptest! {
 
 #[test]
 fn few_channels_in_bands() {
-    // LeNet's and ResNet's first layers, lines that fill a band, and few out channels of many.
+    // The first layers of LeNet and ResNet, lines that fill a band, and few out channels of many channels.
     let window = |input, filter, stride, pad| Window { input, filter, stride, dilation: 1, pad };
     for (batch, channels, o, side) in [
         (3, 1, 6, window(28, 5, 1, (2, 2))),

@@ -1,18 +1,21 @@
-//! Winograd's convolution for 3x3 filters of stride 1: 2.25 or 4 times fewer multiplications.
+//! Winograd convolution for 3x3 filters of stride 1: 2.25 or 4 times fewer multiplications.
 //!
 //! ```text
-//! image ──Bt d B──▶ V: a matrix of patches by channels for each of T * T positions      (a band of rows at a time)
+//! image ──Bt d B──▶ V: a matrix of patches by channels for each of T * T positions  (a band at a time)
 //! filters ─G g Gt─▶ U: channels by out channels for each position, packed ahead of time
 //! M = V * U, position by position ──At m A──▶ N by N pixels per patch ─▶ bias, residual, function
 //! ```
 //!
-//! A patch of T = N + 2 pixels square overlaps the next by 2. With N = 4 (`F(4x4, 3x3)`) results differ from the direct ones by at most
-//! 1e-4 of the largest absolute value, with N = 2 by 1e-5, since patches are multiplied by numbers up to 5 or 1 and summed.
+//! A patch of T = N + 2 pixels square overlaps the next by 2. Patches are multiplied by factors up to 5 (N =
+//! 4) or 1 (N = 2) and summed. So results differ from the direct ones by at most 1e-4 of the largest absolute
+//! value with N = 4 (`F(4x4, 3x3)`), and by 1e-5 with N = 2.
 //!
-//! *Infinity and NaN*: a result whose patch has one, even outside its own window, may be NaN; others are not touched. A direct convolution
-//! keeps infinities and harms only windows that have them: a caller who cares does not ask for Winograd.
+//! *Infinity and NaN*: if a patch contains one, all results of the patch may be NaN, even those whose own
+//! window does not contain it. Other results are not affected. A direct convolution affects only the windows
+//! that contain it, and keeps infinities; a compiler that needs this must not select Winograd.
 //!
-//! The transformed filters are one packed matrix of T * T * channels rows, position after position, so they can be kept in a file.
+//! The transformed filters are one packed matrix of T * T * channels rows, position after position, so they
+//! can be stored in a file.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -20,12 +23,13 @@ use std::sync::OnceLock;
 
 use super::Conv2d;
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::matmul::{
     AlignedStep, BLOCK, Epilogue, PackedMatrix, Parallel, each_part, even, expect_len, tile,
 };
 use crate::simd::{Isa, LINE, MAX_STEPS, PANEL, Pixels, Place, Products, ROW, Segment, TileRows};
 
-/// How many pixels a patch yields.
+/// The output patch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Patch {
     /// `F(2x2, 3x3)`.
@@ -35,7 +39,7 @@ pub enum Patch {
 }
 
 impl Patch {
-    /// Pixels of the result to a side.
+    /// The side of the patch of the result.
     fn yields(self) -> usize {
         match self {
             Patch::Two => 2,
@@ -43,7 +47,7 @@ impl Patch {
         }
     }
 
-    /// Pixels of the image to a side.
+    /// The side of the patch of the image.
     pub(crate) fn reads(self) -> usize {
         self.yields() + 2
     }
@@ -64,7 +68,7 @@ impl Patch {
     }
 }
 
-/// A convolution done Winograd's way.
+/// A convolution by Winograd's algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Winograd {
     conv: Conv2d,
@@ -73,17 +77,18 @@ pub struct Winograd {
     k: usize,
 }
 
-/// Floats that a band's V and M have together, unless one row of patches has more: what stays in the second cache beside filters that do too.
-const BAND: usize = 1 << 16;
-/// Segments of a tile: enough for 1536 channels at once.
+/// The most floats in V and M of a band, unless one row of patches has more. A band stays in the L2 cache
+/// together with filters that fit there.
+const BAND: usize = CACHE.l2_floats(4);
+/// The most segments of a tile: enough for 1536 channels at once.
 const SEGMENTS: usize = 4;
-/// Numbers between the positions' matrices, so that these do not begin in the same sets of the caches.
+/// Padding between the positions' matrices in elements, so that they do not start in the same cache sets.
 const GAP: usize = 16;
-/// Numbers of a tile's rows.
+/// The number of elements in a tile's rows.
 const TILE: usize = size_of::<TileRows>() / size_of::<f32>();
 
 impl Conv2d {
-    /// This convolution Winograd's way; `None` unless filters are 3x3 with stride and dilation 1.
+    /// This convolution by Winograd's algorithm; `None` unless filters are 3x3 with stride and dilation 1.
     pub fn winograd(self, patch: Patch) -> Option<Winograd> {
         let fits = [self.height, self.width].iter().all(|w| (w.filter, w.stride, w.dilation) == (3, 1, 1));
         let k = self.channels.checked_mul(patch.reads() * patch.reads())?;
@@ -94,7 +99,7 @@ impl Conv2d {
 impl Winograd {
     /// Transforms and packs filters of shape (3, 3, channels, out channels).
     pub fn pack(&self, out_channels: usize, filters: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
-        /// Sums at once, which stay in the first cache.
+        /// The number of sums per step; they stay in the L1 cache.
         const STRIP: usize = 256;
         let channels = self.conv.channels;
         expect_len(self.conv.k, out_channels, filters.len())?;
@@ -119,7 +124,8 @@ impl Winograd {
         PackedMatrix::pack(self.k, out_channels, &transformed)
     }
 
-    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC, filters from [`Winograd::pack`].
+    /// `out = f(convolution of image with filters + bias + residual)`, all NHWC, filters from
+    /// [`Winograd::pack`].
     pub fn run(
         &self,
         image: &[f32],
@@ -152,11 +158,11 @@ impl Winograd {
             return Ok(());
         }
         let side = self.patch.yields();
-        // A tile's rows have room for more than few channels.
+        // A tile's rows are larger than a few channels need.
         let of_patches =
             cols.div_ceil(side) * self.patch.reads() * self.patch.reads() * (channels.max(64) + n);
         let share = rows.div_ceil(side).div_ceil(parallel.workers().max(1));
-        // Filters that do not stay there are read once for each band, thus for many patches.
+        // Filters that do not stay in the L2 cache are read once per band, so a band has many patches.
         let filters_stay = self.k.saturating_mul(n.div_ceil(PANEL)) <= BLOCK;
         let band = if filters_stay { BAND } else { (4 * BAND).max(filters.panels().len() / 4) };
         let band_rows = (band / of_patches.max(1)).clamp(1, share.max(1)) * side;
@@ -167,7 +173,7 @@ impl Winograd {
         let failed = OnceLock::new();
         each_part(bands_out, parallel, |i, out| {
             let (image, first) = (i / bands, i % bands * band_rows);
-            let band = Band { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
+            let band = ResultBand { isa, winograd: self, image, first, rows: out.len() / (cols * n) };
             if let Err(error) = band.run(source, filters, epilogue, out) {
                 failed.get_or_init(|| error);
             }
@@ -177,7 +183,7 @@ impl Winograd {
 }
 
 /// Some rows of an image's result.
-struct Band<'a> {
+struct ResultBand<'a> {
     isa: Isa,
     winograd: &'a Winograd,
     image: usize,
@@ -185,7 +191,7 @@ struct Band<'a> {
     rows: usize,
 }
 
-impl Band<'_> {
+impl ResultBand<'_> {
     fn run(
         &self,
         source: &[f32],
@@ -199,13 +205,13 @@ impl Band<'_> {
         let across = cols.div_ceil(side);
         let patches = self.rows.div_ceil(side) * across;
         let positions = patch.reads() * patch.reads();
-        // Transformed pixels go to the rows of tiles, `tiles` by `segments` for each position.
+        // Transformed pixels are stored in the rows of tiles, `tiles` by `segments` for each position.
         let rows_each = even(patches, self.isa.rows());
         let steps_each = even(channels, MAX_STEPS).next_multiple_of(LINE);
         let (tiles, segments) = (patches.div_ceil(rows_each), channels.div_ceil(steps_each));
         let m_step = patches * n + GAP;
-        let mut space = SPACE.take();
-        let Space { a, m } = &mut space;
+        let mut space = SCRATCH.take();
+        let WinogradScratch { a, m } = &mut space;
         let m = grow(m, positions * m_step)?;
         let more = (positions * tiles * segments).saturating_sub(a.len());
         a.try_reserve(more).map_err(|_| TensorError::TooLarge)?;
@@ -240,7 +246,7 @@ impl Band<'_> {
             let products = Products { from: &m[at * n..], step: m_step, inside, stride: cols * n };
             self.isa.winograd_output(patch.reads(), n, &products, to);
         }
-        SPACE.set(space);
+        SCRATCH.set(space);
         let from = (self.image * rows + self.first) * cols * n;
         if !epilogue.is_plain() {
             self.isa.finish(&epilogue.part(0, from), (self.rows * cols, n), out, n);
@@ -256,7 +262,7 @@ impl Band<'_> {
             let y = (self.first + y + i).checked_sub(height.pad.0).filter(|&y| y < height.input);
             let line = y.map(|y| (self.image * height.input + y) * width.input * channels);
             let line = line.and_then(|at| source.get(at..)?.get(..width.input * channels)).unwrap_or(&[]);
-            // Before the line the place wraps around, and is not in it either.
+            // Left of the line the index wraps around, which is out of range as well.
             let mut at = x.wrapping_sub(width.pad.0).wrapping_mul(channels);
             for pixel in &mut row[..reads] {
                 *pixel = line.get(at..).and_then(|line| line.get(..channels)).unwrap_or(&[]);
@@ -266,8 +272,8 @@ impl Band<'_> {
     }
 }
 
-/// A position's products `m`, of tiles of `rows_each` patches in segments of `steps_each` channels, with rows of the filters. All tiles are laid out,
-/// so the filters are read once.
+/// Computes a position's products `m`: tiles of `rows_each` patches, in segments of `steps_each` channels,
+/// times rows of the filters. All tiles are laid out, so the filters are read once.
 fn multiply(
     isa: Isa,
     (a, segments): (&[TileRows], usize),
@@ -305,9 +311,9 @@ fn grow(space: &mut Vec<AlignedStep>, len: usize) -> Result<&mut [f32], TensorEr
     Ok(bytemuck::cast_slice_mut(space))
 }
 
-/// What a thread works in.
+/// Scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct WinogradScratch {
     /// Transformed pixels.
     a: Vec<TileRows>,
     m: Vec<AlignedStep>,
@@ -315,5 +321,5 @@ struct Space {
 
 thread_local! {
     /// Taken while in use.
-    static SPACE: Cell<Space> = Cell::default();
+    static SCRATCH: Cell<WinogradScratch> = Cell::default();
 }

@@ -1,17 +1,19 @@
 //! The position of the largest element along an axis.
 //!
-//! Order: the first of several largest wins; a NaN counts as larger than any number, so the first NaN wins, as in NumPy.
-//! (TensorFlow's answer for NaN depends on the machine.)
+//! The first of several largest elements is taken. A NaN counts as larger than any number, so the first NaN
+//! is taken, as in NumPy. (TensorFlow's result for NaN depends on the machine.)
 
-use super::Float;
+use super::GemmElement;
 
 const LANES: usize = 16;
 
-/// For x of extents (outer, axis, inner): `out[o, i]` is the position along the axis of the largest `x[o, _, i]`.
+/// For x of extents (outer, axis, inner): `out[o, i]` is the position along the axis of the largest `x[o, _,
+/// i]`.
 ///
 /// # Panics
-/// If the lengths do not fit, the axis is empty while there is a result, or it has more positions than an `i32`.
-pub fn argmax<T: Float>((outer, axis, inner): (usize, usize, usize), x: &[T], out: &mut [i32]) {
+/// If the lengths do not fit, the axis is empty while there is a result, or it has more positions than an
+/// `i32`.
+pub fn argmax<T: GemmElement>((outer, axis, inner): (usize, usize, usize), x: &[T], out: &mut [i32]) {
     assert_eq!(out.len(), outer * inner);
     assert_eq!(x.len(), outer * axis * inner);
     if out.is_empty() {
@@ -37,8 +39,8 @@ pub fn argmax<T: Float>((outer, axis, inner): (usize, usize, usize), x: &[T], ou
     }
 }
 
-/// Two passes, since a maximum vectorizes and a position does not: find the largest value, then where it is.
-fn of_row<T: Float>(row: &[T]) -> usize {
+/// Two passes: find the largest value, then its position. A maximum vectorizes and a position does not.
+fn of_row<T: GemmElement>(row: &[T]) -> usize {
     let Some(&first) = row.first() else { return 0 };
     let larger = |best: T, x: T| if x > best { x } else { best };
     let mut lanes = [first; LANES];

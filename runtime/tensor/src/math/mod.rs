@@ -1,12 +1,13 @@
 //! The fast version of each function, over slices.
 //!
-//! Every function here has a twin of the same meaning in [`mod@crate::reference`]; property tests compare the two. Functions that can
-//! work in place come twice: `f(x, out)` and `f_in_place(out)`.
+//! Every function here has a reference version in [`mod@crate::reference`]; property tests compare the two.
+//! Functions that can work in place exist twice: `f(x, out)` and `f_in_place(out)`.
 //!
-//! The loops are written so that the compiler vectorizes them for the baseline machine: fixed-width inner blocks, no calls, no
-//! `mul_add` (which is a library call where the machine's baseline lacks it). Not here: checks of dtypes and shapes (`ops`), threads.
+//! The loops are written so that the compiler vectorizes them for the baseline machine: fixed-width inner
+//! blocks, no calls, no `mul_add` (a library call where the baseline lacks the instruction). Not here: checks
+//! of dtypes and shapes (`ops`), threads.
 //!
-//! Lengths that do not fit together are a bug of the caller and panic.
+//! Lengths that do not match are a bug of the caller and panic.
 
 mod argmax;
 mod softmax;
@@ -14,7 +15,7 @@ mod softmax;
 mod tests;
 mod transpose;
 
-pub use crate::gemm::{Float, Matrix, product};
+pub use crate::gemm::{GemmElement, Matrix, product};
 pub use argmax::argmax;
 pub use softmax::{layer_norm_in_place, log_softmax_in_place, softmax_in_place};
 pub use transpose::transpose;
@@ -22,13 +23,14 @@ pub(crate) use transpose::transpose_part;
 
 use crate::Element;
 
-/// `out = a * b` for row-major matrices: `a` m by k, `b` k by n, `out` m by n. [`product`] also takes transposed ones.
-pub fn matmul<T: Float>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: &mut [T]) {
+/// `out = a * b` for row-major matrices: `a` m by k, `b` k by n, `out` m by n. [`product`] also takes
+/// transposed matrices.
+pub fn matmul<T: GemmElement>((m, k, n): (usize, usize, usize), a: &[T], b: &[T], out: &mut [T]) {
     product(Matrix::new(a, m, k), Matrix::new(b, k, n), out);
 }
 
 /// `out[.., j] = x[.., j] + bias[j]`, the bias along the last axis.
-pub fn bias_add<T: Float>(x: &[T], bias: &[T], out: &mut [T]) {
+pub fn bias_add<T: GemmElement>(x: &[T], bias: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len());
     if bias.is_empty() {
         return assert!(x.is_empty(), "no bias for {} elements", x.len());
@@ -42,7 +44,7 @@ pub fn bias_add<T: Float>(x: &[T], bias: &[T], out: &mut [T]) {
 }
 
 /// [`bias_add`] where `x` is `out`.
-pub fn bias_add_in_place<T: Float>(out: &mut [T], bias: &[T]) {
+pub fn bias_add_in_place<T: GemmElement>(out: &mut [T], bias: &[T]) {
     if bias.is_empty() {
         return assert!(out.is_empty(), "no bias for {} elements", out.len());
     }
@@ -55,7 +57,7 @@ pub fn bias_add_in_place<T: Float>(out: &mut [T], bias: &[T]) {
 }
 
 /// `max(x, 0)`; NaN stays NaN, as in TensorFlow and NumPy.
-pub fn relu<T: Float>(x: &[T], out: &mut [T]) {
+pub fn relu<T: GemmElement>(x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len());
     for (&x, out) in x.iter().zip(out) {
         *out = relu_of(x);
@@ -63,13 +65,13 @@ pub fn relu<T: Float>(x: &[T], out: &mut [T]) {
 }
 
 /// [`relu`] where `x` is `out`.
-pub fn relu_in_place<T: Float>(out: &mut [T]) {
+pub fn relu_in_place<T: GemmElement>(out: &mut [T]) {
     for out in out {
         *out = relu_of(*out);
     }
 }
 
-fn relu_of<T: Float>(x: T) -> T {
+fn relu_of<T: GemmElement>(x: T) -> T {
     // Written with `<`, so that a NaN is kept.
     if x < T::ZERO { T::ZERO } else { x }
 }
@@ -80,7 +82,7 @@ pub fn softmax(n: usize, x: &[f32], out: &mut [f32]) {
     softmax_in_place(n, out);
 }
 
-/// How many pairs are equal, as `==` has it: NaN equals nothing.
+/// The number of equal pairs by `==`: NaN equals nothing.
 pub fn count_equal<T: Element>(a: &[T], b: &[T]) -> usize {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).filter(|(a, b)| a == b).count()

@@ -1,4 +1,5 @@
-//! The fast functions against the reference ones, and the fast ones in place against themselves.
+//! Comparison of the fast functions with the reference functions, and of the in-place versions with the
+//! others.
 
 use proptest::prelude::*;
 
@@ -14,7 +15,7 @@ fn floats(n: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec(-10.0f32..10.0, n)
 }
 
-/// Numbers as they come, special ones included.
+/// Arbitrary floats, special values included.
 fn any_floats(n: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f32>> {
     let special = prop::sample::select(vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0]);
     prop::collection::vec(prop_oneof![4 => -100.0f32..100.0, 1 => special], n)
@@ -101,14 +102,14 @@ proptest! {
     #[test]
     fn transpose(rows in 0usize..140, cols in 0usize..140) {
         let x: Vec<usize> = (0..rows * cols).collect();
-        let (mut turned, mut back) = (vec![0; x.len()], vec![0; x.len()]);
-        math::transpose((rows, cols), &x, &mut turned);
+        let (mut transposed, mut back) = (vec![0; x.len()], vec![0; x.len()]);
+        math::transpose((rows, cols), &x, &mut transposed);
         for i in 0..rows {
             for j in 0..cols {
-                prop_assert_eq!(turned[j * rows + i], x[i * cols + j]);
+                prop_assert_eq!(transposed[j * rows + i], x[i * cols + j]);
             }
         }
-        math::transpose((cols, rows), &turned, &mut back);
+        math::transpose((cols, rows), &transposed, &mut back);
         prop_assert_eq!(back, x);
     }
 

@@ -1,8 +1,8 @@
-//! The transposed of a matrix, a part at a time: whole cache lines are read, and whole ones are written.
+//! Blocked matrix transposition: whole cache lines are read, and whole ones are written.
 //!
-//! Rows of a large matrix are often a power of 2 apart, so that lines of several rows push each other out, and each row is a page of its own. A block
-//! of such a one is therefore turned in the first cache, and of each row as much is read, or written, at a time as memory gives willingly. Small
-//! matrices are taken tile by tile, which need less space.
+//! Rows of a large matrix are often a power of 2 apart. Then the lines of several rows evict each other, and
+//! each row is on its own page. Blocks of such a matrix are transposed in the L1 cache, and each access to a
+//! row covers several lines. Small matrices are transposed tile by tile, which needs less scratch memory.
 
 use crate::simd::ask_for;
 
@@ -12,7 +12,7 @@ const TILE: usize = 16;
 /// The side of a block: four lines.
 const BLOCK: usize = 64;
 
-/// How many rows ahead numbers are asked for.
+/// The prefetch distance in rows.
 const AHEAD: usize = 8;
 
 /// `out[j, i] = x[i, j]` for a row-major matrix of `rows` by `cols`.
@@ -25,26 +25,26 @@ pub fn transpose<T: Copy>((rows, cols): (usize, usize), x: &[T], out: &mut [T]) 
     transpose_part((rows, cols), (x, cols), (out, rows));
 }
 
-/// The same for a part of a matrix; rows of `x` and of `out` lie as far apart as the numbers say.
+/// [`transpose`] of a part of a matrix, with the given row strides of `x` and `out`.
 ///
 /// # Panics
 /// If the part reaches outside of a slice.
 pub(crate) fn transpose_part<T: Copy>(size: (usize, usize), x: (&[T], usize), out: (&mut [T], usize)) {
     if size.0.min(size.1) < BLOCK {
-        turn::<T, TILE>(size, x, out);
+        transpose_blocks::<T, TILE>(size, x, out);
     } else {
-        turn::<T, BLOCK>(size, x, out);
+        transpose_blocks::<T, BLOCK>(size, x, out);
     }
 }
 
-/// In squares of so many elements.
-fn turn<T: Copy, const SIDE: usize>(
+/// Transposes squares of `SIDE` elements.
+fn transpose_blocks<T: Copy, const SIDE: usize>(
     (rows, cols): (usize, usize),
     (x, x_step): (&[T], usize),
     (out, out_step): (&mut [T], usize),
 ) {
     let Some(&first) = x.first() else { return };
-    let mut turned = [[first; SIDE]; SIDE];
+    let mut transposed = [[first; SIDE]; SIDE];
     for top in (0..rows).step_by(SIDE) {
         for left in (0..cols).step_by(SIDE) {
             let (height, width) = (SIDE.min(rows - top), SIDE.min(cols - left));
@@ -57,15 +57,15 @@ fn turn<T: Copy, const SIDE: usize>(
                 }
                 let row = &x[(top + i) * x_step + left..][..width];
                 match row.first_chunk::<SIDE>() {
-                    Some(row) => (0..SIDE).for_each(|j| turned[j][i] = row[j]),
-                    None => (0..width).for_each(|j| turned[j][i] = row[j]),
+                    Some(row) => (0..SIDE).for_each(|j| transposed[j][i] = row[j]),
+                    None => (0..width).for_each(|j| transposed[j][i] = row[j]),
                 }
             }
-            for (j, turned) in turned[..width].iter().enumerate() {
+            for (j, transposed) in transposed[..width].iter().enumerate() {
                 let to = &mut out[(left + j) * out_step + top..][..height];
                 match to.first_chunk_mut::<SIDE>() {
-                    Some(to) => *to = *turned,
-                    None => to.copy_from_slice(&turned[..height]),
+                    Some(to) => *to = *transposed,
+                    None => to.copy_from_slice(&transposed[..height]),
                 }
             }
         }

@@ -1,25 +1,26 @@
-//! The product of matrices of f32: with a constant right matrix that was packed ahead of time, or packing as it goes.
+//! The product of f32 matrices, with a constant right matrix packed ahead of time, or packed on the way.
 //!
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
 //!
 //! for each part of the rows, each block of k, up to 1152 steps           (parallel)
-//!   for each block of columns ─ pack b, unless it is packed              (786 KB: second cache)
-//!     for each tile of rows ─ copy them, unless they are kept            (up to 67 KB: first and second cache)
+//!   for each block of columns ─ pack b, unless it is packed              (786 KB: L2 cache)
+//!     for each tile of rows ─ copy them, unless they are kept            (up to 67 KB: L1 and L2 cache)
 //!       for each panel of b ─ tile                                       (registers)
 //! ```
 //!
-//! * [`PackedMatrix`] holds `b` in the one layout that the tiles of every machine read (`simd`).
-//! * A tile's sums go straight into `out`; with the last block of k the [`Epilogue`] is applied at once. Rows and steps are
-//!   dealt out evenly, since a tile of few rows or a block of few steps is slow: what is lost at the ends of a tile, 200 cycles, is 4 % of 384
-//!   steps.
-//! * Where there are many blocks of columns, the rows of 64 tiles at a time are kept for all of them, in the third cache.
-//! * A single row takes no packing: the time is that of reading `b`. With several workers its columns are split.
-//! * An element's sum is made in an order that depends on k and the machine's instructions only: not on the number of workers
-//!   nor, for m > 1, on m.
+//! * [`PackedMatrix`] holds `b` in one layout that the tiles of every machine read (`simd`).
+//! * A tile's sums go straight into `out`. The [`Epilogue`] is applied right after the last block of k.
+//! * Rows and steps are divided evenly, since a tile of few rows or a block of few steps is slow: the fixed
+//!   cost of a tile, 200 cycles, is 4 % of 384 steps.
+//! * For many blocks of columns, the packed rows of 64 tiles at a time are kept for all of them, in the L3
+//!   cache.
+//! * A single row is not packed: reading `b` dominates. With several workers its columns are split.
+//! * The order of an element's sum depends on k and the instruction set only, neither on the number of
+//!   workers nor, for m > 1, on m.
 //!
-//! Threads belong to the caller: [`Parallel`] runs blocks. Packing space is kept per thread: tiles' rows and a block of `b`.
-//! `conv` uses the same driver with rows that are windows of an image.
+//! Threads belong to the caller: [`Parallel`] runs blocks. Packing buffers are kept per thread: tiles' rows
+//! and a block of `b`. `conv` uses the same driver with the windows of an image as rows.
 
 mod pack;
 #[cfg(test)]
@@ -30,30 +31,33 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 pub use pack::PackedMatrix;
-pub(crate) use pack::{AlignedStep, Columns, Rows, expect_len};
+pub(crate) use pack::{AlignedStep, ColumnSource, RowSource, expect_len};
 
 use crate::TensorError;
+use crate::cache::CACHE;
 use crate::gemm::Matrix;
 pub use crate::simd::Epilogue;
-use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, Place, Segment, Step, TileRows, ask_for};
+use crate::simd::{Isa, LINE, MAX_ROWS, MAX_STEPS, PANEL, PanelStep, Place, Segment, TileRows, ask_for};
 
-/// Steps of all panels of a block: 786 KB.
-pub(crate) const BLOCK: usize = 6144;
-/// Steps of a block.
+/// Panel steps in a block of `b`: three quarters of the L2 cache.
+pub(crate) const BLOCK: usize = 3 * CACHE.l2_floats(4) / PANEL;
+/// Steps in a block of k.
 const STEPS: usize = 3 * MAX_STEPS;
-/// Segments in as many steps.
+/// Segments in a block of k.
 const SEGMENTS: usize = STEPS.div_ceil(MAX_STEPS);
-/// Blocks of columns from which on tiles' rows are kept for all of them: to write them down and read them again costs more than to copy them so often.
+/// Pack the rows of `a` once when there are more than this many column blocks. Below it, repacking is cheaper
+/// than storing and rereading.
 const BLOCKS: usize = 7;
-/// Tiles that are kept at once: up to 4.3 MB, which the third cache holds. Few in tests, which need not be large then.
+/// The number of tiles whose packed rows are kept at once: up to 4.3 MB, which fits the L3 cache. Few in
+/// tests, so that small matrices reach the limit.
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
-/// As many numbers of the left matrix stay in the second cache, from one block of columns to the next.
-const NEAR: usize = 1 << 16;
-/// The fewest products that are worth a block of their own on another thread.
+/// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
+const NEAR: usize = CACHE.l2_floats(4);
+/// The fewest multiplications that are worth a parallel block.
 const PART: usize = 1 << 20;
 
 impl Epilogue<'_> {
-    /// Whether it fits a result of n columns and `len` elements.
+    /// Checks the vectors against a result of n columns and `len` elements.
     pub(crate) fn check(&self, n: usize, len: usize) -> Result<(), TensorError> {
         for x in [self.scale, self.bias].into_iter().flatten() {
             expect_len(1, n, x.len())?;
@@ -65,16 +69,17 @@ impl Epilogue<'_> {
     }
 }
 
-/// The caller's threads.
+/// A parallel-for, implemented by the caller's thread pool.
 pub trait Parallel: Sync {
-    /// How many blocks can run at the same time.
+    /// The number of blocks that can run at the same time.
     fn workers(&self) -> usize;
 
-    /// Calls `block(i)` once for each i below `blocks`, in any order, on any threads, and returns when all have returned.
+    /// Calls `block(i)` once for each i below `blocks`, in any order, on any threads. Returns after all calls
+    /// have returned.
     fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync));
 }
 
-/// No threads but the calling one.
+/// Runs everything on the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serial;
 
@@ -101,8 +106,8 @@ pub fn matmul_packed(
     multiply(Isa::detect(), m, &Matrix::new(a, m, b.k()), b, epilogue, out, parallel)
 }
 
-/// `out = f(a * b + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is packed on the way, which is worth it from a few
-/// rows on; see [`crate::math::product`] for fewer.
+/// `out = f(a * b + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is packed on
+/// the way, which pays off from a few rows on; see [`crate::math::product`] for fewer.
 pub fn matmul(
     a: Matrix<'_, f32>,
     b: Matrix<'_, f32>,
@@ -116,8 +121,8 @@ pub fn matmul(
     multiply(Isa::detect(), a.rows(), &a, &b, epilogue, out, parallel)
 }
 
-/// The driver, for rows and columns from anywhere. A row of `a` must have k elements.
-pub(crate) fn multiply<A: Rows, B: Columns>(
+/// The driver, for any sources of rows and columns. A row of `a` must have k elements.
+pub(crate) fn multiply<A: RowSource, B: ColumnSource>(
     isa: Isa,
     m: usize,
     a: &A,
@@ -131,8 +136,8 @@ pub(crate) fn multiply<A: Rows, B: Columns>(
     multiply_strided(isa, m, (a, b), epilogue, (out, n), parallel)
 }
 
-/// The same where the rows of `out`, and of the residual, lie `stride` apart and `out` ends with the last one.
-pub(crate) fn multiply_strided<A: Rows, B: Columns>(
+/// [`multiply`] with row stride `stride` in `out` and the residual. `out` ends with the last row.
+pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     isa: Isa,
     m: usize,
     (a, b): (&A, &B),
@@ -164,13 +169,14 @@ pub(crate) fn multiply_strided<A: Rows, B: Columns>(
     Ok(())
 }
 
-/// How many of `all` rows, each of so many products, make a part: two parts per worker, so that a slow one does not keep all waiting.
+/// The number of rows in a part, of `all` rows of `products` multiplications each: two parts per worker, so
+/// that a slow one does not delay the others.
 pub(crate) fn share(all: usize, products: usize, workers: usize) -> usize {
     let parts = if workers <= 1 { 1 } else { workers.saturating_mul(2) };
     all.div_ceil(parts).max(PART.div_ceil(products.max(1))).min(all)
 }
 
-/// Cuts `out` into parts of `len` elements and calls `block(i, part)` for each.
+/// Splits `out` into parts of `len` elements and calls `block(i, part)` for each.
 pub(crate) fn in_parts(
     out: &mut [f32],
     len: usize,
@@ -201,14 +207,14 @@ pub(crate) fn each_part<'o, T: Send + 'o>(
     });
 }
 
-/// The rows of the tile that comes next.
+/// The source of the next tile's rows.
 #[derive(Clone, Copy)]
 enum Next<'a> {
-    /// Laid out.
+    /// Packed already.
     Kept(&'a [TileRows; SEGMENTS]),
-    /// From this row on.
+    /// To be packed, from this row on.
     Rows(usize),
-    /// In the second cache already.
+    /// In the L2 cache already.
     Near,
 }
 
@@ -219,14 +225,14 @@ struct Job<'a, A, B> {
     epilogue: &'a Epilogue<'a>,
     k: usize,
     n: usize,
-    /// From row to row of the result.
+    /// The row stride of the result.
     stride: usize,
 }
 
-impl<A: Rows, B: Columns> Job<'_, A, B> {
-    /// Some columns of a single row, from that of a panel on.
+impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
+    /// Computes some columns of a single row, from panel `first_panel` on.
     fn one_row(&self, row: &[f32], b: &PackedMatrix<'_>, first_panel: usize, out: &mut [f32]) {
-        let mut sums: Step = [0.0; PANEL];
+        let mut sums: PanelStep = [0.0; PANEL];
         for (panel, out) in (first_panel..).zip(out.chunks_mut(PANEL)) {
             self.isa.row(row, b.panel(panel), &mut sums);
             let width = out.len();
@@ -235,15 +241,15 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         }
     }
 
-    /// The rows of `out`, the first of which is row `first` of the whole.
+    /// Computes rows `out`; the first is row `first` of the result.
     fn rows(&self, first: usize, out: &mut [f32]) {
         let Job { k, n, stride, .. } = *self;
         let (rows, panels) = (out.len().div_ceil(stride), n.div_ceil(PANEL));
-        let mut space = SPACE.take().unwrap_or_default();
+        let mut space = SCRATCH.take().unwrap_or_default();
         let steps_each = even(k, STEPS).next_multiple_of(8);
         let panels_each = even(panels, BLOCK / steps_each);
         let tiles = rows.div_ceil(self.isa.rows());
-        // Where many blocks of columns need a tile's rows, they are laid out once for all.
+        // Rows of a tile that many blocks of columns need are packed once for all of them.
         let are_kept = panels.div_ceil(panels_each) > BLOCKS;
         let is_large = rows * k > NEAR;
         let tiles_each = if are_kept { KEPT } else { tiles };
@@ -252,7 +258,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
             let rows = tile_rows(tile);
             self.lay_out(first + rows.start..first + rows.end, steps.clone(), a);
         };
-        // One block even where k is 0, which writes the empty sums.
+        // One block even if k is 0: it writes the empty sums.
         for from in (0..k.max(1)).step_by(steps_each) {
             let steps = from..k.min(from + steps_each);
             for first_tile in (0..tiles).step_by(tiles_each) {
@@ -282,10 +288,10 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
                 }
             }
         }
-        SPACE.set(Some(space));
+        SCRATCH.set(Some(space));
     }
 
-    /// Some steps of a tile's rows, in segments.
+    /// Packs some steps of a tile's rows, in segments.
     fn lay_out(&self, rows: Range<usize>, steps: Range<usize>, segments: &mut [TileRows; SEGMENTS]) {
         let each = segment(steps.len());
         for (from, a) in steps.clone().step_by(each).zip(segments) {
@@ -294,7 +300,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         }
     }
 
-    /// A tile's rows times each panel of a block. The first of all rows is row `first` of the whole.
+    /// Multiplies a tile's rows with each panel of a block. The first row is row `first` of the result.
     fn block(
         &self,
         (first, rows): (usize, Range<usize>),
@@ -337,7 +343,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
         }
     }
 
-    /// Asks for what a tile's sums will be added to, while they are made.
+    /// Prefetches the residual of a tile while its sums are computed.
     fn ask_for_residual(&self, rows: Range<usize>, col: usize) {
         for row in rows {
             let at = row * self.stride + col;
@@ -353,7 +359,7 @@ impl<A: Rows, B: Columns> Job<'_, A, B> {
     }
 }
 
-/// How many steps a segment of a block of so many has.
+/// The number of steps in a segment of a block of `steps`.
 fn segment(steps: usize) -> usize {
     even(steps, MAX_STEPS).next_multiple_of(8)
 }
@@ -368,7 +374,7 @@ pub(crate) fn tile(isa: Isa, (rows, width): (usize, usize), segments: &[Segment<
     if width == PANEL {
         return isa.tile((rows, width), segments, place);
     }
-    // The last panel of some widths: by way of a tile that has room for all of it.
+    // The last panel of some widths: into a buffer that is wide enough for the whole tile, then copied.
     let mut sums = [[0.0; PANEL]; MAX_ROWS];
     let mut all = Place { out: sums.as_flattened_mut(), stride: PANEL, add: false };
     isa.tile((rows, width), segments, &mut all);
@@ -382,7 +388,8 @@ pub(crate) fn tile(isa: Isa, (rows, width): (usize, usize), segments: &[Segment<
     }
 }
 
-/// Applies the epilogue to a part of the whole from (row, column) on, which `out` begins with; rows lie `stride` apart.
+/// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part and has
+/// row stride `stride`.
 pub(crate) fn finish(
     isa: Isa,
     epilogue: &Epilogue<'_>,
@@ -395,14 +402,14 @@ pub(crate) fn finish(
     }
 }
 
-/// What a thread packs into.
+/// Packing buffers of a thread.
 #[derive(Default)]
-struct Space {
+struct MatmulScratch {
     a: Vec<[TileRows; SEGMENTS]>,
     b: Vec<AlignedStep>,
 }
 
 thread_local! {
-    /// Packing space. Taken while in use, so that a block that runs another one inside has its own.
-    static SPACE: Cell<Option<Space>> = const { Cell::new(None) };
+    /// Taken while in use, so that a nested block allocates its own.
+    static SCRATCH: Cell<Option<MatmulScratch>> = const { Cell::new(None) };
 }

@@ -1,21 +1,21 @@
-//! The right matrix in panels, and where a left matrix's rows come from.
+//! Packing of the right matrix into panels, and the traits for the sources of rows and columns.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::simd::{Isa, PANEL, Row, Step};
+use crate::simd::{Isa, PANEL, PanelStep, Row};
 
-/// Panels of our own, in whole cache lines: a load that crosses two costs a fifth of the speed.
+/// A panel step aligned to cache lines: a load that crosses two lines costs a fifth of the speed.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(128))]
-pub(crate) struct AlignedStep(Step);
+pub(crate) struct AlignedStep(PanelStep);
 
-const _: () = assert!(size_of::<AlignedStep>() == size_of::<Step>());
+const _: () = assert!(size_of::<AlignedStep>() == size_of::<PanelStep>());
 
-/// A constant right matrix, k by n, in panels of [`PANEL`] columns: panel after panel, each k rows of its columns, the last one filled
-/// up with zeros. One layout for all machines: it can be made once and kept in a file.
+/// A constant right matrix, k by n, in panels of [`PANEL`] columns. Panels follow each other; each has k
+/// rows; the last one is zero-padded. The layout is the same on all machines, so it can be stored in a file.
 #[derive(Clone)]
 pub struct PackedMatrix<'a> {
     k: usize,
@@ -36,7 +36,7 @@ impl fmt::Debug for PackedMatrix<'_> {
 }
 
 impl PackedMatrix<'_> {
-    /// How many floats the panels of a k by n matrix have.
+    /// The number of floats in the panels of a k by n matrix.
     pub fn packed_len(k: usize, n: usize) -> Result<usize, TensorError> {
         let len = n.div_ceil(PANEL).checked_mul(PANEL).and_then(|n| n.checked_mul(k));
         len.filter(|&len| len <= isize::MAX as usize / size_of::<f32>()).ok_or(TensorError::TooLarge)
@@ -48,7 +48,7 @@ impl PackedMatrix<'_> {
         PackedMatrix::pack_any(Matrix::new(b, k, n))
     }
 
-    /// Packs the transposed of a row-major n by k matrix.
+    /// Packs the transpose of a row-major n by k matrix.
     pub fn pack_transposed(k: usize, n: usize, b: &[f32]) -> Result<PackedMatrix<'static>, TensorError> {
         expect_len(n, k, b.len())?;
         PackedMatrix::pack_any(Matrix::new(b, n, k).transposed())
@@ -69,8 +69,9 @@ impl PackedMatrix<'_> {
     }
 }
 
-/// Columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Columns that there are not become 0.
-fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [Step]) {
+/// Packs columns from `panel * PANEL` on, rows from `from` on, into the steps of a panel. Missing columns
+/// become 0.
+fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [PanelStep]) {
     let first = panel * PANEL;
     let width = PANEL.min(b.cols() - first);
     for (row, step) in (from..).zip(steps.iter_mut()) {
@@ -90,7 +91,7 @@ fn pack_panel(b: &Matrix<'_, f32>, panel: usize, from: usize, steps: &mut [Step]
 }
 
 impl<'a> PackedMatrix<'a> {
-    /// A matrix that was packed before, such as one in a mapped file.
+    /// A view of panels that were packed before, such as those in a mapped file.
     pub fn from_panels(k: usize, n: usize, panels: &'a [f32]) -> Result<PackedMatrix<'a>, TensorError> {
         let want = PackedMatrix::packed_len(k, n)?;
         if panels.len() != want {
@@ -99,7 +100,7 @@ impl<'a> PackedMatrix<'a> {
         Ok(PackedMatrix { k, n, panels: Panels::Borrowed(panels) })
     }
 
-    /// The panels, to be kept.
+    /// The panels, to be stored.
     pub fn panels(&self) -> &[f32] {
         match &self.panels {
             Panels::Owned(panels) => bytemuck::cast_slice(panels),
@@ -107,50 +108,50 @@ impl<'a> PackedMatrix<'a> {
         }
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// Columns.
+    /// The number of columns.
     pub fn n(&self) -> usize {
         self.n
     }
 
     /// The steps of a panel.
-    pub(crate) fn panel(&self, panel: usize) -> &[Step] {
+    pub(crate) fn panel(&self, panel: usize) -> &[PanelStep] {
         &self.panels().as_chunks().0[panel * self.k..][..self.k]
     }
 }
 
-/// Whether a row-major matrix has its elements.
+/// Checks the number of elements of a row-major matrix.
 pub(crate) fn expect_len(rows: usize, cols: usize, got: usize) -> Result<(), TensorError> {
     let want = rows.checked_mul(cols).ok_or(TensorError::TooLarge)?;
     if got == want { Ok(()) } else { Err(TensorError::Count { want, got }) }
 }
 
-/// Where the panels of the right matrix come from: packed ahead of time, or packed a block at a time.
-pub(crate) trait Columns: Sync {
-    /// Rows and columns.
+/// A source of the right matrix's panels: packed ahead of time, or packed block by block.
+pub(crate) trait ColumnSource: Sync {
+    /// The numbers of rows and columns.
     fn size(&self) -> (usize, usize);
 
-    /// The whole, if it was packed ahead of time.
+    /// The whole matrix, if it was packed ahead of time.
     fn packed(&self) -> Option<&PackedMatrix<'_>>;
 
-    /// Makes the given panels ready, rows `from .. from + steps`.
+    /// Packs the given panels, restricted to `rows`, into `space`.
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>);
 
-    /// A panel that was made ready, the `at`th of its block: rows `rows`.
+    /// A prepared panel, the `at`th of its block, restricted to `rows`.
     fn panel<'s>(
         &'s self,
         panel: usize,
         at: usize,
         rows: Range<usize>,
         space: &'s [AlignedStep],
-    ) -> &'s [Step];
+    ) -> &'s [PanelStep];
 }
 
-impl Columns for PackedMatrix<'_> {
+impl ColumnSource for PackedMatrix<'_> {
     fn size(&self) -> (usize, usize) {
         (self.k, self.n)
     }
@@ -167,12 +168,12 @@ impl Columns for PackedMatrix<'_> {
         _at: usize,
         rows: Range<usize>,
         _space: &'s [AlignedStep],
-    ) -> &'s [Step] {
+    ) -> &'s [PanelStep] {
         &self.panel(panel)[rows]
     }
 }
 
-impl Columns for Matrix<'_, f32> {
+impl ColumnSource for Matrix<'_, f32> {
     fn size(&self) -> (usize, usize) {
         (self.rows(), self.cols())
     }
@@ -194,21 +195,21 @@ impl Columns for Matrix<'_, f32> {
         at: usize,
         rows: Range<usize>,
         space: &'s [AlignedStep],
-    ) -> &'s [Step] {
+    ) -> &'s [PanelStep] {
         bytemuck::cast_slice(&space[at * rows.len()..][..rows.len()])
     }
 }
 
-/// Where the rows of a left matrix come from: memory, or an image's windows that are never laid out as a matrix.
-pub(crate) trait Rows: Sync {
-    /// Copies elements `steps` of rows `rows`, each to the start of one of `out`, which are as many.
+/// A source of the left matrix's rows: a matrix in memory, or the windows of an image.
+pub(crate) trait RowSource: Sync {
+    /// Copies elements `steps` of each of `rows` to the start of the corresponding element of `out`.
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]);
 
-    /// A row's elements if they lie in memory one after another.
+    /// A row's elements, if they are contiguous in memory.
     fn contiguous(&self, row: usize) -> Option<&[f32]>;
 }
 
-impl Rows for Matrix<'_, f32> {
+impl RowSource for Matrix<'_, f32> {
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
         if let Some((numbers, stride)) = self.rows_of() {
             let numbers = numbers.get(rows.start * stride + steps.start..).unwrap_or(&[]);

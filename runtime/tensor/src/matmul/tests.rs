@@ -1,4 +1,4 @@
-//! Against the reference, on every set of instructions of this machine.
+//! Comparison with the reference, on every instruction set of this machine.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::gemm::Matrix;
 use crate::reference;
 use crate::simd::Function;
 
-/// Two threads at a time.
+/// Runs on two threads.
 pub(crate) struct Threads;
 
 impl Parallel for Threads {
@@ -95,7 +95,7 @@ fn several_blocks_of_everything() {
     check((341, MAX_STEPS + 3, 40), 4, Function::Relu);
     check((30, 2 * MAX_STEPS, 545), 5, Function::Identity);
     check((16, STEPS + 9, BLOCK / STEPS * PANEL + 33), 6, Function::Identity);
-    // More tiles than are kept, for more blocks of columns than they are copied for.
+    // More tiles than are kept, and more column blocks than the limit for repacking.
     check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
 }
 

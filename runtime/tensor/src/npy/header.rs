@@ -1,12 +1,14 @@
-//! The header: a Python dictionary literal with the keys `descr`, `fortran_order` and `shape`, each once, in any order.
+//! The header: a Python dictionary literal with the keys `descr`, `fortran_order` and `shape`, each once, in
+//! any order.
 //!
-//! Only the literals that occur are understood: strings in either quotes without escapes, `True` and `False`, tuples of decimal
-//! numbers (with Python 2's `L`). A list or anything else as `descr` is a record type and refused.
+//! Only literals that occur in practice are accepted: strings in either quotes without escapes, `True` and
+//! `False`, tuples of decimal numbers (with Python 2's `L`). Any other `descr`, such as a list, is a record
+//! type and refused.
 
 use crate::npy::NpyError;
 use crate::{DType, Shape};
 
-/// How the elements lie in the file.
+/// The layout of the elements in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) dtype: DType,
@@ -15,7 +17,7 @@ pub(crate) struct Header {
     pub(crate) shape: Shape,
 }
 
-/// Reads the header, which begins at byte `at` of the file.
+/// Parses the header, which begins at byte `at` of the file.
 pub(crate) fn parse(text: &[u8], at: usize) -> Result<Header, NpyError> {
     let mut cursor = Cursor { text, pos: 0, file_at: at };
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -49,7 +51,7 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Result<Header, NpyError> {
     Ok(Header { dtype, big_endian, fortran_order, shape })
 }
 
-/// NumPy's description of an element type: byte order, kind, bytes.
+/// The element type, and whether it is big-endian, of NumPy's description: byte order, kind, bytes.
 fn element_type(descr: &str) -> Result<(DType, bool), NpyError> {
     let refuse = |problem| Err(NpyError::DType { descr: descr.chars().take(40).collect(), problem });
     let (order, kind) = match descr.as_bytes().first() {

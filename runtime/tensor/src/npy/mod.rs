@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! 93 'N' 'U' 'M' 'P' 'Y'  major minor  header length (u16 in version 1, u32 in 2 and 3)  header  elements
-//! header = a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (360, 64), } and blanks up to a multiple of 64, then '\n'
+//! header = a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (360, 64), },
+//!          blanks up to a multiple of 64, then '\n'
 //! ```
 //!
-//! Read: versions 1 to 3, either byte order, C and Fortran order, truth values, integers, f16, f32, f64, complex. Written: version 1,
-//! little-endian, C order. There is no bf16 in NumPy; objects (pickles), strings, dates and records are refused.
+//! The reader accepts versions 1 to 3, either byte order, C and Fortran order, booleans, integers, f16, f32,
+//! f64 and complex numbers. The writer emits version 1, little-endian, C order. NumPy has no bf16. Objects
+//! (pickles), strings, dates and records are refused.
 //!
-//! Files are untrusted. The header is at most 64 KiB; the elements are read only as far as they are there, and nothing is
-//! allocated for a size that the file merely claims. A file with bytes behind the array is refused: it is not what its header says.
+//! Files are untrusted. The header is limited to 64 KiB. Memory for the elements grows with the bytes read,
+//! not with the size that the header claims. A file with bytes after the array is refused, since it
+//! contradicts its header.
 
 mod header;
 mod read;
@@ -25,15 +28,15 @@ use std::io;
 
 use crate::{DType, TensorError};
 
-/// What every file begins with.
+/// The magic number.
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Why a file is not a tensor, or a tensor no file.
+/// The reason why a file could not be read as a tensor, or a tensor could not be written.
 #[derive(Debug)]
 pub enum NpyError {
     /// The file cannot be read or written.
     Io(io::Error),
-    /// It does not begin as a `.npy` file.
+    /// The magic number is missing.
     Magic,
     /// A format version that does not exist.
     Version {
@@ -44,37 +47,37 @@ pub enum NpyError {
     },
     /// The file ends before the header does.
     TruncatedHeader,
-    /// The header is longer than any real one.
+    /// The header exceeds the limit.
     LongHeader {
-        /// Its length in bytes.
+        /// The header's length in bytes.
         len: u32,
     },
-    /// The header is not the dictionary that it should be.
+    /// The header is malformed.
     Header {
-        /// The byte of the file at which it goes wrong.
+        /// The byte offset of the problem in the file.
         at: usize,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// An element type that tensors do not have.
+    /// An element type that tensors do not support.
     DType {
         /// NumPy's description.
         descr: String,
-        /// Why not.
+        /// The reason.
         problem: &'static str,
     },
     /// The file ends before the elements do.
     Truncated {
-        /// The bytes of the elements.
+        /// The expected size of the elements in bytes.
         want: usize,
-        /// The bytes that are there.
+        /// The actual size in bytes.
         got: usize,
     },
-    /// The file goes on after the elements.
+    /// There are bytes after the elements.
     Trailing,
-    /// NumPy has no such element type.
+    /// An element type that NumPy does not support.
     Unwritable(DType),
-    /// There is no such tensor, or no memory for it, or it cannot be read now.
+    /// The tensor cannot be created or read.
     Tensor(TensorError),
 }
 

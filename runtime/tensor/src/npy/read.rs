@@ -1,4 +1,4 @@
-//! Reading: header, elements as far as they are there, then byte order and axis order put right.
+//! The reader: header, elements up to the end of the file, then conversion of byte order and axis order.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -24,7 +24,7 @@ pub fn parse(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<HostTensor,
     read(bytes, allocator)
 }
 
-/// Reads from anything that gives bytes, to its end.
+/// Reads from a reader to its end.
 pub fn read(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, NpyError> {
     let prelude = read_up_to(&mut reader, MAGIC.len() + 2)?;
     if !prelude.starts_with(MAGIC) {
@@ -59,7 +59,7 @@ pub fn read(mut reader: impl Read, allocator: &Arc<dyn Allocator>) -> Result<Hos
     }
 }
 
-/// The next `limit` bytes or as many as there are. Memory grows with what is read.
+/// Reads the next `limit` bytes, or fewer at the end of the file. Memory grows with the bytes read.
 fn read_up_to(reader: &mut impl Read, limit: usize) -> Result<Vec<u8>, NpyError> {
     let mut bytes = Vec::new();
     reader.take(limit as u64).read_to_end(&mut bytes)?;
@@ -90,7 +90,7 @@ fn tensor_of(
     Ok(tensor)
 }
 
-/// Copies elements of `size` bytes that lie with the first axis contiguous.
+/// Copies elements of `size` bytes from Fortran order to C order.
 fn copy_transposed(shape: &Shape, size: usize, from: &[u8], out: &mut [u8]) {
     let dims = shape.dims();
     let mut index = vec![0usize; dims.len()];

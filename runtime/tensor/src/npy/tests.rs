@@ -1,4 +1,4 @@
-//! Tests of both directions: files made by hand, files made by us, and files broken in every way.
+//! Tests of both directions: hand-made files, files written by us, and malformed files.
 
 use proptest::prelude::*;
 
@@ -113,7 +113,7 @@ fn broken_files_are_refused() {
         "truncated: 8 bytes of elements expected, 7 found",
     );
     check(&file(1, &header("<f4", "False", "(2,)"), &[0; 9]), "bytes after its array");
-    // A claim of 4 TB costs nothing.
+    // A claimed size of 4 TB allocates nothing.
     check(
         &file(1, &header("<f4", "False", "(1099511627776,)"), &[0; 4]),
         "4398046511104 bytes of elements expected, 4 found",

@@ -1,11 +1,11 @@
-//! Writing: version 1, little-endian, C order, elements at a multiple of 64 bytes.
+//! The writer: version 1, little-endian, C order, elements at a multiple of 64 bytes.
 
 use std::path::Path;
 
 use crate::npy::{MAGIC, NpyError};
 use crate::{DType, HostTensor};
 
-/// Writes a file, replacing one that is there. After an error it may be incomplete.
+/// Writes a file, replacing an existing one. After an error the file may be incomplete.
 pub fn write_file(path: &Path, tensor: &HostTensor) -> Result<(), NpyError> {
     Ok(std::fs::write(path, to_bytes(tensor)?)?)
 }
@@ -38,7 +38,7 @@ pub fn to_bytes(tensor: &HostTensor) -> Result<Vec<u8>, NpyError> {
     let total = (fixed + header.len() + 1).next_multiple_of(64);
     header.extend(std::iter::repeat_n(' ', total - fixed - header.len() - 1));
     header.push('\n');
-    // 64 dimensions of 20 digits at most: far below 65,536.
+    // 64 dimensions of at most 20 digits: far below 65,536.
     let len = u16::try_from(header.len()).map_err(|_| NpyError::LongHeader { len: u32::MAX })?;
 
     let elements = tensor.read_bytes()?;

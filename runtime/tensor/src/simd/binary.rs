@@ -1,4 +1,5 @@
-//! Arithmetic of two numbers, element by element, where the second operand may be a row or a single number that is used again and again.
+//! Elementwise arithmetic of two operands. The second operand may be a row or a single number, repeated along
+//! the first.
 
 #![allow(
     clippy::needless_range_loop,
@@ -7,7 +8,7 @@
 
 use super::functions::fma;
 
-/// Arithmetic of two numbers, `a` and `b`. Gradients have TensorFlow's order of operands.
+/// Arithmetic of two numbers, `a` and `b`. Gradients have TensorFlow's operand order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`.
@@ -18,17 +19,17 @@ pub enum Arithmetic {
     Mul,
     /// `a / b`.
     Div,
-    /// The larger; NaN if either is. Of two zeros, `a`.
+    /// The larger; NaN if either is NaN. Of two zeros, `a`.
     Max,
-    /// The smaller; NaN if either is. Of two zeros, `a`.
+    /// The smaller; NaN if either is NaN. Of two zeros, `a`.
     Min,
     /// `(a - b)^2`.
     SquaredDifference,
-    /// `a / b`, 0 where `b` is.
+    /// `a / b`, or 0 if `b` is 0.
     DivNoNan,
-    /// `a` where `b` is above 0, else 0.
+    /// `a` where `b > 0`, else 0.
     ReluGrad,
-    /// `a` where `b` is above 0 and below 6, else 0.
+    /// `a` where `0 < b < 6`, else 0.
     Relu6Grad,
     /// `b * (1 - a * a)`.
     TanhGrad,
@@ -37,7 +38,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// All of them.
+    /// All operations.
     pub const ALL: &[Arithmetic] = &[
         Arithmetic::Add,
         Arithmetic::Sub,
@@ -57,13 +58,13 @@ impl Arithmetic {
 /// The operand that the result overwrites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The first one.
+    /// The left operand.
     Left,
-    /// The second one.
+    /// The right operand.
     Right,
 }
 
-/// `x = op(x, y)`, or `op(y, x)` over the right operand; `y` as many times as `x` needs.
+/// `x = op(x, y)`, or `op(y, x)` over the right operand; `y` is repeated along `x`.
 #[inline(always)]
 pub(super) fn run(op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
     macro_rules! each {
@@ -105,7 +106,7 @@ fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
         Arithmetic::DivNoNan => select(b != 0.0, a / b),
         Arithmetic::ReluGrad => select(b > 0.0, a),
         Arithmetic::Relu6Grad => select(b > 0.0 && b < 6.0, a),
-        // Not `1 - a * a`, which loses its digits where `a` is near 1.
+        // Not `1 - a * a`, which loses digits where `a` is near 1.
         Arithmetic::TanhGrad => b * ((1.0 - a) * (1.0 + a)),
         Arithmetic::SigmoidGrad => b * a * (1.0 - a),
     }
@@ -127,7 +128,7 @@ fn each(x: &mut [f32], y: &[f32], f: impl Fn(f32, f32) -> f32) {
     }
 }
 
-/// `x = (x - mean) * factor + offset`, each of the three as many times as `x` needs.
+/// `x = (x - mean) * factor + offset`, each of the three repeated along `x`.
 #[inline(always)]
 pub(super) fn normalize<const FMA: bool>((mean, factor, offset): (&[f32], &[f32], &[f32]), x: &mut [f32]) {
     if let (&[mean], &[factor], &[offset]) = (mean, factor, offset) {

@@ -1,6 +1,6 @@
-//! What happens to a tile of a product right after it was written, while it is in the first cache.
+//! The epilogue of a product's tile, applied right after the tile was written, while it is in the L1 cache.
 //!
-//! One call for a tile, not one per row, and loops over a whole panel's width, which the compiler knows.
+//! One call per tile, not one per row. Loops cover a whole panel's width, which is a constant.
 
 #![allow(
     clippy::needless_range_loop,
@@ -11,21 +11,21 @@ use super::functions::{Function, fma};
 use super::layout::PANEL;
 use super::planes::ACROSS;
 
-/// What happens to a product on its way to memory: `f(product * scale + bias + residual)`.
+/// The epilogue of a product: `f(product * scale + bias + residual)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Epilogue<'a> {
     /// A number for each column.
     pub scale: Option<&'a [f32]>,
     /// A number for each column.
     pub bias: Option<&'a [f32]>,
-    /// A number for each element; rows as far apart as those of the product.
+    /// A number for each element; the row stride is that of the product.
     pub residual: Option<&'a [f32]>,
     /// The function applied last.
     pub function: Function,
 }
 
 impl<'a> Epilogue<'a> {
-    /// That of a part that begins in this column, at this element.
+    /// The epilogue of a part that begins in this column, at this element.
     pub(crate) fn part(&self, col: usize, at: usize) -> Epilogue<'a> {
         let Epilogue { scale, bias, residual, function } = *self;
         let columns = |x: Option<&'a [f32]>| x.map(|x| &x[col..]);
@@ -37,15 +37,15 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Whether nothing happens.
+    /// True if the epilogue does nothing.
     pub(crate) fn is_plain(&self) -> bool {
         let Epilogue { scale, bias, residual, function } = self;
         [scale, bias, residual].iter().all(|x| x.is_none()) && *function == Function::Identity
     }
 }
 
-/// What is added, and the functions that cost next to nothing; whether the function has been applied. The others have loops of their own, which need
-/// not be here once more.
+/// Applies the additions and the cheap functions. Returns whether the function has been applied; the others
+/// have their own loops elsewhere.
 #[inline(always)]
 pub(super) fn run<const FMA: bool>(
     epilogue: &Epilogue<'_>,
@@ -68,7 +68,7 @@ pub(super) fn run<const FMA: bool>(
     is_limits(epilogue.function)
 }
 
-/// [`run`] without a residual, where each of `sums` is a column.
+/// [`run`] without a residual, where each row of `sums` is a column.
 #[inline(always)]
 pub(super) fn run_turned<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
     let limits = limits(epilogue.function);
@@ -81,7 +81,7 @@ pub(super) fn run_turned<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[
     is_limits(epilogue.function)
 }
 
-/// The limits that a function keeps numbers in.
+/// The clamping limits of a function.
 #[inline(always)]
 fn limits(function: Function) -> (f32, f32) {
     match function {
@@ -91,16 +91,16 @@ fn limits(function: Function) -> (f32, f32) {
     }
 }
 
-/// Whether a function does nothing else.
+/// True for functions that only clamp.
 fn is_limits(function: Function) -> bool {
     matches!(function, Function::Identity | Function::Relu | Function::Relu6)
 }
 
-/// Numbers that are finished at a time: a register of the widest kind, or parts of it.
+/// The number of lanes per step: a register of the widest instruction set, or several narrower ones.
 const LANES: usize = 16;
 
-/// Some columns of a row. Whole registers of them are copied: what is written may be what is read, as far as the compiler knows, and then it adds one
-/// number after another.
+/// Applies to some columns of a row. Whole registers are copied first: the compiler cannot exclude that
+/// output and input alias, and would not vectorize otherwise.
 #[inline(always)]
 fn row<const FMA: bool>(
     limits: (f32, f32),

@@ -1,25 +1,26 @@
-//! Functions of one number, written so that a loop over them becomes vector code.
+//! Functions of one number, written so that loops over them vectorize.
 //!
-//! `e^x` is `2^n * e^r` with `n` the integer nearest to `x / ln 2`, which adding 1.5 * 2^23 leaves in the last bits, and `|r| <= ln 2 / 2`; `ln 2` is
-//! subtracted in two parts. `2^n` is applied in two factors, so that results near either end of the range come out.
-//! `tanh` goes by `e^2x - 1`, which keeps its digits near 0, and `sigmoid` by `e^-|x|`, which cannot overflow. What the sum in the divisor and the
-//! division lost is given back: a quotient `q = e / (e + c)` is itself what the divisor's inverse is made of.
+//! `e^x` is `2^n * e^r`, where `n` is the integer nearest to `x / ln 2` and `|r| <= ln 2 / 2`. Adding 1.5 *
+//! 2^23 leaves `n` in the last bits. `ln 2` is subtracted in two parts. `2^n` is applied in two factors, so
+//! that results near either end of the range are correct. `tanh` uses `e^2x - 1`, which keeps its digits near
+//! 0. `sigmoid` uses `e^-|x|`, which cannot overflow. The rounding errors of the divisor's sum and of the
+//! division are compensated: the inverse of the divisor follows from the quotient `q = e / (e + c)` itself.
 //!
-//! `log` takes the mantissa between 2/3 and 4/3; `erf` is a polynomial near 0 and `1 - e^` of another one farther out (both sets of
-//! coefficients, within 1 ulp, were published by N. Juffa).
+//! `log` uses a mantissa between 2/3 and 4/3. `erf` is a polynomial near 0 and `1 - e^` of another one
+//! farther out (both sets of coefficients, within 1 ulp, were published by N. Juffa).
 //!
-//! There are no branches, only selections: NaN passes through everything. `FMA` says whether the machine has the fused
-//! instruction: without it `mul_add` would be a library call.
+//! There are no branches, only selections: NaN passes through everything. `FMA` selects the fused instruction
+//! if the machine has it; otherwise `mul_add` would be a library call.
 
 /// A function of one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Function {
-    /// The number itself.
+    /// The identity.
     #[default]
     Identity,
-    /// `max(x, 0)`, NaN for NaN.
+    /// `max(x, 0)`; NaN stays NaN.
     Relu,
-    /// `min(max(x, 0), 6)`, NaN for NaN.
+    /// `min(max(x, 0), 6)`; NaN stays NaN.
     Relu6,
     /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))`: TensorFlow's approximate gelu.
     GeluTanh,
@@ -35,11 +36,11 @@ pub enum Function {
     Erf,
     /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`.
     Gelu,
-    /// `x` or, below 0, so many times `x`.
+    /// `x`, or `alpha * x` below 0.
     LeakyRelu(f32),
-    /// `x` or, below 0, `e^x - 1`, to 2 ulp.
+    /// `x`, or `e^x - 1` below 0, to 2 ulp.
     Elu,
-    /// [`Function::Elu`] with the factors of self-normalizing networks, to 3 ulp.
+    /// Scaled [`Function::Elu`] with the factors of self-normalizing networks, to 3 ulp.
     Selu,
     /// `log(1 + e^x)`, to 4 ulp.
     Softplus,
@@ -49,7 +50,7 @@ pub enum Function {
     Abs,
     /// `-x`.
     Neg,
-    /// 1 or -1, or `x` if that is a zero or NaN.
+    /// 1 or -1; `x` for zeros and NaN.
     Sign,
     /// `x * x`.
     Square,
@@ -59,11 +60,11 @@ pub enum Function {
     Sqrt,
     /// `1 / sqrt(x)`, to 1 ulp.
     Rsqrt,
-    /// The next integer upwards.
+    /// The smallest integer not below `x`.
     Ceil,
-    /// The next integer downwards.
+    /// The largest integer not above `x`.
     Floor,
-    /// The nearest integer, the even one of two.
+    /// The nearest integer, ties to even.
     Round,
 }
 
@@ -73,7 +74,7 @@ pub(super) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// The integer nearest to `x / ln 2` and `x` less that many `ln 2`, for x from -104 to 89.
+/// The integer `n` nearest to `x / ln 2`, and `x - n * ln 2`, for x from -104 to 89.
 #[inline(always)]
 fn reduce<const FMA: bool>(x: f32) -> (i32, f32) {
     const MAGIC: f32 = 12_582_912.0; // 1.5 * 2^23
@@ -124,12 +125,12 @@ fn tanh<const FMA: bool>(x: f32) -> f32 {
     let lost = expm1 - (divisor - 2.0);
     let quotient = expm1 / divisor;
     let rest = fma::<FMA>(-quotient, divisor, expm1) - quotient * lost;
-    // Near 1 the inverse of the divisor has no digits left, and there is nothing to give back.
+    // Near 1 the inverse of the divisor has no digits left, and there is nothing to compensate.
     let rest = if quotient < 0.9 { rest } else { 0.0 };
     fma::<FMA>(rest, 0.5 - 0.5 * quotient, quotient).copysign(x)
 }
 
-/// `e^x - 1` for x up to 0.
+/// `e^x - 1` for `x <= 0`.
 #[inline(always)]
 fn negative_expm1<const FMA: bool>(x: f32) -> f32 {
     let (n, r) = reduce::<FMA>(clamp(x, -40.0, 0.0));
@@ -142,7 +143,7 @@ fn negative_expm1<const FMA: bool>(x: f32) -> f32 {
 #[inline(always)]
 fn log1p<const FMA: bool>(e: f32) -> f32 {
     let sum = 1.0 + e;
-    // What rounding took from the sum.
+    // The rounding error of the sum.
     let lost = (e - (sum - 1.0)) / sum;
     log::<FMA>(sum) + lost
 }
@@ -275,7 +276,7 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
     }
 }
 
-/// Each arm has a loop of its own, over one known function: a loop over an unknown one would not become vectors.
+/// Each arm has its own loop over a known function; a loop over an unknown one would not vectorize.
 #[inline(always)]
 pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
     macro_rules! each {

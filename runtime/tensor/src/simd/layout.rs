@@ -10,7 +10,7 @@ pub(crate) const LINE: usize = 16;
 pub(crate) const MAX_ROWS: usize = 14;
 
 /// One step along the inner dimension in a panel.
-pub(crate) type Step = [f32; PANEL];
+pub(crate) type PanelStep = [f32; PANEL];
 
 /// The most steps of a segment.
 pub(crate) const MAX_STEPS: usize = 384;
@@ -33,7 +33,7 @@ pub(crate) struct Segment<'a> {
     /// The left matrix's rows.
     pub(crate) a: &'a TileRows,
     /// The right matrix's panel: as many steps as there are, [`MAX_STEPS`] at most.
-    pub(crate) b: &'a [Step],
+    pub(crate) b: &'a [PanelStep],
     /// Numbers that will be needed after the tile, and are asked for meanwhile; of many, as many as there is
     /// time for.
     pub(crate) next: &'a [f32],

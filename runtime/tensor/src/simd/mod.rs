@@ -1,13 +1,13 @@
-//! The instructions that the machine has, chosen once: the only place with intrinsics.
+//! The instruction sets of the machine, detected once: the only module with intrinsics.
 //!
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
-//!                       ├─ row       one row of a times one panel: as fast as b can be read
+//!                       ├─ row       one row of a times one panel: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
-//!                       ├─ fold      a line's windows, channel by channel              (window.rs)
-//!                       ├─ add_products, ..  a tap of a line's windows, in gradients   (taps.rs)
-//!                       ├─ planes    filters times windows that lie side by side        (planes.rs)
-//!                       ├─ winograd  patches of pixels to what is multiplied, and back   (winograd.rs)
+//!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
+//!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
+//!                       ├─ planes    filters times neighbouring windows, lanes = windows (planes.rs)
+//!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
 //!                       ├─ gather    sums and extremes                                  (reduce.rs)
@@ -15,12 +15,12 @@
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
-//! An [`Isa`] can only be had from [`Isa::detect`] and [`Isa::all`], which give those that this machine runs: that is the proof that
-//! every call into a function with target features rests on. Everything else in these files is safe: the loops run over
-//! arrays of fixed width, which need no bounds checks, and the compiler turns them into vectors; only the product's
-//! accumulators are named registers.
+//! An [`Isa`] is only created by [`Isa::detect`] and [`Isa::all`], which return instruction sets that this
+//! machine supports. Every call of a function with target features relies on this. Everything else in these
+//! files is safe: loops run over arrays of fixed width, which need no bounds checks, and the compiler
+//! vectorizes them. Only the product's accumulators are named registers.
 //!
-//! Not here: which work is done in which order (`matmul`, `conv`), threads.
+//! Not here: the order of the work (`matmul`, `conv`), threads.
 
 mod binary;
 mod finish;
@@ -46,33 +46,33 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub use layout::PANEL;
-pub(crate) use layout::{LINE, MAX_ROWS, MAX_STEPS, Place, ROW, Row, Segment, Step, TileRows};
+pub(crate) use layout::{LINE, MAX_ROWS, MAX_STEPS, PanelStep, Place, ROW, Row, Segment, TileRows};
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Gather;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
-pub(crate) use window::{Fold, Windows};
+pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 
-/// Asks for the cache line of a number that will be read or written soon.
+/// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
 pub(crate) fn ask_for<T>(x: Option<&T>) {
     #[cfg(target_arch = "x86_64")]
     if let Some(x) = x {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint; no address is wrong.
+        // SAFETY: a prefetch is a hint; any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = x;
 }
 
-/// A set of instructions that this machine has.
+/// An instruction set that this machine supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Kind);
+pub struct Isa(IsaKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum IsaKind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -80,22 +80,23 @@ enum Kind {
     Avx512,
 }
 
-/// `$function` for the instructions at hand.
+/// Dispatches to the function for an instruction set.
 macro_rules! dispatch {
     ($isa:expr, $portable:expr, $avx2:expr, $avx512:expr) => {
         match $isa.0 {
-            Kind::Portable => $portable,
+            IsaKind::Portable => $portable,
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an Isa of this kind exists only where the machine was found to have the instructions.
-            Kind::Avx2 => unsafe { $avx2 },
+            // SAFETY: an Isa of this kind exists only if detection found the instructions.
+            IsaKind::Avx2 => unsafe { $avx2 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Kind::Avx512 => unsafe { $avx512 },
+            IsaKind::Avx512 => unsafe { $avx512 },
         }
     };
 }
 
-/// One inlinable function for each set of instructions: `name(args)` of module `by`, which the compiler makes into vectors anew each time.
+/// Compiles an inlinable function once per instruction set: `name(args)` of module `by`, vectorized anew each
+/// time.
 macro_rules! compiled {
     ($isa:expr, |$($arg:ident: $type:ty),*| $portable:expr, $fused:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -113,13 +114,13 @@ macro_rules! compiled {
 }
 
 impl Isa {
-    /// The best that this machine has; found out once.
+    /// The best instruction set of this machine; detected once.
     pub fn detect() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Isa::all().next_back().unwrap_or(Isa(Kind::Portable)))
+        *BEST.get_or_init(|| Isa::all().next_back().unwrap_or(Isa(IsaKind::Portable)))
     }
 
-    /// All that this machine has, the best last; for tests and benches that compare them.
+    /// All instruction sets of this machine, the best last; for tests and benches.
     pub fn all() -> impl DoubleEndedIterator<Item = Isa> {
         #[cfg(target_arch = "x86_64")]
         let more = {
@@ -127,35 +128,36 @@ impl Isa {
             let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
             let avx512 =
                 avx512 && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512bw");
-            [avx2.then_some(Isa(Kind::Avx2)), (avx2 && avx512).then_some(Isa(Kind::Avx512))]
+            [avx2.then_some(Isa(IsaKind::Avx2)), (avx2 && avx512).then_some(Isa(IsaKind::Avx512))]
         };
         #[cfg(not(target_arch = "x86_64"))]
         let more = [None; 2];
-        std::iter::once(Isa(Kind::Portable)).chain(more.into_iter().flatten())
+        std::iter::once(Isa(IsaKind::Portable)).chain(more.into_iter().flatten())
     }
 
-    /// Its name in benches.
+    /// The name in benches.
     pub fn name(self) -> &'static str {
         self.name_and_rows().0
     }
 
-    /// How many rows a tile has at most.
+    /// The most rows of a tile.
     pub(crate) fn rows(self) -> usize {
         self.name_and_rows().1
     }
 
     fn name_and_rows(self) -> (&'static str, usize) {
         match self.0 {
-            Kind::Portable => ("portable", tile::PORTABLE_ROWS),
+            IsaKind::Portable => ("portable", tile::PORTABLE_ROWS),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => ("avx2", tile::AVX2_ROWS),
+            IsaKind::Avx2 => ("avx2", tile::AVX2_ROWS),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => ("avx512", MAX_ROWS),
+            IsaKind::Avx512 => ("avx512", MAX_ROWS),
         }
     }
 
-    /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`], and columns up to `width` at least, at most [`PANEL`],
-    /// for which `place` must have room. The sum goes over all segments.
+    /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`]. At least `width` and
+    /// at most [`PANEL`] columns are written; `place` must have room for [`PANEL`]. The sum runs over all
+    /// segments.
     pub(crate) fn tile(self, (rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_>) {
         dispatch!(
             self,
@@ -165,7 +167,8 @@ impl Isa {
         );
     }
 
-    /// Copies `len` numbers of each row, `distance` apart in `from`, to `out` from `at` on. What is behind them in `out` may be overwritten.
+    /// Copies `len` elements of each row, `distance` apart in `from`, to `out` from `at` on. Elements after
+    /// them in `out` may be overwritten.
     pub(crate) fn copy_rows(self, from: &[f32], distance: usize, len: usize, at: usize, out: &mut [Row]) {
         compiled!(
             self,
@@ -177,7 +180,7 @@ impl Isa {
     }
 
     /// `out = sum over p of a[p] * b[p]`.
-    pub(crate) fn row(self, a: &[f32], b: &[Step], out: &mut Step) {
+    pub(crate) fn row(self, a: &[f32], b: &[PanelStep], out: &mut PanelStep) {
         dispatch!(
             self,
             *out = tile::row::<FUSED>(a, b),
@@ -186,7 +189,7 @@ impl Isa {
         );
     }
 
-    /// `out = sum over p of a[p] * row p of b`; rows lie `stride` apart.
+    /// `out = sum over p of a[p] * row p of b`, with row stride `stride`.
     pub(crate) fn times_rows(self, a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
         compiled!(
             self,
@@ -195,7 +198,7 @@ impl Isa {
         );
     }
 
-    /// `out[j] = sum over p of a[p] * b[j][p]`; rows lie `stride` apart.
+    /// `out[j] = sum over p of a[p] * b[j][p]`, with row stride `stride`.
     pub(crate) fn times_columns(self, a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
         compiled!(
             self,
@@ -204,8 +207,8 @@ impl Isa {
         );
     }
 
-    /// `out` becomes the fold of each of some windows, which have as many channels.
-    pub(crate) fn fold(self, fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+    /// Sets `out` to the reduction of each window, channel by channel.
+    pub(crate) fn fold(self, fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
         dispatch!(
             self,
             window::portable(fold, windows, out),
@@ -214,7 +217,8 @@ impl Isa {
         );
     }
 
-    /// The pixels of a tap, `step` apart, take their windows' gradients times its weights, one for each channel.
+    /// Adds each window's gradient times the tap's weights, one per channel, to the tap's pixels, which are
+    /// `step` apart.
     pub(crate) fn add_products(self, dy: &[f32], weights: &[f32], (pixels, step): (&mut [f32], usize)) {
         compiled!(
             self,
@@ -225,7 +229,7 @@ impl Isa {
         );
     }
 
-    /// A tap's weights, one for each channel, take the sum of its pixels times their windows' gradients.
+    /// Adds the sum of the tap's pixels times their windows' gradients to its weights, one per channel.
     pub(crate) fn sum_products(self, dy: &[f32], (pixels, step): (&[f32], usize), weights: &mut [f32]) {
         compiled!(
             self,
@@ -236,7 +240,8 @@ impl Isa {
         );
     }
 
-    /// Where a window's pixel is larger than all before, or the first NaN, it is `best`, and `at` is its tap; [`NO_TAP`] stands for none before.
+    /// For each window and channel: if the pixel is larger than `best`, or the first NaN, updates `best` to
+    /// it and `at` to its tap. [`NO_TAP`] in `at` means that there was no pixel before.
     pub(crate) fn keep_largest(
         self,
         (pixels, step): (&[f32], usize),
@@ -253,7 +258,7 @@ impl Isa {
         );
     }
 
-    /// Each pixel takes its window's gradient where `at` is this tap.
+    /// Adds each window's gradient to its pixel where `at` is this tap.
     pub(crate) fn add_where(
         self,
         dy: &[f32],
@@ -270,13 +275,13 @@ impl Isa {
         );
     }
 
-    /// `block` becomes `f(sum over p of b[p] * number p of each window * scale + bias)`, at most [`ACROSS`] windows and `outs` columns; the function
-    /// only where there is no residual, and else neither scale nor bias.
+    /// Sets `block` to `f(sum over p of b[p] * element p of each window * scale + bias)`, for at most
+    /// [`ACROSS`] windows and `outs` columns. With a residual, neither scale, bias nor function is applied.
     pub(crate) fn planes(
         self,
         planes: &Planes<'_>,
         windows: Range<usize>,
-        (b, outs): (&[Step], usize),
+        (b, outs): (&[PanelStep], usize),
         epilogue: &Epilogue<'_>,
         block: &mut Block,
     ) {
@@ -308,7 +313,8 @@ impl Isa {
         );
     }
 
-    /// Some channels of a `side` by `side` patch of pixels (4 or 6) to the transformed ones, `step` apart in `to`.
+    /// Transforms some channels of a `side` by `side` patch of pixels (4 or 6); positions are `step` apart in
+    /// `to`.
     pub(crate) fn winograd_input(
         self,
         side: usize,
@@ -324,7 +330,7 @@ impl Isa {
         );
     }
 
-    /// The products of a `side` by `side` patch (4 or 6) to pixels of the result.
+    /// Transforms the products of a `side` by `side` patch (4 or 6) to pixels of the result.
     pub(crate) fn winograd_output(
         self,
         side: usize,
@@ -340,7 +346,7 @@ impl Isa {
         );
     }
 
-    /// Applies an epilogue to some rows of `out`, `stride` apart, `width` elements each.
+    /// Applies an epilogue to some rows of `out`, with row stride `stride` and `width` elements each.
     pub(crate) fn finish(
         self,
         epilogue: &Epilogue<'_>,
@@ -366,11 +372,11 @@ impl Isa {
         }
     }
 
-    /// `x = op(x, y)` for each element, or `op(y, x)` over the right operand; `y` as many times as `x` needs: a tensor as large, a row or a
-    /// single number.
+    /// `x = op(x, y)` for each element, or `op(y, x)` over the right operand. `y` is repeated along `x`: a
+    /// tensor of the same size, a row or a single number.
     ///
     /// # Panics
-    /// If `x` is not a whole number of `y`s.
+    /// If the length of `x` is not a multiple of that of `y`.
     pub fn arithmetic(self, op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
         assert!(x.len().is_multiple_of(y.len()), "{} elements with {}", x.len(), y.len());
         compiled!(
@@ -380,7 +386,8 @@ impl Isa {
         );
     }
 
-    /// `x = (x - mean) * factor + offset`, where the three are rows of one length or single numbers and `x` is a whole number of them.
+    /// `x = (x - mean) * factor + offset`. The three are rows of one length or single numbers; the length of
+    /// `x` is a multiple of theirs.
     pub(crate) fn normalize(self, mean: &[f32], factor: &[f32], offset: &[f32], x: &mut [f32]) {
         compiled!(
             self,
@@ -391,7 +398,7 @@ impl Isa {
         );
     }
 
-    /// Applies a function to each row of `n` elements, which must be above 0.
+    /// Applies a function to each row of `n > 0` elements.
     pub(crate) fn map_rows(self, function: RowFunction<'_>, n: usize, x: &mut [f32]) {
         compiled!(
             self,
@@ -402,7 +409,7 @@ impl Isa {
         );
     }
 
-    /// What becomes of a row's numbers.
+    /// Reduces a row to a number.
     pub(crate) fn gather_row(self, gather: Gather, x: &[f32]) -> f64 {
         let acc = &mut 0.0;
         compiled!(
@@ -413,7 +420,7 @@ impl Isa {
         *acc
     }
 
-    /// `acc` with the numbers of each column of a matrix whose rows lie `stride` apart.
+    /// Reduces each column of a matrix with row stride `stride` into `acc`.
     pub(crate) fn gather_rows(self, gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
         compiled!(
             self,
@@ -422,7 +429,8 @@ impl Isa {
         );
     }
 
-    /// Multiplies and adds in registers only, and says how many floating-point operations that were: the machine's peak, for benches.
+    /// Multiplies and adds in registers only, and returns the number of floating-point operations: the
+    /// machine's peak, for benches.
     pub fn multiply_adds(self, steps: usize) -> usize {
         let mut sums = [[0.0; PANEL]; 12];
         dispatch!(

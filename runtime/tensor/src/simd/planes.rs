@@ -1,9 +1,10 @@
-//! Filters times windows that lie side by side in planes: the lanes are windows, not out channels.
+//! Filters times neighbouring windows in planes: the lanes are windows, not out channels.
 //!
-//! Where images have few channels, or filters few out channels, most lanes of a tile would be empty, and laying windows out would cost more than
-//! their products. With a plane for each channel a register holds the same number of many neighbouring windows, as it lies there. The panel of
-//! filters is the one that tiles read: its columns are broadcast. Sums have a row for each out channel; they are turned, four by four, on their
-//! way to the result.
+//! For images of few channels, or filters of few out channels, most lanes of a tile would be empty, and
+//! laying out windows would cost more than their products. With a plane per channel, one register load yields
+//! the same element of many neighbouring windows. The panel of filters is the one that tiles read; its
+//! columns are broadcast. Sums have one row per out channel. They are transposed, four by four, on their way
+//! to the result.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 #![allow(
@@ -13,29 +14,29 @@
 
 use std::ops::Range;
 
-use super::layout::{PANEL, Step};
+use super::layout::{PANEL, PanelStep};
 use super::vector::Vector;
 
-/// Windows at a time.
+/// The number of windows per block.
 pub(crate) const ACROSS: usize = 32;
 
-/// Sums of some windows: a row for each out channel of a panel.
-pub(super) type Sums = [[f32; ACROSS]; PANEL];
+/// Sums of some windows: one row per out channel of a panel.
+pub(super) type PlaneSums = [[f32; ACROSS]; PANEL];
 
-/// What some windows come to.
+/// The results of a block of windows.
 #[derive(Clone, Copy, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Block {
-    pub(super) sums: Sums,
+    pub(super) sums: PlaneSums,
     /// Four out channels of each window.
-    turned: [[[f32; 4]; ACROSS]; PANEL / 4],
+    transposed: [[[f32; 4]; ACROSS]; PANEL / 4],
 }
 
 impl Block {
-    /// Copies `outs` numbers of some windows to where each begins, `stride` apart in `to`.
+    /// Copies `outs` out channels of some windows to `to`, with stride `stride` between windows.
     pub(crate) fn put(&self, windows: Range<usize>, outs: usize, to: &mut [f32], stride: usize) {
         for i in 0..outs.div_ceil(4) {
-            let (fours, to) = (&self.turned[i][windows.clone()], &mut to[4 * i..]);
+            let (fours, to) = (&self.transposed[i][windows.clone()], &mut to[4 * i..]);
             match outs - 4 * i {
                 1 => put::<1>(fours, to, stride),
                 2 => put::<2>(fours, to, stride),
@@ -53,25 +54,26 @@ fn put<const N: usize>(fours: &[[f32; 4]], to: &mut [f32], stride: usize) {
     assert!(N <= 4 && end.is_some_and(|end| end <= to.len()), "room for {} windows", fours.len());
     let to = to.as_mut_ptr();
     for w in 0..fours.len() {
-        // SAFETY: N numbers from the last window's place on end inside of `to`, and so do those of windows before; a window has four.
+        // SAFETY: N elements from the last window's position on are inside `to`, and so are those of the
+        // windows before it; a window has four.
         unsafe { to.add(w * stride).cast::<[f32; N]>().write(fours[w].as_ptr().cast::<[f32; N]>().read()) }
     }
 }
 
-/// Where the numbers of windows lie.
+/// The positions of the windows' elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Planes<'a> {
-    /// Neighbouring windows have each of their numbers side by side.
+    /// Element p of neighbouring windows is contiguous.
     pixels: &'a [f32],
-    /// The first window's numbers, in the order of the filter's steps.
+    /// The offsets of the first window's elements, in the order of the filter's steps.
     offsets: &'a [usize],
-    /// The farthest window whose numbers are there.
+    /// The last window whose elements are inside `pixels`.
     last: usize,
 }
 
 impl<'a> Planes<'a> {
     /// # Panics
-    /// Unless there are the numbers of [`ACROSS`] windows.
+    /// If the elements of [`ACROSS`] windows are not inside `pixels`.
     pub(crate) fn new(pixels: &'a [f32], offsets: &'a [usize]) -> Planes<'a> {
         let farthest = offsets.iter().max().copied().unwrap_or(0);
         assert!(farthest < pixels.len() && ACROSS <= pixels.len() - farthest, "numbers of {ACROSS} windows");
@@ -79,7 +81,7 @@ impl<'a> Planes<'a> {
     }
 }
 
-/// `$body` for each out channel of a group, with `$i` a constant.
+/// Repeats `$body` for each out channel of a group, with `$i` a constant.
 macro_rules! each_out {
     ($count:ident, $i:ident, $body:block) => { each_out!($count, $i, $body, 0 1 2 3 4 5 6 7) };
     ($count:ident, $i:ident, $body:block, $($out:literal)*) => {$(
@@ -90,19 +92,21 @@ macro_rules! each_out {
     )*};
 }
 
-/// `R` out channels from `first` on, `C` vectors of windows from the pixels on that a pointer is to; sums go to lanes `lane` on.
+/// Computes `R` out channels from `first` on for `C` vectors of windows, from the pixels at a pointer on.
+/// Sums go to lanes from `lane` on.
 ///
 /// # Safety
-/// The machine has the vector's instructions. There are `C` vectors of pixels at every offset from the pointer, and R columns from `first` on.
+/// The machine has the vector's instructions. There are `C` vectors of pixels at every offset from the
+/// pointer, and R columns from `first` on.
 #[inline(always)]
 unsafe fn group<V: Vector, const R: usize, const C: usize>(
     pixels: *const f32,
     offsets: &[usize],
-    (panel, first): (&[Step], usize),
+    (panel, first): (&[PanelStep], usize),
     lane: usize,
-    sums: &mut Sums,
+    sums: &mut PlaneSums,
 ) {
-    // SAFETY: as promised by the caller; what is stored goes to a part of a row.
+    // SAFETY: as promised by the caller; stores stay within a row.
     unsafe {
         let zero = V::splat(0.0);
         let mut acc = [[zero; 2]; 8];
@@ -128,20 +132,21 @@ unsafe fn group<V: Vector, const R: usize, const C: usize>(
     }
 }
 
-/// Turns the sums of `outs` out channels.
+/// Transposes the sums of `outs` out channels.
 ///
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn turn<V: Vector>(outs: usize, block: &mut Block) {
+unsafe fn transpose_sums<V: Vector>(outs: usize, block: &mut Block) {
     for i in 0..outs.div_ceil(4) {
-        let (rows, turned) = (&block.sums[4 * i..][..4], &mut block.turned[i]);
+        let (rows, transposed) = (&block.sums[4 * i..][..4], &mut block.transposed[i]);
         for lane in (0..ACROSS).step_by(V::LANES) {
-            // SAFETY: the instructions are there, as promised by the caller; a row and what is turned have ACROSS windows, a multiple of a vector's lanes.
+            // SAFETY: the instructions are there, as promised by the caller; a row and its transposed block
+            // have ACROSS windows, a multiple of a vector's lanes.
             unsafe {
                 let row = |i: usize| V::load(rows[i].as_ptr().add(lane));
-                let fours = V::turn([row(0), row(1), row(2), row(3)]);
-                let to = turned.as_mut_ptr().add(lane).cast::<f32>();
+                let fours = V::transpose_fours([row(0), row(1), row(2), row(3)]);
+                let to = transposed.as_mut_ptr().add(lane).cast::<f32>();
                 fours[0].store_fours(to, 16);
                 fours[1].store_fours(to.add(4), 16);
                 fours[2].store_fours(to.add(8), 16);
@@ -151,30 +156,32 @@ unsafe fn turn<V: Vector>(outs: usize, block: &mut Block) {
     }
 }
 
-/// One set of instructions: `$vectors` of windows at a time, and as many out channels as there are registers for.
+/// Defines the functions for one instruction set: `$vectors` of windows at a time, and as many out channels
+/// as registers allow.
 macro_rules! planes_with {
-    ($products:ident, $turn:ident, $vector:ty, vectors $vectors:literal, outs $($outs:literal)*, $(#[$attr:meta])*) => {
+    ($products:ident, $transpose:ident, $vector:ty, vectors $vectors:literal, outs $($outs:literal)*, $(#[$attr:meta])*) => {
         /// See [`super::Isa::planes`].
         $(#[$attr])*
         pub(super) fn $products(
             planes: &Planes<'_>,
             windows: Range<usize>,
-            panel: &[Step],
+            panel: &[PanelStep],
             outs: usize,
-            sums: &mut Sums,
+            sums: &mut PlaneSums,
         ) {
             const LANES: usize = <$vector as Vector>::LANES;
             assert!(windows.start <= planes.last && outs <= PANEL && windows.len() <= ACROSS);
             let most = [$($outs),*].len();
             let each = outs.div_ceil(outs.div_ceil(most).max(1));
             for lane in (0..windows.len()).step_by($vectors * LANES) {
-                // SAFETY: no window behind the last is among ACROSS ones from here on.
+                // SAFETY: the pointer stays inside `pixels`, since none of the ACROSS windows from here on
+                // lies behind the last one.
                 let pixels = unsafe { planes.pixels.as_ptr().add(windows.start + lane) };
                 let is_one = windows.len() - lane <= LANES;
                 for first in (0..outs).step_by(each.max(1)) {
                     let columns = (panel, first.min(PANEL - each));
-                    // SAFETY: the instructions are there where this function may be called. Numbers of ACROSS windows from the first one on are there, and
-                    // columns of a panel.
+                    // SAFETY: the instructions are there where this function may be called. The elements of
+                    // ACROSS windows from the first one on are there, and the columns of a panel.
                     unsafe {
                         match each {
                             $(
@@ -194,9 +201,9 @@ macro_rules! planes_with {
 
         /// See [`super::Isa::planes`].
         $(#[$attr])*
-        pub(super) fn $turn(outs: usize, block: &mut Block) {
+        pub(super) fn $transpose(outs: usize, block: &mut Block) {
             // SAFETY: the instructions are there where this function may be called.
-            unsafe { turn::<$vector>(outs, block) }
+            unsafe { transpose_sums::<$vector>(outs, block) }
         }
     };
 }

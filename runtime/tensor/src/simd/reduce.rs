@@ -1,28 +1,28 @@
-//! Sums and extremes of f32, in f64: as exact as pairwise sums, and still as fast as memory.
+//! Sums and extremes of f32, accumulated in f64: as exact as pairwise summation, at the speed of memory.
 
 #![allow(
     clippy::needless_range_loop,
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-/// Four registers of the widest kind.
+/// Four registers of the widest instruction set.
 const LANES: usize = 32;
 
-/// What becomes of many numbers.
+/// A reduction of many numbers to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gather {
-    /// Their sum.
+    /// The sum.
     Sum,
     /// The sum of their squares.
     Squares,
-    /// The largest; NaN if one is.
+    /// The largest; NaN if one is NaN.
     Max,
-    /// The smallest; NaN if one is.
+    /// The smallest; NaN if one is NaN.
     Min,
 }
 
 impl Gather {
-    /// What becomes of no numbers.
+    /// The neutral element.
     pub(crate) fn start(self) -> f64 {
         match self {
             Gather::Sum | Gather::Squares => 0.0,
@@ -31,7 +31,7 @@ impl Gather {
         }
     }
 
-    /// With one number more.
+    /// Adds one number.
     #[inline(always)]
     pub(crate) fn step(self, acc: f64, x: f64) -> f64 {
         match self {
@@ -54,7 +54,7 @@ impl Gather {
         }
     }
 
-    /// What becomes of two such results.
+    /// Combines two partial results.
     #[inline(always)]
     pub(crate) fn join(self, a: f64, b: f64) -> f64 {
         let how = if self == Gather::Squares { Gather::Sum } else { self };
@@ -62,7 +62,7 @@ impl Gather {
     }
 }
 
-/// Of each kind a loop of its own.
+/// Expands to one loop per kind of reduction.
 macro_rules! each_kind {
     ($gather:expr, $kind:ident => $body:expr) => {
         match $gather {
@@ -86,7 +86,7 @@ macro_rules! each_kind {
     };
 }
 
-/// `acc[i]` with `x[i]`, for each row of `x`.
+/// Reduces each row of `x` into `acc`, elementwise.
 #[inline(always)]
 pub(super) fn rows(gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
     each_kind!(gather, kind => {
@@ -99,7 +99,7 @@ pub(super) fn rows(gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
     });
 }
 
-/// All of a row.
+/// Reduces a row.
 #[inline(always)]
 pub(super) fn row(gather: Gather, x: &[f32]) -> f64 {
     each_kind!(gather, kind => {

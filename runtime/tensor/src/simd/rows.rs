@@ -1,6 +1,7 @@
-//! Functions of whole rows: softmax and its logarithm, layer norm. The row is read from memory once, the other passes find it in the cache.
+//! Functions of whole rows: softmax, log softmax, layer normalization. The row is read from memory once;
+//! later passes find it in the cache.
 //!
-//! Sums and maxima run in [`LANES`] strands, so that no addition waits for the one before.
+//! Sums and maxima use [`LANES`] independent accumulators, so that no addition waits for the one before.
 
 #![allow(
     clippy::needless_range_loop,
@@ -9,7 +10,7 @@
 
 use super::functions::{exp, fma};
 
-/// Two registers of the widest kind, eight of the narrowest.
+/// Two registers of the widest instruction set, eight of the narrowest.
 const LANES: usize = 32;
 
 /// A function of a row.
@@ -17,13 +18,13 @@ const LANES: usize = 32;
 pub(crate) enum RowFunction<'a> {
     /// `e^(x - max) / sum of e^(x - max)`.
     Softmax,
-    /// The logarithm of that: `x - max - log(sum of e^(x - max))`.
+    /// `x - max - log(sum of e^(x - max))`.
     LogSoftmax,
     /// `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
     LayerNorm {
         /// A number for each column.
         scale: &'a [f32],
-        /// As many.
+        /// A number for each column.
         offset: &'a [f32],
         epsilon: f32,
     },
@@ -48,7 +49,8 @@ pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
             let max = largest(row);
             let sum = fold(row, |x, sum| sum + exp::<FMA>(*x - max));
             let log_sum = sum.ln();
-            // Where all is infinite, `max - max` has made the sum NaN. Not `max + log_sum`, which a large maximum would swallow.
+            // If all elements are infinite, `max - max` has made the sum NaN. Not `max + log_sum`: a large
+            // maximum would absorb the logarithm.
             for x in row {
                 *x = (*x - max) - log_sum;
             }
@@ -68,7 +70,7 @@ pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
     }
 }
 
-/// The sums of what `step` adds, each element seen once; it may change the element.
+/// The sum of `step` over all elements, each visited once; `step` may change the element.
 #[inline(always)]
 fn fold(row: &mut [f32], step: impl Fn(&mut f32, f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
@@ -92,7 +94,7 @@ fn fold(row: &mut [f32], step: impl Fn(&mut f32, f32) -> f32) -> f32 {
     sum + lanes[0]
 }
 
-/// The largest element, NaN not counted; negative infinity if there is none.
+/// The largest element, ignoring NaN; negative infinity if there is none.
 #[inline(always)]
 fn largest(row: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; LANES];

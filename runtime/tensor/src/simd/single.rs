@@ -1,4 +1,5 @@
-//! A row times a matrix that was not packed: every number of the matrix is used once, so what counts is that it is read in long runs.
+//! A row times an unpacked matrix. Every element of the matrix is used once, so the matrix is read in long
+//! contiguous runs.
 
 #![allow(
     clippy::needless_range_loop,
@@ -7,13 +8,13 @@
 
 use super::functions::fma;
 
-/// Rows of the matrix that are read at a time: as many streams as the machine follows.
+/// The number of rows of the matrix read at a time: the number of streams that hardware prefetchers follow.
 const ROWS: usize = 8;
 
-/// Two registers of the widest kind.
+/// Two registers of the widest instruction set.
 const LANES: usize = 32;
 
-/// `out = sum over p of a[p] * row p of b`; rows lie `stride` apart.
+/// `out = sum over p of a[p] * row p of b`, with row stride `stride`.
 #[inline(always)]
 pub(super) fn rows<const FMA: bool>(a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
     let n = out.len();
@@ -43,7 +44,7 @@ pub(super) fn rows<const FMA: bool>(a: &[f32], b: &[f32], stride: usize, out: &m
     }
 }
 
-/// `out[j] = sum over p of a[p] * b[j][p]`: row `j` of `b` begins `j * stride` on.
+/// `out[j] = sum over p of a[p] * b[j][p]`; row `j` of `b` begins at `j * stride`.
 #[inline(always)]
 pub(super) fn dots<const FMA: bool>(a: &[f32], b: &[f32], stride: usize, out: &mut [f32]) {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();

@@ -1,6 +1,8 @@
-//! What one tap of neighbouring windows has to do with gradients where channels do not mix: those of depthwise convolutions and poolings.
+//! Gradients of one tap of neighbouring windows, for channelwise operations: depthwise convolution and
+//! pooling.
 //!
-//! A tap's pixels lie `step` numbers apart, window by window; a window has as many channels as a pixel. What belongs to windows lies side by side.
+//! A tap's pixels are `step` elements apart, window by window. Windows and pixels have the same number of
+//! channels. Per-window data is contiguous.
 
 #![allow(
     clippy::needless_range_loop,
@@ -9,13 +11,13 @@
 
 use super::functions::fma;
 
-/// Two registers of the widest kind.
+/// Two registers of the widest instruction set.
 const LANES: usize = 32;
 
-/// No tap.
+/// The absence of a tap.
 pub(crate) const NO_TAP: u32 = u32::MAX;
 
-/// Each pixel takes its window's gradient times the tap's weights, one for each channel.
+/// Adds each window's gradient times the tap's weights, one per channel, to its pixel.
 #[inline(always)]
 pub(super) fn add_products<const FMA: bool>(
     dy: &[f32],
@@ -31,7 +33,8 @@ pub(super) fn add_products<const FMA: bool>(
     }
 }
 
-/// The weights take the sum of pixels times gradients, which is made apart first: many small numbers would be lost in a large one.
+/// Adds the sum of pixels times gradients to the weights. The sum is computed separately first: many small
+/// numbers would be lost in a large one.
 #[inline(always)]
 pub(super) fn sum_products<const FMA: bool>(
     dy: &[f32],
@@ -70,7 +73,7 @@ pub(super) fn sum_products<const FMA: bool>(
     }
 }
 
-/// Where a window's pixel is larger than all before, or the first NaN, it is `best`, and `at` is its tap.
+/// If a window's pixel is larger than all before, or the first NaN, updates `best` to it and `at` to its tap.
 #[inline(always)]
 pub(super) fn keep_largest(
     (pixels, step): (&[f32], usize),
@@ -90,18 +93,18 @@ pub(super) fn keep_largest(
     }
 }
 
-/// The same of some channels of a window: of a constant number of them it is a vector's work.
+/// [`keep_largest`] for some channels of a window; with a constant number of channels it vectorizes.
 #[inline(always)]
 fn larger(pixel: &[f32], tap: u32, best: &mut [f32], at: &mut [u32]) {
     for c in 0..pixel.len().min(best.len()).min(at.len()) {
-        // Not short-circuited: every operand is there, and there are no branches in vectors.
+        // Without short-circuiting: all operands are there, and vector code has no branches.
         let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan()) | (at[c] == NO_TAP);
         best[c] = if beats { pixel[c] } else { best[c] };
         at[c] = if beats { tap } else { at[c] };
     }
 }
 
-/// Each pixel takes its window's gradient where the window's largest pixel was this tap's.
+/// Adds each window's gradient to its pixel where the window's largest pixel was at this tap.
 #[inline(always)]
 pub(super) fn add_where(
     dy: &[f32],
@@ -121,7 +124,7 @@ pub(super) fn add_where(
     }
 }
 
-/// The same of some channels of a window.
+/// [`add_where`] for some channels of a window.
 #[inline(always)]
 fn add_if(dy: &[f32], at: &[u32], tap: u32, pixel: &mut [f32]) {
     for c in 0..dy.len().min(at.len()).min(pixel.len()) {

@@ -1,8 +1,8 @@
-//! Every set of instructions against `f64`, over the whole range.
+//! Comparison of every instruction set with `f64`, over the whole range.
 
 use super::{Arithmetic, Function, Isa, Over};
 
-/// The largest error in units of the last place of the exact result, over numbers spread by bit pattern.
+/// The largest error in units in the last place of the exact result, over numbers spread by bit pattern.
 fn worst_ulp(isa: Isa, function: Function, exact: impl Fn(f64) -> f64) -> f64 {
     let x: Vec<f32> =
         (0..u32::MAX / 4999).map(|i| f32::from_bits(i * 4999)).filter(|x| !x.is_nan()).collect();
@@ -21,7 +21,7 @@ fn worst_ulp(isa: Isa, function: Function, exact: impl Fn(f64) -> f64) -> f64 {
             assert!(got == rounded || near, "{function:?} of {x:e}: {got:e}, not {want:e}");
             continue;
         }
-        // The distance to the next number, at least that of the smallest normal ones.
+        // The distance to the next float, at least that of the smallest normal numbers.
         let ulp = f64::from((rounded.abs().max(f32::MIN_POSITIVE)).next_up())
             - f64::from(rounded.abs().max(f32::MIN_POSITIVE));
         let error = (f64::from(got) - want).abs() / ulp;

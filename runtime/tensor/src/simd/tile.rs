@@ -1,16 +1,20 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! Either comes in segments, one after another. The rows lie a constant distance apart ([`TileRows`](super::TileRows)); each number of them is
-//! broadcast. `b` is a panel, [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers, two more hold the step of `b`; AVX2 and
-//! the portable version take the same panel in parts of 16 and 8 columns. Parts that a narrow matrix does not have are left out.
+//! Both come in segments, one after another. The rows have a constant stride ([`TileRows`](super::TileRows));
+//! each element of a row is broadcast. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512
+//! holds 14 rows by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version
+//! process the same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are
+//! skipped.
 //!
-//! `b` comes from the second cache, so it is asked for some steps ahead; where the sums will go is asked for at the start. (To ask for the next
-//! tile's rows here as well costs more than it saves.)
+//! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
+//! prefetched at the start. (Prefetching the next tile's rows here as well costs more than it saves.)
 //!
-//! The loops count and index, since `zip` and the like are only as good as the inlining of the build: one call left in a tile costs a
-//! factor of ten. Accumulators are registers only where every index is a constant in the source, thus the rows are written out.
+//! The loops use counters and indices, since iterators such as `zip` depend on the inlining of the build: one
+//! remaining call in a tile costs a factor of ten. Accumulators are registers only if every index is a
+//! constant in the source, so the rows are written out.
 //!
-//! `row` is for a single row, where every number of `b` is used once: four strands keep the adders from waiting.
+//! `row` is for a single row, where every element of `b` is used once: four independent accumulators hide the
+//! latency of the additions.
 
 #![allow(clippy::needless_range_loop, reason = "see above: indices, not iterators")]
 
@@ -21,13 +25,13 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 #[cfg(target_arch = "x86_64")]
 use super::functions::fma;
-use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, Place, ROW, Row, Segment, Step};
+use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
 pub(super) const PORTABLE_ROWS: usize = 4;
 
-/// Calls `$tile` for the number of rows, which becomes a constant.
+/// Calls `$tile` with the number of rows as a constant.
 macro_rules! by_rows {
     ($rows:expr, $tile:ident<$($more:literal),*> $args:tt, $($n:literal)*) => {
         by_rows!(@ $rows, $tile, [$($more),*], $args, $($n)*)
@@ -49,7 +53,7 @@ pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], 
     }
 }
 
-/// `$body` for each row below `$count`, with `$i` a constant.
+/// Repeats `$body` for each row below `$count`, with `$i` a constant.
 #[cfg(target_arch = "x86_64")]
 macro_rules! each_row {
     ($count:ident, $i:ident, $body:block) => {
@@ -90,7 +94,7 @@ fn portable_of<const R: usize, const LANES: usize>(
 }
 
 /// See [`super::Isa::multiply_adds`].
-pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
+pub(super) fn portable_peak(steps: usize, sums: &mut [PanelStep; 12]) {
     let x = std::hint::black_box(0.5);
     for _ in 0..steps {
         for sum in sums.iter_mut() {
@@ -101,31 +105,32 @@ pub(super) fn portable_peak(steps: usize, sums: &mut [Step; 12]) {
     }
 }
 
-/// How many steps ahead of their use numbers of `b` are asked for.
+/// The prefetch distance of `b` in steps.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 12;
 
-/// In how many steps a line is asked for of what is needed after the tile: not all at once, for then what the products need would have to wait.
+/// The number of steps between prefetches of the data needed after the tile. Prefetching it all at once would
+/// delay the loads of the products.
 #[cfg(target_arch = "x86_64")]
 const NEXT: usize = 4;
 
-/// Asks for a cache line that is not needed at once: it may wait in the second cache.
+/// Prefetches a cache line into the L2 cache.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn ask_for_later(x: &f32) {
-    // SAFETY: a hint; no address is wrong.
+    // SAFETY: a prefetch is a hint; any address is allowed.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(x).cast()) };
 }
 
-/// Asks for a cache line.
+/// Prefetches a cache line.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn ask_for(x: *const f32) {
-    // SAFETY: a hint; no address is wrong.
+    // SAFETY: a prefetch is a hint; any address is allowed.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
 }
 
-/// See [`super::Isa::copy_rows`]. Whole cache lines, where there is enough behind a row.
+/// See [`super::Isa::copy_rows`]. Copies whole cache lines where there is enough after a row.
 #[inline(always)]
 #[allow(clippy::manual_memcpy, reason = "a call costs more than so few numbers")]
 pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
@@ -144,7 +149,8 @@ pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize
     }
 }
 
-/// A tile for one set of instructions, in parts of two vectors of `$lanes`, or one where the width ends there.
+/// Defines a tile for one instruction set, in parts of two vectors of `$lanes`, or of one vector at the end
+/// of the width.
 macro_rules! x86_tile {
     ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
      $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
@@ -195,7 +201,8 @@ macro_rules! x86_tile {
                     ask_for(b[1].as_ptr().wrapping_add(AHEAD * PANEL));
                     let b = [$load(b[0]), $load(b[1])];
                     each_row!(R, I, {
-                        // Keeps the rows' numbers from being read all at once, into registers that are not there.
+                        // Keeps the compiler from loading all rows' elements at once, which would spill
+                        // registers.
                         compiler_fence(Ordering::SeqCst);
                         let a = $set(a[I][p]);
                         sums[I][0] = $fma(a, b[0], sums[I][0]);
@@ -222,7 +229,7 @@ macro_rules! x86_tile {
         /// See [`super::Isa::multiply_adds`].
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        pub(super) fn $peak(steps: usize, sums: &mut [Step; 12]) {
+        pub(super) fn $peak(steps: usize, sums: &mut [PanelStep; 12]) {
             let x = $set(std::hint::black_box(0.5));
             let mut registers = [x; 12];
             for _ in 0..steps {
@@ -263,7 +270,7 @@ x86_tile!(
 );
 
 #[inline(always)]
-pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row<const FMA: bool>(a: &[f32], b: &[PanelStep]) -> PanelStep {
     const STRANDS: usize = 4;
     let steps = a.len().min(b.len());
     let (a, b) = (&a[..steps], &b[..steps]);
@@ -290,12 +297,12 @@ pub(super) fn row<const FMA: bool>(a: &[f32], b: &[Step]) -> Step {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn row_avx2(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row_avx2(a: &[f32], b: &[PanelStep]) -> PanelStep {
     row::<true>(a, b)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn row_avx512(a: &[f32], b: &[Step]) -> Step {
+pub(super) fn row_avx512(a: &[f32], b: &[PanelStep]) -> PanelStep {
     row::<true>(a, b)
 }

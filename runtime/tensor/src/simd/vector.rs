@@ -1,7 +1,7 @@
-//! A register of f32, whatever the machine's is, for loops that the compiler does not turn into vectors well by itself.
+//! A register of f32 of any instruction set, for loops that the compiler does not vectorize well by itself.
 //!
-//! The functions are `unsafe` since they may only run where the machine has the instructions; they are inlined into functions that were compiled
-//! for these.
+//! The functions are `unsafe` since they may only run where the machine has the instructions. They are
+//! inlined into functions that are compiled for these instructions.
 
 #![allow(clippy::missing_safety_doc, reason = "said once, above the trait")]
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
@@ -12,16 +12,16 @@ use std::arch::x86_64::*;
 use super::functions::fma;
 use super::layout::FUSED;
 
-/// Some numbers at once.
+/// A vector of floats.
 ///
 /// # Safety
-/// Every function: the machine has the type's instructions. A pointer is that of as many numbers as are read or written: [`Vector::LANES`], or `n`, which
-/// is below.
+/// For every function: the machine has the type's instructions. A pointer refers to as many floats as are
+/// read or written: [`Vector::LANES`], or `n`, which is below.
 pub(super) trait Vector: Copy {
     const LANES: usize;
     unsafe fn splat(x: f32) -> Self;
     unsafe fn load(x: *const f32) -> Self;
-    /// The first `n`; zeros in place of the others.
+    /// The first `n` floats; zeros in the other lanes.
     unsafe fn load_part(x: *const f32, n: usize) -> Self;
     unsafe fn store(self, to: *mut f32);
     unsafe fn store_part(self, to: *mut f32, n: usize);
@@ -30,11 +30,12 @@ pub(super) trait Vector: Copy {
     unsafe fn divide(self, y: Self) -> Self;
     /// `self * y + z`.
     unsafe fn times_plus(self, y: Self, z: Self) -> Self;
-    /// `y` where it is larger or NaN.
+    /// `y` where it is larger or NaN, else `self`.
     unsafe fn larger(self, y: Self) -> Self;
-    /// Of each four lanes the first of all four vectors, the second, and so on.
-    unsafe fn turn(rows: [Self; 4]) -> [Self; 4];
-    /// Each four lanes `step` numbers behind the four before.
+    /// A 4x4 transposition within each four lanes: the first lanes of all four vectors, the second ones, and
+    /// so on.
+    unsafe fn transpose_fours(rows: [Self; 4]) -> [Self; 4];
+    /// Stores each group of four lanes, `step` floats apart.
     unsafe fn store_fours(self, to: *mut f32, step: usize);
 }
 
@@ -48,26 +49,26 @@ impl Vector for [f32; 8] {
 
     #[inline(always)]
     unsafe fn load(x: *const f32) -> Self {
-        // SAFETY: the caller has 8 numbers there.
+        // SAFETY: the caller guarantees 8 floats there.
         unsafe { x.cast::<[f32; 8]>().read() }
     }
 
     #[inline(always)]
     unsafe fn load_part(x: *const f32, n: usize) -> Self {
-        // SAFETY: the caller has n numbers there.
+        // SAFETY: the caller guarantees n floats there.
         std::array::from_fn(|i| if i < n { unsafe { x.add(i).read() } } else { 0.0 })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller has 8 numbers there.
+        // SAFETY: the caller guarantees 8 floats there.
         unsafe { to.cast::<[f32; 8]>().write(self) }
     }
 
     #[inline(always)]
     unsafe fn store_part(self, to: *mut f32, n: usize) {
         for (i, x) in self.into_iter().enumerate().take(n) {
-            // SAFETY: the caller has n numbers there.
+            // SAFETY: the caller guarantees n floats there.
             unsafe { to.add(i).write(x) }
         }
     }
@@ -98,14 +99,14 @@ impl Vector for [f32; 8] {
     }
 
     #[inline(always)]
-    unsafe fn turn(rows: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours(rows: [Self; 4]) -> [Self; 4] {
         std::array::from_fn(|i| std::array::from_fn(|lane| rows[lane % 4][lane / 4 * 4 + i]))
     }
 
     #[inline(always)]
     unsafe fn store_fours(self, to: *mut f32, step: usize) {
         for (i, four) in self.as_chunks::<4>().0.iter().enumerate() {
-            // SAFETY: the caller has four numbers at every step.
+            // SAFETY: the caller guarantees four floats at every step.
             unsafe { to.add(i * step).cast::<[f32; 4]>().write(*four) }
         }
     }
@@ -180,7 +181,7 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours([a, b, c, d]: [Self; 4]) -> [Self; 4] {
         // SAFETY: the trait's contract.
         unsafe {
             let (ab, ab2) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
@@ -284,7 +285,7 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn turn([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+    unsafe fn transpose_fours([a, b, c, d]: [Self; 4]) -> [Self; 4] {
         // SAFETY: the trait's contract.
         unsafe {
             let (ab, ab2) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));

@@ -1,52 +1,53 @@
-//! What becomes of the windows of a line of an image where channels do not mix: poolings and depthwise convolutions.
+//! Channelwise reductions of the windows of a line: pooling and depthwise convolution.
 //!
-//! Four neighbouring windows are folded at once, two vectors of channels of each: their accumulators stay in registers, and a filter's numbers are read
-//! once for all four. Channels that are left over are a part of a vector.
+//! Four neighbouring windows are reduced at once, two vectors of channels of each. Their accumulators stay in
+//! registers, and a filter's elements are read once for all four. The remaining channels are a partial
+//! vector.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
 use super::vector::Vector;
 
-/// How pixels become one, channel by channel.
+/// A reduction of a window's pixels, channel by channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fold<'a> {
-    /// The largest; NaN if one is.
+    /// The largest; NaN if one is NaN.
     Max,
     /// The mean.
     Mean,
-    /// The sum of products with a filter: a number for each channel of each tap.
+    /// The sum of products with a filter, which has one number per channel and tap.
     Weighted(&'a [f32]),
 }
 
-/// Neighbouring windows, with the same taps inside of the image.
+/// Neighbouring windows with the same taps inside the image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows<'a> {
-    /// The lines of the image that they reach, each with the number of tap 0 there.
+pub(crate) struct WindowRun<'a> {
+    /// The image lines that the windows cover, each with the number of its tap 0.
     pub(crate) lines: &'a [(usize, &'a [f32])],
-    /// Where the first window's first tap inside lies in each line.
+    /// The position of the first window's first tap inside the image, in each line.
     pub(crate) start: usize,
-    /// The first tap of each line that is inside.
+    /// The first tap of each line that is inside the image.
     pub(crate) first_tap: usize,
-    /// How many are.
+    /// The number of taps inside the image.
     pub(crate) taps: usize,
-    /// From tap to tap.
+    /// The distance of neighbouring taps.
     pub(crate) tap_step: usize,
-    /// From window to window.
+    /// The distance of neighbouring windows.
     pub(crate) window_step: usize,
     pub(crate) channels: usize,
 }
 
-/// How pixels become one, as constants.
+/// The reductions as constants.
 const MAX: u8 = 0;
 const MEAN: u8 = 1;
 const WEIGHTED: u8 = 2;
 
-/// `out` becomes the fold of each window, one after another.
+/// Sets `out` to the reduction of each window, one after another.
 ///
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: as promised by the caller.
     unsafe {
         match fold {
@@ -60,7 +61,7 @@ unsafe fn run<V: Vector>(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32])
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn all<V: Vector, const KIND: u8>(windows: &Windows<'_>, filter: &[f32], out: &mut [f32]) {
+unsafe fn all<V: Vector, const KIND: u8>(windows: &WindowRun<'_>, filter: &[f32], out: &mut [f32]) {
     let (channels, lanes) = (windows.channels, V::LANES);
     let count = out.len().checked_div(channels).unwrap_or(0);
     let mut first = 0;
@@ -89,7 +90,7 @@ unsafe fn all<V: Vector, const KIND: u8>(windows: &Windows<'_>, filter: &[f32], 
     }
 }
 
-/// `$body` for each window of a group, with `$w` a constant.
+/// Repeats `$body` for each window of a group, with `$w` a constant.
 macro_rules! each_window {
     ($count:ident, $w:ident, $body:block) => { each_window!($count, $w, $body, 0 1 2 3) };
     ($count:ident, $w:ident, $body:block, $($window:literal)*) => {$(
@@ -100,21 +101,22 @@ macro_rules! each_window {
     )*};
 }
 
-/// `W` windows, `C` vectors of channels from `from` on, or a part of one.
+/// Reduces `W` windows, `C` vectors of channels from `from` on, or a partial vector.
 ///
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
 unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const PART: bool>(
-    windows: &Windows<'_>,
+    windows: &WindowRun<'_>,
     filter: &[f32],
     (start, from): (usize, usize),
     out: &mut [f32],
 ) {
-    let Windows { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
+    let WindowRun { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
     let n = if PART { channels - from } else { C * V::LANES };
-    // SAFETY: the instructions are there, as promised by the caller. Every address is that of `n` numbers of a slice that was made beforehand, or lies
-    // less than `n` behind its start; no more than `n` are read or written there.
+    // SAFETY: the instructions are there, as promised by the caller. Every address is that of `n` elements of
+    // a slice taken beforehand, or lies less than `n` after its start; no more than `n` are read or written
+    // there.
     unsafe {
         let load = |x: &[f32], at: usize, v: usize| {
             let x = x.as_ptr().add(at + v * V::LANES);
@@ -169,21 +171,21 @@ unsafe fn step<V: Vector, const KIND: u8>(acc: V, x: V, weight: V) -> V {
     }
 }
 
-pub(super) fn portable(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn portable(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: arrays need no instructions.
     unsafe { run::<[f32; 8]>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn avx2(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn avx2(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: the instructions are there where this function may be called.
     unsafe { run::<std::arch::x86_64::__m256>(fold, windows, out) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn avx512(fold: Fold<'_>, windows: &Windows<'_>, out: &mut [f32]) {
+pub(super) fn avx512(fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
     // SAFETY: the instructions are there where this function may be called.
     unsafe { run::<std::arch::x86_64::__m512>(fold, windows, out) }
 }

@@ -1,8 +1,9 @@
-//! The transformations of Winograd's convolution, over channels: `Bt d B` of an image's pixels and `At m A` of products.
+//! The transforms of Winograd's convolution, vectorized over channels: `Bt d B` of an image's pixels and `At
+//! m A` of products.
 //!
-//! Either is a small linear map applied to the columns, then to the rows of a T by T patch, for a register of channels at once; what comes out
-//! of the columns rests in the first cache until its row is taken. A pixel in the padding is an empty slice. The loops are written out, so that
-//! every number of a column is in a register.
+//! Each is a small linear map applied to the columns, then to the rows of a T by T patch, for a register of
+//! channels at once. The intermediate columns stay in the L1 cache. A pixel in the padding is an empty slice.
+//! The loops are written out, so that every element of a column is in a register.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
@@ -10,25 +11,25 @@ use std::ops::Range;
 
 use super::vector::Vector;
 
-/// A patch of pixels; empty ones are 0.
+/// A patch of pixels; empty slices are 0.
 pub(crate) type Pixels<'a> = [[&'a [f32]; 6]; 6];
 
-/// Products to be transformed, position by position, and which pixels of the result there are.
+/// Products to be transformed, position by position, and the part of the result that is inside the image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Products<'a> {
     pub(crate) from: &'a [f32],
-    /// From position to position.
+    /// The stride of positions.
     pub(crate) step: usize,
-    /// Rows and columns of pixels of the result that are in the image.
+    /// The numbers of rows and columns of the patch of the result that are inside the image.
     pub(crate) inside: (usize, usize),
-    /// From row to row of the result.
+    /// The row stride of the result.
     pub(crate) stride: usize,
 }
 
-/// `Bt d`: 2 + 2 or 4 + 2 numbers.
+/// `Bt d`: 4 (2 + 2) or 6 (4 + 2) numbers.
 ///
 /// # Safety
-/// The machine has the vector's instructions; so in all functions here.
+/// The machine has the vector's instructions; this holds for all functions here.
 #[inline(always)]
 unsafe fn input<V: Vector, const T: usize>(d: [V; T]) -> [V; T] {
     // SAFETY: the caller's promise.
@@ -79,7 +80,8 @@ unsafe fn output<V: Vector, const T: usize, const N: usize>(m: [V; T]) -> [V; N]
     }
 }
 
-/// The map of the columns, then of the rows of a patch: `$take!(i, j)` has the channels of a pixel, `$put!(i, j, x)` takes those of the result's.
+/// Applies the map to the columns, then to the rows of a patch. `$take!(i, j)` yields the channels of a
+/// pixel; `$put!(i, j, x)` stores those of the result.
 macro_rules! both_ways {
     ($map:expr, $take:ident, $from:tt, $put:ident, $to:tt) => {
         both_ways!(@ $map, $take, $from, $from, $put, $to, $to)
@@ -105,25 +107,25 @@ macro_rules! put_row {
     ($put:ident, $row:ident, $p:literal, [$($q:literal)*]) => { $($put!($p, $q, $row[$q]);)* };
 }
 
-/// The `n` channels of a pixel from one on, a vector's or, if they are a part, fewer.
+/// Loads `n` channels of a pixel: a whole vector, or a partial one.
 ///
 /// # Safety
 /// See [`input`].
 #[inline(always)]
 unsafe fn channels_of<V: Vector, const PART: bool>(x: &[f32], (first, n): (usize, usize)) -> V {
     let x = &x[first..][..n];
-    // SAFETY: the caller's promise; there are n numbers, as many as lanes unless they are a part.
+    // SAFETY: the caller's promise; there are n floats, the number of lanes unless PART.
     unsafe { if PART { V::load_part(x.as_ptr(), n) } else { V::load(x.as_ptr()) } }
 }
 
-/// Stores as many channels as there is room for, which are a vector's unless they are a part.
+/// Stores `to.len()` channels: a whole vector, or a partial one.
 ///
 /// # Safety
 /// See [`input`].
 #[inline(always)]
 unsafe fn put<V: Vector, const PART: bool>(x: V, n: usize, to: &mut [f32]) {
     let to = &mut to[..n];
-    // SAFETY: the caller's promise; there are n numbers, as many as lanes unless they are a part.
+    // SAFETY: the caller's promise; there are n floats, the number of lanes unless PART.
     unsafe { if PART { x.store_part(to.as_mut_ptr(), n) } else { x.store(to.as_mut_ptr()) } }
 }
 
@@ -191,7 +193,7 @@ unsafe fn output_of<V: Vector, const PART: bool>(
     }
 }
 
-/// Both transformations for one set of instructions.
+/// Defines both transforms for one instruction set.
 macro_rules! transforms {
     ($input:ident, $output:ident, $vector:ty, $(#[$attr:meta])*) => {
         /// See [`super::Isa::winograd_input`].

@@ -1,7 +1,8 @@
 //! Elementwise functions of two tensors, broadcast by NumPy's rules: a table per kind of number.
 //!
-//! Integers wrap around; division by zero and negative powers of integers are errors, found before anything is computed. Floats follow
-//! IEEE 754. `Maximum` and `Minimum` are NaN if either operand is. Shift counts are clamped to the width of the dtype, as in TensorFlow.
+//! Integers wrap around. Integer division by zero and negative integer powers are errors, detected before
+//! anything is computed. Floats follow IEEE 754. `Maximum` and `Minimum` are NaN if either operand is NaN.
+//! Shift counts are clamped to the width of the dtype, as in TensorFlow.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::mem::Allocator;
 use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
 named_ops! {
-    /// An elementwise function of two tensors of one dtype, which is the result's too. Gradients have TensorFlow's order of operands.
+    /// An elementwise function of two tensors of one dtype; the result has the same dtype. Gradients have
+    /// TensorFlow's operand order.
     Binary {
         Add = "AddV2" | "Add"; Sub = "Sub"; Mul = "Mul"; RealDiv = "RealDiv"; Div = "Div"; DivNoNan = "DivNoNan"; MulNoNan = "MulNoNan";
         FloorDiv = "FloorDiv"; FloorMod = "FloorMod"; TruncateDiv = "TruncateDiv"; TruncateMod = "TruncateMod" | "Mod"; Pow = "Pow";
@@ -34,8 +36,8 @@ named_ops! {
     }
 }
 
-/// The elementwise function of `a` and `b`, broadcast. Fails if the dtypes differ or the operator does not take them, if the shapes do
-/// not broadcast, and for a division of integers by zero or a negative power of integers.
+/// The elementwise function of `a` and `b`, broadcast. Fails if the dtypes differ or are not supported by the
+/// operator, if the shapes do not broadcast, for integer division by zero, and for negative integer powers.
 pub fn binary(
     op: Binary,
     a: &HostTensor,
@@ -71,7 +73,7 @@ pub fn binary(
     })
 }
 
-/// A truth value per pair of elements of `a` and `b`, broadcast.
+/// A boolean per pair of elements of `a` and `b`, broadcast.
 pub fn compare(
     op: Compare,
     a: &HostTensor,
@@ -100,7 +102,8 @@ pub fn compare(
     })
 }
 
-/// `LeakyReluGrad`: the gradient where the feature is positive, `alpha` times it elsewhere. Floats of one shape.
+/// `LeakyReluGrad`: the gradient where the feature is positive, `alpha` times it elsewhere. Floats of one
+/// shape.
 pub fn leaky_relu_grad(
     gradients: &HostTensor,
     features: &HostTensor,
@@ -115,7 +118,7 @@ pub fn leaky_relu_grad(
     binary(Binary::Mul, gradients, &factor, allocator)
 }
 
-/// `SelectV2`: `a` where the condition (i1) holds, `b` elsewhere; all three broadcast.
+/// `SelectV2`: `a` where the condition (i1) is true, `b` elsewhere; all three broadcast.
 pub fn select(
     condition: &HostTensor,
     a: &HostTensor,
@@ -139,7 +142,8 @@ pub fn select(
     Ok(out)
 }
 
-/// `Select`: [`select`] of two tensors of one shape; a condition that is a vector takes whole slices along the first axis, a scalar all.
+/// `Select`: [`select`] of two tensors of one shape. A vector condition selects whole slices along the first
+/// axis; a scalar condition selects a whole tensor.
 pub fn select_slices(
     condition: &HostTensor,
     a: &HostTensor,
@@ -160,7 +164,7 @@ pub fn select_slices(
     select(&condition.reshaped(Shape::new(&aligned)?)?, a, b, allocator)
 }
 
-/// `ClipByValue`: not below `low` and not above `high`, which are of the shape of `x` or scalars.
+/// `ClipByValue`: `x` clamped to `low` and `high`, which have the shape of `x` or are scalars.
 pub fn clip_by_value(
     x: &HostTensor,
     low: &HostTensor,
@@ -175,7 +179,7 @@ pub fn clip_by_value(
     binary(Binary::Maximum, &binary(Binary::Minimum, x, high, allocator)?, low, allocator)
 }
 
-/// `NextAfter`: the next number from `a` towards `b`, of f32 or f64, broadcast.
+/// `NextAfter`: the next float from `a` towards `b`, of f32 or f64, broadcast.
 pub fn next_after(
     a: &HostTensor,
     b: &HostTensor,
@@ -240,10 +244,10 @@ pub(super) fn zip<A: Number, B: Element>(
     Ok(out)
 }
 
-/// A kind of numbers with its table of functions.
+/// A kind of number with its table of functions.
 pub(crate) trait BinaryTable: Domain {
     fn binary(op: Binary) -> Option<fn(Self, Self) -> Self>;
-    /// Whether the operator has no result for this right operand.
+    /// True if the operator has no result for this right operand.
     fn refuses(_: Binary, _: Self) -> bool {
         false
     }
@@ -271,7 +275,7 @@ impl BinaryTable for i128 {
             Binary::Add => i128::wrapping_add,
             Binary::Sub => i128::wrapping_sub,
             Binary::Mul => i128::wrapping_mul,
-            // Zero was refused before, so the fallbacks of the four divisions are never taken.
+            // Zero divisors were refused before, so the fallbacks of the four divisions are unreachable.
             Binary::Div | Binary::TruncateDiv => |a, b| a.checked_div(b).unwrap_or(0),
             Binary::TruncateMod => |a, b| a.checked_rem(b).unwrap_or(0),
             Binary::FloorDiv => |a, b| {
@@ -313,7 +317,7 @@ impl BinaryTable for i128 {
     }
 }
 
-/// By squaring; modulo 2^128.
+/// Exponentiation by squaring, modulo 2^128.
 fn wrapping_pow(mut base: i128, mut exponent: i128) -> i128 {
     let mut power = 1i128;
     while exponent > 0 {

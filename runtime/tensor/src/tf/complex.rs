@@ -1,6 +1,7 @@
 //! Functions of complex numbers, and the parts of complex tensors.
 //!
-//! In terms of real functions that lose no digits where the textbook's formula would; branch cuts are C's.
+//! The formulas use real functions that keep digits where the textbook's formula would lose them. Branch cuts
+//! are those of C.
 
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
@@ -12,11 +13,11 @@ use crate::mem::Allocator;
 use crate::{Complex64, Complex128, DType, HostTensor, TensorError};
 
 named_ops! {
-    /// A real number of a complex one.
+    /// A real-valued function of a complex number.
     Part { Real = "Real"; Imag = "Imag"; ComplexAbs = "ComplexAbs"; Angle = "Angle"; }
 }
 
-/// A real tensor of a complex one: f32 of complex64, f64 of complex128.
+/// The real tensor of a complex one: f32 of complex64, f64 of complex128.
 pub fn part(op: Part, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     macro_rules! of {
         ($complex:ident, $real:ident) => {
@@ -75,7 +76,7 @@ impl BinaryTable for Complex128 {
             Binary::Xdivy => |a, b| if a == Complex128::ZERO { a } else { complex_div(a, b) },
             Binary::Xlogy => |a, b| if a == Complex128::ZERO { a } else { a.times(complex_log(b)) },
             Binary::Xlog1py => |a, b| if a == Complex128::ZERO { a } else { a.times(log_1p(b)) },
-            // The gradients of functions of a complex number take the conjugate of the result.
+            // The gradients of complex functions use the conjugate of the result.
             Binary::SigmoidGrad => {
                 |y, dy| dy.times(y.conjugated()).times(minus(Complex128::ONE, y.conjugated()))
             }

@@ -1,64 +1,66 @@
-//! Convolutions of images with filters and their gradients, with groups; a depthwise convolution is one with a group per channel.
+//! Grouped convolutions and their gradients. A depthwise convolution has one group per channel.
 //!
 //! ```text
-//! out[n, y, x, o]    = sum over i, j, c of in[n, y*stride + i*dilation - pad, ..., group(o) + c] * filter[i, j, c, o]
-//! by_input[n, y, x]  = the same products, summed over the windows that have the pixel
+//! out[n, y, x, o]    = sum over i, j, c of
+//!                      in[n, y*stride + i*dilation - pad, ..., group(o) + c] * filter[i, j, c, o]
+//! by_input[n, y, x]  = the same products, summed over the windows that contain the pixel
 //! by_filter[i, j, c] = the same products, summed over all windows
 //! ```
 //!
-//! Images are NHWC or NCHW; filters are (height, width, channels of a group, out channels) in either. Every element of a result is one sum
-//! in the wide type of `numeric.rs`, rounded once. Every dtype but i1.
+//! Images are NHWC or NCHW; filters are (height, width, channels of a group, out channels) in either case.
+//! Every element of a result is one sum in the wide type of `numeric.rs`, rounded once. Every dtype except
+//! i1.
 //!
 //! Not here: speed (`crate::conv`).
 
 use std::sync::Arc;
 
 use super::numeric::{Domain, Number};
-use super::window::{Format, Layout, Padding, Windows, window_of};
+use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding, window_of};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The attributes of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conv2d {
-    /// From window to window, down and across.
+pub struct Conv2dAttrs {
+    /// The distance of neighbouring windows, down and across.
     pub strides: (usize, usize),
-    /// From element to element in a window.
+    /// The distance of neighbouring taps of a window.
     pub dilations: (usize, usize),
-    /// At the border.
+    /// The padding at the borders.
     pub padding: Padding,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
-impl Default for Conv2d {
-    fn default() -> Conv2d {
-        Conv2d { strides: (1, 1), dilations: (1, 1), padding: Padding::Valid, format: Format::Nhwc }
+impl Default for Conv2dAttrs {
+    fn default() -> Conv2dAttrs {
+        Conv2dAttrs { strides: (1, 1), dilations: (1, 1), padding: Padding::Valid, format: ImageFormat::Nhwc }
     }
 }
 
 /// The shapes of a convolution, checked against each other.
-pub(super) struct Geometry {
-    pub(super) image: Layout,
-    pub(super) result: Layout,
+pub(super) struct ConvGeometry {
+    pub(super) image: ImageLayout,
+    pub(super) result: ImageLayout,
     pub(super) result_shape: Shape,
-    pub(super) windows: Windows,
-    /// Columns of a filter.
+    pub(super) windows: ImageWindows,
+    /// The width of a filter.
     width: usize,
-    /// Channels of a group, before and after.
+    /// Input channels and out channels of a group.
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-impl Geometry {
+impl ConvGeometry {
     pub(super) fn new(
         op: &'static str,
         image: &Shape,
         filter: &Shape,
-        attrs: &Conv2d,
-    ) -> Result<Geometry, TensorError> {
-        let layout = Layout::new(op, image, attrs.format)?;
+        attrs: &Conv2dAttrs,
+    ) -> Result<ConvGeometry, TensorError> {
+        let layout = ImageLayout::new(op, image, attrs.format)?;
         let &[height, width, from, channels] = filter.dims() else {
             return Err(TensorError::Rank { what: "filter", want: 4, got: filter.clone() });
         };
@@ -71,39 +73,39 @@ impl Geometry {
             return Err(TensorError::Invalid { op, problem });
         }
         let plane = (layout.height, layout.width);
-        let Conv2d { strides, dilations, padding, format } = *attrs;
-        let windows = Windows::new(op, image, plane, (height, width), strides, dilations, padding)?;
+        let Conv2dAttrs { strides, dilations, padding, format } = *attrs;
+        let windows = ImageWindows::new(op, image, plane, (height, width), strides, dilations, padding)?;
         let result_shape = format.shape(layout.batch, windows.counts, channels)?;
-        let result = Layout::new(op, &result_shape, format)?;
-        Ok(Geometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
+        let result = ImageLayout::new(op, &result_shape, format)?;
+        Ok(ConvGeometry { image: layout, result, result_shape, windows, width, from, to: channels / groups })
     }
 
-    /// Parts that the channels are in, each with filters of its own.
+    /// The number of groups.
     pub(super) fn groups(&self) -> usize {
         self.image.channels / self.from
     }
 
-    /// Pixels of all images.
+    /// The number of pixels of all images.
     pub(super) fn pixels(&self) -> usize {
         self.image.batch * self.image.height * self.image.width
     }
 
-    /// Windows of all images.
+    /// The number of windows of all images.
     pub(super) fn rows(&self) -> usize {
         self.image.batch * self.windows.counts.0 * self.windows.counts.1
     }
 
-    /// Elements of a window.
+    /// The number of taps of a window.
     pub(super) fn taps(&self) -> usize {
         self.windows.rows.filter * self.windows.cols.filter
     }
 
-    /// Such images with so many channels, for `crate::conv`.
+    /// The same geometry with `channels` channels, for `crate::conv`.
     pub(super) fn images(&self, channels: usize) -> Result<crate::conv::Conv2d, TensorError> {
         crate::conv::Conv2d::new(self.image.batch, channels, self.windows.rows, self.windows.cols)
     }
 
-    /// The position of the filter for one channel of a group: as many numbers as there are out channels.
+    /// The position of a tap's weights for one channel of a group: one number per out channel.
     fn filter_row(&self, (i, j): (usize, usize), channel: usize) -> usize {
         ((i * self.width + j) * self.from + channel % self.from) * self.result.channels
     }
@@ -138,7 +140,7 @@ impl Geometry {
 
     fn by_input<T: Number>(&self, taps: (usize, usize), filter: &[T], dy: &[T], out: &mut [T]) {
         let mut sums = vec![T::Wide::ZERO; self.image.channels];
-        let Windows { rows, cols, counts } = &self.windows;
+        let ImageWindows { rows, cols, counts } = &self.windows;
         for (n, row, col) in self.image.pixels() {
             sums.fill(T::Wide::ZERO);
             for i in 0..taps.0 {
@@ -164,7 +166,7 @@ impl Geometry {
 
     fn by_filter<T: Number>(&self, taps: (usize, usize), image: &[T], dy: &[T], out: &mut [T]) {
         let mut sums = vec![T::Wide::ZERO; self.result.channels];
-        let Windows { rows, cols, counts } = &self.windows;
+        let ImageWindows { rows, cols, counts } = &self.windows;
         for (i, j) in (0..taps.0).flat_map(|i| (0..taps.1).map(move |j| (i, j))) {
             for channel in 0..self.from {
                 sums.fill(T::Wide::ZERO);
@@ -188,7 +190,7 @@ impl Geometry {
     }
 }
 
-/// A new tensor computed from two of one dtype; zeros where one of them has no elements.
+/// A new tensor computed from two tensors of one dtype; zeros if one of them is empty.
 fn computed(
     op: &'static str,
     a: &HostTensor,
@@ -212,16 +214,17 @@ fn plane_of(filter: &Shape) -> (usize, usize) {
     (filter.dims()[0], filter.dims()[1]) // of rank 4: a geometry was made of it
 }
 
-/// `Conv2D` of images with filters of shape (height, width, channels of a group, out channels). There are as many groups as the channels of a
-/// group fit into those of the images. Fails if channels do not fit or the window is larger than the padded image.
+/// `Conv2D` of images with filters of shape (height, width, channels of a group, out channels). The number of
+/// groups is the number of image channels divided by the channels of a group. Fails if the channels do not
+/// match or the window is larger than the padded image.
 pub fn conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2D";
-    let geometry = Geometry::new(op, x.shape(), filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), filter.shape(), attrs)?;
     computed(op, x, filter, geometry.result_shape.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
             geometry.forward::<T>(&x.read::<T>()?, &filter.read::<T>()?, &mut out.write::<T>()?);
@@ -230,16 +233,17 @@ pub fn conv2d(
     })
 }
 
-/// `Conv2DBackpropInput`, the transposed convolution: the gradient by images of shape `input`, from that by the result.
+/// `Conv2DBackpropInput`, the transposed convolution: the gradient by images of shape `input`, from the
+/// gradient by the result.
 pub fn conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2DBackpropInput";
-    let geometry = Geometry::new(op, input, filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new(op, input, filter.shape(), attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     computed(op, dy, filter, input.clone(), allocator, |out| {
         let taps = plane_of(filter.shape());
@@ -250,16 +254,16 @@ pub fn conv2d_backprop_input(
     })
 }
 
-/// `Conv2DBackpropFilter`: the gradient by filters of shape `filter`, from that by the result.
+/// `Conv2DBackpropFilter`: the gradient by filters of shape `filter`, from the gradient by the result.
 pub fn conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2DBackpropFilter";
-    let geometry = Geometry::new(op, x.shape(), filter, attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), filter, attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     computed(op, x, dy, filter.clone(), allocator, |out| {
         with_element!(x.dtype(), T => {
@@ -269,10 +273,11 @@ pub fn conv2d_backprop_filter(
     })
 }
 
-/// Depthwise filters (height, width, channels, multiplier) as those of a convolution with a group per channel: the same bytes.
-pub(super) fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<Shape, TensorError> {
+/// The shape of depthwise filters (height, width, channels, multiplier) as filters of a convolution with one
+/// group per channel: the same bytes.
+pub(super) fn grouped(image: &Shape, filter: &Shape, format: ImageFormat) -> Result<Shape, TensorError> {
     let op = "DepthwiseConv2dNative";
-    let channels = Layout::new(op, image, format)?.channels;
+    let channels = ImageLayout::new(op, image, format)?.channels;
     match filter.dims() {
         &[height, width, c, multiplier] if c == channels => Shape::new(&[height, width, 1, c * multiplier]),
         _ => {
@@ -283,12 +288,12 @@ pub(super) fn grouped(image: &Shape, filter: &Shape, format: Format) -> Result<S
     }
 }
 
-/// `DepthwiseConv2dNative`: every channel is convolved with its own filters of shape (height, width, channels, multiplier); out channel
-/// `c * multiplier + k` is that of filter `k` of channel `c`.
+/// `DepthwiseConv2dNative`: every channel is convolved with its own filters of shape (height, width,
+/// channels, multiplier). Out channel `c * multiplier + k` is the result of filter `k` of channel `c`.
 pub fn depthwise_conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter.shape(), attrs.format)?;
@@ -300,7 +305,7 @@ pub fn depthwise_conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(input, filter.shape(), attrs.format)?;
@@ -312,7 +317,7 @@ pub fn depthwise_conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter, attrs.format)?;

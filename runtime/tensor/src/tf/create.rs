@@ -1,4 +1,4 @@
-//! Tensors out of numbers: fills, ranges, identity matrices.
+//! Creation of tensors: fills, ranges, identity matrices.
 
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ pub fn range(
     Ok(out)
 }
 
-/// The number in a scalar.
+/// The value of a scalar.
 fn number<T: Number>(x: &HostTensor) -> Result<AnyWide, TensorError> {
     Ok(x.read::<T>()?.first().map_or(AnyWide::Int(0), |x| x.widen().any()))
 }
 
-/// How many numbers [`range`] gives.
+/// The length of [`range`].
 pub(super) fn range_len(
     start: &HostTensor,
     limit: &HostTensor,
@@ -81,7 +81,8 @@ pub(super) fn range_len(
     if n < 9e18 { Ok(n as usize) } else { Err(TensorError::TooLarge) }
 }
 
-/// `LinSpace`: `n` numbers from `start` to `stop`, both included; scalars of one float dtype, which is the result's.
+/// `LinSpace`: `n` numbers from `start` to `stop` inclusive; scalars of one float dtype, which is also the
+/// result's.
 pub fn lin_space(
     start: &HostTensor,
     stop: &HostTensor,
@@ -117,7 +118,7 @@ pub fn ones_like(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostT
     Ok(out)
 }
 
-/// The identity matrix of a dtype, or a part of it: `rows` by `cols`.
+/// The identity matrix of a dtype, extended or cut to `rows` by `cols`.
 pub fn eye(
     rows: usize,
     cols: usize,

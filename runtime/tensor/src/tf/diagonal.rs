@@ -1,4 +1,4 @@
-//! Diagonals and bands of matrices. Every dtype, bytes only.
+//! Diagonals and bands of matrices, moved as bytes for every dtype.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError};
 
-/// `Diag`: the tensor of shape `dims ++ dims` that has `x` on its diagonal and zeros elsewhere.
+/// `Diag`: the tensor of shape `dims ++ dims` with `x` on its diagonal and zeros elsewhere.
 pub fn diag(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     let dims = x.shape().dims();
     let out = HostTensor::zeros(x.dtype(), Shape::new(&[dims, dims].concat())?, allocator)?;
@@ -62,8 +62,8 @@ fn for_each_element(
     Ok(())
 }
 
-/// `MatrixBandPart`: in the matrices of the last two axes, zeros outside the `lower` diagonals below the main one and the `upper` above it; a negative
-/// number keeps all.
+/// `MatrixBandPart`: the matrices of the last two axes with zeros outside of the `lower` diagonals below the
+/// main one and the `upper` above it. A negative number keeps all.
 pub fn matrix_band_part(
     x: &HostTensor,
     lower: i64,
@@ -87,16 +87,16 @@ pub fn matrix_band_part(
     Ok(out)
 }
 
-/// Neighbouring diagonals of matrices, and how they lie in rows of one length.
+/// A band of neighbouring diagonals, and their alignment in rows of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Band {
-    /// The lowest diagonal: 0 is the main one, below it they are negative.
+    /// The lowest diagonal: 0 is the main one, negative numbers are below it.
     pub lower: i64,
-    /// The highest one.
+    /// The highest diagonal.
     pub upper: i64,
-    /// Whether diagonals above the main one are at the left of their rows.
+    /// True if diagonals above the main one are left-aligned in their rows.
     pub above_left: bool,
-    /// Whether diagonals below the main one are at the left of their rows.
+    /// True if diagonals below the main one are left-aligned in their rows.
     pub below_left: bool,
 }
 
@@ -104,7 +104,8 @@ impl Band {
     /// The main diagonal.
     pub const MAIN: Band = Band { lower: 0, upper: 0, above_left: true, below_left: true };
 
-    /// How many diagonals there are; fails if the bounds are not in order or one is not among `rows` by `cols`.
+    /// The number of diagonals. Fails if the bounds are not in order or a diagonal is outside of a matrix of
+    /// `rows` by `cols`.
     pub(super) fn count(&self, op: &'static str, rows: usize, cols: usize) -> Result<usize, TensorError> {
         let (lowest, highest) = (-(rows as i64).max(1), (cols as i64).max(1)); // tensors have fewer than 2^63 elements
         let fits = |k: i64| k == 0 || (lowest < k && k < highest);
@@ -117,13 +118,13 @@ impl Band {
         Ok((self.upper - self.lower) as usize + 1) // within the matrix
     }
 
-    /// The length of the longest diagonal; bounds were checked.
+    /// The length of the longest diagonal, for checked bounds.
     pub(super) fn longest(&self, rows: usize, cols: usize) -> usize {
         let (above, below) = (self.lower.max(0) as usize, self.upper.min(0).unsigned_abs() as usize);
         (rows - below.min(rows)).min(cols - above.min(cols))
     }
 
-    /// Where in the rows of diagonals the element of a matrix is that lies in the band: which diagonal and which place.
+    /// The row (diagonal) and the position in the row for an element of a matrix inside the band.
     fn place(
         &self,
         [row, col]: [usize; 2],
@@ -137,14 +138,14 @@ impl Band {
         Some(((self.upper - k) as usize, row.min(col) + self.start(k, [rows, cols], longest)))
     }
 
-    /// Where diagonal `k`, which the matrices have, begins in its row.
+    /// The position in its row at which diagonal `k` of the matrices begins.
     fn start(&self, k: i64, sizes: [usize; 2], longest: usize) -> usize {
         let is_left = (k >= 0 && self.above_left) || (k <= 0 && self.below_left);
         if is_left { 0 } else { longest - diagonal_of(k, sizes).0 }
     }
 }
 
-/// The length of diagonal `k`, which the matrices have, and the row and column that it begins in.
+/// The length of diagonal `k` of the matrices, and the row and column of its first element.
 fn diagonal_of(k: i64, [rows, cols]: [usize; 2]) -> (usize, [usize; 2]) {
     let (below, above) = (k.min(0).unsigned_abs() as usize, k.max(0) as usize);
     ((rows - below).min(cols - above), [below, above])
@@ -157,7 +158,7 @@ fn expect_element(op: &'static str, x: &HostTensor, bytes: &[u8]) -> Result<(), 
     }
 }
 
-/// The dimensions of rows of diagonals.
+/// The shape of the rows of diagonals.
 fn rows_of_diagonals(batch: &[usize], count: usize, longest: usize) -> Result<Shape, TensorError> {
     match count {
         1 => Shape::new(&[batch, &[longest]].concat()),
@@ -165,7 +166,8 @@ fn rows_of_diagonals(batch: &[usize], count: usize, longest: usize) -> Result<Sh
     }
 }
 
-/// Rows and columns of the matrices that have these diagonals; sizes that are not asked for are the smallest, and equal if there is none of the two.
+/// The numbers of rows and columns of matrices with these diagonals. Missing sizes are the smallest possible,
+/// and equal if both are missing.
 pub(super) fn sizes_around(
     op: &'static str,
     band: &Band,
@@ -191,8 +193,9 @@ pub(super) fn sizes_around(
     Ok(sizes)
 }
 
-/// `MatrixDiag`, `MatrixDiagV2`, `MatrixDiagV3`: matrices that have the rows of `x` (one for each diagonal of the band, the highest first, or the only one) on
-/// their diagonals and `padding`, an element's bytes, elsewhere. Without sizes they are the smallest that have these diagonals, square if there is none of the two.
+/// `MatrixDiag`, `MatrixDiagV2`, `MatrixDiagV3`: matrices with the rows of `x` on their diagonals and
+/// `padding`, an element's bytes, elsewhere. The rows are those of the band's diagonals, the highest first; a
+/// single diagonal has no row axis. Missing sizes are the smallest possible, and equal if both are missing.
 pub fn matrix_diag(
     x: &HostTensor,
     band: &Band,
@@ -225,7 +228,7 @@ pub fn matrix_diag(
     Ok(out)
 }
 
-/// Writes matrices: where the band is, the rows of diagonals, elsewhere what `other` says of an element by its number.
+/// Writes matrices: the rows of diagonals in the band, `other(element number)` elsewhere.
 fn fill_diagonals(
     out: &HostTensor,
     diagonals: &HostTensor,
@@ -250,8 +253,9 @@ fn fill_diagonals(
     })
 }
 
-/// `MatrixDiagPart`, `MatrixDiagPartV2`, `MatrixDiagPartV3`: the diagonals of the matrices in the last two axes as rows, the highest first, filled up with
-/// `padding`, an element's bytes; the only one without an axis of its own.
+/// `MatrixDiagPart`, `MatrixDiagPartV2`, `MatrixDiagPartV3`: the diagonals of the matrices in the last two
+/// axes as rows, the highest first, filled up with `padding`, an element's bytes. A single diagonal has no
+/// row axis.
 pub fn matrix_diag_part(
     x: &HostTensor,
     band: &Band,
@@ -277,7 +281,8 @@ pub fn matrix_diag_part(
     Ok(out)
 }
 
-/// `MatrixSetDiag`, `MatrixSetDiagV2`, `MatrixSetDiagV3`: `x` with the rows of `diagonals` on the diagonals of its matrices.
+/// `MatrixSetDiag`, `MatrixSetDiagV2`, `MatrixSetDiagV3`: `x` with the rows of `diagonals` on the diagonals
+/// of its matrices.
 pub fn matrix_set_diag(
     x: &HostTensor,
     diagonals: &HostTensor,

@@ -1,15 +1,17 @@
-//! `Einsum`: sums of products by labels of axes, `ij,jk->ik`.
+//! `Einsum`: sums of products by axis labels, `ij,jk->ik`.
 //!
 //! ```text
 //! equation := labels { ',' labels } [ '->' labels ]        labels := { letter | '...' }, blanks do not count
 //! ```
 //!
-//! Any number of operands (TensorFlow has one or two). `...` stands for the axes that the letters leave over, which broadcast from the right; axes of
-//! one letter agree exactly. A letter twice in one operand takes its diagonal. Without `->` the result has the letters that occur once, sorted,
-//! behind the `...`.
+//! The number of operands is arbitrary (TensorFlow has one or two). `...` stands for the axes without
+//! letters, which broadcast from the right. Axes with the same letter have equal lengths. A letter twice in
+//! one operand selects the diagonal. Without `->` the result has the letters that occur once, sorted, after
+//! the `...`.
 //!
-//! First each operand loses the labels that nothing else needs; then the operands are contracted from left to right, each result
-//! keeping the labels that a later operand or the result needs. Every step rounds to the dtype.
+//! First, each operand is summed over the labels that occur nowhere else. Then the operands are contracted
+//! from left to right; each intermediate result keeps the labels that a later operand or the result needs.
+//! Every step rounds to the dtype.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use super::movement::transpose;
 use super::numeric::Number;
 use super::partial::PartialShape;
-use super::product::{Sums, contract, multiply};
+use super::product::{Contraction, contract, multiply};
 use super::walk::{Axis, repeating, strides};
 use crate::element::with_element;
 use crate::mem::Allocator;
@@ -25,7 +27,7 @@ use crate::{DType, HostTensor, Shape, TensorError};
 
 const OP: &str = "Einsum";
 
-/// A letter, or an axis of the `...`, counted from its right end.
+/// A letter, or an axis of the `...`, counted from the right.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Label {
     Dots(usize),
@@ -61,22 +63,22 @@ fn parse_part(equation: &str, text: &str) -> Result<Part, TensorError> {
     Ok(part)
 }
 
-/// What equations are made of.
+/// The steps of an evaluation.
 pub(super) trait Steps {
     /// Sums of products of two tensors.
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError>;
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError>;
 
-    /// The axes in another order.
+    /// Permutes the axes.
     fn transpose(&self, x: &HostTensor, perm: &[i64]) -> Result<HostTensor, TensorError>;
 
-    /// For all else.
+    /// The allocator for everything else.
     fn allocator(&self) -> &Arc<dyn Allocator>;
 }
 
-struct Plain<'a>(&'a Arc<dyn Allocator>);
+struct ReferenceSteps<'a>(&'a Arc<dyn Allocator>);
 
-impl Steps for Plain<'_> {
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+impl Steps for ReferenceSteps<'_> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError> {
         multiply(OP, (a, false), (b, false), sums, self.0)
     }
 
@@ -89,7 +91,8 @@ impl Steps for Plain<'_> {
     }
 }
 
-/// The text without blanks, a part for each of so many operands, and that of the result if it is written.
+/// The text without blanks, one part for each of `n_operands` operands, and the result's part if the equation
+/// has one.
 fn parse(equation: &str, n_operands: usize) -> Result<(String, Vec<Part>, Option<Part>), TensorError> {
     let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match text.split_once("->") {
@@ -153,13 +156,14 @@ impl Term {
         Some(self.x.shape().dims()[at])
     }
 
-    /// The distance from element to element along a label; along a diagonal that of all its axes.
+    /// The stride of a label; along a diagonal the sum of the strides of its axes.
     fn step(&self, label: Label) -> usize {
         let axes = self.labels.iter().zip(self.x.shape().dims()).zip(strides(self.x.shape()));
         axes.filter(|((l, _), _)| **l == label).map(|((_, &dim), stride)| repeating(dim, stride)).sum()
     }
 
-    /// The sum over all labels but these, which are its axes then. Nothing is done where nothing changes.
+    /// The sum over all labels except `keep`, which become its axes in this order. Returns the term itself if
+    /// nothing changes.
     fn reduced(self, keep: &[Label], steps: &dyn Steps) -> Result<Term, TensorError> {
         if self.labels == keep {
             return Ok(self);
@@ -183,7 +187,7 @@ impl Term {
         Ok(Term { x: out, labels: keep.to_vec() })
     }
 
-    /// The sum of products with another term over all labels but these.
+    /// The contraction with another term over all labels except `keep`.
     fn times(&self, other: &Term, keep: &[Label], steps: &dyn Steps) -> Result<Term, TensorError> {
         let axis = |&label: &Label| {
             let len = match (self.dim(label), other.dim(label)) {
@@ -196,12 +200,12 @@ impl Term {
         let free: Vec<Axis> = keep.iter().map(axis).collect();
         let summed: Vec<Axis> = all.iter().filter(|l| !keep.contains(l)).map(axis).collect();
         let shape = Shape::new(&free.iter().map(|axis| axis.len).collect::<Vec<_>>())?;
-        let x = steps.multiply(&self.x, &other.x, Sums { shape, free, summed })?;
+        let x = steps.multiply(&self.x, &other.x, Contraction { shape, free, summed })?;
         Ok(Term { x, labels: keep.to_vec() })
     }
 }
 
-/// The labels of a part whose dots stand for so many axes.
+/// The labels of a part whose dots stand for `n_dots` axes.
 fn expand(part: &Part, n_dots: usize) -> Vec<Label> {
     part.iter()
         .flat_map(|letter| match letter {
@@ -211,7 +215,7 @@ fn expand(part: &Part, n_dots: usize) -> Vec<Label> {
         .collect()
 }
 
-/// Each once, in order of appearance.
+/// The labels without repetitions, in order of appearance.
 fn distinct(labels: &[Label]) -> Vec<Label> {
     let mut once = Vec::with_capacity(labels.len());
     for label in labels {
@@ -228,10 +232,10 @@ pub fn einsum(
     inputs: &[&HostTensor],
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    einsum_by(equation, inputs, &Plain(allocator))
+    einsum_by(equation, inputs, &ReferenceSteps(allocator))
 }
 
-/// The same by these steps.
+/// `Einsum` evaluated by the given steps.
 pub(super) fn einsum_by(
     equation: &str,
     inputs: &[&HostTensor],
@@ -275,14 +279,14 @@ pub(super) fn einsum_by(
     Ok(product.reduced(&result, steps)?.x)
 }
 
-/// An axis of an operand: its label, and its length if that is known.
+/// An axis of an operand: its label, and its length if known.
 type LabelledAxis = (Label, Option<usize>);
 
-/// The length of each label, if that is known.
+/// The length of each label, if known.
 type Lengths = BTreeMap<Label, Option<usize>>;
 
-/// The labels of the result, which the operands must have, and the lengths of all; checks that axes of one letter agree and those of the
-/// dots broadcast.
+/// The labels of the result, which must occur in the operands, and the lengths of all labels. Checks that
+/// axes of one letter have equal lengths and those of the dots broadcast.
 fn result_labels(
     equation: &str,
     right: Option<Part>,

@@ -1,6 +1,7 @@
-//! Indices: gathering and scattering by tensors of positions, and tensors made of positions.
+//! Gathering and scattering by index tensors, and operators whose results are indices.
 //!
-//! Indices are i32 or i64 and checked before anything is written; one that is out of range is an error, as on TensorFlow's CPU.
+//! Indices are i32 or i64 and checked before anything is written. An index out of range is an error, as on
+//! TensorFlow's CPU.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub(super) fn positions(
         .collect()
 }
 
-/// The slices of `shape` that rows of indices name: their offsets in elements, and the shape of one.
+/// The slices of `shape` that rows of indices select: their offsets in elements, and the shape of a slice.
 fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<usize>, Shape), TensorError> {
     let depth = indices.shape().dims().last().copied().unwrap_or(0);
     if depth == 0 || depth > shape.rank() {
@@ -69,8 +70,9 @@ fn slices(op: &'static str, indices: &HostTensor, shape: &Shape) -> Result<(Vec<
     Ok((offsets, slice))
 }
 
-/// `GatherV2`: slices of `x` along an axis; the axis is replaced by the axes of the indices (i32 or i64). The first `batch_dims` axes of both
-/// agree and are walked together; a negative number counts from the rank of the indices. Fails if the axis is one of them.
+/// `GatherV2`: slices of `x` along an axis; the axis is replaced by the axes of the indices (i32 or i64). The
+/// first `batch_dims` axes of both have equal lengths and are iterated together; a negative number counts
+/// from the rank of the indices. Fails if the axis is one of them.
 pub fn gather(
     x: &HostTensor,
     indices: &HostTensor,
@@ -110,14 +112,14 @@ pub fn gather(
     Ok(out)
 }
 
-/// `GatherNd`: the elements or slices of `x` that the last axis of the indices names.
+/// `GatherNd`: the elements or slices of `x` that the rows along the last axis of the indices select.
 pub fn gather_nd(
     x: &HostTensor,
     indices: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     if let Some((0, outer)) = indices.shape().dims().split_last() {
-        // Rows of no indices name the whole.
+        // Empty rows of indices select the whole tensor.
         return broadcast_to(x, &Shape::new(&[outer, x.shape().dims()].concat())?, allocator);
     }
     let (offsets, slice) = slices("GatherNd", indices, x.shape())?;
@@ -134,16 +136,16 @@ pub fn gather_nd(
     Ok(out)
 }
 
-/// What a scatter does with what is there already.
+/// The combination of an update with the current element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// Replaces it; the last of several wins.
+    /// Replaces it; the last of several updates is kept.
     Update,
     /// Adds to it.
     Add,
     /// Subtracts from it.
     Sub,
-    /// Multiplies it; the first of several first.
+    /// Multiplies it; several updates are applied in order.
     Mul,
     /// Divides it.
     Div,
@@ -153,7 +155,7 @@ pub enum Scatter {
     Max,
 }
 
-/// `ScatterNd`: zeros of the shape, to which the updates are added where the indices say.
+/// `ScatterNd`: zeros of the shape, with the updates added at the indices.
 pub fn scatter_nd(
     indices: &HostTensor,
     updates: &HostTensor,
@@ -165,7 +167,7 @@ pub fn scatter_nd(
     Ok(out)
 }
 
-/// `TensorScatterUpdate`, `TensorScatterAdd` ...: a copy of `x` with the updates where the indices say.
+/// `TensorScatterUpdate`, `TensorScatterAdd` ...: a copy of `x` with the updates at the indices.
 pub fn tensor_scatter(
     mode: Scatter,
     x: &HostTensor,
@@ -178,8 +180,8 @@ pub fn tensor_scatter(
     Ok(out)
 }
 
-/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. Where it fails, `x` keeps its
-/// elements.
+/// `ScatterNdUpdate`, `ScatterNdAdd` ...: [`tensor_scatter`] in place of `x`. After an error `x` is
+/// unchanged.
 pub fn scatter_update(
     mode: Scatter,
     x: &mut HostTensor,
@@ -229,7 +231,7 @@ fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
         Scatter::Add => T::narrow(a.plus(b)),
         Scatter::Sub => T::narrow(a.plus(b.negated())),
         Scatter::Mul => T::narrow(a.times(b)),
-        // Zero was refused of integers before.
+        // Zero divisors of integers were refused before.
         Scatter::Div => <T::Wide as BinaryTable>::binary(Binary::Div).map_or(old, |div| T::narrow(div(a, b))),
         Scatter::Min => {
             if b.is_nan() || b.order(a) == Some(Less) {
@@ -248,8 +250,8 @@ fn combine<T: Number>(mode: Scatter, old: T, new: T) -> T {
     }
 }
 
-/// `OneHot`: a new axis of length `depth`, `on` at the index and `off` elsewhere; all off where the index is out of range. `on` and `off` are
-/// scalars of one dtype.
+/// `OneHot`: a new axis of length `depth`, `on` at the index and `off` elsewhere; all `off` if the index is
+/// out of range. `on` and `off` are scalars of one dtype.
 pub fn one_hot(
     indices: &HostTensor,
     depth: usize,
@@ -298,9 +300,10 @@ pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Host
     Ok(out)
 }
 
-/// `Unique`, `UniqueV2`, `UniqueWithCounts`: the distinct slices along an axis in order of appearance (elements of a vector, without an axis), for each slice its
-/// position among them, and how often each occurs, positions and counts as i32 or i64. Equality is that of bytes, with zeros alike; what has a NaN in it is
-/// distinct.
+/// `Unique`, `UniqueV2`, `UniqueWithCounts`: the distinct slices along an axis in order of appearance
+/// (elements of a vector, without an axis), the position of each slice among them, and the number of
+/// occurrences of each. Positions and counts are i32 or i64. Slices are compared by bytes, except that zeros
+/// are equal; slices with a NaN are distinct.
 pub fn unique(
     x: &HostTensor,
     axis: Option<i64>,
@@ -318,22 +321,22 @@ pub fn unique(
     };
     let rank = x.shape().rank() as i64;
     let first: Vec<i64> = std::iter::once(at as i64).chain((0..rank).filter(|&i| i != at as i64)).collect();
-    let turned = if at == 0 { x.clone() } else { transpose(x, &first, allocator)? };
-    let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
+    let transposed = if at == 0 { x.clone() } else { transpose(x, &first, allocator)? };
+    let (n, rest) = (transposed.shape().dims()[0], &transposed.shape().dims()[1..]);
     if to == DType::I32 && i32::try_from(n).is_err() {
         return Err(TensorError::IndexRange { n });
     }
     let len: usize = rest.iter().product();
     let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
     with_element!(x.dtype(), T => {
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
         let (mut distinct, mut counts): (Vec<T>, Vec<i64>) = (Vec::new(), Vec::new());
         for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {
             let slice = &from[i * len..(i + 1) * len];
             let next = counts.len();
             let is_nan = slice.iter().any(|value| value.widen().is_nan());
-            // The sum with zero has no sign of zero.
+            // Adding zero removes the sign of zero.
             let key = slice.iter().map(|value| T::narrow(value.widen().plus(Domain::ZERO)));
             let key = key.flat_map(|value| bytemuck::bytes_of(&value).to_vec()).collect();
             let at = if is_nan { next } else { *seen.entry(key).or_insert(next) };
@@ -354,8 +357,8 @@ pub fn unique(
     })
 }
 
-/// `ListDiff`: the elements of the vector `x` that the vector `y` does not have, in order, and their positions as i32 or i64. Equality is that of bytes, with
-/// zeros alike.
+/// `ListDiff`: the elements of the vector `x` that are not in the vector `y`, in order, and their positions
+/// as i32 or i64. Elements are compared by bytes, except that zeros are equal.
 pub fn list_diff(
     x: &HostTensor,
     y: &HostTensor,

@@ -1,7 +1,7 @@
-//! Joining tensors along an axis, and cutting them up again. Every dtype, bytes only.
+//! Concatenation and splitting along an axis, as bytes for every dtype.
 //!
-//! Along an axis a tensor is rows of slabs: a row per index of the axes before it, a slab per tensor that is joined. [`copy_slabs`] moves
-//! one tensor's slabs either way.
+//! Along an axis a tensor consists of rows of slabs: a row per index of the axes before it, a slab per joined
+//! tensor. [`copy_slabs`] copies one tensor's slabs in either direction.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{HostTensor, MAX_RANK, Shape, TensorError, resolve_axis};
 
-/// Copies `len` bytes of every row: `(bytes, where in a row, length of a row)` on either side.
+/// Copies `len` bytes of every row: `(bytes, offset in a row, length of a row)` on either side.
 fn copy_slabs(
     (from, from_start, from_row): (&[u8], usize, usize),
     (to, to_start, to_row): (&mut [u8], usize, usize),
@@ -23,7 +23,7 @@ fn copy_slabs(
     }
 }
 
-/// `ConcatV2`: the tensors after one another along an axis. All other dimensions agree.
+/// `ConcatV2`: the tensors joined along an axis. All other dimensions are equal.
 pub fn concat(
     inputs: &[&HostTensor],
     axis: i64,
@@ -69,7 +69,7 @@ pub fn pack(
         x.expect_shape("values", first.shape())?;
         expanded.push(expand_dims(x, axis)?);
     }
-    // From the end of the new shape, whose rank is one larger.
+    // Counted from the end of the new shape, whose rank is one larger.
     let axis = if axis < 0 { axis + first.shape().rank() as i64 + 1 } else { axis };
     concat(&expanded.iter().collect::<Vec<_>>(), axis, allocator)
 }
@@ -107,7 +107,7 @@ pub fn split(
     split_v(x, &vec![(len / n) as i64; n], axis, allocator)
 }
 
-/// `SplitV` into parts of these lengths along an axis; one may be -1 and takes the rest.
+/// `SplitV` into parts of these lengths along an axis; one length may be -1 and takes the rest.
 pub fn split_v(
     x: &HostTensor,
     sizes: &[i64],
@@ -131,7 +131,7 @@ pub fn split_v(
             );
         }
     };
-    // At most the bytes of the tensor; the dimensions of an empty one may have a product that is not.
+    // At most the bytes of the tensor. For an empty tensor the product of the dimensions may overflow.
     let row: usize = match x.num_elements() {
         0 => 0,
         _ => x.shape().dims()[at + 1..].iter().product::<usize>() * x.dtype().size(),

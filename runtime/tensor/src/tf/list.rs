@@ -1,10 +1,10 @@
-//! `TensorList`: the lists that loops put the values of their steps into.
+//! `TensorList`: a list of tensors, used by loops to collect values of their iterations.
 //!
-//! A list has an element type and a shape that its elements have, in which unknown dimensions are open. A slot that nothing was put into
-//! reads as zeros. Lists are values: an op takes one and gives a new one, so a list with one owner changes in place; the tensors in it are
-//! shared, not copied.
+//! A list has an element type and a partial shape that its elements match. An empty slot reads as zeros.
+//! Lists are values: an op takes a list and returns a new one, and a list with one owner is changed in place.
+//! The tensors in it are shared, not copied.
 //!
-//! Not here: lists of what is no dense tensor.
+//! Not here: lists of anything but dense tensors.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct TensorList {
     slots: Vec<Option<HostTensor>>,
 }
 
-/// More slots than any loop fills: a number from outside is not allocated for.
+/// The most slots: a number from outside is not allocated for unchecked.
 const MAX_SLOTS: usize = 1 << 20;
 
 impl TensorList {
@@ -69,7 +69,7 @@ impl TensorList {
         self.slots.len()
     }
 
-    /// Whether there are no slots.
+    /// True if there are no slots.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -90,7 +90,7 @@ impl TensorList {
         })
     }
 
-    /// `ZerosLike` of a list: zeros in each slot that has a tensor.
+    /// `ZerosLike` of a list: zeros in each filled slot.
     pub fn zeros_like(&self, allocator: &Arc<dyn Allocator>) -> Result<TensorList, TensorError> {
         let zeros = |slot: &Option<HostTensor>| {
             let x = slot.as_ref();
@@ -100,7 +100,7 @@ impl TensorList {
         Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
     }
 
-    /// The sum of lists, slot by slot, as `AddN` makes it; where one has no tensor, the other's.
+    /// The slotwise sum of lists, as in `AddN`. If one slot is empty, the other's tensor is taken.
     pub fn plus(
         &self,
         other: &TensorList,
@@ -131,7 +131,8 @@ impl TensorList {
         Ok(self)
     }
 
-    /// `TensorListPopBack`: the list without its last element, and that. `element` says more about the shape, should the slot be empty.
+    /// `TensorListPopBack`: the list without its last element, and this element. `element` completes the
+    /// shape if the slot is empty.
     pub fn pop_back(
         mut self,
         element: &PartialShape,
@@ -145,7 +146,7 @@ impl TensorList {
         Ok((self, x))
     }
 
-    /// The tensor of a slot; zeros if nothing was put there.
+    /// The tensor of a slot; zeros if the slot is empty.
     fn filled(
         &self,
         op: &'static str,
@@ -189,7 +190,7 @@ impl TensorList {
         self.filled(op, slot, element, allocator)
     }
 
-    /// `TensorListSetItem`. With `resize`, the list grows to hold the index.
+    /// `TensorListSetItem`. With `resize`, the list grows to contain the index.
     pub fn set_item(mut self, index: i64, x: &HostTensor, resize: bool) -> Result<TensorList, TensorError> {
         let op = "TensorListSetItem";
         self.check(op, x)?;
@@ -217,7 +218,7 @@ impl TensorList {
         self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)).collect()
     }
 
-    /// `TensorListStack`: the elements along a new first axis. `n`, unless it is -1, is how many there must be.
+    /// `TensorListStack`: the elements along a new first axis. `n` is the required number, or -1.
     pub fn stack(
         &self,
         element: &PartialShape,
@@ -256,7 +257,7 @@ impl TensorList {
         pack(&found.iter().collect::<Vec<_>>(), 0, allocator)
     }
 
-    /// `TensorListConcatV2`: the elements after one another along their first axis, and their lengths along it.
+    /// `TensorListConcatV2`: the elements concatenated along their first axis, and their lengths along it.
     pub fn concat(
         &self,
         element: &PartialShape,
@@ -302,7 +303,7 @@ impl TensorList {
         if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }
     }
 
-    /// A tensor without elements whose shape begins with `first`.
+    /// An empty tensor whose shape begins with `first`.
     fn nothing(
         &self,
         op: &'static str,
@@ -320,7 +321,7 @@ impl TensorList {
     }
 }
 
-/// A number of slots.
+/// Checks a number of slots.
 fn slots(op: &'static str, n: i64) -> Result<usize, TensorError> {
     usize::try_from(n).ok().filter(|&n| n <= MAX_SLOTS).ok_or_else(|| TensorError::Invalid {
         op,

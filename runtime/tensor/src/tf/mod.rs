@@ -1,22 +1,27 @@
 //! TensorFlow's operators on host tensors, for every dtype.
 //!
-//! Each function carries TensorFlow's name and meaning, allocates its result through the allocator given, and answers a bad operand
-//! with a [`crate::TensorError`] that has the shapes in it. The modules here are the plain versions: [`mod@reference`] has them all, as the oracle of
-//! [`fast`], which takes over where it has something faster. [`fused`] is what a compiler makes of several operators, [`op`] has all by name.
+//! Each function has TensorFlow's name and meaning, allocates its result through the given allocator, and
+//! refuses bad operands with a [`crate::TensorError`] that contains the shapes. The modules here are the
+//! reference versions: [`mod@reference`] re-exports them all, as the oracle of [`fast`], which replaces those
+//! that have a faster version. [`fused`] has the compiler's fused operators, [`op`] all operators by name.
 //!
 //! ```text
-//! numeric (kinds of numbers) ──▶ unary, binary, complex (tables) walk (where elements come from) ──▶ movement, joins, slices, pads
-//!                           ├──▶ reduce, order, segment         shapes, create, diagonal, index (tensors of positions)
-//!                           └──▶ product ──▶ einsum             window (images) ──▶ conv, pool
-//! real (floats in f64) ──▶ softmax, norm, train                 list (lists of tensors), partial (shapes known in part)
+//! numeric (kinds of numbers) ─┬─▶ unary, binary, complex (tables)
+//!                             ├─▶ reduce, order, segment
+//!                             └─▶ product ──▶ einsum
+//! real (floats in f64) ──▶ softmax, norm, train         window (images) ──▶ conv, pool
+//! walk (offset maps) ──▶ movement, joins, slices, pads
+//! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!
-//! Rules for all: empty tensors give empty results, or the neutral element of a reduction; a negative axis counts from the end;
-//! indices out of range are errors that name the index. Memory comes from the allocator; what does not is at most in proportion to a tensor that is there.
+//! Common rules. An empty tensor yields an empty result, or the neutral element of a reduction. A negative
+//! axis counts from the end. An index out of range is an error that contains the index. Memory comes from the
+//! allocator; memory that does not is at most proportional to an existing tensor.
 //!
-//! Signatures: operands in TensorFlow's order, then attributes, then the allocator. What TensorFlow takes as a tensor of axes, dimensions or
-//! positions is a slice of `i64` here. Several results are an array in TensorFlow's order.
+//! Signatures: operands in TensorFlow's order, then attributes, then the allocator. Tensors of axes,
+//! dimensions or positions in TensorFlow are slices of `i64` here. Several results are an array in
+//! TensorFlow's order.
 //!
 //! Not here: variables, control flow, strings.
 
@@ -27,15 +32,9 @@ mod create;
 mod diagonal;
 mod einsum;
 pub mod fast;
-#[cfg(test)]
-mod formula_tests;
 pub mod fused;
-#[cfg(test)]
-mod hostile_tests;
 mod index;
 mod joins;
-#[cfg(test)]
-mod layers_tests;
 mod list;
 mod movement;
 mod norm;
@@ -57,13 +56,11 @@ mod softmax;
 #[cfg(test)]
 mod tests;
 mod train;
-#[cfg(test)]
-mod truth;
 mod unary;
 mod walk;
 mod window;
 
-/// The plain operators: the oracle of the fast ones.
+/// The reference operators: the oracle of the fast ones.
 pub mod reference {
     pub use super::binary::{
         Binary, Compare, add_n, binary, clip_by_value, compare, leaky_relu_grad, next_after, select,
@@ -71,7 +68,7 @@ pub mod reference {
     };
     pub use super::complex::{Part, complex, part};
     pub use super::conv::{
-        Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
+        Conv2dAttrs, conv2d, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d,
         depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input,
     };
     pub use super::create::{eye, fill, lin_space, ones_like, range, zeros_like};
@@ -96,8 +93,8 @@ pub mod reference {
     pub use super::order::{arg_extreme, in_top_k, search_sorted, sort, top_k};
     pub use super::pads::{PadMode, mirror_pad_grad, pad};
     pub use super::partial::PartialShape;
-    pub use super::pool::{Pool, Pool2d, avg_pool_grad, max_pool_grad, pool};
-    pub use super::product::{Turn, batch_matmul, matmul};
+    pub use super::pool::{Pool, Pool2dAttrs, avg_pool_grad, max_pool_grad, pool};
+    pub use super::product::{Transposition, batch_matmul, matmul};
     pub use super::reduce::{Reduce, Scan, l2_loss, reduce, scan};
     pub use super::resize::resize_bilinear;
     pub use super::segment::{
@@ -118,11 +115,11 @@ pub mod reference {
     pub use super::unary::{
         Test, Unary, bitcast, cast, cast_truncated, element_as_f64, leaky_relu, population_count, test, unary,
     };
-    pub use super::window::{Format, Padding};
+    pub use super::window::{ImageFormat, Padding};
 }
 
 pub use reference::*;
-// These stand in for the reference's of the same names.
+// These replace the reference operators of the same names.
 pub use serial::{
     batch_matmul, batch_norm, bias_add, binary, cast, compare, conv2d, conv2d_backprop_filter,
     conv2d_backprop_input, depthwise_conv2d, einsum, leaky_relu, log_softmax, matmul, pool, reduce, select,

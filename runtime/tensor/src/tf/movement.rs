@@ -1,4 +1,5 @@
-//! Moving elements: transposes, repetitions, reversals, blocks. No arithmetic, every dtype, bytes only.
+//! Movement of elements: transposition, repetition, reversal, blocks. No arithmetic; moved as bytes for every
+//! dtype.
 
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ pub fn reverse(
     })
 }
 
-/// `Roll`: shifted by `shifts[k]` positions along `axes[k]`, around the end. An axis may occur more than once.
+/// `Roll`: shifted cyclically by `shifts[k]` positions along `axes[k]`. An axis may occur more than once.
 pub fn roll(
     x: &HostTensor,
     shifts: &[i64],
@@ -101,7 +102,8 @@ pub fn roll(
     })
 }
 
-/// `ReverseSequence`: for each position `b` along `batch_axis`, the first `lengths[b]` positions along `seq_axis` backwards.
+/// `ReverseSequence`: for each position `b` along `batch_axis`, reverses the first `lengths[b]` positions
+/// along `seq_axis`.
 pub fn reverse_sequence(
     x: &HostTensor,
     lengths: &[i64],
@@ -127,7 +129,7 @@ pub fn reverse_sequence(
         let strides = strides(x.shape());
         let last = seq.max(batch);
         let slab = strides[last] * x.dtype().size();
-        // In slabs: what lies beyond both axes moves as one.
+        // In slabs: everything inside both axes moves as one.
         let (seq_step, batch_step) = (strides[seq] / strides[last], strides[batch] / strides[last]);
         let from = x.read_bytes()?;
         for (i, to) in out.write_bytes()?.chunks_exact_mut(slab).enumerate() {
@@ -139,8 +141,8 @@ pub fn reverse_sequence(
     Ok(out)
 }
 
-/// `SpaceToBatchND`: the axes after the first, one for each block size, are padded with zeros and cut into blocks; positions within a block become
-/// parts of the batch.
+/// `SpaceToBatchND`: the axes after the first, one for each block size, are zero-padded and divided into
+/// blocks. Positions within a block become parts of the batch.
 pub fn space_to_batch(
     x: &HostTensor,
     blocks: &[i64],
@@ -176,7 +178,7 @@ pub fn space_to_batch(
     transpose(&padded.reshaped(Shape::new(&apart)?)?, &perm, allocator)?.reshaped(Shape::new(&result)?)
 }
 
-/// `BatchToSpaceND`: the inverse of [`space_to_batch`], with what `crops` says cut off.
+/// `BatchToSpaceND`: the inverse of [`space_to_batch`], with `crops` removed.
 pub fn batch_to_space(
     x: &HostTensor,
     blocks: &[i64],
@@ -237,12 +239,12 @@ pub fn space_to_depth(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let blocks = Blocks::new("SpaceToDepth", x, block, |[n, h, w, c]| {
+    let blocks = BlockTranspose::new("SpaceToDepth", x, block, |[n, h, w, c]| {
         let fits = h.is_multiple_of(block) && w.is_multiple_of(block);
         let depth = block.checked_mul(block)?.checked_mul(c)?;
         fits.then_some(([n, h / block, block, w / block, block, c], [n, h / block, w / block, depth]))
     })?;
-    blocks.turned(x, allocator)
+    blocks.transposed(x, allocator)
 }
 
 /// `DepthToSpace` of an NHWC tensor: the inverse of [`space_to_depth`].
@@ -251,38 +253,39 @@ pub fn depth_to_space(
     block: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let blocks = Blocks::new("DepthToSpace", x, block, |[n, h, w, c]| {
+    let blocks = BlockTranspose::new("DepthToSpace", x, block, |[n, h, w, c]| {
         let area = block.checked_mul(block).filter(|&area| c.is_multiple_of(area))?;
         let (rows, cols) = (h.checked_mul(block)?, w.checked_mul(block)?);
         Some(([n, h, w, block, block, c / area], [n, rows, cols, c / area]))
     })?;
-    blocks.turned(x, allocator)
+    blocks.transposed(x, allocator)
 }
 
-/// Images whose blocks and pixels change places: axes 2 and 3 of `apart`, which has the elements of the images and of the `result`.
-struct Blocks {
+/// A swap of blocks and pixels of images: transposes axes 2 and 3 of `apart`, which has the elements of the
+/// images and of `result`.
+struct BlockTranspose {
     apart: Shape,
     result: Shape,
 }
 
-impl Blocks {
-    /// `None` of the function means that the blocks do not fit.
+impl BlockTranspose {
+    /// `dims` returns `None` if the blocks do not fit.
     fn new(
         op: &'static str,
         x: &HostTensor,
         block: usize,
         dims: impl FnOnce([usize; 4]) -> Option<([usize; 6], [usize; 4])>,
-    ) -> Result<Blocks, TensorError> {
+    ) -> Result<BlockTranspose, TensorError> {
         let &[n, h, w, c] = x.shape().dims() else {
             return Err(TensorError::Rank { what: "x", want: 4, got: x.shape().clone() });
         };
         let Some((apart, result)) = Some([n, h, w, c]).filter(|_| block >= 2).and_then(dims) else {
             return invalid(op, format!("no blocks of {block} in shape {}", x.shape()));
         };
-        Ok(Blocks { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
+        Ok(BlockTranspose { apart: Shape::new(&apart)?, result: Shape::new(&result)? })
     }
 
-    fn turned(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    fn transposed(self, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
         transpose(&x.reshaped(self.apart)?, &[0, 1, 3, 2, 4, 5], allocator)?.reshaped(self.result)
     }
 }

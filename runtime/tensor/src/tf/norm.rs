@@ -1,7 +1,7 @@
-//! Biases, batch normalization with its gradients, NHWC or NCHW, and normalization over neighbouring channels.
+//! Biases, batch normalization with its gradients, NHWC or NCHW, and local response normalization.
 //!
-//! On floats, computed in f64 and rounded once per result (biases of any numbers). Images and the vectors, each as long as the images
-//! have channels, may differ in dtype, as TensorFlow's do.
+//! For floats, computed in f64 and rounded once per result (biases for any dtype). Images and the vectors,
+//! each with one element per channel, may differ in dtype, as in TensorFlow.
 
 use std::sync::Arc;
 
@@ -9,53 +9,54 @@ use super::binary::{Binary, binary};
 use super::real::reals;
 use super::reduce::{Reduce, reduce};
 use super::unary::cast;
-use super::window::Format;
+use super::window::ImageFormat;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// `BiasAdd`: a vector along the channels of a tensor of rank 2 or more: the last axis (NHWC) or axis 1 (NCHW).
+/// `BiasAdd`: adds a vector along the channels of a tensor of rank 2 or more: the last axis (NHWC) or axis 1
+/// (NCHW).
 pub fn bias_add(
     x: &HostTensor,
     bias: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (channels, _) = format.channels("BiasAdd", x)?;
     bias.expect_shape("bias", &Shape::new(&[channels])?)?;
     let mut dims = vec![channels];
-    if format == Format::Nchw {
+    if format == ImageFormat::Nchw {
         dims.resize(x.shape().rank() - 1, 1); // of rank 2 at least
     }
     binary(Binary::Add, x, &bias.reshaped(Shape::new(&dims)?)?, allocator)
 }
 
-/// `BiasAddGrad`: the sum over all axes but that of the channels.
+/// `BiasAddGrad`: the sum over all axes except the channels.
 pub fn bias_add_grad(
     dy: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, allocator)
 }
 
-/// All axes but that of the channels.
+/// All axes except the channels.
 pub(super) fn all_but_channels(
     op: &'static str,
     x: &HostTensor,
-    format: Format,
+    format: ImageFormat,
 ) -> Result<Vec<i64>, TensorError> {
     format.channels(op, x)?;
     let rank = x.shape().rank() as i64;
-    let kept = if format == Format::Nchw { 1 } else { rank - 1 };
+    let kept = if format == ImageFormat::Nchw { 1 } else { rank - 1 };
     Ok((0..rank).filter(|&axis| axis != kept).collect())
 }
 
 /// The vectors of a batch normalization.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchNorm<'a> {
-    /// What the normalized values are multiplied by.
+    /// The factor of the normalized values.
     pub scale: &'a HostTensor,
-    /// What is added then.
+    /// The addend of the scaled values.
     pub offset: &'a HostTensor,
     /// The population's mean.
     pub mean: &'a HostTensor,
@@ -68,15 +69,15 @@ pub struct BatchNorm<'a> {
 pub struct BatchNormAttrs {
     /// Added to the variance.
     pub epsilon: f32,
-    /// How much of the batch's moments goes into the running ones; 1 takes the batch's alone.
+    /// The weight of the batch's moments in the running ones; 1 replaces the running ones.
     pub exponential_avg_factor: f32,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
 impl Default for BatchNormAttrs {
     fn default() -> BatchNormAttrs {
-        BatchNormAttrs { epsilon: 1e-4, exponential_avg_factor: 1.0, format: Format::Nhwc }
+        BatchNormAttrs { epsilon: 1e-4, exponential_avg_factor: 1.0, format: ImageFormat::Nhwc }
     }
 }
 
@@ -97,15 +98,15 @@ fn vector(
 struct Channels {
     count: usize,
     step: usize,
-    /// Elements of one channel.
+    /// The number of elements of a channel.
     n: f64,
 }
 
-/// How many channels images of rank 4 or 5 have, and from channel to channel.
+/// The number of channels of images of rank 4 or 5, and the channel stride.
 pub(super) fn channels_of(
     op: &'static str,
     x: &HostTensor,
-    format: Format,
+    format: ImageFormat,
 ) -> Result<(usize, usize), TensorError> {
     if !matches!(x.shape().rank(), 4 | 5) {
         let problem = format!("shape {} is not of rank 4 or 5, {format:?}", x.shape());
@@ -115,7 +116,7 @@ pub(super) fn channels_of(
 }
 
 impl Channels {
-    fn new(op: &'static str, x: &HostTensor, format: Format) -> Result<Channels, TensorError> {
+    fn new(op: &'static str, x: &HostTensor, format: ImageFormat) -> Result<Channels, TensorError> {
         let (count, step) = channels_of(op, x, format)?;
         Ok(Channels { count, step, n: x.num_elements().checked_div(count).unwrap_or(0) as f64 })
     }
@@ -132,7 +133,7 @@ impl Channels {
         sums
     }
 
-    /// Mean and variance. Of no elements, NaN.
+    /// Mean and variance; NaN for no elements.
     fn moments(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mean = self.means(x.len(), |_, at| x[at]);
         let variance = self.means(x.len(), |c, at| (x[at] - mean[c]) * (x[at] - mean[c]));
@@ -182,11 +183,12 @@ fn normalize(
     cast(&values, x.dtype(), allocator)
 }
 
-/// `FusedBatchNormV3` for training: images are normalized by their own moments. `running` are the mean and variance before this batch; they
-/// may be empty where the factor is 1.
+/// `FusedBatchNormV3` for training: images are normalized by their own moments. `running` are the mean and
+/// variance before this batch; they may be empty if the factor is 1.
 ///
-/// The normalized images; the running mean and variance after this batch, whose own variance has Bessel's correction; the batch's mean and variance,
-/// without it, for the gradient: `reserve_space_1` and `_2`. The vectors have the dtype of `scale`.
+/// Returns the normalized images; the running mean and variance after this batch, where the batch's variance
+/// has Bessel's correction; and the batch's mean and variance without it, for the gradient: `reserve_space_1`
+/// and `_2`. The vectors have the dtype of `scale`.
 pub fn batch_norm_training(
     x: &HostTensor,
     scale: &HostTensor,
@@ -208,7 +210,8 @@ pub fn batch_norm_training(
     Ok([y, mean, variance, batch_mean, batch_variance])
 }
 
-/// The running mean and variance after a batch with these moments, of `n` elements of a channel, and the batch's own.
+/// The running mean and variance after a batch with these moments, of `n` elements of a channel, and the
+/// batch's own.
 pub(super) fn moments_after(
     n: f64,
     (mean, variance): (Vec<f64>, Vec<f64>),
@@ -239,8 +242,8 @@ pub(super) fn moments_after(
     ])
 }
 
-/// `FusedBatchNormGradV3`: the gradients by the images, the scale and the offset. `moments` are the mean and variance that `x` was normalized
-/// by; if `is_training` they are the batch's own and depend on the images.
+/// `FusedBatchNormGradV3`: the gradients by the images, the scale and the offset. `moments` are the mean and
+/// variance that normalized `x`; if `is_training` they are the batch's own and depend on the images.
 pub fn batch_norm_grad(
     dy: &HostTensor,
     x: &HostTensor,
@@ -261,7 +264,7 @@ pub fn batch_norm_grad(
     let (mean, variance, scales) = (mean.read::<f64>()?, variance.read::<f64>()?, scales.read::<f64>()?);
     let deviation: Vec<f64> = variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt()).collect();
     let (by_scale, by_offset) = {
-        // First the normalized images and the means over them, then the gradient that takes the means.
+        // The normalized images and the means over them first, then the gradient, which needs the means.
         let (mut x, dy) = (values.write::<f64>()?, gradients.read::<f64>()?);
         x.iter_mut()
             .enumerate()
@@ -285,21 +288,21 @@ pub fn batch_norm_grad(
     ])
 }
 
-/// What `LRN` is told.
+/// The attributes of `LRN`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LrnAttrs {
-    /// How far away channels may be.
+    /// The distance of the farthest channels summed over.
     pub radius: usize,
-    /// What the scale begins with.
+    /// The constant term of the scale.
     pub bias: f64,
-    /// What squares are multiplied by.
+    /// The factor of the squares.
     pub alpha: f64,
-    /// The power of the scale.
+    /// The exponent of the scale.
     pub beta: f64,
 }
 
 impl LrnAttrs {
-    /// The channels near one of `channels`.
+    /// The channels within the radius of one of `channels`.
     fn near(&self, channel: usize, channels: usize) -> std::ops::Range<usize> {
         channel.saturating_sub(self.radius)
             ..channel.saturating_add(self.radius).saturating_add(1).min(channels)
@@ -314,7 +317,7 @@ impl LrnAttrs {
     }
 }
 
-/// Images in f64, and how many channels they have.
+/// Images in f64, and their number of channels.
 fn pixels(
     op: &'static str,
     x: &HostTensor,
@@ -326,8 +329,8 @@ fn pixels(
     }
 }
 
-/// `LRN`, local response normalization of NHWC images: each element over its scale to the power of `beta`; the scale is `bias + alpha * s`, where `s` is the
-/// sum of the squares of the channels that are at most `radius` away. Floats.
+/// `LRN`, local response normalization of NHWC images: each element divided by `scale^beta`, where `scale =
+/// bias + alpha * s` and `s` is the sum of the squares of the channels at most `radius` away. Floats only.
 pub fn lrn(
     x: &HostTensor,
     attrs: &LrnAttrs,
@@ -346,7 +349,7 @@ pub fn lrn(
     cast(&wide, x.dtype(), allocator)
 }
 
-/// `LRNGrad`: of the gradient of the results, the images and the results, the gradient of the images.
+/// `LRNGrad`: the gradient by the images, from the gradient by the results, the images and the results.
 pub fn lrn_grad(
     dy: &HostTensor,
     x: &HostTensor,

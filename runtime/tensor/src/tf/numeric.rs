@@ -1,14 +1,15 @@
-//! What numbers can do, once per kind of number rather than once per dtype.
+//! Arithmetic per kind of number rather than per dtype.
 //!
 //! ```text
-//! i8..i64, ui8..ui64 ──widen──▶ i128         add, mul, divide, compare ... in the wide type ──narrow──▶ the dtype
-//! f16, bf16, f32, f64 ─────────▶ f64          (narrowing an integer wraps around, narrowing a float rounds once)
+//! i8..i64, ui8..ui64 ──widen──▶ i128    add, mul, divide, compare ... in the wide type ──narrow──▶ the dtype
+//! f16, bf16, f32, f64 ─────────▶ f64     (narrowing an integer wraps around, narrowing a float rounds once)
 //! complex64, complex128 ───────▶ Complex128
 //! i1 ──────────────────────────▶ bool
 //! ```
 //!
-//! Arithmetic modulo 2^128 agrees with arithmetic modulo 2^64 and below, and f64 has more than twice the digits of f32, so a sum, product,
-//! quotient or root computed wide and rounded once is the correctly rounded one. That makes these functions an oracle; they are not fast.
+//! Arithmetic modulo 2^128 agrees with arithmetic modulo 2^64 and below, and f64 has more than twice the
+//! digits of f32. So a sum, product, quotient or root computed in the wide type and rounded once is correctly
+//! rounded. This makes these functions an oracle; they are not fast.
 //!
 //! The tables of operators are in `unary.rs` and `binary.rs`.
 
@@ -21,17 +22,18 @@ use super::unary::UnaryTable;
 use crate::scalar::{bf16_from_f64, f16_from_f64};
 use crate::{Complex64, Complex128, Element, I1};
 
-/// An element type and the type that its arithmetic is done in.
+/// An element type and the wide type of its arithmetic.
 pub(crate) trait Number: Element {
     type Wide: UnaryTable + BinaryTable;
     const BITS: u32 = 8 * size_of::<Self>() as u32;
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
-    /// The lowest and the highest finite number; of what has no order, zero.
+    /// The lowest and the highest finite number; zero for unordered types.
     const ENDS: [Self; 2];
-    /// Conversion as `Cast` does it: fractions are cut off, integers wrap. What TensorFlow leaves to the machine: for i32 and i64 floats out of range
-    /// and NaN become the lowest number, which is what its results are on x86; for other integers, where those differ from element to element,
-    /// floats saturate and NaN becomes 0.
+    /// Conversion by the rules of `Cast`: fractions are truncated, integers wrap. Cases that TensorFlow
+    /// leaves to the machine: for i32 and i64, floats out of range and NaN become the lowest number, as on
+    /// x86. For other integers, where TensorFlow's results differ from element to element, floats saturate
+    /// and NaN becomes 0.
     fn cast(from: AnyWide) -> Self;
 }
 
@@ -64,7 +66,7 @@ impl AnyWide {
     }
 }
 
-/// A kind of numbers.
+/// A kind of number.
 pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
@@ -78,7 +80,7 @@ pub(crate) trait Domain: Copy + PartialEq + Send + Sync + 'static {
     }
     /// Division by a count, for means; integers divide toward zero.
     fn over(self, n: usize) -> Self;
-    /// The order, if these numbers have one and neither is NaN.
+    /// The order, if these numbers are ordered and neither is NaN.
     fn order(self, other: Self) -> Option<Ordering>;
     const ORDERED: bool = true;
     fn is_nan(self) -> bool {
@@ -318,7 +320,7 @@ impl Number for Complex64 {
     }
 }
 
-/// The operators of an enum by TensorFlow's names; the first name is the one in messages.
+/// Defines an enum of operators with TensorFlow's names; the first name is the one in messages.
 macro_rules! named_ops {
     ($(#[$meta:meta])* $enum:ident { $($(#[$variant_meta:meta])* $variant:ident = $name:literal $(| $alias:literal)*;)* }) => {
         $(#[$meta])*
@@ -326,7 +328,7 @@ macro_rules! named_ops {
         pub enum $enum { $($(#[$variant_meta])* #[doc = concat!("`", $name, "`.")] $variant,)* }
 
         impl $enum {
-            /// All of them.
+            /// All operators.
             pub const ALL: &[$enum] = &[$($enum::$variant),*];
 
             /// TensorFlow's name.
@@ -334,7 +336,7 @@ macro_rules! named_ops {
                 match self { $($enum::$variant => $name,)* }
             }
 
-            /// The operator with this name of TensorFlow's.
+            /// The operator with this TensorFlow name.
             pub fn named(name: &str) -> Option<$enum> {
                 match name { $($name $(| $alias)* => Some($enum::$variant),)* _ => None }
             }

@@ -1,7 +1,7 @@
 //! Order: positions of extremes, the largest few, sorting.
 //!
-//! A NaN is larger than any number when things are sorted, and no extreme where positions of extremes are asked for; of equals the first comes
-//! first. Numbers that have an order only: no complex ones, and i1 for positions of extremes only.
+//! In sorting, a NaN is larger than any number. For positions of extremes, NaN is skipped. The first of
+//! several equals is taken. For ordered dtypes: no complex numbers, and i1 for positions of extremes only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
-/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 where all is NaN.
+/// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
 pub fn arg_extreme(
     largest: bool,
     x: &HostTensor,
@@ -28,7 +28,7 @@ pub fn arg_extreme(
     if x.dtype() == DType::I1 {
         return arg_extreme(largest, &cast(x, DType::UI8, allocator)?, axis, to, allocator);
     }
-    let (turned, _, len) = axis_last(x, axis, allocator)?;
+    let (transposed, _, len) = axis_last(x, axis, allocator)?;
     let limit = match to {
         DType::I16 => i16::MAX as usize,
         DType::UI16 => usize::from(u16::MAX),
@@ -36,7 +36,7 @@ pub fn arg_extreme(
         DType::I64 => usize::MAX,
         dtype => return Err(TensorError::Unsupported { op, dtype }),
     };
-    let dims = turned.shape().dims();
+    let dims = transposed.shape().dims();
     let out = HostTensor::allocate(DType::I64, Shape::new(&dims[..dims.len() - 1])?, allocator)?;
     if len == 0 && out.num_elements() > 0 {
         return Err(TensorError::EmptyAxis { shape: x.shape().clone() });
@@ -49,7 +49,7 @@ pub fn arg_extreme(
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op, dtype: x.dtype() });
         }
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         for (row, out) in from.chunks_exact(len.max(1)).zip(out.write::<i64>()?.iter_mut()) {
             let mut best = 0;
             for (i, x) in row.iter().enumerate() {
@@ -64,13 +64,14 @@ pub fn arg_extreme(
     cast(&out, to, allocator)
 }
 
-/// From large to small, NaN first; equals keep their order.
+/// Descending, NaN first; stable.
 fn descending<T: Number>(a: &T, b: &T) -> Ordering {
     let (a, b) = (a.widen(), b.widen());
     b.order(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
 }
 
-/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the first of equals comes first.
+/// `TopKV2`: the `k` largest of each row of the last axis, largest first, and their positions (i32); the
+/// first of equals comes first.
 pub fn top_k(
     x: &HostTensor,
     k: usize,
@@ -115,23 +116,23 @@ pub fn sort(
     descend: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let (turned, back, len) = axis_last(x, axis, allocator)?;
-    let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;
+    let (transposed, back, len) = axis_last(x, axis, allocator)?;
+    let out = HostTensor::allocate(x.dtype(), transposed.shape().clone(), allocator)?;
     with_element!(x.dtype(), T => {
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op: "Sort", dtype: x.dtype() });
         }
         let mut to = out.write::<T>()?;
-        to.copy_from_slice(&turned.read::<T>()?);
+        to.copy_from_slice(&transposed.read::<T>()?);
         for row in to.chunks_exact_mut(len.max(1)) {
             row.sort_by(|a, b| if descend { descending(a, b) } else { descending(b, a) });
         }
     });
-    if turned.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
+    if transposed.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }
 }
 
-/// `InTopKV2`: whether fewer than `k` predictions of a row (f32) are larger than the target's; false if that is not finite or there is no
-/// such class.
+/// `InTopKV2`: true if fewer than `k` predictions of a row (f32) are larger than the target's; false if that
+/// is not finite or the class does not exist.
 pub fn in_top_k(
     predictions: &HostTensor,
     targets: &HostTensor,
@@ -157,8 +158,9 @@ pub fn in_top_k(
     Ok(out)
 }
 
-/// `LowerBound` (or `UpperBound`): for each value, the first position in the row of `sorted` with its number where it could be put so that the row stays sorted
-/// (or the last), as i32 or i64. Both are matrices with as many rows.
+/// `LowerBound` (or `UpperBound`): for each value, the first (or last) position in the row of `sorted` with
+/// the same number where it could be inserted so that the row stays sorted, as i32 or i64. Both are matrices
+/// with equal numbers of rows.
 pub fn search_sorted(
     upper: bool,
     sorted: &HostTensor,

@@ -1,4 +1,4 @@
-//! Pads with a constant or a reflection of what is there, and the gradient of the latter.
+//! Padding with a constant or by reflection, and the gradient of the latter.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError};
 
-/// What stands in the added positions of a pad.
+/// The contents of the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PadMode<'a> {
-    /// `Pad`, `PadV2`: this element, as its bytes; nothing means zeros.
+    /// `Pad`, `PadV2`: this element, as its bytes; an empty slice means zeros.
     Constant(&'a [u8]),
-    /// `MirrorPad` that does not repeat the border: `c b | a b c | b a`.
+    /// `MirrorPad` without repeating the border: `c b | a b c | b a`.
     Reflect,
-    /// `MirrorPad` that repeats it: `b a | a b c | c b`.
+    /// `MirrorPad` with the border repeated: `b a | a b c | c b`.
     Symmetric,
 }
 
-/// The padded shape, and how many positions are added before each axis.
+/// The padded shape, and the padding before each axis.
 fn padded(
     op: &'static str,
     shape: &Shape,
@@ -50,7 +50,7 @@ fn padded(
     Ok((Shape::new(&dims)?, befores))
 }
 
-/// Where the elements of a padded tensor come from. Called for one that has elements.
+/// The offset maps of a nonempty padded tensor.
 fn sources(shape: &Shape, padded: &Shape, befores: &[usize], mode: PadMode<'_>) -> Vec<AxisMap> {
     let axes = shape.dims().iter().zip(padded.dims()).zip(befores).zip(strides(shape));
     axes.map(|(((&dim, &len), &before), stride)| {
@@ -67,8 +67,8 @@ fn sources(shape: &Shape, padded: &Shape, befores: &[usize], mode: PadMode<'_>) 
     .collect()
 }
 
-/// `Pad`, `PadV2`, `MirrorPad`: `(before, after)` positions more along each axis. A reflection adds fewer than the axis is long, a
-/// symmetry not more.
+/// `Pad`, `PadV2`, `MirrorPad`: `(before, after)` more positions along each axis. A reflection is limited to
+/// the length of the axis minus 1, a symmetric padding to its length.
 pub fn pad(
     x: &HostTensor,
     paddings: &[(i64, i64)],
@@ -89,7 +89,8 @@ pub fn pad(
     gather_offsets(x, shape.clone(), element, allocator, maps)
 }
 
-/// `MirrorPadGrad`: the gradient by what was padded by `paddings`, from that by the padded tensor. Each gradient is added in the dtype.
+/// `MirrorPadGrad`: the gradient by the unpadded tensor, from that by the tensor padded by `paddings`.
+/// Gradients are summed in the dtype.
 pub fn mirror_pad_grad(
     dy: &HostTensor,
     paddings: &[(i64, i64)],

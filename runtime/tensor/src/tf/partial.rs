@@ -1,4 +1,4 @@
-//! Shapes of which not all is known: those of lists' elements, and those that shape inference knows.
+//! Partially known shapes, for the elements of lists and for shape inference.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use crate::{HostTensor, Shape, TensorError};
 pub struct PartialShape(Option<Vec<Option<usize>>>);
 
 impl PartialShape {
-    /// Of these dimensions, unknown where there is none.
+    /// The shape of these dimensions; `None` is an unknown one.
     pub fn new(dims: Vec<Option<usize>>) -> PartialShape {
         PartialShape(Some(dims))
     }
 
-    /// Of this rank, and nothing else is known.
+    /// The shape of this rank with unknown dimensions.
     pub fn of_rank(rank: usize) -> PartialShape {
         PartialShape(Some(vec![None; rank]))
     }
 
-    /// Of this rank; -1 is an unknown dimension.
+    /// The shape of these dimensions; -1 is an unknown one.
     pub fn from_i64(dims: &[i64]) -> Result<PartialShape, TensorError> {
         let known: Vec<i64> = dims.iter().map(|&dim| if dim == -1 { 1 } else { dim }).collect();
         let shape = Shape::from_i64(&known)?;
@@ -27,7 +27,7 @@ impl PartialShape {
         Ok(PartialShape(Some(open.collect())))
     }
 
-    /// As in `2x?`, `*`, or nothing for a scalar.
+    /// Parses `2x?`, `*`, or the empty text for a scalar.
     pub fn from_text(text: &str) -> Option<PartialShape> {
         if text == "*" {
             return Some(PartialShape::unknown());
@@ -38,12 +38,12 @@ impl PartialShape {
         PartialShape::from_i64(&dims.collect::<Option<Vec<i64>>>()?).ok()
     }
 
-    /// Nothing is known.
+    /// The shape of unknown rank.
     pub fn unknown() -> PartialShape {
         PartialShape(None)
     }
 
-    /// As an `element_shape` operand: a vector of dimensions, or a scalar -1 for an unknown rank.
+    /// The shape in an `element_shape` operand: a vector of dimensions, or a scalar -1 for an unknown rank.
     pub fn from_tensor(x: &HostTensor) -> Result<PartialShape, TensorError> {
         let dims = super::index::indices_of("TensorList", x)?;
         match x.shape().rank() {
@@ -53,28 +53,28 @@ impl PartialShape {
         }
     }
 
-    /// The dimensions; nothing if the rank is unknown.
+    /// The dimensions; `None` if the rank is unknown.
     pub fn as_slice(&self) -> Option<&[Option<usize>]> {
         self.0.as_deref()
     }
 
-    /// How many dimensions, if that is known.
+    /// The rank, if known.
     pub fn rank(&self) -> Option<usize> {
         self.0.as_ref().map(Vec::len)
     }
 
-    /// The dimensions with -1 for unknown ones; nothing if the rank is unknown.
+    /// The dimensions with -1 for unknown ones; `None` if the rank is unknown.
     pub fn dims(&self) -> Option<Vec<i64>> {
         Some(self.0.as_ref()?.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect())
     }
 
-    /// The shape, if all is known.
+    /// The shape, if fully known.
     pub fn shape(&self) -> Option<Shape> {
         let dims = self.0.as_ref()?.iter().copied().collect::<Option<Vec<usize>>>()?;
         Shape::new(&dims).ok()
     }
 
-    /// Whether a tensor of this shape may be an element.
+    /// True if a tensor of this shape matches.
     pub fn allows(&self, shape: &Shape) -> bool {
         self.0.as_ref().is_none_or(|dims| {
             dims.len() == shape.rank()
@@ -82,7 +82,7 @@ impl PartialShape {
         })
     }
 
-    /// What both know.
+    /// The combined knowledge of both; `None` if they contradict each other.
     pub fn merged(&self, other: &PartialShape) -> Option<PartialShape> {
         let (Some(a), Some(b)) = (&self.0, &other.0) else {
             return Some(if self.0.is_some() { self.clone() } else { other.clone() });

@@ -1,6 +1,7 @@
 //! Poolings: the largest or the mean element of each window, and their gradients.
 //!
-//! Windows are cut off at the border: what is outside counts for nothing, in means too. Images are NHWC or NCHW. Integers have maxima only.
+//! Windows are cut off at the border: padding does not contribute, neither to maxima nor to means. Images are
+//! NHWC or NCHW. Integers have maxima only.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,52 +10,59 @@ use super::numeric::{Domain, Number};
 use super::real::{expect_float, reals};
 use super::reduce::far_end;
 use super::unary::cast;
-use super::window::{Format, Layout, Padding, Windows};
+use super::window::{ImageFormat, ImageLayout, ImageWindows, Padding};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// What a pooling window yields.
+/// The reduction of a pooling window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
-    /// `MaxPool`: the first largest element, or the first NaN; the lowest number where a window is outside altogether.
+    /// `MaxPool`: the first largest element, or the first NaN; the lowest number if the whole window is
+    /// outside of the image.
     Max,
-    /// `AvgPool`: over the part of the window that is inside.
+    /// `AvgPool`: the mean of the part of the window inside the image.
     Avg,
 }
 
 /// The attributes of a pooling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool2d {
+pub struct Pool2dAttrs {
     /// Height and width of a window: `ksize`.
     pub window: (usize, usize),
-    /// From window to window, down and across.
+    /// The distance of neighbouring windows, down and across.
     pub strides: (usize, usize),
-    /// At the border.
+    /// The padding at the borders.
     pub padding: Padding,
     /// The order of the axes of the images.
-    pub format: Format,
+    pub format: ImageFormat,
 }
 
 /// The shapes of a pooling.
-pub(super) struct Geometry {
-    pub(super) image: Layout,
-    result: Layout,
+pub(super) struct PoolGeometry {
+    pub(super) image: ImageLayout,
+    result: ImageLayout,
     pub(super) result_shape: Shape,
-    pub(super) windows: Windows,
+    pub(super) windows: ImageWindows,
 }
 
-impl Geometry {
-    pub(super) fn new(op: &'static str, shape: &Shape, attrs: &Pool2d) -> Result<Geometry, TensorError> {
-        let Pool2d { window, strides, padding, format } = *attrs;
-        let image = Layout::new(op, shape, format)?;
-        let windows = Windows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;
+impl PoolGeometry {
+    pub(super) fn new(
+        op: &'static str,
+        shape: &Shape,
+        attrs: &Pool2dAttrs,
+    ) -> Result<PoolGeometry, TensorError> {
+        let Pool2dAttrs { window, strides, padding, format } = *attrs;
+        let image = ImageLayout::new(op, shape, format)?;
+        let windows =
+            ImageWindows::new(op, shape, (image.height, image.width), window, strides, (1, 1), padding)?;
         let result_shape = format.shape(image.batch, windows.counts, image.channels)?;
-        let result = Layout::new(op, &result_shape, format)?;
-        Ok(Geometry { image, result, result_shape, windows })
+        let result = ImageLayout::new(op, &result_shape, format)?;
+        Ok(PoolGeometry { image, result, result_shape, windows })
     }
 
-    /// Calls `f` for each element of the result with its position and those of the images that its window covers.
+    /// Calls `f` for each element of the result with its position and the positions of the image elements in
+    /// its window.
     fn for_each(&self, mut f: impl FnMut(usize, &[usize])) {
         if self.result_shape.num_elements() == 0 {
             return;
@@ -80,18 +88,18 @@ fn largest<T: Number>(x: &[T], covered: &[usize]) -> Option<usize> {
     })
 }
 
-/// `MaxPool` of numbers that have an order, `AvgPool` of floats. Fails if a window is larger than the padded image.
+/// `MaxPool` of ordered dtypes, `AvgPool` of floats. Fails if a window is larger than the padded image.
 pub fn pool(
     kind: Pool,
     x: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     if kind == Pool::Avg {
         expect_float(op, x)?;
     }
-    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
     let out = HostTensor::allocate(x.dtype(), geometry.result_shape.clone(), allocator)?;
     with_element!(x.dtype(), T => {
         type Wide = <T as Number>::Wide;
@@ -112,9 +120,9 @@ pub fn pool(
     Ok(out)
 }
 
-/// The gradients of each result, spread over what its window covers and rounded once.
+/// Distributes the gradient of each result over its window, rounded once.
 fn spread(
-    geometry: &Geometry,
+    geometry: &PoolGeometry,
     dtype: DType,
     shape: &Shape,
     dy: &HostTensor,
@@ -129,16 +137,16 @@ fn spread(
     cast(&sums, dtype, allocator)
 }
 
-/// `MaxPoolGrad` of images `x` of floats, from the gradient `dy` of the pooled shape: it goes to the first largest element of each window. The
-/// pooled images, `orig_output` of TensorFlow, are not needed.
+/// `MaxPoolGrad` of float images `x`, from the gradient `dy` of the pooled shape: it goes to the first
+/// largest element of each window. The pooled images, TensorFlow's `orig_output`, are not needed.
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "MaxPoolGrad";
-    let geometry = Geometry::new(op, x.shape(), attrs)?;
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
     dy.expect_dtype("grad", x.dtype())?;
     dy.expect_shape("grad", &geometry.result_shape)?;
     let gradients = reals(op, dy, allocator)?;
@@ -152,15 +160,16 @@ pub fn max_pool_grad(
     })
 }
 
-/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all that a window covers.
+/// `AvgPoolGrad` by images of shape `input`, from the gradient `dy` of the pooled shape: equal parts to all
+/// elements of a window.
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "AvgPoolGrad";
-    let geometry = Geometry::new(op, input, attrs)?;
+    let geometry = PoolGeometry::new(op, input, attrs)?;
     dy.expect_shape("grad", &geometry.result_shape)?;
     let gradients = reals(op, dy, allocator)?;
     spread(&geometry, dy.dtype(), input, &gradients, allocator, |dy, covered, to| {

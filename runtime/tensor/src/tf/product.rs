@@ -1,12 +1,12 @@
-//! Sums of products: `MatMul`, `BatchMatMul`, and the contraction of two operands that `Einsum` is made of too.
+//! Contractions of two tensors: `MatMul`, `BatchMatMul`, and the building block of `Einsum`.
 //!
 //! ```text
 //! out[free...] = sum over summed... of a[free..., summed...] * b[free..., summed...]
 //! ```
 //!
-//! An [`Axis`] has a length and the distance of its neighbours in each operand: 0 in one that does not have the axis or is repeated along it. So
-//! transposes, batches, broadcasting and diagonals are all only distances. Products are summed in the wide type of `numeric.rs` in order
-//! and rounded once. Every dtype but i1.
+//! An [`Axis`] has a length and a stride in each operand; the stride is 0 if the operand lacks the axis or is
+//! repeated along it. So transpositions, batches, broadcasting and diagonals are all expressed by strides.
+//! Products are summed in order in the wide type of `numeric.rs` and rounded once. Every dtype except i1.
 //!
 //! Not here: speed (`crate::matmul`, `crate::math`).
 
@@ -18,7 +18,8 @@ use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` is one of an operand, or of both.
+/// Fills a tensor with sums of `term(offset in a, offset in b)`. Every axis of `summed` belongs to at least
+/// one operand.
 pub(super) fn contract<T: Number>(
     out: &HostTensor,
     free: &[Axis],
@@ -48,19 +49,19 @@ pub(super) fn contract<T: Number>(
     Ok(())
 }
 
-/// Which products become one sum: the axes of the result, and those that are summed over.
-pub(super) struct Sums {
+/// The axes of a contraction: those of the result, and those summed over.
+pub(super) struct Contraction {
     pub(super) shape: Shape,
     pub(super) free: Vec<Axis>,
     pub(super) summed: Vec<Axis>,
 }
 
-/// A new tensor of sums of products of two tensors of one dtype.
+/// The contraction of two tensors of one dtype.
 pub(super) fn multiply(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
     (b, conjugate_b): (&HostTensor, bool),
-    Sums { shape, free, summed }: Sums,
+    Contraction { shape, free, summed }: Contraction,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let (free, summed) = (&free[..], &summed[..]);
@@ -76,8 +77,8 @@ pub(super) fn multiply(
         if conjugate_a || conjugate_b {
             contract::<T>(&out, free, summed, |i, j| {
                 let (x, y) = factors(i, j);
-                let turned = (x.conjugated(), y.conjugated());
-                (if conjugate_a { turned.0 } else { x }).times(if conjugate_b { turned.1 } else { y })
+                let conjugated = (x.conjugated(), y.conjugated());
+                (if conjugate_a { conjugated.0 } else { x }).times(if conjugate_b { conjugated.1 } else { y })
             })?;
         } else {
             contract::<T>(&out, free, summed, |i, j| {
@@ -89,10 +90,10 @@ pub(super) fn multiply(
     Ok(out)
 }
 
-/// How the matrices of an operand enter a product.
+/// The form in which an operand's matrices enter a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Turn {
-    /// As they are.
+pub enum Transposition {
+    /// Unchanged.
     #[default]
     None,
     /// Transposed: `transpose_a`, `transpose_b` of `MatMul`.
@@ -101,33 +102,33 @@ pub enum Turn {
     Adjoint,
 }
 
-/// A tensor as matrices: its last two axes, turned; what is before them counts the matrices.
+/// A tensor as a batch of matrices: its last two axes, possibly transposed, and the batch axes before them.
 struct Matrices {
     batch: Shape,
-    /// Length and distance.
+    /// Length and stride.
     rows: (usize, usize),
     cols: (usize, usize),
     strides: Vec<usize>,
 }
 
 impl Matrices {
-    fn new(what: &'static str, x: &HostTensor, turn: Turn) -> Result<Matrices, TensorError> {
+    fn new(what: &'static str, x: &HostTensor, trans: Transposition) -> Result<Matrices, TensorError> {
         let &[ref batch @ .., rows, cols] = x.shape().dims() else {
             return Err(TensorError::Rank { what, want: 2, got: x.shape().clone() });
         };
         let (down, across) = ((rows, cols.max(1)), (cols, 1));
-        let (rows, cols) = if turn == Turn::None { (down, across) } else { (across, down) };
+        let (rows, cols) = if trans == Transposition::None { (down, across) } else { (across, down) };
         Ok(Matrices { batch: Shape::new(batch)?, rows, cols, strides: strides(x.shape()) })
     }
 
-    /// The distance along axis `i` of a batch shape of rank `rank` that this one's broadcasts to.
+    /// The stride along axis `i` of a batch shape of rank `rank` to which this one broadcasts.
     fn step(&self, i: usize, rank: usize) -> usize {
         let own = (i + self.batch.rank()).checked_sub(rank);
         own.map_or(0, |i| repeating(self.batch.dims()[i], self.strides[i]))
     }
 }
 
-/// Complains unless both have rank 2.
+/// Returns an error unless both have rank 2.
 pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), TensorError> {
     for (what, x) in [("a", a), ("b", b)] {
         if x.shape().rank() != 2 {
@@ -140,43 +141,44 @@ pub(super) fn expect_matrices(a: &HostTensor, b: &HostTensor) -> Result<(), Tens
 /// `MatMul` of two matrices.
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    trans_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
-    let sums = sums_of("MatMul", (a, turn_a), (b, turn_b))?;
-    multiply("MatMul", (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
+    let sums = sums_of("MatMul", (a, trans_a), (b, trans_b))?;
+    multiply("MatMul", (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, allocator)
 }
 
-/// Whether an operand's elements are conjugated.
-pub(super) fn conjugates(turn: Turn) -> bool {
-    turn == Turn::Adjoint
+/// True if an operand's elements are conjugated.
+pub(super) fn conjugates(trans: Transposition) -> bool {
+    trans == Transposition::Adjoint
 }
 
-/// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails below rank 2.
+/// `BatchMatMulV2`: products of the matrices in the last two axes; the axes before them broadcast. Fails
+/// below rank 2.
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    trans_b: Transposition,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, turn_a), (b, turn_b))?);
-    multiply(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, allocator)
+    let (op, sums) = ("BatchMatMulV2", sums_of("BatchMatMulV2", (a, trans_a), (b, trans_b))?);
+    multiply(op, (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, allocator)
 }
 
-/// The sums that the matrices in the last two axes make; the axes before them broadcast.
+/// The contraction of the matrices in the last two axes; the axes before them broadcast.
 pub(super) fn sums_of(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Turn),
-    (b, turn_b): (&HostTensor, Turn),
-) -> Result<Sums, TensorError> {
-    let (left, right) = (Matrices::new("a", a, turn_a)?, Matrices::new("b", b, turn_b)?);
+    (a, trans_a): (&HostTensor, Transposition),
+    (b, trans_b): (&HostTensor, Transposition),
+) -> Result<Contraction, TensorError> {
+    let (left, right) = (Matrices::new("a", a, trans_a)?, Matrices::new("b", b, trans_b)?);
     if left.cols.0 != right.rows.0 {
         let problem = format!(
-            "the inner dimensions {} and {} differ: shapes {} ({turn_a:?}) and {} ({turn_b:?})",
+            "the inner dimensions {} and {} differ: shapes {} ({trans_a:?}) and {} ({trans_b:?})",
             left.cols.0,
             right.rows.0,
             a.shape(),
@@ -196,5 +198,5 @@ pub(super) fn sums_of(
     free.push(Axis { len: left.rows.0, a: left.rows.1, b: 0 });
     free.push(Axis { len: right.cols.0, a: 0, b: right.cols.1 });
     let summed = vec![Axis { len: left.cols.0, a: left.cols.1, b: right.rows.1 }];
-    Ok(Sums { shape, free, summed })
+    Ok(Contraction { shape, free, summed })
 }

@@ -1,4 +1,4 @@
-//! Float tensors as numbers to compute with: f64 in scratch tensors that the allocator gave, rounded once at the end.
+//! Float tensors converted to f64 scratch tensors of the allocator, and rounded once at the end.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::unary::cast;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Complains unless the elements are f16, bf16, f32 or f64.
+/// Returns an error unless the elements are f16, bf16, f32 or f64.
 pub(super) fn expect_float(op: &'static str, x: &HostTensor) -> Result<(), TensorError> {
     match x.dtype() {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(()),
@@ -24,7 +24,7 @@ pub(super) fn reals(
     cast(x, DType::F64, allocator)
 }
 
-/// The number in a float tensor of a single element.
+/// The value of a float tensor of one element.
 pub(super) fn scalar(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f64, TensorError> {
     x.expect_shape(what, &Shape::scalar())?;
     expect_float(op, x)?;

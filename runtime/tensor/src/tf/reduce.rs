@@ -1,8 +1,9 @@
 //! Reductions and scans.
 //!
-//! Every function turns the tensor so that what it works on lies in contiguous rows, and works on rows. Sums are taken pairwise in the
-//! wide type of `numeric.rs` and rounded once: the error grows with the logarithm of the count. An empty reduction is the neutral element: 0, 1,
-//! the lowest or highest number, false or true; an empty mean is NaN for floats and 0 for integers.
+//! Every function transposes its operand so that the affected elements are contiguous rows. Sums are pairwise
+//! in the wide type of `numeric.rs` and rounded once: the error grows with the logarithm of the count. An
+//! empty reduction is the neutral element: 0, 1, the lowest or highest number, false or true; an empty mean
+//! is NaN for floats and 0 for integers.
 
 use std::cmp::Ordering;
 use std::f64::consts::LN_2;
@@ -18,17 +19,18 @@ use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 named_ops! {
-    /// A reduction of numbers, or for `All` and `Any` of truth values.
+    /// A reduction of numbers, or of booleans for `All` and `Any`.
     Reduce { Sum = "Sum"; Prod = "Prod"; Min = "Min"; Max = "Max"; Mean = "Mean"; EuclideanNorm = "EuclideanNorm"; All = "All"; Any = "Any"; }
 }
 
 named_ops! {
-    /// A running sum or product; `CumulativeLogsumexp` is the logarithm of a running sum of exponentials, of floats.
+    /// A running sum or product. `CumulativeLogsumexp` is the logarithm of a running sum of exponentials, for
+    /// floats.
     Scan { Cumsum = "Cumsum"; Cumprod = "Cumprod"; CumulativeLogsumexp = "CumulativeLogsumexp"; }
 }
 
-/// The reduction over these axes, each named once; they become 1 long if `keep_dims`, else they go away. `Min` and `Max` are NaN where there
-/// is one.
+/// The reduction over these axes, each listed once. They become 1 if `keep_dims`, otherwise they are removed.
+/// `Min` and `Max` are NaN if any element is NaN.
 pub fn reduce(
     op: Reduce,
     x: &HostTensor,
@@ -54,10 +56,10 @@ pub fn reduce(
     let row: usize = reduced.iter().map(|&i| dims[i as usize]).product();
     perm.extend(reduced);
     let in_order = perm.iter().enumerate().all(|(i, &p)| i as i64 == p);
-    let turned = if in_order { x.clone() } else { transpose(x, &perm, allocator)? };
+    let transposed = if in_order { x.clone() } else { transpose(x, &perm, allocator)? };
     let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, allocator)?;
     with_element!(x.dtype(), T => {
-        let from = turned.read::<T>()?;
+        let from = transposed.read::<T>()?;
         for (i, out) in out.write::<T>()?.iter_mut().enumerate() {
             *out = reduce_row(op, &from[i * row..(i + 1) * row]);
         }
@@ -65,7 +67,7 @@ pub fn reduce(
     Ok(out)
 }
 
-/// Which axes are reduced, and the dimensions of the result.
+/// The mask of reduced axes, and the dimensions of the result.
 pub(super) fn kept_dims(
     op: Reduce,
     shape: &Shape,
@@ -82,7 +84,7 @@ pub(super) fn kept_dims(
     Ok((set, kept))
 }
 
-/// `L2Loss`: half the sum of the squares of a float tensor, a scalar.
+/// `L2Loss`: half the sum of squares of a float tensor, a scalar.
 pub fn l2_loss(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     let wide = reals("L2Loss", x, allocator)?;
     let loss = sum(&wide.read::<f64>()?, |x| x * x) / 2.0;
@@ -95,7 +97,8 @@ fn reduce_row<T: Number>(op: Reduce, row: &[T]) -> T {
         Reduce::Prod | Reduce::All => T::narrow(pairwise(row, |x| x, T::Wide::ONE, T::Wide::times)),
         Reduce::Mean => {
             let sum = sum(row, |x| x);
-            // A sum of 64-bit integers wraps around before it is divided, one of shorter ones has room, as in TensorFlow.
+            // As in TensorFlow, a sum of 64-bit integers wraps around before the division; sums of shorter
+            // ones do not overflow.
             let sum = match sum.any() {
                 AnyWide::Int(_) if T::BITS == 64 => T::narrow(sum).widen(),
                 _ => sum,
@@ -115,7 +118,7 @@ fn reduce_row<T: Number>(op: Reduce, row: &[T]) -> T {
     }
 }
 
-/// The first largest or smallest of a row, or the first NaN; of an empty row, the far end of the dtype.
+/// The first largest or smallest element of a row, or the first NaN; for an empty row, the neutral element.
 fn extreme<T: Number>(row: &[T], wanted: Ordering) -> T {
     let Some(&first) = row.first() else { return far_end(wanted) };
     row.iter().fold(first, |best, &x| {
@@ -124,7 +127,8 @@ fn extreme<T: Number>(row: &[T], wanted: Ordering) -> T {
     })
 }
 
-/// The lowest number of a dtype, from which any is greater, or the highest; of floats an infinite one.
+/// The neutral element of a maximum or minimum: the lowest or the highest number of a dtype, infinite for
+/// floats.
 pub(super) fn far_end<T: Number>(wanted: Ordering) -> T {
     let end = T::ENDS[usize::from(wanted == Ordering::Less)];
     match end.widen().any() {
@@ -151,7 +155,7 @@ fn pairwise<T: Number>(
     f(pairwise(left, of, start, f), pairwise(right, of, start, f))
 }
 
-/// The axis moved to the end, and the way back.
+/// The axis moved to the end, and the inverse permutation.
 pub(super) fn axis_last(
     x: &HostTensor,
     axis: i64,
@@ -164,12 +168,12 @@ pub(super) fn axis_last(
     for (i, &p) in perm.iter().enumerate() {
         back[p as usize] = i as i64;
     }
-    let turned = if at + 1 == perm.len() { x.clone() } else { transpose(x, &perm, allocator)? };
-    Ok((turned, back, x.shape().dims()[at]))
+    let transposed = if at + 1 == perm.len() { x.clone() } else { transpose(x, &perm, allocator)? };
+    Ok((transposed, back, x.shape().dims()[at]))
 }
 
-/// `Cumsum`, `Cumprod`, `CumulativeLogsumexp` along an axis; exclusive: without the element itself; reverse: from the end. The logarithm of
-/// an empty sum is minus infinity.
+/// `Cumsum`, `Cumprod`, `CumulativeLogsumexp` along an axis. Exclusive scans omit the element itself; reverse
+/// scans start at the end. The logarithm of an empty sum is minus infinity.
 pub fn scan(
     op: Scan,
     x: &HostTensor,
@@ -181,9 +185,9 @@ pub fn scan(
     if x.dtype() == DType::I1 {
         return Err(TensorError::Unsupported { op: op.name(), dtype: DType::I1 });
     }
-    let (turned, back, len) = axis_last(x, axis, allocator)?;
+    let (transposed, back, len) = axis_last(x, axis, allocator)?;
     let turned_back = |out: HostTensor| {
-        if turned.shape() == x.shape() && turned.shares_buffer(x) {
+        if transposed.shape() == x.shape() && transposed.shares_buffer(x) {
             Ok(out)
         } else {
             transpose(&out, &back, allocator)
@@ -191,11 +195,11 @@ pub fn scan(
     };
     let walk = Walk { len, exclusive, reverse };
     if op == Scan::CumulativeLogsumexp {
-        let sums = reals(op.name(), &turned, allocator)?;
+        let sums = reals(op.name(), &transposed, allocator)?;
         walk.run::<f64>(&mut sums.write::<f64>()?, f64::NEG_INFINITY, log_add);
         return turned_back(cast(&sums, x.dtype(), allocator)?);
     }
-    let out = HostTensor::allocate(x.dtype(), turned.shape().clone(), allocator)?;
+    let out = HostTensor::allocate(x.dtype(), transposed.shape().clone(), allocator)?;
     with_element!(x.dtype(), T => {
         type Wide = <T as Number>::Wide;
         let (start, f): (Wide, fn(Wide, Wide) -> Wide) = match op {
@@ -203,13 +207,13 @@ pub fn scan(
             Scan::Cumsum | Scan::CumulativeLogsumexp => (Wide::ZERO, Wide::plus),
         };
         let mut to = out.write::<T>()?;
-        to.copy_from_slice(&turned.read::<T>()?);
+        to.copy_from_slice(&transposed.read::<T>()?);
         walk.run::<T>(&mut to, start, f);
     });
     turned_back(out)
 }
 
-/// `log(e^a + e^b)` without an overflow.
+/// `log(e^a + e^b)` without overflow.
 fn log_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == high || high == f64::INFINITY {
@@ -219,7 +223,7 @@ fn log_add(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The way of a scan along rows.
+/// The options of a scan along rows.
 struct Walk {
     len: usize,
     exclusive: bool,

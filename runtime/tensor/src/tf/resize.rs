@@ -1,7 +1,8 @@
-//! Images in another size, by bilinear interpolation.
+//! Bilinear resizing of images.
 //!
-//! As TensorFlow's `ResizeBilinear` without aligned corners and without half pixel centers: pixel `i` of the result lies at `i * from / to` of the input,
-//! and is what lies there between the four pixels around it; what would be beyond the last pixel is the last pixel.
+//! As TensorFlow's `ResizeBilinear` without aligned corners and without half pixel centers: pixel `i` of the
+//! result lies at `i * from / to` of the input and is interpolated between the four pixels around it.
+//! Positions after the last pixel use the last pixel.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::{DType, Element, HostTensor, Shape, TensorError};
 
 const OP: &str = "resize_bilinear";
 
-/// Where a pixel of the result lies on one axis of the input: between two pixels, and how far behind the first.
+/// The position of a result pixel on one axis of the input: two pixels, and the fraction between them.
 #[derive(Clone, Copy)]
 struct Between {
     low: usize,
@@ -19,7 +20,7 @@ struct Between {
     part: f32,
 }
 
-/// The places of all `to` pixels on an axis of `from`.
+/// The positions of all `to` pixels on an axis of length `from`.
 fn places(from: usize, to: usize) -> impl Iterator<Item = Between> + Clone {
     let scale = from as f32 / to as f32;
     (0..to).map(move |i| {
@@ -29,7 +30,7 @@ fn places(from: usize, to: usize) -> impl Iterator<Item = Between> + Clone {
     })
 }
 
-/// Images `[..., height, width, channels]` of bytes or f32 in another size, as f32.
+/// Images `[..., height, width, channels]` of bytes or f32, resized, as f32.
 pub fn resize_bilinear(
     images: &HostTensor,
     (height, width): (usize, usize),
@@ -100,7 +101,7 @@ mod tests {
         resize_bilinear(&images, to, &Malloc::shared()).unwrap().read::<f32>().unwrap().to_vec()
     }
 
-    /// What TensorFlow gives for the same.
+    /// The expected values are TensorFlow's.
     #[test]
     fn pixels_lie_between_those_around_them() {
         let square = [1., 2., 3., 4.];

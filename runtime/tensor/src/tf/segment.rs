@@ -1,4 +1,4 @@
-//! Segments: rows gathered under the number of their segment, and rows put together by number.
+//! Segment reductions, and row-wise partition and stitching.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError};
 
 named_ops! {
-    /// How the rows of a segment become one.
+    /// The reduction of a segment's rows.
     Segment {
         Sum = "UnsortedSegmentSum"; Prod = "UnsortedSegmentProd"; Max = "UnsortedSegmentMax"; Min = "UnsortedSegmentMin";
     }
 }
 
-/// `UnsortedSegmentSum` ...: rows of `x` whose `ids` (i32 or i64) are `i` become row `i` of the result; rows with a negative id are dropped. A
-/// segment without rows is 0, 1, the lowest or the highest finite number.
+/// `UnsortedSegmentSum` ...: row `i` of the result is the reduction of the rows of `x` whose `ids` (i32 or
+/// i64) are `i`; rows with a negative id are dropped. An empty segment is 0, 1, the lowest or the highest
+/// finite number.
 pub fn unsorted_segment(
     op: Segment,
     x: &HostTensor,
@@ -63,7 +64,7 @@ pub fn unsorted_segment(
     Ok(out)
 }
 
-/// Two elements of a segment as one.
+/// The reduction of two elements of a segment.
 fn together<T: Number>(op: Segment, old: T, new: T) -> T {
     let (a, b) = (old.widen(), new.widen());
     let extreme = |wanted| if !a.is_nan() && (b.is_nan() || b.order(a) == Some(wanted)) { new } else { old };
@@ -76,14 +77,15 @@ fn together<T: Number>(op: Segment, old: T, new: T) -> T {
 }
 
 named_ops! {
-    /// How the rows of a segment become one where the rows of a segment follow one another.
+    /// The reduction of a segment's rows, for sorted segment ids.
     SortedSegment {
         Sum = "SegmentSum"; Prod = "SegmentProd"; Max = "SegmentMax"; Min = "SegmentMin"; Mean = "SegmentMean";
     }
 }
 
-/// `SegmentSum` ...: the rows of `x` along its first axis whose `ids` (i32 or i64, a vector that never falls) are `i` become row `i` of the result, which has
-/// as many rows as the last id says. A segment without rows is 0, of products 1.
+/// `SegmentSum` ...: row `i` of the result is the reduction of the rows of `x` along its first axis whose
+/// `ids` (i32 or i64, a nondecreasing vector) are `i`. The result has one row more than the last id. An empty
+/// segment is 0, or 1 for products.
 pub fn segment(
     op: SortedSegment,
     x: &HostTensor,
@@ -137,8 +139,9 @@ pub fn segment(
     Ok(out)
 }
 
-/// `DynamicStitch`: row `i` of the result is the last of the rows that have the index `i`. Each data tensor begins with the shape of its
-/// indices (i32), and the rest is the same for all; rows that nothing names are zeros.
+/// `DynamicStitch`: row `i` of the result is the last of the rows with index `i`. The shape of each data
+/// tensor begins with the shape of its indices (i32); the rest is the same for all. Rows without an index are
+/// zeros.
 pub fn dynamic_stitch(
     indices: &[&HostTensor],
     data: &[&HostTensor],
@@ -176,7 +179,8 @@ pub fn dynamic_stitch(
     Ok(out)
 }
 
-/// `DynamicPartition`: tensor `p` of the `n` has the rows of `x` whose number in `partitions` (i32) is `p`, in order. `x` begins with the shape of the partitions.
+/// `DynamicPartition`: tensor `p` of the `n` results has the rows of `x` whose number in `partitions` (i32)
+/// is `p`, in order. The shape of `x` begins with the shape of the partitions.
 pub fn dynamic_partition(
     x: &HostTensor,
     partitions: &HostTensor,
@@ -214,8 +218,9 @@ pub fn dynamic_partition(
     (0..n).map(part).collect()
 }
 
-/// `DenseBincount`, `Bincount`: how often each number below `size` occurs in a vector (or in each row of a matrix) of i32 or i64, or the sum of the weights
-/// that lie where it does, or, if `binary`, whether it occurs. The result has the dtype of the weights, which are as many as the numbers or none.
+/// `DenseBincount`, `Bincount`: for each number below `size`, its number of occurrences in a vector (or in
+/// each row of a matrix) of i32 or i64; or the sum of the weights at its occurrences; or, if `binary`,
+/// whether it occurs. The result has the dtype of the weights. There is one weight per element, or none.
 pub fn bincount(
     x: &HostTensor,
     size: usize,

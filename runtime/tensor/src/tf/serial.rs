@@ -1,9 +1,13 @@
-//! The fast operators with the reference's signatures: on the calling thread, operands kept.
+//! The fast operators with the reference's signatures: they run on the calling thread and keep their
+//! operands.
 
 use std::sync::Arc;
 
 use super::fast::{self, Cx};
-use super::{BatchNorm, BatchNormAttrs, Binary, Compare, Conv2d, Format, Pool, Pool2d, Reduce, Turn, Unary};
+use super::{
+    BatchNorm, BatchNormAttrs, Binary, Compare, Conv2dAttrs, ImageFormat, Pool, Pool2dAttrs, Reduce,
+    Transposition, Unary,
+};
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -23,15 +27,15 @@ serial! {
     binary(op: Binary, a: &HostTensor, b: &HostTensor) = (op, a.clone(), b.clone());
     compare(op: Compare, a: &HostTensor, b: &HostTensor) = (op, a, b);
     select(condition: &HostTensor, a: &HostTensor, b: &HostTensor) = (condition, a, b);
-    matmul(a: &HostTensor, turn_a: Turn, b: &HostTensor, turn_b: Turn) = (a, turn_a, b, turn_b);
-    batch_matmul(a: &HostTensor, turn_a: Turn, b: &HostTensor, turn_b: Turn) = (a, turn_a, b, turn_b);
+    matmul(a: &HostTensor, trans_a: Transposition, b: &HostTensor, trans_b: Transposition) = (a, trans_a, b, trans_b);
+    batch_matmul(a: &HostTensor, trans_a: Transposition, b: &HostTensor, trans_b: Transposition) = (a, trans_a, b, trans_b);
     einsum(equation: &str, inputs: &[&HostTensor]) = (equation, inputs);
-    conv2d(x: &HostTensor, filter: &HostTensor, attrs: &Conv2d) = (x, filter, attrs);
-    conv2d_backprop_input(input: &Shape, filter: &HostTensor, dy: &HostTensor, attrs: &Conv2d) = (input, filter, dy, attrs);
-    conv2d_backprop_filter(x: &HostTensor, filter: &Shape, dy: &HostTensor, attrs: &Conv2d) = (x, filter, dy, attrs);
-    depthwise_conv2d(x: &HostTensor, filter: &HostTensor, attrs: &Conv2d) = (x, filter, attrs);
-    pool(kind: Pool, x: &HostTensor, attrs: &Pool2d) = (kind, x, attrs);
-    bias_add(x: &HostTensor, bias: &HostTensor, format: Format) = (x.clone(), bias, format);
+    conv2d(x: &HostTensor, filter: &HostTensor, attrs: &Conv2dAttrs) = (x, filter, attrs);
+    conv2d_backprop_input(input: &Shape, filter: &HostTensor, dy: &HostTensor, attrs: &Conv2dAttrs) = (input, filter, dy, attrs);
+    conv2d_backprop_filter(x: &HostTensor, filter: &Shape, dy: &HostTensor, attrs: &Conv2dAttrs) = (x, filter, dy, attrs);
+    depthwise_conv2d(x: &HostTensor, filter: &HostTensor, attrs: &Conv2dAttrs) = (x, filter, attrs);
+    pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs) = (kind, x, attrs);
+    bias_add(x: &HostTensor, bias: &HostTensor, format: ImageFormat) = (x.clone(), bias, format);
     batch_norm(x: &HostTensor, by: &BatchNorm<'_>, attrs: &BatchNormAttrs) = (x.clone(), by, attrs);
     reduce(op: Reduce, x: &HostTensor, axes: &[i64], keep_dims: bool) = (op, x, axes, keep_dims);
     softmax(x: &HostTensor) = (x.clone());

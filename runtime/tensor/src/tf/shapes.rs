@@ -1,4 +1,4 @@
-//! Shapes as such: other shapes for the same bytes, sizes as tensors, and the arithmetic of broadcasting.
+//! Shape operators: reshaping without copies, sizes as tensors, and broadcasting of shapes.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::invalid;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
-/// Axes by position, each once.
+/// A mask of axes, each of which must be listed once.
 pub(super) fn axis_set(op: &'static str, shape: &Shape, axes: &[i64]) -> Result<Vec<bool>, TensorError> {
     let mut set = vec![false; shape.rank()];
     for &axis in axes {
@@ -21,7 +21,7 @@ pub(super) fn axis_set(op: &'static str, shape: &Shape, axes: &[i64]) -> Result<
     Ok(set)
 }
 
-/// All axes by position, in another order.
+/// A permutation of all axes.
 pub(super) fn permutation(op: &'static str, shape: &Shape, perm: &[i64]) -> Result<Vec<usize>, TensorError> {
     if axis_set(op, shape, perm)?.contains(&false) {
         return invalid(op, format!("{perm:?} is no permutation of the axes of shape {shape}"));
@@ -29,7 +29,7 @@ pub(super) fn permutation(op: &'static str, shape: &Shape, perm: &[i64]) -> Resu
     perm.iter().map(|&axis| resolve_axis(shape, axis)).collect()
 }
 
-/// `Reshape`: the same elements in another shape, of which one dimension may be -1. The bytes are shared.
+/// `Reshape`: the same elements in another shape, in which one dimension may be -1. The bytes are shared.
 pub fn reshape(x: &HostTensor, dims: &[i64]) -> Result<HostTensor, TensorError> {
     let mut known: Vec<i64> = dims.to_vec();
     if let Some(free) = dims.iter().position(|&d| d == -1) {
@@ -66,7 +66,8 @@ pub fn expand_dims(x: &HostTensor, axis: i64) -> Result<HostTensor, TensorError>
     x.reshaped(Shape::new(&dims)?)
 }
 
-/// `Squeeze`: without the axes named, which must be 1 long; without all of length 1 if none is named. The bytes are shared.
+/// `Squeeze`: without the listed axes, which must have length 1; without all axes of length 1 if none is
+/// listed. The bytes are shared.
 pub fn squeeze(x: &HostTensor, axes: &[i64]) -> Result<HostTensor, TensorError> {
     let set = axis_set("Squeeze", x.shape(), axes)?;
     let dims = x.shape().dims();
@@ -82,7 +83,7 @@ pub fn squeeze(x: &HostTensor, axes: &[i64]) -> Result<HostTensor, TensorError> 
     x.reshaped(Shape::new(&kept)?)
 }
 
-/// `Shape`: the dimensions as i32 or i64. Fails for i32 where a dimension does not fit.
+/// `Shape`: the dimensions as i32 or i64. Fails for i32 if a dimension does not fit.
 pub fn shape_of(
     x: &HostTensor,
     to: DType,
@@ -115,12 +116,12 @@ fn count(
     }
 }
 
-/// `Size`: how many elements, as i32 or i64. Fails for i32 where it does not fit.
+/// `Size`: the number of elements, as i32 or i64. Fails for i32 if it does not fit.
 pub fn size_of(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     count("Size", x.num_elements(), to, allocator)
 }
 
-/// `Rank`: how many dimensions, as i32.
+/// `Rank`: the number of dimensions, as i32.
 pub fn rank_of(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     count("Rank", x.shape().rank(), DType::I32, allocator)
 }
@@ -138,8 +139,8 @@ pub fn broadcast_args(a: &Shape, b: &Shape) -> Result<Shape, TensorError> {
     broadcast_shape(a, b)
 }
 
-/// `BroadcastGradientArgs`: the axes over which a gradient of the broadcast shape is summed for each operand. An axis that is 1 long in both is
-/// summed for both, except where the shapes are equal and nothing is.
+/// `BroadcastGradientArgs`: the axes over which a gradient of the broadcast shape is summed for each operand.
+/// An axis of length 1 in both is summed for both, unless the shapes are equal: then nothing is summed.
 pub fn broadcast_gradient_args(a: &Shape, b: &Shape) -> Result<[Vec<i64>; 2], TensorError> {
     let rank = broadcast_shape(a, b)?.rank();
     if a == b {

@@ -1,4 +1,4 @@
-//! Slices: `Slice` and `StridedSlice` with its gradient. Every dtype, bytes only.
+//! `Slice`, and `StridedSlice` with its gradient, moved as bytes for every dtype.
 
 use std::sync::Arc;
 
@@ -38,36 +38,36 @@ pub fn slice(
     })
 }
 
-/// What `StridedSlice` does with each entry of its lists: a bit per entry.
+/// The masks of `StridedSlice`: one bit per entry of its lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceMasks {
-    /// From the first position on.
+    /// `begin` is ignored: the slice starts at the first position.
     pub begin: u64,
-    /// To the last position.
+    /// `end` is ignored: the slice runs to the last position.
     pub end: u64,
-    /// As many entire axes as are missing; at most one.
+    /// An ellipsis: stands for all missing axes; at most one.
     pub ellipsis: u64,
     /// A new axis of length 1.
     pub new_axis: u64,
-    /// One position, and the axis goes away.
+    /// One position; the axis is removed.
     pub shrink_axis: u64,
 }
 
 /// The lists of a `StridedSlice`, an entry per axis or mask bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceRange<'a> {
-    /// Where each entry begins.
+    /// The start of each entry.
     pub begin: &'a [i64],
-    /// Before which position it ends.
+    /// The exclusive end of each entry.
     pub end: &'a [i64],
-    /// From position to position; not 0.
+    /// The step of each entry; not 0.
     pub strides: &'a [i64],
-    /// What else the entries mean.
+    /// The masks.
     pub masks: SliceMasks,
 }
 
-/// `StridedSlice`, `x[begin:end:strides, ...]` as in Python: positions from the end are negative, those out of range are clamped, except
-/// where the axis shrinks.
+/// `StridedSlice`, `x[begin:end:strides, ...]` as in Python: negative positions count from the end; positions
+/// out of range are clamped, except where the axis is shrunk.
 pub fn strided_slice(
     x: &HostTensor,
     range: &SliceRange<'_>,
@@ -77,7 +77,7 @@ pub fn strided_slice(
     gather_offsets(x, shape, &[], allocator, || maps)
 }
 
-/// `StridedSliceGrad`: zeros of the shape that was sliced, with `dy`, which has the slice's shape, where the slice came from.
+/// `StridedSliceGrad`: zeros of the original shape, with `dy`, of the slice's shape, at the slice.
 pub fn strided_slice_grad(
     shape: &Shape,
     range: &SliceRange<'_>,
@@ -91,7 +91,7 @@ pub fn strided_slice_grad(
     Ok(out)
 }
 
-/// `TensorStridedSliceUpdate`: a copy of `x` with `value`, which has the slice's shape, in place of the slice.
+/// `TensorStridedSliceUpdate`: a copy of `x` with the slice replaced by `value`, of the slice's shape.
 pub fn tensor_strided_slice_update(
     x: &HostTensor,
     range: &SliceRange<'_>,
@@ -117,7 +117,7 @@ fn put(out: &HostTensor, value: &HostTensor, maps: Vec<AxisMap>) -> Result<(), T
     Ok(())
 }
 
-/// The shape of a slice, and where its elements lie.
+/// The shape of a slice, and the offset maps of its elements.
 fn plan(
     op: &'static str,
     shape: &Shape,
@@ -139,7 +139,7 @@ fn plan(
     }
     let strides = strides(shape);
     let mut axes = shape.dims().iter().zip(&strides);
-    // The axes of the walk, and beside each the length in the result, if it has one.
+    // The axes of the walk, each with its length in the result, if the result has the axis.
     let (mut maps, mut dims) = (Vec::new(), Vec::new());
     let whole = |(&len, &s): (&usize, &usize)| AxisMap::Step { len, start: 0, step: s as isize };
     for i in 0..n {
@@ -171,7 +171,7 @@ fn plan(
             maps.push(AxisMap::Step { len: 1, start: at as usize * stride, step: 0 });
             continue;
         }
-        // A walk backwards begins at len - 1 and ends before position 0, at -1.
+        // A backward walk begins at len - 1 and ends before position 0, at -1.
         let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
         let first = if bit(masks.begin, i) {
             if step > 0 { low } else { high }

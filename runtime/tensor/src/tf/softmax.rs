@@ -1,4 +1,4 @@
-//! Softmax and the cross entropies made of it. On floats, computed in f64, each result rounded once.
+//! Softmax and the cross entropies, for floats: computed in f64, each result rounded once.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ fn by_rows(
     cast(&values, x.dtype(), allocator)
 }
 
-/// `SoftmaxCrossEntropyWithLogits`: the loss of each row and its gradient by the logits; logits and labels are rows by classes and broadcast.
+/// `SoftmaxCrossEntropyWithLogits`: the loss of each row and its gradient by the logits; logits and labels
+/// are rows by classes and broadcast.
 pub fn softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,
@@ -57,7 +58,8 @@ pub fn softmax_cross_entropy(
     cross_entropy(op, &logits, allocator, |row, class, classes| labels[row * classes + class])
 }
 
-/// `SparseSoftmaxCrossEntropyWithLogits`: the same with the class of each row (i32 or i64) for the labels.
+/// `SparseSoftmaxCrossEntropyWithLogits`: [`softmax_cross_entropy`] with the class of each row (i32 or i64)
+/// as labels.
 pub fn sparse_softmax_cross_entropy(
     logits: &HostTensor,
     labels: &HostTensor,

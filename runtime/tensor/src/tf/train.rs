@@ -1,12 +1,12 @@
-//! The arithmetic of TensorFlow's training updates, in place of the variables and their slots.
+//! TensorFlow's training updates, in place of the variables and their slots.
 //!
 //! ```text
 //! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write
 //! ```
 //!
-//! A tensor of the state that has no other handle is overwritten, and nothing of its size is allocated. Any
-//! other is replaced by a new one, so its other handles keep the old elements. Everything that can fail comes
-//! before the first write: after an error all elements are as they were.
+//! A state tensor without other handles is overwritten, and nothing of its size is allocated. Any other is
+//! replaced by a new one, so its other handles keep the old elements. Everything that can fail precedes the
+//! first write: after an error all elements are unchanged.
 //!
 //! Variables, slots and gradients are float tensors of one dtype and shape; rates are scalars of that dtype,
 //! as in TensorFlow. Each new value is computed in f64 and rounded once.
@@ -26,7 +26,7 @@ use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
 type Named<'a> = (&'static str, &'a HostTensor);
 
-/// The numbers in scalars of a dtype.
+/// The values of scalars of a dtype.
 fn rates<const N: usize>(
     op: &'static str,
     dtype: DType,
@@ -40,8 +40,8 @@ fn rates<const N: usize>(
     Ok(numbers)
 }
 
-/// The state becomes `f` of itself and the gradient, element by element. Both are given with the names of
-/// their operands; the first of the state is the variable.
+/// Sets the state to `f` of itself and the gradient, elementwise. Both are passed with the names of their
+/// operands; the first of the state is the variable.
 fn update<const N: usize>(
     op: &'static str,
     names: [&'static str; N],
@@ -64,14 +64,14 @@ fn update<const N: usize>(
     }
 }
 
-/// The same function of numbers that are rounded once.
+/// `f` for elements converted to f64 and rounded once.
 fn in_f64<T: Number<Wide = f64>, const N: usize>(
     f: impl Fn([f64; N], f64) -> [f64; N],
 ) -> impl Fn([T; N], T) -> [T; N] {
     move |old, x| f(old.map(T::widen), x.widen()).map(T::narrow)
 }
 
-/// The state becomes `f` of itself and `x`, element by element. All have one shape.
+/// Sets the state to `f` of itself and `x`, elementwise. All have one shape.
 fn each<T: Element, const N: usize>(
     mut state: [&mut HostTensor; N],
     x: &HostTensor,
@@ -94,7 +94,7 @@ fn each<T: Element, const N: usize>(
 /// `AssignAdd` and `AssignSub`: `var + value` or `var - value`, of one dtype and shape, in place of `var`.
 ///
 /// # Errors
-/// If dtypes or shapes differ, for any other function, and where the dtype has no such function.
+/// If dtypes or shapes differ, for any other function, and for dtypes without this function.
 pub fn accumulate(
     op: Binary,
     var: &mut HostTensor,
@@ -117,7 +117,7 @@ pub fn accumulate(
             }
         };
     }
-    // Other dtypes have the functions of their wide numbers.
+    // Other dtypes use the functions of their wide type.
     native! {
         F16 f16: f16::add, f16::sub;
         BF16 bf16: bf16::add, bf16::sub;
@@ -140,8 +140,8 @@ pub fn apply_gradient_descent(
     update(op, ["var"], [var], ("delta", delta), allocator, |[var], delta| [var - alpha * delta])
 }
 
-/// `ApplyMomentum`: `accum' = accum * momentum + grad` and `var' = var - lr * accum'`; Nesterov's takes
-/// `grad + accum' * momentum` for `accum'` there.
+/// `ApplyMomentum`: `accum' = accum * momentum + grad` and `var' = var - lr * accum'`. With Nesterov, `var' =
+/// var - lr * (grad + accum' * momentum)`.
 pub fn apply_momentum(
     [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
@@ -159,8 +159,8 @@ pub fn apply_momentum(
     })
 }
 
-/// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad` and `var' = var + accum'`; Nesterov's adds
-/// `accum' * momentum - lr * grad`.
+/// `ApplyKerasMomentum`: `accum' = accum * momentum - lr * grad` and `var' = var + accum'`. With Nesterov,
+/// `var' = var + accum' * momentum - lr * grad`.
 pub fn apply_keras_momentum(
     [var, accum]: [&mut HostTensor; 2],
     lr: &HostTensor,
@@ -181,17 +181,17 @@ pub fn apply_keras_momentum(
 /// The rates of `ApplyAdam`: scalars.
 #[derive(Clone, Copy, Debug)]
 pub struct Adam<'a> {
-    /// `beta1` to the power of the step's number.
+    /// `beta1` to the power of the step number.
     pub beta1_power: &'a HostTensor,
-    /// `beta2` to the power of the step's number.
+    /// `beta2` to the power of the step number.
     pub beta2_power: &'a HostTensor,
     /// The learning rate.
     pub lr: &'a HostTensor,
-    /// How much of the first moment stays.
+    /// The decay of the first moment.
     pub beta1: &'a HostTensor,
-    /// How much of the second moment stays.
+    /// The decay of the second moment.
     pub beta2: &'a HostTensor,
-    /// What keeps the divisor from 0.
+    /// Keeps the divisor from 0.
     pub epsilon: &'a HostTensor,
 }
 
@@ -266,11 +266,11 @@ fn adagrad(
 pub struct RmsProp<'a> {
     /// The learning rate.
     pub lr: &'a HostTensor,
-    /// How much of the mean square stays.
+    /// The decay of the mean square.
     pub rho: &'a HostTensor,
-    /// How much of the last step is taken again.
+    /// The factor of the last step.
     pub momentum: &'a HostTensor,
-    /// What keeps the divisor from 0.
+    /// Keeps the divisor from 0.
     pub epsilon: &'a HostTensor,
 }
 

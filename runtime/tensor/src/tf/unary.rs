@@ -1,7 +1,8 @@
 //! Elementwise functions of one tensor: a table per kind of number.
 //!
-//! An operator that a table lacks does not exist for its dtypes: [`TensorError::Unsupported`]. Floats follow IEEE 754 (the logarithm of
-//! a negative number is NaN, of zero -inf); integers wrap around (`Abs` and `Neg` of the smallest are itself).
+//! An operator missing in a table is not defined for its dtypes: [`TensorError::Unsupported`]. Floats follow
+//! IEEE 754 (the logarithm of a negative number is NaN, of zero -inf). Integers wrap around (`Abs` and `Neg`
+//! of the smallest are itself).
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
@@ -24,14 +25,15 @@ named_ops! {
 }
 
 named_ops! {
-    /// A question about each element.
+    /// A predicate on each element.
     Test { IsNan = "IsNan"; IsInf = "IsInf"; IsFinite = "IsFinite"; }
 }
 
 pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 pub(super) const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_8;
 
-/// The elementwise function of `x`: same shape and dtype. Fails for a dtype that the operator does not take.
+/// The elementwise function of `x`: same shape and dtype. Fails for a dtype that the operator does not
+/// support.
 pub fn unary(op: Unary, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), T => {
         let f = <T as Number>::Wide::unary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype: x.dtype() })?;
@@ -49,7 +51,7 @@ pub fn leaky_relu(
     real_map("LeakyRelu", x, allocator, |x| if x < 0.0 { x * alpha } else { x })
 }
 
-/// A truth value per element: `IsNan`, `IsInf`, `IsFinite`. Floats only.
+/// A boolean per element: `IsNan`, `IsInf`, `IsFinite`. Floats only.
 pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     let f = match op {
         Test::IsNan => f64::is_nan,
@@ -65,16 +67,17 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
     }
 }
 
-/// `Cast`: fractions are cut off, integers wrap around, any number but 0 is true, a complex number loses its imaginary part. TensorFlow leaves
-/// floats beyond an integer type and NaN undefined: as i32 and i64 they are the lowest number here, which is what it gives on x86; as shorter or unsigned
-/// integers, where its results differ from element to element, they saturate, and NaN is 0.
+/// `Cast`: fractions are truncated, integers wrap around, any number other than 0 is true, a complex number
+/// loses its imaginary part. TensorFlow leaves NaN and floats out of an integer type's range undefined. Here
+/// they become the lowest number of i32 and i64, as TensorFlow's do on x86. For shorter or unsigned integers,
+/// where TensorFlow's results differ from element to element, they saturate, and NaN becomes 0.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), From => with_element!(to, To => {
         map::<From, To>(x, allocator, |x| To::cast(x.widen().any()))
     }))
 }
 
-/// `Cast` of one element, given as its bytes, to f64; nothing if there are fewer bytes or more.
+/// `Cast` of one element, given as its bytes, to f64; `None` if the number of bytes differs.
 pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
     with_element!(dtype, T => {
         let x: T = bytemuck::try_pod_read_unaligned(element).ok()?;
@@ -82,8 +85,8 @@ pub fn element_as_f64(dtype: DType, element: &[u8]) -> Option<f64> {
     })
 }
 
-/// `Bitcast`. Elements become smaller ones on a new last axis, or those of the last axis together become one that is larger. The bytes are shared, not
-/// copied.
+/// `Bitcast`. Elements become several smaller ones along a new last axis, or those of the last axis together
+/// become one larger element. The bytes are shared, not copied.
 pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
     let (old, new, dims) = (x.dtype().size(), to.size(), x.shape().dims());
     let dims = match dims.split_last() {
@@ -103,7 +106,7 @@ pub fn bitcast(x: &HostTensor, to: DType) -> Result<HostTensor, TensorError> {
     HostTensor::from_buffer(to, Shape::new(&dims)?, x.buffer().clone())
 }
 
-/// `Cast` with the attribute `Truncate`: what a narrower float has no room for is cut off, not rounded.
+/// `Cast` with the attribute `Truncate`: a narrower float is truncated, not rounded.
 pub fn cast_truncated(
     x: &HostTensor,
     to: DType,
@@ -123,7 +126,7 @@ pub fn cast_truncated(
     cast(&cut, to, allocator)
 }
 
-/// `PopulationCount`: how many bits of an integer are set, as ui8.
+/// `PopulationCount`: the number of set bits of an integer, as ui8.
 pub fn population_count(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
     with_element!(x.dtype(), T => {
         if !matches!(<T as Number>::Wide::ZERO.any(), AnyWide::Int(_)) {
@@ -164,7 +167,7 @@ pub(super) fn real_map(
     }
 }
 
-/// A kind of numbers with its table of functions.
+/// A kind of number with its table of functions.
 pub(crate) trait UnaryTable: Domain {
     fn unary(op: Unary) -> Option<fn(Self) -> Self>;
 }
@@ -253,7 +256,7 @@ impl UnaryTable for f64 {
     }
 }
 
-/// `1 / (1 + e^-x)` without an overflow on either side.
+/// `1 / (1 + e^-x)` without overflow on either side.
 pub(super) fn sigmoid(x: f64) -> f64 {
     if x < 0.0 {
         let e = x.exp();
@@ -281,8 +284,8 @@ fn erfc_inv(q: f64) -> f64 {
     }
 }
 
-/// The zero of a function with the error function's slope, near the inverse of `y`, by Halley's steps from Winitzki's approximation; `rest` is
-/// `1 - y^2`.
+/// The root of `error(x) = y` for a function with the error function's slope, by Halley's method from
+/// Winitzki's approximation; `rest` is `1 - y^2`.
 fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
     if y == 0.0 {
         return y;
@@ -297,7 +300,8 @@ fn inverse(y: f64, rest: f64, error: impl Fn(f64) -> f64) -> f64 {
     x
 }
 
-/// The logarithmic derivative of the gamma function: reflected to the right half line, raised above 10, then the asymptotic series.
+/// The logarithmic derivative of the gamma function: reflected to the right half line, raised above 10, then
+/// the asymptotic series.
 fn digamma(mut x: f64) -> f64 {
     if x == f64::NEG_INFINITY || (x <= 0.0 && x.floor() == x) {
         return f64::NAN; // the poles

@@ -1,21 +1,21 @@
-//! Where the elements of a result come from: every movement of data is a walk over the result.
+//! Offset maps: every movement of data is a walk over the result.
 //!
-//! Each axis of the result maps its positions to offsets in the source, and the offsets of the axes add up. A step per position
-//! makes slices, transposes, reversals and (step 0) broadcasts; a table makes pads, rolls and gathers. [`OUTSIDE`] in a
-//! table means that the source has no such element.
+//! Each axis of the result maps its positions to offsets in the source, and the offsets of the axes add up. A
+//! constant step expresses slices, transpositions, reversals and (step 0) broadcasts; a table expresses pads,
+//! rolls and gathers. [`OUTSIDE`] in a table means that the source has no such element.
 //!
-//! Elements are moved as bytes, so one function serves all dtypes. Nothing here is sized by anything but a result that was
-//! allocated before.
+//! Elements are moved as bytes, so one function serves all dtypes. All memory here is bounded by a result
+//! that was allocated before.
 
 use std::sync::Arc;
 
 use crate::mem::Allocator;
 use crate::{HostTensor, Shape, TensorError};
 
-/// The offset of what is not there.
+/// The offset of an absent element.
 pub(crate) const OUTSIDE: usize = usize::MAX;
 
-/// How the positions along an axis of the result map to offsets in the source.
+/// The map from the positions along an axis of the result to offsets in the source.
 pub(crate) enum AxisMap {
     Step { len: usize, start: usize, step: isize },
     Table(Vec<usize>),
@@ -31,14 +31,14 @@ impl AxisMap {
 
     fn at(&self, i: usize) -> usize {
         match self {
-            // Within the source, which the caller checked; so no product or sum overflows.
+            // Within the source, as the caller checked, so no product or sum overflows.
             AxisMap::Step { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(i as isize)),
             AxisMap::Table(table) => table[i],
         }
     }
 }
 
-/// The distance in elements between neighbours along each axis.
+/// The stride of each axis in elements.
 pub(crate) fn strides(shape: &Shape) -> Vec<usize> {
     let mut strides = vec![1usize; shape.rank()];
     for i in (1..shape.rank()).rev() {
@@ -101,7 +101,7 @@ impl Iterator for Offsets {
     }
 }
 
-/// The common shape by NumPy's rules: aligned at the last axis, a dimension of 1 repeats.
+/// The common shape by NumPy's rules: aligned at the last axis, dimensions of 1 repeat.
 pub(crate) fn broadcast_shape(a: &Shape, b: &Shape) -> Result<Shape, TensorError> {
     let rank = a.rank().max(b.rank());
     let dim = |shape: &Shape, i: usize| (i + shape.rank()).checked_sub(rank).map_or(1, |i| shape.dims()[i]);
@@ -127,13 +127,13 @@ pub(crate) fn broadcast_maps(from: &Shape, to: &Shape) -> Vec<AxisMap> {
     maps.collect()
 }
 
-/// The distance along an axis in a tensor that is repeated where it is 1 long.
+/// The stride along an axis, 0 if the axis has length 1 and repeats.
 pub(crate) fn repeating(dim: usize, stride: usize) -> usize {
     if dim == 1 { 0 } else { stride }
 }
 
-/// An axis that two tensors are walked along together: its length, and from neighbour to neighbour in each; 0 in one that does not have the axis or
-/// is repeated along it.
+/// An axis of two tensors that are traversed together: its length and its stride in each; 0 if the tensor
+/// lacks the axis or is repeated along it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub(crate) len: usize,
@@ -147,7 +147,7 @@ pub(crate) fn offsets(axes: &[Axis], step: fn(&Axis) -> usize) -> Offsets {
     Offsets::new(axes.iter().map(map).collect())
 }
 
-/// The axes of two tensors that broadcast to a shape, as few as do: those along which both go on evenly are one.
+/// The axes of two tensors that broadcast to a shape, merged where both are contiguous.
 pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     let step = |from: &Shape, strides: &[usize], i: usize| {
         let own = (i + from.rank()).checked_sub(to.rank());
@@ -158,7 +158,8 @@ pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     for (i, &len) in to.dims().iter().enumerate().filter(|&(_, &len)| len != 1) {
         let axis = Axis { len, a: step(a, &strides_a, i), b: step(b, &strides_b, i) };
         match axes.last_mut() {
-            // Of a result that has elements these products are offsets within the operands; of another they are not used.
+            // For a nonempty result these products are offsets within the operands; otherwise they are not
+            // used.
             Some(outer)
                 if outer.a == len.wrapping_mul(axis.a) && outer.b == len.wrapping_mul(axis.b) && len > 0 =>
             {
@@ -170,8 +171,8 @@ pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     axes
 }
 
-/// A new tensor of the elements of `x` at the offsets, and of `pad` (an element's bytes) where there are none.
-/// `maps` is called for a result that has elements only.
+/// A new tensor of the elements of `x` at the offsets, and of `pad` (an element's bytes) where there are
+/// none. `maps` is called for a nonempty result only.
 pub(crate) fn gather_offsets(
     x: &HostTensor,
     shape: Shape,
@@ -198,7 +199,7 @@ pub(crate) fn gather_offsets(
     Ok(out)
 }
 
-/// The elements, of `N` bytes each, along the last axis.
+/// Copies the elements, of `N` bytes each, along the last axis.
 fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &AxisMap, row: &mut [u8]) {
     let from = from.as_chunks::<N>().0;
     let row = row.as_chunks_mut::<N>().0;

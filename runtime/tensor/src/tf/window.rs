@@ -1,16 +1,16 @@
-//! Images and the windows that slide over them: what convolutions and poolings share.
+//! Image layouts and sliding windows, shared by convolutions and poolings.
 //!
-//! A [`Format`] says which axis is which; a [`Layout`] where a pixel's channel lies. Where windows lie along an axis is `crate::conv`'s
-//! [`Window`]; here the paddings of TensorFlow become its numbers.
+//! An [`ImageFormat`] is the order of the axes; an [`ImageLayout`] has the strides. The windows along an axis
+//! are `crate::conv`'s [`Window`]; here TensorFlow's paddings are converted to its numbers.
 
 use std::fmt;
 
 use crate::conv::Window;
 use crate::{HostTensor, Shape, TensorError};
 
-/// The order of an image's axes: `data_format`.
+/// The order of the axes of images: `data_format`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum ImageFormat {
     /// Batch, height, width, channels.
     #[default]
     Nhwc,
@@ -18,21 +18,21 @@ pub enum Format {
     Nchw,
 }
 
-/// How windows lie at the border.
+/// The padding at the borders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// Only windows that are entirely inside.
+    /// No padding: only windows entirely inside.
     #[default]
     Valid,
-    /// One window per stride, beginning half the missing positions (rounded down) before the image.
+    /// One window per stride; half of the missing positions (rounded down) are before the image.
     Same,
-    /// So many positions before and after the rows, and before and after the columns.
+    /// The padding before and after the rows, and before and after the columns.
     Explicit([(usize, usize); 2]),
 }
 
-/// Where the elements of a tensor of images lie.
+/// The sizes and strides of a tensor of images.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct ImageLayout {
     pub(super) batch: usize,
     pub(super) height: usize,
     pub(super) width: usize,
@@ -40,20 +40,24 @@ pub(super) struct Layout {
     strides: [usize; 4],
 }
 
-impl Layout {
-    pub(super) fn new(op: &'static str, shape: &Shape, format: Format) -> Result<Layout, TensorError> {
+impl ImageLayout {
+    pub(super) fn new(
+        op: &'static str,
+        shape: &Shape,
+        format: ImageFormat,
+    ) -> Result<ImageLayout, TensorError> {
         let &[batch, b, c, d] = shape.dims() else {
             let problem = format!("shape {shape} is not of rank 4, {format:?}");
             return Err(TensorError::Invalid { op, problem });
         };
-        // These products fit: a shape's invariant, zeros counted as ones.
+        // These products fit, by a shape's invariant (zeros counted as ones).
         let (far, near, image) = (c.max(1) * d.max(1), d.max(1), b.max(1) * c.max(1) * d.max(1));
         let layout = match format {
-            Format::Nhwc => {
-                Layout { batch, height: b, width: c, channels: d, strides: [image, far, near, 1] }
+            ImageFormat::Nhwc => {
+                ImageLayout { batch, height: b, width: c, channels: d, strides: [image, far, near, 1] }
             }
-            Format::Nchw => {
-                Layout { batch, height: c, width: d, channels: b, strides: [image, near, 1, far] }
+            ImageFormat::Nchw => {
+                ImageLayout { batch, height: c, width: d, channels: b, strides: [image, near, 1, far] }
             }
         };
         Ok(layout)
@@ -64,19 +68,19 @@ impl Layout {
         image * self.strides[0] + y * self.strides[1] + x * self.strides[2]
     }
 
-    /// From channel to channel.
+    /// The stride of channels.
     pub(super) fn channel_step(&self) -> usize {
         self.strides[3]
     }
 
-    /// Every pixel: image, row, column. For tensors that have elements.
+    /// Every pixel: image, row, column. For nonempty tensors.
     pub(super) fn pixels(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
-        let Layout { batch, height, width, .. } = *self;
+        let ImageLayout { batch, height, width, .. } = *self;
         (0..batch * height * width).map(move |i| (i / (height * width), i / width % height, i % width))
     }
 }
 
-impl Format {
+impl ImageFormat {
     /// The shape of a tensor of images.
     pub(super) fn shape(
         self,
@@ -85,16 +89,17 @@ impl Format {
         channels: usize,
     ) -> Result<Shape, TensorError> {
         match self {
-            Format::Nhwc => Shape::new(&[batch, height, width, channels]),
-            Format::Nchw => Shape::new(&[batch, channels, height, width]),
+            ImageFormat::Nhwc => Shape::new(&[batch, height, width, channels]),
+            ImageFormat::Nchw => Shape::new(&[batch, channels, height, width]),
         }
     }
 
-    /// For a tensor whose channels are axis 1 (`Nchw`) or the last one: how many channels, and from channel to channel. Rank 2 and above.
+    /// The number of channels and their stride, for a tensor whose channels are axis 1 (`Nchw`) or the last
+    /// axis. Fails below rank 2.
     pub(super) fn channels(self, op: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
         match (self, x.shape().dims()) {
-            (Format::Nhwc, [_, .., channels]) => Ok((*channels, 1)),
-            (Format::Nchw, [_, channels, rest @ ..]) => {
+            (ImageFormat::Nhwc, [_, .., channels]) => Ok((*channels, 1)),
+            (ImageFormat::Nchw, [_, channels, rest @ ..]) => {
                 Ok((*channels, rest.iter().map(|d| d.max(&1)).product()))
             }
             _ => {
@@ -105,18 +110,18 @@ impl Format {
     }
 }
 
-/// Height and width of something.
+/// A height and a width.
 pub(super) type Plane = (usize, usize);
 
-/// The windows over the rows and columns of images, and how many there are of each.
+/// The windows over the rows and columns of images, and their numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Windows {
+pub(super) struct ImageWindows {
     pub(super) rows: Window,
     pub(super) cols: Window,
     pub(super) counts: Plane,
 }
 
-impl Windows {
+impl ImageWindows {
     pub(super) fn new(
         op: &'static str,
         shape: &Shape,
@@ -125,7 +130,7 @@ impl Windows {
         strides: Plane,
         dilations: Plane,
         padding: Padding,
-    ) -> Result<Windows, TensorError> {
+    ) -> Result<ImageWindows, TensorError> {
         let (before, after) = match padding {
             Padding::Explicit([rows, cols]) => (Some(rows), Some(cols)),
             _ => (None, None),
@@ -133,10 +138,11 @@ impl Windows {
         let same = padding == Padding::Same;
         let (rows, n_rows) = axis(op, shape, image.0, (size.0, strides.0, dilations.0), same, before)?;
         let (cols, n_cols) = axis(op, shape, image.1, (size.1, strides.1, dilations.1), same, after)?;
-        Ok(Windows { rows, cols, counts: (n_rows, n_cols) })
+        Ok(ImageWindows { rows, cols, counts: (n_rows, n_cols) })
     }
 
-    /// Calls `f` for each element of window (y, x) that is inside the image: its row and column in the window, then in the image.
+    /// Calls `f` for each tap of window (y, x) inside the image: its row and column in the window, then in
+    /// the image.
     pub(super) fn for_each_tap(&self, (y, x): Plane, mut f: impl FnMut(Plane, Plane)) {
         for (i, row) in taps(&self.rows, y) {
             for (j, col) in taps(&self.cols, x) {
@@ -146,7 +152,7 @@ impl Windows {
     }
 }
 
-/// The elements of window `at` that are inside, and their pixels.
+/// The taps of window `at` inside the image, and their pixels.
 fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
     let Window { input, filter, stride, dilation, pad } = *window;
     let start = at * stride; // at most the padded length
@@ -155,14 +161,14 @@ fn taps(window: &Window, at: usize) -> impl Iterator<Item = (usize, usize)> + us
     (first..end).map(move |tap| (tap, start + tap * dilation - pad.0))
 }
 
-/// Which window, of `count`, has this pixel as its element `tap`.
+/// The window, of `count`, whose tap `tap` is this pixel.
 pub(super) fn window_of(window: &Window, count: usize, pixel: usize, tap: usize) -> Option<usize> {
     let from_start = (pixel + window.pad.0).checked_sub(tap * window.dilation)?;
     (from_start.is_multiple_of(window.stride) && from_start / window.stride < count)
         .then_some(from_start / window.stride)
 }
 
-/// The window along an axis, and how many there are.
+/// The window along an axis, and the number of windows.
 pub(super) fn axis(
     op: &'static str,
     shape: &dyn fmt::Display,

@@ -1,7 +1,9 @@
-//! `--profile` and `--trace`: what each kernel takes, as a table, and kernel by kernel in the format of Chrome's and Perfetto's viewers.
+//! `--profile` and `--trace`: the time of each kernel, as a table, and kernel by kernel in the format of
+//! Chrome's and Perfetto's viewers.
 //!
-//! The kernels of the program are other ones then, which look at the clock before and behind; so does what they leave to be done later. Who does not
-//! ask for it pays nothing. Calls, branches and loops that the executor does without running their kernels are in neither; what they call is.
+//! With these options the program's kernels are wrapped by clocks, including deferred work. Without them
+//! there is no overhead. Calls, branches and loops that the executor runs without kernels appear in neither
+//! output; the kernels in their bodies do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +17,7 @@ use befrost_host::{KernelError, Registry};
 
 use super::scopes::{Inside, around};
 
-/// How many events a trace has at most: the first ones.
+/// The most events of a trace: the first ones are kept.
 const MAX_EVENTS: usize = 1 << 20;
 
 static INSIDE: OnceLock<Inside> = OnceLock::new();
@@ -29,14 +31,14 @@ struct Log {
 
 #[derive(Default)]
 struct Noted {
-    events: Vec<Event>,
-    /// How many there were beyond those.
+    events: Vec<TimedEvent>,
+    /// The number of dropped events.
     lost: u64,
     totals: BTreeMap<&'static str, Total>,
 }
 
-/// A kernel, or what it had left to be done.
-struct Event {
+/// A kernel, or its deferred work.
+struct TimedEvent {
     name: &'static str,
     is_later: bool,
     thread: u32,
@@ -46,13 +48,13 @@ struct Event {
 
 #[derive(Clone, Copy, Default)]
 struct Total {
-    /// Kernels, without what they left to be done.
+    /// The number of kernels, without deferred work.
     n: u64,
     took: Duration,
     most: Duration,
 }
 
-/// The same kernels with clocks.
+/// The same kernels wrapped by clocks.
 pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
     LOG.get_or_init(|| Log { start: Instant::now(), traces, noted: Mutex::default() });
     around(registry, &INSIDE, |frame| {
@@ -67,7 +69,7 @@ pub(super) fn with_clocks(registry: &Registry, traces: bool) -> Registry {
     })
 }
 
-/// Notes what has been done since `start`, and has what is left timed too.
+/// Records the time since `start`, and wraps deferred work.
 fn timed(name: &'static str, is_later: bool, start: Instant, outcome: Outcome) -> Outcome {
     note(name, is_later, start, start.elapsed());
     match outcome {
@@ -91,13 +93,13 @@ fn note(name: &'static str, is_later: bool, start: Instant, took: Duration) {
     }
     if noted.events.len() < MAX_EVENTS {
         let (thread, at) = (thread_number(), start.saturating_duration_since(log.start));
-        noted.events.push(Event { name, is_later, thread, at, took });
+        noted.events.push(TimedEvent { name, is_later, thread, at, took });
     } else {
         noted.lost += 1;
     }
 }
 
-/// 1, 2, 3, ... in the order in which threads ask first.
+/// 1, 2, 3, ... in the order in which threads first call it.
 fn thread_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {
@@ -113,7 +115,7 @@ impl Log {
     }
 }
 
-/// The table, what takes most first.
+/// The table, sorted by descending time.
 pub(super) fn table() -> String {
     let Some(log) = LOG.get() else { return String::new() };
     let mut totals: Vec<(&str, Total)> = log.noted().totals.iter().map(|(name, it)| (*name, *it)).collect();
@@ -140,7 +142,7 @@ pub(super) fn trace(put: &mut dyn FnMut(&str)) {
     let noted = log.noted();
     put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
     let mut line = String::new();
-    for (i, Event { name, is_later, thread, at, took }) in noted.events.iter().enumerate() {
+    for (i, TimedEvent { name, is_later, thread, at, took }) in noted.events.iter().enumerate() {
         let [at, took] = [at, took].map(|time| time.as_secs_f64() * 1e6);
         let (comma, kind) = (if i == 0 { "" } else { "," }, if *is_later { "task" } else { "kernel" });
         line.clear();

@@ -1,17 +1,20 @@
 //! `bef-exec`: runs the functions of a program.
 //!
 //! ```text
-//! FILE ──map, or compile in memory──▶ Program ──choose functions──▶ call each ──▶ print, write, compare results
+//! FILE ──map, or compile in memory──▶ Program ──choose functions──▶ call ──▶ print, write, compare results
 //! ```
 //!
-//! Standard output gets what the program prints and TFRT's protocol: `--- Running 'f':`, `'f' returned 43,<<error: why>>`. Standard
-//! error gets everything else: errors with their places, comparisons that failed, times.
+//! Standard output receives the program's output and TFRT's protocol: `--- Running 'f':`, `'f' returned
+//! 43,<<error: why>>`. Standard error receives everything else: errors with their locations, failed
+//! comparisons, times.
 //!
-//! An error *result* is data: in a plain run it is printed, and the exit code stays 0. Whoever gives inputs or says what
-//! to do with results wants values: then it is a failure, exit code 1. So is a timeout, always.
+//! An error *result* is data: in a plain run it is printed, and the exit code stays 0. With inputs, or
+//! options for results, values are required, and an error result is a failure with exit code 1. A timeout is
+//! always a failure.
 //!
-//! `ports` turns the command line into arguments and results into files, `session` calls, `raised` keeps what kernels failed with,
-//! `scopes` prints which kernel runs, `clocks` notes how long, `timing` measures calls.
+//! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
+//! kernel errors, `scopes` prints each kernel that runs, `clocks` records kernel times, `timing` measures
+//! calls.
 
 mod clocks;
 mod ports;
@@ -40,11 +43,11 @@ use super::compile::{self, Input};
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, text};
 use super::options::{LevelArgs, ModelArgs, PassArgs, ReadArgs, place};
-use ports::{Named, same_tensor};
+use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use session::{Files, Session};
 
-/// How the caller maps a file: an `unsafe` act that this crate leaves to the program.
+/// The caller's function for mapping a file: an `unsafe` operation that this crate leaves to the program.
 pub type Map = fn(&Runtime, File) -> Result<Program, LoadError>;
 
 const EXAMPLES: &str = "\
@@ -65,27 +68,28 @@ A .bef file is mapped, with a shared lock (flock): it must not change while the 
 /// Execute a program: BEF, or text that is compiled in memory
 #[derive(Parser)]
 #[command(name = "bef-exec", version, after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(super) struct ExecArgs {
     /// The program; `-` is standard input, BEF or text by its first bytes
     #[arg(value_name = "FILE|-", value_parser = place())]
     file: Place,
 
-    /// Which functions to run, separated by commas; default: all without arguments, or with inputs or results @main, or else the
-    /// only one that has arguments
+    /// Which functions to run, separated by commas; default: all without arguments, or with inputs or results
+    /// @main, or else the only one that has arguments
     #[arg(long, value_name = "F,G", value_delimiter = ',')]
     functions: Vec<String>,
 
-    /// An argument: a .npy file (`-` is standard input), or written out as DTYPE[SHAPE]:v,v,... Without NAME: the next one
+    /// An argument: a .npy file (`-` is standard input), or written out as DTYPE[SHAPE]:v,v,... Without NAME:
+    /// the next one
     #[arg(long, value_name = "[NAME=]FILE.npy|DTYPE[SHAPE]:v,v")]
-    input: Vec<Named>,
+    input: Vec<NamedText>,
 
     /// Write a result to a .npy file; `-` is standard output, where nothing is reported then
     #[arg(long, value_name = "[NAME=]FILE.npy")]
-    output: Vec<Named>,
+    output: Vec<NamedText>,
 
     /// Compare a result with a .npy file: |got - want| <= atol + rtol*|want|
     #[arg(long, value_name = "[NAME=]FILE.npy")]
-    expect: Vec<Named>,
+    expect: Vec<NamedText>,
 
     /// Relative tolerance of --expect
     #[arg(long, value_name = "X", default_value = "1e-4", value_parser = tolerance)]
@@ -95,7 +99,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "X", default_value = "1e-5", value_parser = tolerance)]
     atol: f64,
 
-    /// s: single-threaded and deterministic; mstd[:N[,B]]: N workers and at most B blocking threads [default: mstd]
+    /// s: single-threaded and deterministic; mstd[:N[,B]]: N workers and at most B blocking threads [default:
+    /// mstd]
     #[arg(long, value_name = "QUEUE")]
     work_queue: Option<String>,
 
@@ -123,12 +128,13 @@ pub(super) struct Args {
     #[arg(long)]
     verify_checksums: bool,
 
-    /// Compare the errors that kernels raise with the `// expected-error` comments of the texts that they come from
+    /// Compare the errors that kernels raise with the `// expected-error` comments of the texts that they
+    /// come from
     #[arg(long)]
     verify_diagnostics: bool,
 
-    /// Report AsyncValues and tensors that are alive at exit, and fail if there are any; BEFROST_LEAK_CHECK=1 in the environment
-    /// says the same
+    /// Report AsyncValues and tensors that are alive at exit, and fail if there are any; BEFROST_LEAK_CHECK=1
+    /// in the environment says the same
     #[arg(long)]
     leak_check: bool,
 
@@ -140,7 +146,8 @@ pub(super) struct Args {
     #[arg(long)]
     print_error_code: bool,
 
-    /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64, f32 and f64 as `TYPE value`
+    /// Print as TFRT's bef_executor does: what was chosen first; results of types other than i1, i32, i64,
+    /// f32 and f64 as `TYPE value`
     #[arg(long)]
     tfrt_output: bool,
 
@@ -212,17 +219,17 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// The program `bef-exec`.
 pub fn main(map: Map) -> ExitCode {
-    let matches = match parse(Args::command()) {
+    let matches = match parse(ExecArgs::command()) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
-    conclude(match Args::from_arg_matches(&matches) {
+    conclude(match ExecArgs::from_arg_matches(&matches) {
         Ok(args) => run(&args, map),
         Err(error) => Err(Failure::Usage(error.to_string())),
     })
 }
 
-fn run(args: &Args, map: Map) -> Result<(), Failure> {
+fn run(args: &ExecArgs, map: Map) -> Result<(), Failure> {
     if args.wants_values() && args.functions.len() > 1 {
         let message = "--input, --output and --expect are for one function, --functions names several";
         return Err(Failure::Usage(message.to_owned()));
@@ -271,7 +278,7 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     if !counts {
         return result;
     }
-    // Nothing of the run is held here any more, but a worker may be about to let go of what it worked on.
+    // The run is dropped here, but a worker may still be about to release its last references.
     let patience = Instant::now() + Duration::from_secs(2);
     loop {
         let live = counted.live();
@@ -296,8 +303,8 @@ fn run(args: &Args, map: Map) -> Result<(), Failure> {
     }
 }
 
-impl Args {
-    /// Whether somebody asked for values, not merely for a run. A model is there for nothing else.
+impl ExecArgs {
+    /// True if the command line requires values, not merely a run. Running a model always does.
     fn wants_values(&self) -> bool {
         self.is_model() || !(self.input.is_empty() && self.output.is_empty() && self.expect.is_empty())
     }
@@ -322,24 +329,24 @@ impl Args {
         format!("Choosing {allocator}.\nChoosing {queue} work queue.\n")
     }
 
-    /// Whether standard output is to hold arrays, and nothing that would spoil them.
+    /// True if standard output receives arrays, thus no other text.
     fn writes_arrays_to_stdout(&self) -> bool {
         self.output.iter().any(|output| output.place() == Place::Std)
     }
 
-    /// Whether the program is a model, by its name.
+    /// True if the program is a model, by its file name.
     fn is_model(&self) -> bool {
         self.file.format().is_some_and(Format::is_model)
     }
 
-    /// What of a model is wanted: what the command line names as inputs and results, unless it says so itself.
+    /// The inputs and results of a model to import: those on the command line, unless given explicitly.
     fn import_options(&self) -> ImportOptions {
         let mut options = self.model.options();
         if options.feeds.is_empty() && self.input.iter().all(|input| input.name().is_some()) {
-            options.feeds = self.input.iter().filter_map(Named::name).map(Feed::named).collect();
+            options.feeds = self.input.iter().filter_map(NamedText::name).map(Feed::named).collect();
         }
         if options.fetches.is_empty() {
-            for name in self.output.iter().chain(&self.expect).filter_map(Named::name) {
+            for name in self.output.iter().chain(&self.expect).filter_map(NamedText::name) {
                 if !options.fetches.iter().any(|known| same_tensor(known, name)) {
                     options.fetches.push(name.to_owned());
                 }
@@ -348,14 +355,14 @@ impl Args {
         options
     }
 
-    /// How often standard input is asked for.
+    /// The number of options that read standard input.
     fn reads_of_stdin(&self) -> usize {
-        let files = self.input.iter().chain(&self.expect).map(Named::place);
+        let files = self.input.iter().chain(&self.expect).map(NamedText::place);
         std::iter::once(self.file.clone()).chain(files).filter(|place| *place == Place::Std).count()
     }
 }
 
-fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
+fn execute(args: &ExecArgs, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), Failure> {
     let queue = match (args.seed, &args.work_queue) {
         (Some(seed), _) => format!("seeded:{seed}"),
         (None, Some(queue)) => queue.clone(),
@@ -369,7 +376,8 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     }
     let runtime = runtime.build();
     let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
-    let read = |named: &[Named]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
+    let read =
+        |named: &[NamedText]| named.iter().map(|named| named.tensor(&allocator)).collect::<Result<_, _>>();
     let files = Files { inputs: read(&args.input)?, expected: read(&args.expect)? };
     let program = match load(args, &runtime, map)? {
         Ok(program) => program,
@@ -394,7 +402,7 @@ fn execute(args: &Args, map: Map, allocator: Arc<dyn Allocator>) -> Result<(), F
     if args.verify_diagnostics { session.verify(&program).and(result) } else { result }
 }
 
-/// Compares what is wrong with a program with what its text expects.
+/// Compares the kernel use errors of a program with the comments of its text.
 fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
     let error = |wrong: &KernelUseError| {
         Error::new(ErrorCode::InvalidArgument, &*wrong.message, wrong.location.iter().cloned().collect())
@@ -409,7 +417,7 @@ fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
 }
 
 /// The program in the file.
-fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
+fn load(args: &ExecArgs, runtime: &Runtime, map: Map) -> Result<Result<Program, LoadError>, Failure> {
     let place = &args.file;
     let (format, bytes) = match place {
         Place::Std => {
@@ -447,7 +455,8 @@ fn load(args: &Args, runtime: &Runtime, map: Map) -> Result<Result<Program, Load
     Ok(runtime.load_bytes(&compiled))
 }
 
-/// An open file under a shared lock, which it keeps as long as it is open: who would write it in place and asks first waits, or goes another way.
+/// An open file with a shared lock, held as long as it is open, so that cooperating writers do not write it
+/// in place.
 fn locked(path: &Path) -> Result<File, Failure> {
     let file = File::open(path)
         .map_err(|error| Failure::Refused(format!("cannot read '{}': {error}", path.display())))?;
@@ -486,7 +495,7 @@ fn find(program: &Program, name: &str) -> Result<Function, Failure> {
 }
 
 /// The functions to run.
-fn choose(args: &Args, program: &Program) -> Result<Vec<Function>, Failure> {
+fn choose(args: &ExecArgs, program: &Program) -> Result<Vec<Function>, Failure> {
     if !args.functions.is_empty() {
         return args.functions.iter().map(|name| find(program, name)).collect();
     }

@@ -1,12 +1,13 @@
-//! What stands on the command line for arguments and results, and how it becomes values.
+//! Arguments and results on the command line, and their conversion to values.
 //!
 //! ```text
 //! --input  [NAME=]FILE.npy | [NAME=]DTYPE[SHAPE]:v,v,...
 //! --output [NAME=]FILE.npy        --expect [NAME=]FILE.npy
 //! ```
 //!
-//! FILE.npy may be `-`, standard input or output. NAME is the name of an argument or result, or its number. What has no name goes to those that are left, in order. Chains need no
-//! input: they are there. A scalar is a tensor without dimensions, a shape a vector of i64.
+//! FILE.npy may be `-`, standard input or output. NAME is the name of an argument or result, or its number.
+//! Options without a name are assigned to the remaining ports, in order. Chains need no input. A scalar is a
+//! tensor without dimensions, a shape a vector of i64.
 
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -22,15 +23,15 @@ use crate::cli::files::Place;
 
 /// `[NAME=]TEXT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NamedText {
     name: Option<String>,
     text: String,
 }
 
-impl FromStr for Named {
+impl FromStr for NamedText {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Named, String> {
+    fn from_str(text: &str) -> Result<NamedText, String> {
         let (name, text) = match text.split_once('=') {
             Some((name, text)) => (Some(name).filter(|name| !name.is_empty()), text),
             None => (None, text),
@@ -38,22 +39,22 @@ impl FromStr for Named {
         if text.is_empty() {
             return Err("nothing follows the name".to_owned());
         }
-        Ok(Named { name: name.map(str::to_owned), text: text.to_owned() })
+        Ok(NamedText { name: name.map(str::to_owned), text: text.to_owned() })
     }
 }
 
-impl Named {
+impl NamedText {
     /// The name of the argument or result.
     pub(super) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The file that it names.
+    /// The file of the text.
     pub(super) fn place(&self) -> Place {
         Place::from(OsString::from(&self.text))
     }
 
-    /// The tensor that it names or writes out.
+    /// The tensor in the file or literal.
     pub(super) fn tensor(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Failure> {
         if literal::is_literal(&self.text) {
             return literal::parse(&self.text, allocator)
@@ -68,13 +69,13 @@ impl Named {
     }
 }
 
-/// Whether two names are the same tensor's of a model: the first result of `x` is `x` and `x:0`.
+/// True if two names denote the same tensor of a model: the first result of `x` is `x` and `x:0`.
 pub(super) fn same_tensor(a: &str, b: &str) -> bool {
     let first = |name: &str| name.strip_suffix(":0").map_or(name.len(), str::len);
     a[..first(a)] == b[..first(b)]
 }
 
-/// As much of the user's text as fits a message.
+/// The user's text, cut to the length of a message.
 fn excerpt(text: &str) -> String {
     match text.char_indices().nth(200) {
         Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
@@ -82,9 +83,9 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// Gives each port what is meant for it: `given[i]` belongs to port `answer[i]`. `role` is `argument` or `result`.
+/// Assigns options to ports: `given[i]` belongs to port `answer[i]`. `role` is `argument` or `result`.
 pub(super) fn bind(
-    given: &[Named],
+    given: &[NamedText],
     ports: &[Port],
     role: &str,
     signature: &str,
@@ -92,7 +93,7 @@ pub(super) fn bind(
     let refuse = |what: String| Err(Failure::Refused(format!("{what}; the function is {signature}")));
     let mut taken = vec![false; ports.len()];
     let mut bound = vec![None; given.len()];
-    for (slot, Named { name, .. }) in bound.iter_mut().zip(given) {
+    for (slot, NamedText { name, .. }) in bound.iter_mut().zip(given) {
         let Some(name) = name else { continue };
         let by_name = ports.iter().position(|port| port.name == *name);
         let by_name = by_name.or_else(|| ports.iter().position(|port| same_tensor(&port.name, name)));
@@ -105,7 +106,7 @@ pub(super) fn bind(
         *slot = Some(at);
     }
     let mut answer = Vec::with_capacity(given.len());
-    for (slot, Named { text, .. }) in bound.into_iter().zip(given) {
+    for (slot, NamedText { text, .. }) in bound.into_iter().zip(given) {
         let is_free = |&at: &usize| !(taken[at] || role == ARGUMENT && ports[at].ty == CHAIN);
         let free = || (0..ports.len()).find(is_free);
         let Some(at) = slot.or_else(free) else {
@@ -117,19 +118,19 @@ pub(super) fn bind(
     Ok(answer)
 }
 
-/// The role of what goes in.
+/// The role of arguments.
 pub(super) const ARGUMENT: &str = "argument";
-/// The role of what comes out.
+/// The role of results.
 pub(super) const RESULT: &str = "result";
 /// The type of chains.
 pub(super) const CHAIN: &str = "!tfrt.chain";
 
-/// What an argument or result is called in messages.
+/// The name of an argument or result in messages.
 pub(super) fn port_name(port: &Port, at: usize) -> String {
     if port.name.is_empty() { format!("#{at}") } else { format!("'{}'", port.name) }
 }
 
-/// The argument that a tensor stands for.
+/// The argument for a tensor.
 pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Datum, Failure> {
     let refuse = |want: &str| {
         let (name, dtype, shape) = (port_name(port, at), tensor.dtype(), tensor.shape());
@@ -169,7 +170,7 @@ pub(super) fn to_datum(tensor: &HostTensor, port: &Port, at: usize) -> Result<Da
     }
 }
 
-/// Whether a tensor is of a type `tensor<...>`.
+/// True if a tensor has type `ty`, a `tensor<...>`.
 fn is_tensor_type(ty: &str, tensor: &HostTensor) -> bool {
     let Some(body) = ty.strip_prefix("tensor<").and_then(|body| body.strip_suffix('>')) else { return false };
     let element = match tensor.dtype() {
@@ -212,7 +213,7 @@ fn scalar(tensor: &HostTensor) -> Result<Option<Value>, befrost_tensor::TensorEr
     })
 }
 
-/// The tensor that a result stands for; or that it is none, or the error that it is.
+/// The tensor of a result; an error if the result is another value or an error.
 pub(super) fn to_tensor(datum: &Datum, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, Error> {
     fn one<T: Element>(value: T, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, String> {
         HostTensor::from_slice(Shape::scalar(), &[value], allocator).map_err(|error| error.to_string())
@@ -251,21 +252,21 @@ fn sizes(shape: &Shape, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, St
 mod tests {
     use super::*;
 
-    fn named(texts: &[&str]) -> Vec<Named> {
+    fn named(texts: &[&str]) -> Vec<NamedText> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
     #[test]
     fn names_are_what_stands_before_the_first_equals_sign() {
         let check = |text: &str, name: Option<&str>, rest: &str| {
-            assert_eq!(text.parse(), Ok(Named { name: name.map(str::to_owned), text: rest.to_owned() }));
+            assert_eq!(text.parse(), Ok(NamedText { name: name.map(str::to_owned), text: rest.to_owned() }));
         };
         check("a.npy", None, "a.npy");
         check("x=a.npy", Some("x"), "a.npy");
         check("x=a=b.npy", Some("x"), "a=b.npy");
         check("=a=b.npy", None, "a=b.npy");
         check("x=i32:7", Some("x"), "i32:7");
-        assert!("x=".parse::<Named>().is_err() && "".parse::<Named>().is_err());
+        assert!("x=".parse::<NamedText>().is_err() && "".parse::<NamedText>().is_err());
     }
 
     #[test]

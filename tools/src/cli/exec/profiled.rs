@@ -1,11 +1,12 @@
-//! An allocator that counts, and reports in TFRT's words.
+//! An allocator that counts, and reports in TFRT's format.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use befrost_tensor::mem::{AllocError, Allocator, Block, Live};
 
-/// Counts what another allocator gives out. Relaxed throughout: read when the threads that allocated are done.
+/// Counts the allocations of another allocator. Relaxed throughout: read after the allocating threads are
+/// done.
 pub(super) struct Profiled {
     inner: Arc<dyn Allocator>,
     blocks: Counter,
@@ -13,7 +14,7 @@ pub(super) struct Profiled {
     total: AtomicUsize,
 }
 
-/// How much there is, and the most there was.
+/// The current and the maximal amount.
 #[derive(Default)]
 struct Counter {
     now: AtomicUsize,
@@ -36,7 +37,7 @@ impl Profiled {
         Profiled { inner, blocks: Counter::default(), bytes: Counter::default(), total: AtomicUsize::new(0) }
     }
 
-    /// What is alive.
+    /// The live allocations.
     pub(super) fn live(&self) -> Live {
         Live { blocks: self.blocks.now.load(Relaxed), bytes: self.bytes.now.load(Relaxed) }
     }

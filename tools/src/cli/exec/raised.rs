@@ -1,8 +1,8 @@
-//! Errors as they are raised: what kernels have failed with, whether or not a result depends on it.
+//! Kernel errors, collected as they are raised, whether or not a result depends on them.
 //!
-//! They are told on standard error after the call, in the order of their places. With `--verify-diagnostics` they are compared instead with the
-//! `// expected-error` comments of the texts that they, or the program's kernels, say they come from; the message is then
-//! `runtime error: WHY`, as TFRT's is.
+//! They are printed on standard error after the call, in the order of their locations. With
+//! `--verify-diagnostics` they are compared instead with the `// expected-error` comments of the texts in the
+//! locations of the errors and kernels; the message is then `runtime error: WHY`, as in TFRT.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,22 +12,22 @@ use befrost_compiler::diag::{Diagnostic, Severity, Source, Span};
 
 use crate::cli::expect::{self, Verify};
 
-/// How many different errors of one call are kept.
+/// The most distinct errors kept per call.
 const MAX_KEPT: usize = 1000;
 
-/// `file:line:col`, in parts; an error without a place comes first.
-type Place = Option<(String, u32, u32)>;
+/// `file:line:col`, in parts; an error without a location is first.
+type SourcePlace = Option<(String, u32, u32)>;
 
-/// Collects errors, each place and message once.
+/// Collects errors, each location and message once.
 #[derive(Default)]
-pub(super) struct Raised(Mutex<BTreeMap<(Place, String), Error>>);
+pub(super) struct Raised(Mutex<BTreeMap<(SourcePlace, String), Error>>);
 
 impl Raised {
-    fn errors(&self) -> MutexGuard<'_, BTreeMap<(Place, String), Error>> {
+    fn errors(&self) -> MutexGuard<'_, BTreeMap<(SourcePlace, String), Error>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The errors so far, by place, which are forgotten.
+    /// Removes and returns the errors so far, by location.
     pub(super) fn take(&self) -> Vec<Error> {
         std::mem::take(&mut *self.errors()).into_values().collect()
     }
@@ -43,13 +43,13 @@ impl Diagnostics for Raised {
     }
 }
 
-fn place(location: &str) -> Place {
+fn place(location: &str) -> SourcePlace {
     let (rest, column) = location.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
     Some((file.to_owned(), line.parse().ok()?, column.parse().ok()?))
 }
 
-/// The texts that the program's kernels come from.
+/// The texts in the locations of the program's kernels.
 pub(super) fn sources(program: &Program) -> BTreeSet<String> {
     let image = program.inner().image();
     let kernels = image.functions().flat_map(|function| function.kernels().collect::<Vec<_>>());
@@ -58,7 +58,7 @@ pub(super) fn sources(program: &Program) -> BTreeSet<String> {
     places.map(|(file, _, _)| file).collect()
 }
 
-/// What was not as the texts expect, as lines; empty if all is well.
+/// The deviations from the texts' expectations, as lines; empty if there are none.
 pub(super) fn verify(mut files: BTreeSet<String>, errors: &[Error]) -> Vec<String> {
     let mut by_file: BTreeMap<String, Vec<(u32, u32, &Error)>> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn verify(mut files: BTreeSet<String>, errors: &[Error]) -> Vec<Strin
                 let said: Vec<Diagnostic> = said.iter().map(|said| diagnostic(&text, said)).collect();
                 problems.extend(expect::verify(&source, &said, Verify::All));
             }
-            // A text that is not there expects nothing.
+            // A missing text expects nothing.
             Err(_) => problems.extend(said.iter().map(|(line, column, error)| {
                 format!("{file}:{line}:{column}: error: unexpected error: {}", error.message())
             })),
@@ -94,7 +94,7 @@ pub(super) fn verify(mut files: BTreeSet<String>, errors: &[Error]) -> Vec<Strin
 fn diagnostic(text: &str, (line, column, error): &(u32, u32, &Error)) -> Diagnostic {
     let start =
         text.split_inclusive('\n').take((*line as usize).saturating_sub(1)).map(str::len).sum::<usize>();
-    // Beyond the end of its line it would be found on the next one.
+    // A column beyond the end of its line would be found on the next line.
     let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
     let at = (start + (*column as usize).saturating_sub(1).min(length)) as u32;
     let said = Diagnostic::error("R0000", format!("runtime error: {}", error.message()));

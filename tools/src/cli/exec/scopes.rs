@@ -1,7 +1,8 @@
-//! Scopes: a line before each kernel and one behind it, as TFRT's `bef_executor_debug_tracing` prints them at its level `debug`.
+//! Scopes: a line before and after each kernel, as printed by TFRT's `bef_executor_debug_tracing` at its
+//! level `debug`.
 //!
-//! Whoever does not ask for them pays nothing: the kernels of the program are other ones then. Calls, branches and loops have no scope where
-//! the executor does what they stand for without running them.
+//! The program's kernels are wrapped only if scopes are requested, so there is no overhead otherwise. Calls,
+//! branches and loops have no scope if the executor runs them without kernels.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,12 +11,12 @@ use befrost::ErrorCode;
 use befrost_host::kernel::{Kernel, KernelFn, KernelFrame, Outcome};
 use befrost_host::{KernelError, Registry};
 
-/// The code of kernels that others are put around.
+/// The functions of the wrapped kernels.
 pub(super) type Inside = BTreeMap<&'static str, KernelFn>;
 
 static INSIDE: OnceLock<Inside> = OnceLock::new();
 
-/// The same kernels, all with one code, which finds theirs `inside`.
+/// The same kernels, all with function `code`, which looks up the original in `inside`.
 pub(super) fn around(registry: &Registry, inside: &OnceLock<Inside>, code: KernelFn) -> Registry {
     inside.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
     let mut others = Registry::new();

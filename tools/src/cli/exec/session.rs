@@ -1,4 +1,4 @@
-//! Calls, and what is said about them.
+//! Function calls, and their output.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use befrost_tensor::mem::Allocator;
 use befrost_tensor::print::exponent;
 use befrost_tensor::{TensorError, npy};
 
-use super::Args;
+use super::ExecArgs;
 use super::ports::{ARGUMENT, CHAIN, RESULT, bind, port_name, to_datum, to_tensor};
 use super::raised::{Raised, sources, verify};
 use super::timing::{Moment, Times};
@@ -23,9 +23,9 @@ use crate::cli::files::{Format, Place};
 
 /// One run of the program `bef-exec`.
 pub(super) struct Session<'a> {
-    args: &'a Args,
+    args: &'a ExecArgs,
     allocator: &'a Arc<dyn Allocator>,
-    /// When all calls must have ended.
+    /// The time at which all calls must have ended.
     deadline: Option<Instant>,
     raised: Arc<Raised>,
     /// All errors of all functions, with `--verify-diagnostics`.
@@ -34,20 +34,20 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts the clock.
-    pub(super) fn new(args: &'a Args, allocator: &'a Arc<dyn Allocator>) -> Session<'a> {
-        // A time too far away to be one is no deadline.
+    pub(super) fn new(args: &'a ExecArgs, allocator: &'a Arc<dyn Allocator>) -> Session<'a> {
+        // A time out of range is no deadline.
         let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Session { args, allocator, deadline, raised: Arc::default(), to_verify: RefCell::default() }
     }
 
-    /// Whether time has run out.
+    /// True after the deadline.
     pub(super) fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Compares the errors of all calls with what the program's texts expect.
+    /// Compares the errors of all calls with the expectations in the program's texts.
     pub(super) fn verify(&self, program: &Program) -> Result<(), Failure> {
-        let Args { file, .. } = self.args;
+        let ExecArgs { file, .. } = self.args;
         let mut files: BTreeSet<String> = sources(program);
         if let (true, Place::File(path)) = (files.is_empty(), file)
             && Format::of_name(path) == Some(Format::Mlir)
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
         if problems.is_empty() { Ok(()) } else { Err(Failure::Told) }
     }
 
-    /// Runs the function that comes before the others.
+    /// Runs the initialization function.
     pub(super) fn initialize(&self, function: &Function, resources: &Resources) -> Result<(), Failure> {
         if !function.arguments().is_empty() {
             let message = format!("an init function has no arguments; the function is {function:?}");
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         if called.has_values() { Ok(()) } else { Err(Failure::Told) }
     }
 
-    /// Runs one of the functions that were chosen.
+    /// Runs one of the chosen functions.
     pub(super) fn run(
         &self,
         function: &Function,
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
         let mut times = Times::default();
         let mut called = Called::default();
         for i in 0..u64::from(self.args.warmup) + u64::from(n_timed) {
-            // A function may write to its arguments; every call begins with the same.
+            // A function may write to its arguments, so every call gets a copy.
             let arguments =
                 arguments.iter().map(|argument| argument.copy(self.allocator)).collect::<Result<_, _>>()?;
             let start = Moment::now();
@@ -199,7 +199,7 @@ impl<'a> Session<'a> {
         Ok(Called { results, limit: limit.cloned(), raised: self.raised.take() })
     }
 
-    /// The protocol's line, and each error with its places on standard error.
+    /// Prints the protocol's line, and each error with its locations on standard error.
     fn print_results(
         &self,
         function: &Function,
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
         let mut told: Vec<&Error> = Vec::new();
         for error in results.iter().filter_map(Datum::error).chain(limit).chain(raised) {
             if !told.iter().any(|one| is_same(one, error)) {
-                // What has no place can meet no expectation.
+                // An error without a location cannot match an expectation.
                 if !self.args.verify_diagnostics || error.location().is_none() {
                     tell(&located(error));
                 }
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         if self.args.verify_diagnostics {
             self.to_verify.borrow_mut().extend(told.into_iter().cloned());
         }
-        // What ends a synchronous function is said once.
+        // The error that ends a synchronous function is printed once.
         let ended = || results.iter().find_map(Datum::error).or(raised.first());
         if let Some(error) = function.is_sync().then(ended).flatten() {
             print(&format!("'{}' returned {}\n", function.name(), self.shown_error(error)))?;
@@ -258,7 +258,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The tensor that a result is. That a result is an error has been told.
+    /// The tensor of a result. An error result has been reported before.
     fn tensor(&self, results: &[Datum], ports: &[Port], at: usize) -> Option<HostTensor> {
         let result = results.get(at).filter(|result| result.error().is_none())?;
         let tensor = to_tensor(result, self.allocator);
@@ -276,7 +276,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What the files that the command line names hold, read before anything runs.
+/// The contents of the files on the command line, read before anything runs.
 pub(super) struct Files {
     /// For each `--input`.
     pub(super) inputs: Vec<HostTensor>,
@@ -284,32 +284,32 @@ pub(super) struct Files {
     pub(super) expected: Vec<HostTensor>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Default)]
 struct Called {
     results: Vec<Datum>,
-    /// The limit that cut it short, of time or of kernels.
+    /// The limit that ended it, of time or of kernels.
     limit: Option<Error>,
-    /// What kernels failed with, by place.
+    /// Kernel errors, by location.
     raised: Vec<Error>,
 }
 
 impl Called {
-    /// Whether no result is an error.
+    /// True if no result is an error.
     fn has_values(&self) -> bool {
         self.limit.is_none() && self.results.iter().all(|result| result.ok().is_ok())
     }
 }
 
-/// What goes into a function.
+/// An argument of a function.
 struct Argument {
     value: Datum,
-    /// What it was made of; nothing for a chain.
+    /// Its source; `None` for a chain.
     source: Option<(HostTensor, Port, usize)>,
 }
 
 impl Argument {
-    /// The same, in memory of its own.
+    /// A copy of the argument in its own memory.
     fn copy(&self, allocator: &Arc<dyn Allocator>) -> Result<Datum, Failure> {
         let Some((tensor, port, at)) = &self.source else { return Ok(self.value.clone()) };
         let copy = || {
@@ -322,7 +322,7 @@ impl Argument {
     }
 }
 
-/// Whether something went well; if not, the user has been told.
+/// Reports an error to the user; true if there was none.
 fn told(result: Result<(), Failure>) -> bool {
     match result {
         Ok(()) => true,
@@ -334,13 +334,13 @@ fn told(result: Result<(), Failure>) -> bool {
     }
 }
 
-/// Whether two errors would be told alike.
+/// True if two errors have the same text.
 fn is_same(one: &Error, other: &Error) -> bool {
     one.same(other)
         || one.location().is_some() && one.location() == other.location() && one.message() == other.message()
 }
 
-/// An error with where it happened, and through which calls.
+/// An error with its location and call stack.
 fn located(error: &Error) -> String {
     let place = error.location().map_or(String::new(), |location| format!("{location}: "));
     let mut text = format!("{place}error: {}\n", error.message());

@@ -1,13 +1,14 @@
-//! `--repeat`: how long calls take.
+//! `--repeat`: the duration of calls.
 //!
-//! Wall time by the monotonic clock, CPU time of the whole process, that is of all threads together. Percentiles are those of the nearest rank.
+//! Wall time by the monotonic clock, CPU time of the whole process, that is of all threads together.
+//! Percentiles use the nearest rank.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The two clocks at one moment.
+/// Both clocks at one moment.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     wall: Instant,
@@ -15,7 +16,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// This one.
+    /// The current moment.
     pub(super) fn now() -> Moment {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let seconds = u64::try_from(cpu.tv_sec).unwrap_or(0);
@@ -31,7 +32,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Counts a call that began at `start` and has just ended.
+    /// Adds a call that began at `start` and has just ended.
     pub(super) fn add(&mut self, start: Moment) {
         let end = Moment::now();
         self.wall.push(end.wall - start.wall);
@@ -63,7 +64,7 @@ fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     sorted.get(rank - 1).copied().unwrap_or_default()
 }
 
-/// In the unit that suits.
+/// A duration in a suitable unit.
 fn shown(time: Duration) -> String {
     let nanos = time.as_nanos() as f64;
     match time.as_nanos() {

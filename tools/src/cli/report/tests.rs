@@ -1,4 +1,4 @@
-//! What diagnostics look like.
+//! Tests of rendered diagnostics.
 
 use super::*;
 

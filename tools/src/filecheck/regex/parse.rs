@@ -3,12 +3,12 @@
 //! The dialect is the one of LLVM's `llvm::Regex` (Spencer's library), on bytes, with newline sensitivity:
 //!
 //! * `.` and a negated bracket never match a newline; `^` and `$` hold at every line.
-//! * A backslash makes the next byte ordinary (`\d` is the letter `d`, not a digit) except `\1` to `\9`, which
-//!   refer back to a group that is already closed.
-//! * `{` starts a repetition only before a digit; a count is at most 255; two repetition operators in a row, an
-//!   empty branch and an unbalanced parenthesis are errors.
-//! * Brackets know ranges, `[:class:]`, `[=c=]` and `[.c.]`. The word boundaries `[[:<:]]` and `[[:>:]]` are refused: in Spencer's
-//!   library they hold or not depending on what other assertion stands beside them.
+//! * A backslash makes the next byte ordinary (`\d` is the letter `d`, not a digit) except `\1` to `\9`,
+//!   which refer back to a group that is already closed.
+//! * `{` starts a repetition only before a digit; a count is at most 255; two repetition operators in a row,
+//!   an empty branch and an unbalanced parenthesis are errors.
+//! * Brackets know ranges, `[:class:]`, `[=c=]` and `[.c.]`. The word boundaries `[[:<:]]` and `[[:>:]]` are
+//!   refused: in Spencer's library they hold or not depending on what other assertion stands beside them.
 //!
 //! A counted repetition is written out as the copies that Spencer's library makes, because the extent of a
 //! capture depends on where one operator ends and the next begins (see `search.rs`).
@@ -60,7 +60,7 @@ impl ByteSet {
         }
     }
 
-    /// Whether `byte` is in the set.
+    /// True if `byte` is in the set.
     pub(crate) fn has(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
     }
@@ -99,7 +99,7 @@ pub(crate) enum Node {
     Alternation(Vec<Node>),
     /// One or more.
     Plus(Box<Node>),
-    /// None or one, one preferred.
+    /// None or one, preferably one.
     Optional(Box<Node>),
     Group(u32, Box<Node>),
     BackReference(u32),
@@ -120,26 +120,26 @@ impl Node {
         Node::Concat(text.iter().map(|&b| Node::Set(ByteSet::of(b, ignore_case))).collect())
     }
 
-    /// `inner*`, in the two operators that it stands for.
+    /// `inner*`, as two operators.
     pub(crate) fn star(inner: Node) -> Node {
         Node::Optional(Box::new(Node::Plus(Box::new(inner))))
     }
 }
 
-/// What [`parse`] returns: the tree and how many groups it holds.
+/// The result of [`parse`]: the tree and the number of its groups.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) node: Node,
     pub(crate) n_groups: u32,
 }
 
-/// Parses one expression. Its groups are numbered from `first_group`; a back-reference keeps the number that was
-/// written, but it must name a group of this very expression that is closed by then.
+/// Parses one expression. Its groups are numbered from `first_group`. A back-reference keeps its written
+/// number, but it must refer to a group of this expression that is closed by then.
 ///
 /// # Errors
-/// Says in a few words what is wrong with the expression.
+/// A short description of the problem.
 pub(crate) fn parse(text: &[u8], first_group: u32, ignore_case: bool) -> Result<Parsed, &'static str> {
-    let mut parser = Parser {
+    let mut parser = RegexParser {
         text,
         at: 0,
         ignore_case,
@@ -153,7 +153,7 @@ pub(crate) fn parse(text: &[u8], first_group: u32, ignore_case: bool) -> Result<
     Ok(Parsed { node, n_groups: parser.n_groups })
 }
 
-struct Parser<'a> {
+struct RegexParser<'a> {
     text: &'a [u8],
     at: usize,
     ignore_case: bool,
@@ -164,7 +164,7 @@ struct Parser<'a> {
     nodes: usize,
 }
 
-impl Parser<'_> {
+impl RegexParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -221,7 +221,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An atom with its repetition; nothing for `x{0}`.
+    /// An atom with its repetition; `None` for `x{0}`.
     fn repeated(&mut self) -> Result<Option<Node>, &'static str> {
         let atom = self.atom()?;
         if !self.at_repetition() {
@@ -349,7 +349,7 @@ impl Parser<'_> {
         Ok(Node::Group(number, Box::new(inner)))
     }
 
-    /// A bracket expression, behind its `[`.
+    /// A bracket expression, after its `[`.
     fn bracket(&mut self) -> Result<Node, &'static str> {
         let rest = &self.text[self.at..];
         if rest.starts_with(b"[:<:]]") || rest.starts_with(b"[:>:]]") {
@@ -433,7 +433,7 @@ impl Parser<'_> {
         self.next().ok_or("unbalanced bracket")
     }
 
-    /// A collating element of one byte, behind its `[.` or `[=`. Names such as `[.space.]` are not known here.
+    /// A collating element of one byte, after its `[.` or `[=`. Names such as `[.space.]` are not supported.
     fn collating(&mut self, delimiter: u8) -> Result<u8, &'static str> {
         let byte = self.next().ok_or("unbalanced bracket")?;
         if self.eat_both(delimiter, b']') { Ok(byte) } else { Err("unknown collating element") }

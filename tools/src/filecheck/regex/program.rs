@@ -1,13 +1,13 @@
-//! A regular expression compiled to instructions, and the walks over them that need no memory of the past.
+//! A regular expression compiled to instructions, and linear-time walks over them.
 //!
-//! A [`Program`] is a non-deterministic automaton. It is walked with a set of threads, one per instruction, so a
-//! walk costs at most `text * instructions` steps whatever the expression is. [`Program::search`] finds the
-//! leftmost match and of those the longest, [`Program::ends`] every end of a match that starts at one place, and
-//! [`Program::starts`], on a program compiled backwards, every place from which the tail of a concatenation
-//! leads to a given end.
+//! A [`Program`] is a non-deterministic automaton. It is walked with a set of threads, one per instruction,
+//! so a walk costs at most `text * instructions` steps for any expression. [`Program::search`] finds the
+//! leftmost-longest match, [`Program::ends`] every end of a match that starts at one position, and
+//! [`Program::starts`], on a program compiled backwards, every position from which the tail of a
+//! concatenation leads to a given end.
 //!
-//! Back-references cannot be answered by a walk of this kind. Here they stand for *any* text that their group
-//! could match, so a walk finds a superset of the matches; `search.rs` then looks for a true one.
+//! Such a walk cannot decide back-references. Here they stand for *any* text that their group could match, so
+//! a walk finds a superset of the matches; `search.rs` then looks for a true one.
 
 use super::parse::{Assertion, ByteSet, Node};
 
@@ -22,7 +22,7 @@ pub(super) enum Inst {
     /// Beginning and end of a group.
     Open(usize),
     Close(usize),
-    /// Remembers where an iteration of loop number `.0` begins.
+    /// Records the beginning of an iteration of loop number `.0`.
     LoopEnter(usize),
     /// Again from `body` unless the iteration of loop `slot` was empty.
     LoopAgain {
@@ -35,12 +35,12 @@ pub(super) enum Inst {
     Match,
 }
 
-/// How back-references are compiled.
+/// The compilation of back-references.
 #[derive(Clone, Copy)]
 pub(super) enum BackReferences<'a> {
     /// As themselves, for the backtracking walk.
     Exact,
-    /// As a copy of what they refer to: `.0[n]` is group `n`.
+    /// As a copy of the group: `.0[n]` is group `n`.
     Superset(&'a [Option<Node>]),
 }
 
@@ -49,7 +49,7 @@ pub(super) enum BackReferences<'a> {
 pub(super) struct Program {
     pub(super) insts: Vec<Inst>,
     pub(super) n_loops: usize,
-    /// The bytes a match can start with; none if it may be empty.
+    /// The possible first bytes of a match; `None` if it may be empty.
     first: Option<ByteSet>,
 }
 
@@ -73,7 +73,7 @@ impl Threads {
     }
 }
 
-/// Whether `assertion` holds between the bytes before and after `at`. The text's two ends are line ends.
+/// True if `assertion` holds between the bytes before and after `at`. The text's two ends are line ends.
 pub(super) fn holds(assertion: Assertion, text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
     let after = text.get(at).copied();
@@ -171,8 +171,8 @@ impl Program {
         compiler.finish()
     }
 
-    /// Compiles the concatenation of `pieces` for [`Program::starts`]. The boundary behind the piece that is
-    /// called `n` has number `n`; a piece without a number has no boundary.
+    /// Compiles the concatenation of `pieces` for [`Program::starts`]. The boundary after the piece numbered
+    /// `n` has number `n`; a piece without a number has no boundary.
     pub(super) fn backward(pieces: &[(&Node, Option<usize>)]) -> Program {
         let references = BackReferences::Superset(&[]);
         let mut compiler = Compiler { insts: Vec::new(), n_loops: 0, references, backward: true };
@@ -207,8 +207,8 @@ impl Program {
         Some(first)
     }
 
-    /// Adds to `threads` what can be reached from `pc` at `at` without consuming a byte; tells `mark` the
-    /// boundaries on the way.
+    /// Adds to `threads` the instructions reachable from `pc` at `at` without consuming a byte; calls `mark`
+    /// for the boundaries on the way.
     fn add(
         &self,
         threads: &mut Threads,
@@ -243,7 +243,7 @@ impl Program {
         }
     }
 
-    /// The leftmost match at or behind `from`, and the longest of those that start there.
+    /// The longest of the leftmost matches at or after `from`.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
         let mut best: Option<(usize, usize)> = None;
         let (mut now, mut next) = (Threads::new(self.insts.len()), Threads::new(self.insts.len()));
@@ -254,7 +254,7 @@ impl Program {
                     && let Some(first) = &self.first
                 {
                     at += text.get(at..)?.iter().position(|&b| first.has(b))?;
-                    // What was reached, and led nowhere, belongs to the place left behind.
+                    // Threads that were reached and failed belong to the previous position.
                     now.clear();
                 }
                 self.add(&mut now, 0, at, text, at, &mut |_| {});
@@ -306,8 +306,8 @@ impl Program {
         ends
     }
 
-    /// On a backward program: tells `found(boundary, at)` every place at or behind `start` from which the
-    /// pieces behind that boundary match up to exactly `end`.
+    /// On a backward program: calls `found(boundary, at)` for every position at or after `start` from which
+    /// the pieces after that boundary match up to exactly `end`.
     pub(super) fn starts(&self, text: &[u8], start: usize, end: usize, found: &mut dyn FnMut(usize, usize)) {
         let (mut now, mut next) = (Threads::new(self.insts.len()), Threads::new(self.insts.len()));
         self.add(&mut now, 0, end, text, end, &mut |boundary| found(boundary, end));

@@ -1,38 +1,38 @@
-//! Finding a match and what its groups took.
+//! The search for a match and the extents of its groups.
 //!
-//! Without back-references: the leftmost-longest match is found by a linear walk. Then the expression is cut
-//! into its *pieces*, the operators that stand side by side at the top level once the parentheses are taken
-//! away. From left to right each piece takes as much as still lets the rest match up to the end. That is the
-//! order in which Spencer's library hands out text, so a variable captures what it would capture in LLVM.
+//! Without back-references: the leftmost-longest match is found by a linear walk. Then the expression is
+//! divided into its *pieces*, the operators at the top level without the parentheses. From left to right each
+//! piece takes as much as still lets the rest match up to the end. That is the order in which Spencer's
+//! library assigns text, so a variable captures the same text as in LLVM.
 //!
 //! With back-references: the walk, with each reference standing for anything its group could match, yields
-//! candidates: starts from left to right, for each of them ends from the farthest. A backtracking walk then looks
-//! for a true match of exactly that extent. Its steps are counted over the whole search and limited to
-//! [`MAX_STEPS`]; beyond that the answer is [`TooComplex`], never a wrong "no match".
+//! candidates: starts from left to right, for each of them ends from the farthest. A backtracking walk then
+//! looks for a true match of exactly that extent. Its steps are counted over the whole search and limited to
+//! [`MAX_STEPS`]; beyond that the result is [`TooComplex`], never a wrong "no match".
 
 use super::parse::Node;
 use super::program::{BackReferences, Inst, Program, holds};
 
 /// Most steps of the backtracking walk per search.
 const MAX_STEPS: usize = 20_000_000;
-/// Most nodes of an expression with its back-references replaced by what they refer to.
+/// Most nodes of an expression with its back-references replaced by their groups.
 const MAX_SUPERSET: usize = 1 << 18;
 
 /// The search for a true match of the back-references was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooComplex;
 
-/// What each group took, by group number; nothing for a group that took no part.
+/// The extent of each group, by number; `None` for a group that took no part.
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
 
 /// A match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
-    /// Where it begins.
+    /// The start.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// The end.
     pub(crate) end: usize,
-    /// What the groups took. Without back-references only the groups outside any operator are known.
+    /// The extents of the groups. Without back-references only the groups outside any operator are known.
     pub(crate) groups: Groups,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Regex {
 
 /// An operator at the top level, or the border of a group there.
 enum Piece<'a> {
-    /// With the number of the boundary behind it if its extent is open.
+    /// With the number of the boundary after it if its extent is variable.
     Operator(&'a Node, Option<usize>),
     Open(usize),
     Close(usize),
@@ -99,7 +99,7 @@ impl Regex {
         Ok(None)
     }
 
-    /// What the top-level groups took of the match `start..end`.
+    /// The extents of the top-level groups in the match `start..end`.
     fn divide(&self, text: &[u8], start: usize, end: usize) -> Groups {
         let mut groups = vec![None; self.n_groups];
         if self.n_groups <= 1 {
@@ -112,7 +112,7 @@ impl Regex {
             .iter()
             .filter_map(|p| if let Piece::Operator(o, b) = p { Some((*o, *b)) } else { None })
             .collect();
-        // possible[i] holds `at - start` if all that stands behind boundary i matches text[at..end].
+        // possible[i] holds `at - start` if the pieces after boundary i match text[at..end].
         let mut possible = vec![vec![false; end - start + 1]; n_boundaries];
         Program::backward(&operators)
             .starts(text, start, end, &mut |boundary, at| possible[boundary][at - start] = true);
@@ -136,8 +136,8 @@ impl Regex {
     }
 }
 
-/// Remembers each group's inside (with the references in it replaced), adds up the size of the whole after
-/// replacement, and answers whether there is any reference.
+/// Stores each group's inside (with its references replaced), and adds up the total size after replacement.
+/// Returns whether there is any reference.
 fn collect_groups(node: &Node, groups: &mut [Option<Node>], size: &mut usize) -> bool {
     *size = size.saturating_add(1);
     match node {
@@ -180,7 +180,7 @@ fn replaced(node: &Node, groups: &[Option<Node>]) -> Node {
     }
 }
 
-/// Cuts `node` into pieces; the operators whose extent is open get numbered boundaries behind them.
+/// Divides `node` into pieces; the operators of variable extent are followed by numbered boundaries.
 fn flatten<'a>(node: &'a Node, pieces: &mut Vec<Piece<'a>>, n_boundaries: &mut usize) {
     match node {
         Node::Concat(nodes) => nodes.iter().for_each(|n| flatten(n, pieces, n_boundaries)),
@@ -197,7 +197,7 @@ fn flatten<'a>(node: &'a Node, pieces: &mut Vec<Piece<'a>>, n_boundaries: &mut u
     }
 }
 
-/// What to do when the present path fails.
+/// An alternative to try when the present path fails.
 enum Undo {
     Resume { pc: usize, at: usize },
     Group { group: usize, was: Option<(usize, usize)> },
@@ -205,7 +205,7 @@ enum Undo {
     Loop { slot: usize, was: usize },
 }
 
-/// A match of exactly `start..end`, preferring what stands first in the expression, with its groups.
+/// A match of exactly `start..end`, preferring earlier alternatives of the expression, with its groups.
 fn backtrack(
     program: &Program,
     n_groups: usize,

@@ -1,4 +1,4 @@
-//! What expressions find, checked against a definition that is too slow for use: try every extent.
+//! Matches of expressions, compared with an exhaustive search over all extents.
 
 use super::parse::{Node, parse};
 use super::search::Regex;
@@ -50,7 +50,7 @@ fn hopeless_searches_end() {
     assert_eq!(found(&"(".repeat(10_000), "a"), "parentheses nested too deeply");
 }
 
-/// All extents of `node` from `at`, by the book; without back-references.
+/// All extents of `node` from `at`, by definition; without back-references.
 fn extents(node: &Node, text: &[u8], at: usize) -> Vec<usize> {
     let mut ends = match node {
         Node::Set(set) => text.get(at).filter(|b| set.has(**b)).map(|_| at + 1).into_iter().collect(),

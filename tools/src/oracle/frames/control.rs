@@ -1,7 +1,7 @@
-//! Calls, branches and loops: which body runs next, on what, and what becomes of its results.
+//! Calls, branches and loops: the next body to run, its arguments, and the use of its results.
 //!
-//! An op begins by opening the frame of a function or region, or gives its results at once. When the frame returns, [`Then`] says how it
-//! goes on. Iterations and blocks run one after the other.
+//! An op opens the frame of a function or region, or returns its results at once. When the frame returns,
+//! [`Then`] is the continuation. Iterations and blocks run one after the other.
 
 use std::rc::Rc;
 
@@ -9,13 +9,13 @@ use befrost_compiler::ir::{AttrKind, BlockId, OpId};
 
 use super::{Caller, Held, Interpreter, Stop, cancelled, fails};
 use crate::oracle::Refusal;
-use crate::oracle::value::{Code, Failure, Value};
+use crate::oracle::value::{Code, OracleError, Value};
 
-/// What an op does with the results of the body that it ran.
+/// The use of a body's results.
 pub(super) enum Then {
-    /// Gives them.
+    /// Returns them.
     Give,
-    /// Runs the body on them so many times more.
+    /// Runs the body on them `left` times more.
     Repeat { body: BlockId, left: i32 },
     /// Runs the body on all but the last one, while that is true.
     While { body: BlockId },
@@ -23,18 +23,18 @@ pub(super) enum Then {
     Blocks(Blocks),
 }
 
-/// What is left of a range that is worked on block by block.
+/// The rest of a range that is processed block by block.
 pub(super) struct Blocks {
     body: BlockId,
     next: i64,
     end: i64,
     size: i64,
     rest: Vec<Held>,
-    /// The chain that the op gives: dead if a block's is, else an error if a block's is, that of the first.
+    /// The resulting chain: dead if a block's is, else the first error of a block's chain, if any.
     chain: Held,
 }
 
-/// Whether an op runs functions or regions.
+/// True if an op runs functions or regions.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(
         name,
@@ -127,7 +127,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Goes on when a body has returned `results`.
+    /// Continues after a body has returned `results`.
     pub(super) fn go_on(
         &mut self,
         op: OpId,
@@ -179,13 +179,13 @@ impl Interpreter<'_> {
             Ok(()) => Ok(()),
             Err(Stop::Refused(why)) => Err(Refusal(why)),
             Err(Stop::Fails { code, message, .. }) => {
-                let error = Value::Error(Rc::new(Failure { code, message, trace: self.trace(op) }));
+                let error = Value::Error(Rc::new(OracleError { code, message, trace: self.trace(op) }));
                 self.fill(op, error, after)
             }
         }
     }
 
-    /// Runs the body on the next block, or gives the chain.
+    /// Runs the body on the next block, or returns the chain.
     fn next_block(&mut self, op: OpId, mut blocks: Blocks, after: usize) -> Result<(), Stop> {
         if blocks.next >= blocks.end {
             let chain = blocks.chain;
@@ -204,7 +204,7 @@ impl Interpreter<'_> {
         self.enter(op, blocks.body, arguments, Then::Blocks(blocks), after)
     }
 
-    /// Gives the same value for all results.
+    /// Returns the same value for all results.
     fn fill(&mut self, op: OpId, value: Value, after: usize) -> Result<(), Refusal> {
         let results = std::iter::repeat_n(Held { value, after }, self.module.n_results(op));
         self.store(op, results);
@@ -220,12 +220,12 @@ impl Interpreter<'_> {
         then: Then,
         after: usize,
     ) -> Result<(), Stop> {
-        // A chain more than the body takes only orders the op.
+        // A chain beyond the body's arguments only orders the op.
         arguments.truncate(self.module.args(body).len());
         self.push(body, arguments, Some(Caller { op, then }), after)
     }
 
-    /// The body of the function that an attribute names.
+    /// The body of the function in an attribute.
     fn callee(&self, op: OpId, attr: &str) -> Result<BlockId, Stop> {
         let cx = &self.module.cx;
         match self.module.attr_named(op, attr).map(|attr| cx.attr(attr)) {

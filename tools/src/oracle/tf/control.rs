@@ -12,7 +12,7 @@ use super::state::Strictness;
 use super::value::{Value, invalid};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
-use crate::oracle::value::Failure;
+use crate::oracle::value::OracleError;
 
 /// Whether an op runs functions or regions.
 pub(super) fn is_control(name: &str) -> bool {
@@ -97,7 +97,7 @@ fn error_before(
     operands: &[Value],
     n_data: usize,
     env: &Env,
-) -> Option<Rc<Failure>> {
+) -> Option<Rc<OracleError>> {
     let (data, edges) = operands.split_at(n_data);
     let is_branch = name.contains("If") || name.contains("Case");
     let required = if i.strictness == Strictness::Strict { n_data } else { usize::from(is_branch) };
@@ -209,12 +209,12 @@ fn repeat(
 }
 
 /// The failure of an op, at its place.
-fn failure(i: &mut Interpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<Failure>, Refusal> {
+fn failure(i: &mut Interpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<OracleError>, Refusal> {
     match stop {
         Stop::Refused(why) => Err(Refusal(why)),
         Stop::Fails { code, message, .. } => {
             let trace = place(i.module, i.module.loc(op)).into_iter().collect();
-            let failure = Rc::new(Failure { code, message, trace });
+            let failure = Rc::new(OracleError { code, message, trace });
             i.fails(op, &failure);
             Ok(failure)
         }

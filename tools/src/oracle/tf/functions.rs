@@ -8,8 +8,8 @@ use std::sync::Arc;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::op::{self, Attributes};
 use befrost_tensor::tf::reference::{
-    self, BatchNorm, BatchNormAttrs, Binary, Compare, Conv2d, Format, Padding, Pool, Pool2d, Reduce, Turn,
-    Unary,
+    self, BatchNorm, BatchNormAttrs, Binary, Compare, Conv2dAttrs, ImageFormat, Padding, Pool, Pool2dAttrs,
+    Reduce, Transposition, Unary,
 };
 use befrost_tensor::{HostTensor, I1, Shape, TensorError};
 
@@ -80,15 +80,18 @@ fn elementwise(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memor
 }
 
 fn products(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
-    let turn = |name, turned| Ok::<_, Stop>(if attrs.bool(name)? { turned } else { Turn::None });
+    let turn = |name, turned| Ok::<_, Stop>(if attrs.bool(name)? { turned } else { Transposition::None });
     match (name, xs) {
         ("MatMul", [a, b]) => {
-            let (left, right) =
-                (turn("transpose_a", Turn::Transpose)?, turn("transpose_b", Turn::Transpose)?);
+            let (left, right) = (
+                turn("transpose_a", Transposition::Transpose)?,
+                turn("transpose_b", Transposition::Transpose)?,
+            );
             one(reference::matmul(a, left, b, right, m))
         }
         ("BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3", [a, b]) => {
-            let (left, right) = (turn("adj_x", Turn::Adjoint)?, turn("adj_y", Turn::Adjoint)?);
+            let (left, right) =
+                (turn("adj_x", Transposition::Adjoint)?, turn("adj_y", Transposition::Adjoint)?);
             if name == "BatchMatMulV3" {
                 let to = attrs.dtype("Tout")?;
                 let (a, b) = (reference::cast(a, to, m)?, reference::cast(b, to, m)?);
@@ -115,7 +118,11 @@ fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) ->
                 (&dims[..], dy.shape().dims(), filter.shape().dims())
             {
                 let (batch, c) = (batch as i64, c as i64);
-                dims = if conv.format == Format::Nhwc { vec![batch, h, w, c] } else { vec![batch, c, h, w] };
+                dims = if conv.format == ImageFormat::Nhwc {
+                    vec![batch, h, w, c]
+                } else {
+                    vec![batch, c, h, w]
+                };
             }
             one(reference::conv2d_backprop_input(&Shape::from_i64(&dims)?, filter, dy, &conv, m))
         }
@@ -147,7 +154,7 @@ fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) ->
 fn norms(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
     match (name, xs) {
         ("BiasAdd", [x, bias]) => one(reference::bias_add(x, bias, format(attrs)?, m)),
-        ("BiasAddV1", [x, bias]) => one(reference::bias_add(x, bias, Format::Nhwc, m)),
+        ("BiasAddV1", [x, bias]) => one(reference::bias_add(x, bias, ImageFormat::Nhwc, m)),
         ("BiasAddGrad", [dy]) => one(reference::bias_add_grad(dy, format(attrs)?, m)),
         ("FusedBatchNorm" | "FusedBatchNormV2" | "FusedBatchNormV3", &[x, scale, offset, mean, variance]) => {
             let norm = norm(attrs)?;
@@ -194,18 +201,18 @@ fn shape(x: &HostTensor) -> Result<Shape, Stop> {
     Ok(Shape::from_i64(&ints(x)?)?)
 }
 
-fn format(attrs: &Attributes<'_>) -> Result<Format, Stop> {
+fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, Stop> {
     match &attrs.string("data_format")?[..] {
-        "NHWC" => Ok(Format::Nhwc),
-        "NCHW" => Ok(Format::Nchw),
+        "NHWC" => Ok(ImageFormat::Nhwc),
+        "NCHW" => Ok(ImageFormat::Nchw),
         other => Err(Stop::Refused(format!("images in the format {other}"))),
     }
 }
 
 /// Height and width among four numbers.
-fn plane(list: &[i64], format: Format) -> Result<(usize, usize), Stop> {
+fn plane(list: &[i64], format: ImageFormat) -> Result<(usize, usize), Stop> {
     let plane = match (list, format) {
-        (&[1, h, w, 1], Format::Nhwc) | (&[1, 1, h, w], Format::Nchw) => {
+        (&[1, h, w, 1], ImageFormat::Nhwc) | (&[1, 1, h, w], ImageFormat::Nchw) => {
             (usize::try_from(h), usize::try_from(w))
         }
         _ => return Err(invalid(format!("{list:?} for a plane"))),
@@ -216,7 +223,7 @@ fn plane(list: &[i64], format: Format) -> Result<(usize, usize), Stop> {
     }
 }
 
-fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, Stop> {
+fn padding(attrs: &Attributes<'_>, format: ImageFormat) -> Result<Padding, Stop> {
     let word = attrs.string("padding")?;
     let explicit = match &word[..] {
         "SAME" => return Ok(Padding::Same),
@@ -224,8 +231,8 @@ fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, Stop> {
         _ => attrs.ints("explicit_paddings")?,
     };
     match (&explicit[..], format) {
-        (&[0, 0, top, bottom, left, right, 0, 0], Format::Nhwc)
-        | (&[0, 0, 0, 0, top, bottom, left, right], Format::Nchw) => {
+        (&[0, 0, top, bottom, left, right, 0, 0], ImageFormat::Nhwc)
+        | (&[0, 0, 0, 0, top, bottom, left, right], ImageFormat::Nchw) => {
             let pair = |a: i64, b: i64| (a.unsigned_abs() as usize, b.unsigned_abs() as usize);
             Ok(Padding::Explicit([pair(top, bottom), pair(left, right)]))
         }
@@ -233,9 +240,9 @@ fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, Stop> {
     }
 }
 
-fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, Stop> {
+fn conv(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, Stop> {
     let format = format(attrs)?;
-    Ok(Conv2d {
+    Ok(Conv2dAttrs {
         strides: plane(&attrs.ints("strides")?, format)?,
         dilations: plane(&attrs.ints("dilations")?, format)?,
         padding: padding(attrs, format)?,
@@ -244,13 +251,13 @@ fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, Stop> {
 }
 
 /// The windows of a pooling: attributes, or operands.
-fn pooling(attrs: &Attributes<'_>, operands: Option<[&HostTensor; 2]>) -> Result<Pool2d, Stop> {
+fn pooling(attrs: &Attributes<'_>, operands: Option<[&HostTensor; 2]>) -> Result<Pool2dAttrs, Stop> {
     let format = format(attrs)?;
     let (window, strides) = match operands {
         Some([window, strides]) => (ints(window)?, ints(strides)?),
         None => (attrs.ints("ksize")?, attrs.ints("strides")?),
     };
-    Ok(Pool2d {
+    Ok(Pool2dAttrs {
         window: plane(&window, format)?,
         strides: plane(&strides, format)?,
         padding: padding(attrs, format)?,

@@ -15,7 +15,7 @@ use super::variables::Variables;
 use super::{arrays, checks, control, functions, lists, optionals, stacks, updates, variables};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
-use crate::oracle::value::Failure;
+use crate::oracle::value::OracleError;
 
 /// The most ops of one call: loops that do not end are refused.
 const MAX_OPS: usize = 1 << 22;
@@ -35,7 +35,7 @@ pub(super) struct Interpreter<'m, 'v> {
     effectful: HashSet<StrId>,
     printed: Vec<String>,
     /// The first failure of an effect.
-    broken: Option<Rc<Failure>>,
+    broken: Option<Rc<OracleError>>,
     depth: usize,
     n_ops: usize,
 }
@@ -101,7 +101,7 @@ fn has_effect(m: &Module, effectful: &HashSet<StrId>, op: OpId) -> bool {
 }
 
 /// The first error among values.
-pub(super) fn first_error<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Rc<Failure>> {
+pub(super) fn first_error<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Rc<OracleError>> {
     values.into_iter().find_map(|value| value.error().cloned())
 }
 
@@ -215,7 +215,7 @@ impl Interpreter<'_, '_> {
         name: &str,
         operands: &[Value],
         has_effect: bool,
-    ) -> Result<Result<Vec<Value>, Rc<Failure>>, Refusal> {
+    ) -> Result<Result<Vec<Value>, Rc<OracleError>>, Refusal> {
         let m = self.module;
         let broken = self.broken.clone().filter(|_| has_effect);
         if let Some(failure) = first_error(operands).or(broken) {
@@ -225,21 +225,21 @@ impl Interpreter<'_, '_> {
             Ok(results) => Ok(Ok(results)),
             Err(Stop::Fails { code, message, .. }) => {
                 let trace = place(m, m.loc(op)).into_iter().collect();
-                Ok(Err(Rc::new(Failure { code, message, trace })))
+                Ok(Err(Rc::new(OracleError { code, message, trace })))
             }
             Err(Stop::Refused(why)) => Err(Refusal(format!("'tf.{name}': {why}"))),
         }
     }
 
     /// Notes that an effect failed.
-    pub(super) fn fails(&mut self, op: OpId, failure: &Rc<Failure>) {
+    pub(super) fn fails(&mut self, op: OpId, failure: &Rc<OracleError>) {
         if has_effect(self.module, &self.effectful, op) {
             self.broken.get_or_insert_with(|| failure.clone());
         }
     }
 
     /// Whether an effect failed that an op has to wait for.
-    pub(super) fn broken_for(&self, op: OpId) -> Option<Rc<Failure>> {
+    pub(super) fn broken_for(&self, op: OpId) -> Option<Rc<OracleError>> {
         self.broken.clone().filter(|_| has_effect(self.module, &self.effectful, op))
     }
 

@@ -10,13 +10,13 @@ use super::stacks::Stack;
 use super::variables::Variable;
 use crate::oracle::Code;
 use crate::oracle::frames::{Stop, fails};
-use crate::oracle::value::Failure;
+use crate::oracle::value::OracleError;
 
 /// A final value.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// Its producer failed, or an operand of its producer was an error.
-    Error(Rc<Failure>),
+    Error(Rc<OracleError>),
     /// A control edge.
     Chain,
     /// A dense tensor of numbers.
@@ -37,7 +37,7 @@ pub enum Value {
 
 impl Value {
     /// The error inside.
-    pub fn error(&self) -> Option<&Rc<Failure>> {
+    pub fn error(&self) -> Option<&Rc<OracleError>> {
         match self {
             Value::Error(failure) => Some(failure),
             _ => None,

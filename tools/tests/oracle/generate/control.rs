@@ -1,7 +1,7 @@
-//! Branches and loops: ops with regions, and ops that run functions made for them.
+//! Branches and loops: ops with regions, and ops that run functions generated for them.
 //!
-//! The body of each takes the chain of the prints and up to three numbers or shapes, and gives the same. Loops end: their counts
-//! are small constants or errors.
+//! Each body takes the chain of the prints and up to three numbers or shapes, and returns the same. Loops
+//! terminate: their counts are small constants or errors.
 
 use std::fmt::Write;
 
@@ -80,8 +80,8 @@ impl Body<'_, '_> {
         self.one(kind, &[], &format!(" {{value = {number} : i32}}"), I32)
     }
 
-    /// Writes an op that gets `first`, the chain of the prints, values of the other types in `passed`, and `last`. Its first result is
-    /// the new chain of the prints. `tail`: its regions and attributes.
+    /// Writes an op on `first`, the chain of the prints, values of the other types in `passed`, and `last`.
+    /// Its first result is the new chain of the prints. `tail`: its regions and attributes.
     fn run(
         &mut self,
         name: &str,
@@ -101,12 +101,13 @@ impl Body<'_, '_> {
         self.out = names[0].clone();
     }
 
-    /// A block with arguments of the types `takes`, that returns values of the types `gives`: its arguments and its ops.
+    /// A block with arguments of the types `takes` that returns values of the types `gives`: its arguments
+    /// and its ops.
     fn block(&mut self, takes: &[Ty], gives: &[Ty]) -> (String, String) {
         self.block_of(takes, gives, |_| Vec::new())
     }
 
-    /// [`Body::block`], which returns what `last` makes behind the values of the types `gives`.
+    /// [`Body::block`], which also returns the result of `last` after the values of the types `gives`.
     fn block_of(
         &mut self,
         takes: &[Ty],
@@ -161,7 +162,8 @@ impl Body<'_, '_> {
         name
     }
 
-    /// A new function on values of the types `passed` and a number, which it hands on one less, with whether there is more to count.
+    /// A new function on values of the types `passed` and a number. It returns them with the number
+    /// decremented, and whether to continue.
     fn countdown(&mut self, passed: &[Ty]) -> String {
         let name = format!("{}_{}", self.prefix, self.n_names);
         let n = format!("%b{}_{}", self.n_names, passed.len());

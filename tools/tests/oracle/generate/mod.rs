@@ -1,11 +1,12 @@
 //! Random well-formed programs.
 //!
-//! Every decision is read from a tape of numbers, so that proptest can shrink a program by shrinking its tape; an empty tape means the
-//! simplest program. A program is a list of functions that call earlier ones, and branch and loop (`control`). Each takes and returns, first of all, the chain of its
-//! prints.
+//! Every decision is read from a tape of numbers, so that proptest can shrink a program by shrinking its
+//! tape; an empty tape yields the simplest program. A program is a list of functions that call earlier ones,
+//! and branch and loop (`control`). The first argument and result of each is the chain of its prints.
 //!
-//! Programs may fail in every way that a program can, but their tensors are used in an order that chains fix: a read waits for the last
-//! write, a write for all reads and writes before; who passes a tensor to a call or returns it does not write it any more.
+//! Programs may fail in every possible way, but chains order the uses of their tensors: a read waits for the
+//! last write, a write for all earlier reads and writes. After a tensor is passed to a call or returned, it
+//! is not written any more.
 
 mod control;
 
@@ -20,7 +21,7 @@ impl Tape<'_> {
         self.0.next().map_or(0, |&choice| choice as usize % n.max(1))
     }
 
-    /// True in so many cases of a hundred; false at the end of the tape.
+    /// True in `percent` of a hundred cases; false at the end of the tape.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.pick(100) >= 100 - percent
     }
@@ -81,23 +82,23 @@ struct Function {
 struct Name {
     name: String,
     buffer: usize,
-    /// Element type and dimensions, where they are known.
+    /// Element type and dimensions, if known.
     known: Option<(&'static str, Vec<usize>)>,
 }
 
-/// What a tensor's names stand for.
+/// The buffer behind a tensor's names.
 struct Buffer {
     is_writable: bool,
     last_write: Option<String>,
     reads: Vec<String>,
-    /// How often its numbers were multiplied and added up; from [`INEXACT`] on they may be rounded.
+    /// The depth of multiplications and additions of its elements; from [`INEXACT`] on they may be rounded.
     level: u32,
 }
 
-/// Numbers of this level are not compared with each other by a program.
+/// Programs do not compare numbers of this level with each other.
 const INEXACT: u32 = 4;
 
-/// Ops on numbers and shapes that work on anything: name, operands, results.
+/// Ops on numbers and shapes that accept any values: name, operands, results.
 type Simple = (&'static str, &'static [Ty], &'static [Ty]);
 const SIMPLE: &[Simple] = &[
     ("tfrt.add.i32", &[I32, I32], &[I32]),
@@ -134,7 +135,7 @@ const SIMPLE: &[Simple] = &[
     ("ts.matmul_shape", &[Ty::Shape, Ty::Shape], &[Ty::Shape]),
 ];
 
-/// The program that a tape stands for.
+/// The program for a tape.
 pub(crate) fn program(tape: &mut Tape<'_>) -> Generated {
     let mut text = String::new();
     let mut functions: Vec<Function> = Vec::new();
@@ -150,11 +151,11 @@ struct Body<'a, 't> {
     tape: &'a mut Tape<'t>,
     functions: &'a [Function],
     text: String,
-    /// Functions made for ops in the text.
+    /// Functions generated for ops in the text.
     more: String,
-    /// What their names begin with.
+    /// The prefix of their names.
     prefix: String,
-    /// How many bodies this one is in.
+    /// The number of enclosing bodies.
     depth: usize,
     n_names: usize,
     values: Vec<(String, Ty)>,
@@ -227,7 +228,7 @@ impl<'a, 't> Body<'a, 't> {
 
     // ---- values ----
 
-    /// Makes a value known that stands on its own.
+    /// Registers a new independent value.
     fn add(&mut self, name: String, ty: Ty, level: u32) {
         if ty == Tensor {
             let buffer = Buffer { is_writable: false, last_write: None, reads: Vec::new(), level };
@@ -238,7 +239,7 @@ impl<'a, 't> Body<'a, 't> {
         }
     }
 
-    /// Writes an op; its scalar results are known from now on.
+    /// Writes an op and registers its scalar results.
     fn op(&mut self, name: &str, operands: &[(String, Ty)], attrs: &str, results: &[Ty]) -> Vec<String> {
         let id = self.n_names;
         self.n_names += 1;
@@ -281,11 +282,11 @@ impl<'a, 't> Body<'a, 't> {
         self.op(name, operands, attrs, &[result]).swap_remove(0)
     }
 
-    /// A value that is there, or a new one. Not for tensors.
+    /// An existing value, or a new one. Not for tensors.
     fn value(&mut self, ty: Ty) -> String {
         let known: Vec<usize> = (0..self.values.len()).filter(|&i| self.values[i].1 == ty).collect();
         if !known.is_empty() && !self.tape.chance(25) {
-            // The newest are the likeliest, so that programs become deep.
+            // Recent values are preferred, so that programs become deep.
             let back = self.tape.pick(known.len()).min(self.tape.pick(known.len()));
             return self.values[known[known.len() - 1 - back]].0.clone();
         }
@@ -320,7 +321,7 @@ impl<'a, 't> Body<'a, 't> {
 
     // ---- tensors ----
 
-    /// The chain after which tensors may be read, and one be written.
+    /// The chain after which the tensors may be read, and one be written.
     fn ordered(&mut self, reads: &[usize], write: Option<usize>) -> String {
         let mut chains: Vec<String> = Vec::new();
         for &at in reads.iter().chain(&write) {
@@ -374,7 +375,7 @@ impl<'a, 't> Body<'a, 't> {
         known[known.len() - 1 - self.tape.pick(known.len())]
     }
 
-    /// A tensor of this type and these dimensions, mostly.
+    /// A tensor, usually of this type and these dimensions.
     fn fitting(&mut self, dtype: &'static str, dims: Vec<usize>, is_written: bool) -> usize {
         if self.tape.chance(8) {
             let at = self.tensor(INEXACT);
@@ -412,7 +413,7 @@ impl<'a, 't> Body<'a, 't> {
         at
     }
 
-    /// Fills a tensor, mostly with numbers of its type and as many as it has.
+    /// Fills a tensor, usually with the right number of elements of its type.
     fn overwrite(&mut self, at: usize) {
         let (dtype, dims) = self.tensors[at].known.clone().unwrap_or(("f32", Vec::new()));
         let dtype = if self.tape.chance(2) { self.tape.of(&["i32", "i64", "f32", "f64"]) } else { dtype };
@@ -444,7 +445,7 @@ impl<'a, 't> Body<'a, 't> {
         at
     }
 
-    /// Another name of a tensor, for when all writes are done; nobody writes it from now on.
+    /// Another name of a tensor, valid after all writes; it is not written from now on.
     fn freeze(&mut self, at: usize) -> String {
         let chain = self.ordered(&[at], None);
         self.buffers[self.tensors[at].buffer].is_writable = false;
@@ -481,7 +482,7 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     fn print(&mut self) {
-        // Now and then on another chain, which leaves the order open.
+        // Sometimes on another chain, which leaves the order open.
         let chain = if self.tape.chance(8) { self.value(Chain) } else { self.out.clone() };
         let ty = self.tape.of(&[I32, I1, I64, F32, F64, Ty::Shape, Chain]);
         let (name, operands) = match ty {
@@ -516,7 +517,7 @@ impl<'a, 't> Body<'a, 't> {
             3 => drop(self.value(Ty::Shape)),
             4 => drop(self.op("tfrt_test.fail", &[], "", &[I32])),
             _ => {
-                // A new chain for the prints: an error before it is forgotten, and the order, too.
+                // A new chain for the prints, which drops an earlier error and the order.
                 self.out = self.one("tfrt.new.chain", &[], "", Chain);
             }
         }
@@ -635,7 +636,7 @@ impl<'a, 't> Body<'a, 't> {
                 self.one("tfrt_dht.get_tensor_shape", &[(name, Tensor)], "", Ty::Shape);
             }
             10 => {
-                // The sign of a sum that is zero depends on where the summation starts, and printing shows it.
+                // The sign of a zero sum depends on the start of the summation, and printing shows it.
                 let at = self.tensor(1);
                 let written = self.ordered(&[at], None);
                 let chain =
@@ -679,7 +680,7 @@ impl<'a, 't> Body<'a, 't> {
         }
     }
 
-    /// Where a result of the shape of `x` goes: often to `x` itself.
+    /// The destination of a result with the shape of `x`: often `x` itself.
     fn same_or_fitting(&mut self, x: usize, dims: Vec<usize>) -> usize {
         let is_writable = self.buffers[self.tensors[x].buffer].is_writable;
         if is_writable && self.tape.chance(50) { x } else { self.fitting("f32", dims, true) }
@@ -702,7 +703,7 @@ fn number(tape: &mut Tape<'_>, ty: Ty) -> String {
     }
 }
 
-/// A small number that sums and products of a few are exact with.
+/// A small number, so that sums and products of a few are exact.
 fn element(tape: &mut Tape<'_>, dtype: &str, is_typed: bool) -> String {
     let value = match dtype {
         "f32" | "f64" => tape.of(&["1.0", "0.5", "-1.0", "2.0", "-2.5", "0.0", "4.0", "-0.5", "3.5"]),
@@ -711,7 +712,7 @@ fn element(tape: &mut Tape<'_>, dtype: &str, is_typed: bool) -> String {
     if is_typed { format!("{value} : {dtype}") } else { value.to_owned() }
 }
 
-/// Elements in brackets, as `dense` has them.
+/// Elements in brackets, in `dense` syntax.
 fn nested(tape: &mut Tape<'_>, dtype: &str, dims: &[usize]) -> String {
     match dims {
         [] => element(tape, dtype, false),

@@ -1,6 +1,7 @@
-//! Functions of one and two tensors, element by element.
+//! Elementwise functions of one and two tensors.
 //!
-//! The machine has no arithmetic of f16 and bf16: they become f32, and the result is rounded once.
+//! f16 and bf16 are converted to f32, and the result is rounded once: the baseline machine has no arithmetic
+//! for them.
 
 use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
@@ -134,7 +135,7 @@ fn arithmetic(op: Arithmetic, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Resu
         let blocks = Blocks::new(&shape, other.shape(), &shape);
         let other = other.read::<f32>()?;
         let (other, mut to): (&[f32], _) = (&other, out.write::<f32>()?);
-        // The operand that is the result: nothing is to be read of it elsewhere.
+        // This operand is the result itself: nothing is read from elsewhere.
         let itself = vec![(); to.len()];
         cx.parts(&mut to, (blocks.unit(), 1), |first, to| {
             blocks.each(first, to, (&itself, other), |to, _, other| isa.arithmetic(op, over, to, other));
@@ -168,7 +169,7 @@ fn arithmetic_apart(
     Ok(out)
 }
 
-/// Arithmetic that the machine has for f64.
+/// Arithmetic of f64 by machine instructions.
 fn float_arithmetic(
     op: Binary,
     a: &HostTensor,
@@ -190,8 +191,8 @@ fn float_arithmetic(
     }))
 }
 
-/// What arithmetic of integers wraps around at.
-trait Integer: Number + Ord {
+/// Integers with wrapping machine arithmetic.
+trait WrappingInteger: Number + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -199,7 +200,7 @@ trait Integer: Number + Ord {
 
 macro_rules! integers {
     ($($ty:ident)*) => {$(
-        impl Integer for $ty {
+        impl WrappingInteger for $ty {
             fn plus(self, other: $ty) -> $ty {
                 self.wrapping_add(other)
             }
@@ -214,8 +215,8 @@ macro_rules! integers {
 }
 integers! { i32 i64 }
 
-/// Arithmetic of integers that cannot fail.
-fn integer_arithmetic<T: Integer>(
+/// Integer arithmetic that cannot fail.
+fn integer_arithmetic<T: WrappingInteger>(
     op: Binary,
     a: &HostTensor,
     b: &HostTensor,
@@ -275,7 +276,7 @@ pub fn select(
     if out.num_elements() == 0 {
         return Ok(out);
     }
-    // First one of the two everywhere, then the other where it belongs.
+    // One of the two is copied everywhere, then overwritten by the other where the condition requires it.
     match a.dtype().size() {
         1 => select_of::<1>(condition, a, b, &out)?,
         2 => select_of::<2>(condition, a, b, &out)?,
@@ -286,7 +287,7 @@ pub fn select(
     Ok(out)
 }
 
-/// For elements of `N` bytes.
+/// [`select`] for elements of `N` bytes.
 fn select_of<const N: usize>(
     condition: &HostTensor,
     a: &HostTensor,
@@ -307,7 +308,8 @@ fn select_of<const N: usize>(
     Ok(())
 }
 
-/// `out` becomes `x` where the condition holds; either is as long as `out`, a row that is repeated, or a single one.
+/// Sets `out` to `x` where the condition is true. The condition and `x` have the length of `out`, or are a
+/// repeated row, or a single element.
 fn overwrite<T: Copy>(out: &mut [T], condition: &[I1], x: &[T]) {
     let rows = [condition.len(), x.len()].into_iter().filter(|&len| len > 1);
     let row = rows.min().unwrap_or(out.len()).max(1);
@@ -327,7 +329,7 @@ fn overwrite<T: Copy>(out: &mut [T], condition: &[I1], x: &[T]) {
     }
 }
 
-/// So many elements from one on, of what is repeated again and again.
+/// Elements `from..from + len` of the infinite repetition of `x`.
 fn part<T>(x: &[T], from: usize, len: usize) -> &[T] {
     if x.len() == 1 { x } else { &x[from % x.len()..][..len] }
 }
@@ -370,7 +372,7 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
     }
 }
 
-/// A tensor whose elements `f` makes of those of another.
+/// A new tensor with `f` of each element of another.
 fn converted<A: Element, B: Element>(
     x: &HostTensor,
     cx: &Cx<'_>,
@@ -381,12 +383,12 @@ fn converted<A: Element, B: Element>(
     Ok(out)
 }
 
-/// Whether elements are f16 or bf16: those are stored only, see [`by_f32`].
+/// True for f16 and bf16, which have no arithmetic; see [`by_f32`].
 pub(super) fn is_half(x: &HostTensor) -> bool {
     matches!(x.dtype(), DType::F16 | DType::BF16)
 }
 
-/// `f` of a tensor of f16 or bf16 in f32, its result rounded once.
+/// `f` of an f16 or bf16 tensor converted to f32; its result is rounded once.
 pub(super) fn by_f32(
     x: &HostTensor,
     cx: &Cx<'_>,

@@ -1,15 +1,16 @@
-//! The gradients of convolutions and poolings of f32.
+//! Gradients of f32 convolutions and poolings.
 //!
-//! As in `images` everything is NHWC, groups become images of their own, and a group for each channel is a depthwise convolution. The gradient by
-//! the images multiplies gradients with filters and adds what comes out to the pixels of each window; that by the filters is a product with
-//! the windows laid out, some at a time. Channels that do not mix need no products: see `conv::channels_gradient`.
+//! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
+//! depthwise convolution. The gradient by the images multiplies `dy` with the filters and adds the products
+//! to the pixels of each window (col2im). The gradient by the filters multiplies windows, laid out block by
+//! block (im2col), with `dy`. Channelwise operations need no matrix products: see `conv::channels_gradient`.
 
-use super::super::conv::{Geometry, grouped};
-use super::super::pool::Geometry as PoolGeometry;
-use super::super::{Conv2d, Format, Pool2d, Reduce, reference};
+use super::super::conv::{ConvGeometry, grouped};
+use super::super::pool::PoolGeometry;
+use super::super::{Conv2dAttrs, ImageFormat, Pool2dAttrs, Reduce, reference};
 use super::images::{as_nhwc, is_plain, repeated, swapped, to_nhwc};
 use super::{Cx, reduce};
-use crate::conv::Conv2d as Images;
+use crate::conv::Conv2d;
 use crate::gemm::{Matrix, product_into};
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -18,10 +19,10 @@ pub fn conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let geometry = Geometry::new("Conv2DBackpropInput", input, filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new("Conv2DBackpropInput", input, filter.shape(), attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     if !is_plain(filter, dy) || input.num_elements() == 0 {
         return reference::conv2d_backprop_input(input, filter, dy, attrs, cx.allocator);
@@ -30,32 +31,29 @@ pub fn conv2d_backprop_input(
 }
 
 fn by_input(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     filter: &HostTensor,
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, from, to, .. } = geometry;
+    let ConvGeometry { image, result, from, to, .. } = geometry;
     let (groups, pixels, rows, taps) =
         (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
-    let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+    let shape = ImageFormat::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
     if groups > 1 && *from == 1 {
         let out = HostTensor::zeros(DType::F32, Shape::new(&[pixels, image.channels, *to])?, cx.allocator)?;
         {
             let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_image(&dy, &filter, &mut out, cx.parallel)?;
         }
-        // The filters of a channel have all had its pixels.
+        // One sum per filter of a channel: add them up.
         let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
         return sums.reshaped(shape);
     }
     let out = HostTensor::zeros(DType::F32, Shape::new(&[groups, pixels, *from])?, cx.allocator)?;
     {
-        let (filter, dy) = if groups == 1 {
-            (filter.clone(), dy.clone())
-        } else {
-            (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?)
-        };
+        let (filter, dy) =
+            (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?);
         let (filter, dy, mut out) = (filter.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = filter.chunks_exact(taps * from * to).zip(dy.chunks_exact(rows * to));
@@ -63,8 +61,7 @@ fn by_input(
             conv.spread(dy, Matrix::new(filter, taps * from, *to).transposed(), out, cx.parallel)?;
         }
     }
-    let out = if groups == 1 { out } else { swapped(&out, [groups, pixels, *from], cx)? };
-    out.reshaped(shape)
+    swapped(&out, [groups, pixels, *from], cx)?.reshaped(shape)
 }
 
 /// See [`reference::conv2d_backprop_filter`].
@@ -72,10 +69,10 @@ pub fn conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let geometry = Geometry::new("Conv2DBackpropFilter", x.shape(), filter, attrs)?;
+    let geometry = ConvGeometry::new("Conv2DBackpropFilter", x.shape(), filter, attrs)?;
     dy.expect_shape("out_backprop", &geometry.result_shape)?;
     if !is_plain(x, dy) || filter.num_elements() == 0 {
         return reference::conv2d_backprop_filter(x, filter, dy, attrs, cx.allocator);
@@ -85,17 +82,17 @@ pub fn conv2d_backprop_filter(
 }
 
 fn by_filter(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     x: &HostTensor,
     dy: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, from, to, .. } = geometry;
+    let ConvGeometry { image, result, from, to, .. } = geometry;
     let (groups, pixels, rows, taps) =
         (geometry.groups(), geometry.pixels(), geometry.rows(), geometry.taps());
     let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, taps * from, *to])?, cx.allocator)?;
     if groups > 1 && *from == 1 {
-        let x = if *to == 1 { x.clone() } else { repeated(x, image.channels, *to, cx)? };
+        let x = repeated(x, image.channels, *to, cx)?;
         {
             let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
             geometry.images(result.channels)?.depthwise_by_filter(&x, &dy, &mut out, cx.parallel)?;
@@ -103,11 +100,7 @@ fn by_filter(
         return Ok(out); // tap by tap the filters of all channels, whatever its shape says
     }
     {
-        let (x, dy) = if groups == 1 {
-            (x.clone(), dy.clone())
-        } else {
-            (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?)
-        };
+        let (x, dy) = (swapped(x, [pixels, groups, *from], cx)?, swapped(dy, [rows, groups, *to], cx)?);
         let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
@@ -119,7 +112,7 @@ fn by_filter(
             })?;
         }
     }
-    if groups == 1 { Ok(out) } else { swapped(&out, [groups, taps * from, *to], cx) }
+    swapped(&out, [groups, taps * from, *to], cx)
 }
 
 /// See [`reference::depthwise_conv2d_backprop_input`].
@@ -127,7 +120,7 @@ pub fn depthwise_conv2d_backprop_input(
     input: &Shape,
     filter: &HostTensor,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(input, filter.shape(), attrs.format)?;
@@ -139,7 +132,7 @@ pub fn depthwise_conv2d_backprop_filter(
     x: &HostTensor,
     filter: &Shape,
     dy: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = grouped(x.shape(), filter, attrs.format)?;
@@ -150,7 +143,7 @@ pub fn depthwise_conv2d_backprop_filter(
 pub fn max_pool_grad(
     x: &HostTensor,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let geometry = PoolGeometry::new("MaxPoolGrad", x.shape(), attrs)?;
@@ -173,7 +166,7 @@ pub fn max_pool_grad(
 pub fn avg_pool_grad(
     input: &Shape,
     dy: &HostTensor,
-    attrs: &Pool2d,
+    attrs: &Pool2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let geometry = PoolGeometry::new("AvgPoolGrad", input, attrs)?;
@@ -183,7 +176,7 @@ pub fn avg_pool_grad(
         return reference::avg_pool_grad(input, dy, attrs, cx.allocator);
     };
     as_nhwc(attrs.format, dy, cx, |dy| {
-        let shape = Format::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
+        let shape = ImageFormat::Nhwc.shape(image.batch, (image.height, image.width), image.channels)?;
         let out = HostTensor::zeros(DType::F32, shape, cx.allocator)?;
         {
             let (dy, mut out) = (dy.read::<f32>()?, out.write::<f32>()?);
@@ -193,10 +186,11 @@ pub fn avg_pool_grad(
     })
 }
 
-/// The images of a pooling, unless a window is wider than an image or has more taps than can be numbered: all are tried out, and most would be padding.
-fn pooled(geometry: &PoolGeometry) -> Option<Images> {
+/// The geometry for the fast kernels. `None` if a window is wider than its image or the number of taps
+/// exceeds u32: the fast kernels visit every tap, most of which would be padding.
+fn pooled(geometry: &PoolGeometry) -> Option<Conv2d> {
     let PoolGeometry { image, windows, .. } = geometry;
     (windows.cols.filter <= windows.cols.input).then_some(())?;
     u32::try_from(windows.rows.filter.checked_mul(windows.cols.filter)?).ok()?;
-    Images::new(image.batch, image.channels, windows.rows, windows.cols).ok()
+    Conv2d::new(image.batch, image.channels, windows.rows, windows.cols).ok()
 }

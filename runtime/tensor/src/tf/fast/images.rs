@@ -1,14 +1,14 @@
 //! Convolutions and poolings of f32.
 //!
-//! Everything is NHWC here: NCHW images are turned, and turned back. Groups become images of their own; a group for each channel is a depthwise
-//! convolution.
+//! The kernels compute in NHWC: NCHW images are transposed before and after. Groups become separate images;
+//! one group per channel is a depthwise convolution.
 
-use super::super::conv::Geometry;
-use super::super::pool::Geometry as PoolGeometry;
-use super::super::{Conv2d, Format, Pool, Pool2d, conv, reference};
+use super::super::conv::ConvGeometry;
+use super::super::pool::PoolGeometry;
+use super::super::{Conv2dAttrs, ImageFormat, Pool, Pool2dAttrs, conv, reference};
 use super::elementwise::{by_f32, cast, is_half};
 use super::{Cx, movement::transpose};
-use crate::conv::Conv2d as Images;
+use crate::conv::Conv2d;
 use crate::matmul::Epilogue;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -19,30 +19,45 @@ pub(super) fn is_plain(x: &HostTensor, y: &HostTensor) -> bool {
     [x, y].iter().all(|x| x.dtype() == DType::F32 && x.num_elements() > 0)
 }
 
-/// Images as NHWC.
-pub(super) fn to_nhwc(format: Format, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+/// The images in NHWC.
+pub(in crate::tf) fn to_nhwc(
+    format: ImageFormat,
+    x: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     match format {
-        Format::Nhwc => Ok(x.clone()),
-        Format::Nchw => transpose(x, &TO_NHWC, cx),
+        ImageFormat::Nhwc => Ok(x.clone()),
+        ImageFormat::Nchw => transpose(x, &TO_NHWC, cx),
     }
 }
 
-/// `f` of images that are NHWC, its result in the format that they had.
+/// NHWC images in the given format.
+pub(in crate::tf) fn from_nhwc(
+    format: ImageFormat,
+    y: HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    match format {
+        ImageFormat::Nhwc => Ok(y),
+        ImageFormat::Nchw => transpose(&y, &TO_NCHW, cx),
+    }
+}
+
+/// Applies `f` to the images in NHWC, and returns its result in the original format.
 pub(super) fn as_nhwc(
-    format: Format,
+    format: ImageFormat,
     x: &HostTensor,
     cx: &Cx<'_>,
     f: impl FnOnce(&HostTensor) -> Result<HostTensor, TensorError>,
 ) -> Result<HostTensor, TensorError> {
-    let y = f(&to_nhwc(format, x, cx)?)?;
-    if format == Format::Nhwc { Ok(y) } else { transpose(&y, &TO_NCHW, cx) }
+    from_nhwc(format, f(&to_nhwc(format, x, cx)?)?, cx)
 }
 
 /// See [`reference::conv2d`].
 pub fn conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     if is_half(x) && filter.dtype() == x.dtype() {
@@ -52,7 +67,7 @@ pub fn conv2d(
     if !is_plain(x, filter) {
         return reference::conv2d(x, filter, attrs, cx.allocator);
     }
-    let geometry = Geometry::new("Conv2D", x.shape(), filter.shape(), attrs)?;
+    let geometry = ConvGeometry::new("Conv2D", x.shape(), filter.shape(), attrs)?;
     if geometry.result_shape.num_elements() == 0 {
         return HostTensor::allocate(DType::F32, geometry.result_shape, cx.allocator);
     }
@@ -60,54 +75,55 @@ pub fn conv2d(
 }
 
 fn forward(
-    geometry: &Geometry,
+    geometry: &ConvGeometry,
     x: &HostTensor,
     filter: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let Geometry { image, result, windows, from, to, .. } = geometry;
-    let (channels, outs, groups) = (image.channels, result.channels, geometry.groups());
-    let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
+    let ConvGeometry { image, result, windows, from, to, .. } = geometry;
+    let (outs, groups, pixels, taps) =
+        (result.channels, geometry.groups(), geometry.pixels(), geometry.taps());
+    let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
     let out = HostTensor::allocate(DType::F32, shape.clone(), cx.allocator)?;
-    if groups == 1 || *from == 1 {
-        // A depthwise convolution with several filters for each channel is one with one for each of several equal channels.
-        let x = if groups == 1 || *to == 1 { x.clone() } else { repeated(x, channels, *to, cx)? };
-        let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
-        if groups == 1 {
-            geometry.images(channels)?.run_unpacked(&x, &filter, outs, &mut out, cx.parallel)?;
-        } else {
-            geometry.images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
-        }
-    } else {
-        let (n, taps) = (geometry.pixels(), geometry.taps());
-        let (x, filter) =
-            (swapped(x, [n, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
+    if groups > 1 && *from == 1 {
+        // Channel multiplier m > 1: repeat each input channel m times, then convolve depthwise.
+        let x = repeated(x, image.channels, *to, cx)?;
         {
             let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
-            let conv = geometry.images(*from)?;
-            let inputs = x.chunks_exact(n * from).zip(filter.chunks_exact(taps * from * to));
-            let len = out.len() / groups;
-            for ((x, filter), out) in inputs.zip(out.chunks_exact_mut(len)) {
-                conv.run_unpacked(x, filter, *to, out, cx.parallel)?;
-            }
+            geometry.images(outs)?.depthwise(&x, &filter, &Epilogue::default(), &mut out, cx.parallel)?;
         }
-        return swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape);
+        return Ok(out);
     }
-    Ok(out)
+    let (x, filter) =
+        (swapped(x, [pixels, groups, *from], cx)?, swapped(filter, [taps * from, groups, *to], cx)?);
+    {
+        let (x, filter, mut out) = (x.read::<f32>()?, filter.read::<f32>()?, out.write::<f32>()?);
+        let conv = geometry.images(*from)?;
+        let inputs = x.chunks_exact(pixels * from).zip(filter.chunks_exact(taps * from * to));
+        let len = out.len() / groups;
+        for ((x, filter), out) in inputs.zip(out.chunks_exact_mut(len)) {
+            conv.run_unpacked(x, filter, *to, out, cx.parallel)?;
+        }
+    }
+    swapped(&out, [groups, geometry.rows(), *to], cx)?.reshaped(shape)
 }
 
-/// The first two of three axes the other way round: groups outermost, or where they were.
+/// Swaps the first two of three axes: moves the groups to the front, or back. For one group the bytes are
+/// shared.
 pub(super) fn swapped(x: &HostTensor, axes: [usize; 3], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     transpose(&x.reshaped(Shape::new(&axes)?)?, &[1, 0, 2], cx)
 }
 
-/// NHWC images with each channel so many times.
+/// NHWC images with each channel repeated `times` times.
 pub(super) fn repeated(
     x: &HostTensor,
     channels: usize,
     times: usize,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
+    if times == 1 {
+        return Ok(x.clone());
+    }
     let pixels = x.num_elements() / channels;
     let apart = x.reshaped(Shape::new(&[pixels, channels, 1])?)?;
     super::super::broadcast_to(&apart, &Shape::new(&[pixels, channels, times])?, cx.allocator)
@@ -117,7 +133,7 @@ pub(super) fn repeated(
 pub fn depthwise_conv2d(
     x: &HostTensor,
     filter: &HostTensor,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let shape = conv::grouped(x.shape(), filter.shape(), attrs.format)?;
@@ -125,7 +141,7 @@ pub fn depthwise_conv2d(
 }
 
 /// See [`reference::pool`].
-pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2d, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     if is_half(x) {
         return by_f32(x, cx, |x| pool(kind, &x, attrs, cx));
     }
@@ -134,12 +150,12 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2d, cx: &Cx<'_>) -> Result<H
     }
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
     let PoolGeometry { image, windows, .. } = PoolGeometry::new(op, x.shape(), attrs)?;
-    // A window may have more elements than can be counted, most of them in the padding.
-    let Ok(images) = Images::new(image.batch, image.channels, windows.rows, windows.cols) else {
+    // The number of elements of a window may overflow, most of them in the padding.
+    let Ok(images) = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols) else {
         return reference::pool(kind, x, attrs, cx.allocator);
     };
     as_nhwc(attrs.format, x, cx, |x| {
-        let shape = Format::Nhwc.shape(image.batch, windows.counts, image.channels)?;
+        let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, image.channels)?;
         let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
         {
             let (x, mut out) = (x.read::<f32>()?, out.write::<f32>()?);

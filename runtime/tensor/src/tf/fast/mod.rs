@@ -1,19 +1,21 @@
-//! TensorFlow's operators at the machine's speed.
+//! The fast versions of TensorFlow's operators.
 //!
 //! ```text
-//! tf::name(&x, .., allocator) ─▶ fast::name(x, .., cx) ─┬─▶ a loop of simd, matmul, conv     for the dtypes and shapes that have one
-//!                                                        └─▶ reference::name(&x, ..)         for all others
+//! tf::name(&x, .., allocator) ─▶ fast::name(x, .., cx) ─┬─▶ simd, matmul, conv     if the dtype is supported
+//!                                                        └─▶ reference::name(&x, ..)        otherwise
 //! ```
 //!
-//! A [`Cx`] says where results come from and who computes them. Operands that may become the result are taken by value: a tensor with no other
-//! owner is overwritten, so whoever needs it afterwards passes a clone. Errors are the reference's, found before anything is written.
+//! A [`Cx`] has the allocator for results and the threads. Operands that may become the result are taken by
+//! value: a tensor without other handles is overwritten, so callers that need it later pass a clone. Errors
+//! are the reference's, detected before anything is written.
 //!
-//! What differs from the reference is rounding: functions of f32 are as accurate as [`Function`](crate::simd::Function) says, sums of f32 products are
-//! made in f32. Sums and means of f32 are made in f64. NaN and infinities are kept where the reference has them, and everything is the same
-//! for any number of workers.
+//! Results differ from the reference by rounding only. Functions of f32 are as accurate as
+//! [`Function`](crate::simd::Function) states. Sums of f32 products are computed in f32; sums and means of
+//! f32 are computed in f64. NaN and infinities are those of the reference. Results do not depend on the
+//! number of workers.
 //!
 //! ```text
-//! elementwise (unary, binary, compare, select, cast) ──▶ rows (how operands of one result are walked)
+//! elementwise (unary, binary, compare, select, cast) ──▶ rows (traversal of broadcast operands)
 //! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
 //! norm (biases, batch normalization)        gradients (of images)               movement (transposes)
 //! ```
@@ -39,6 +41,7 @@ pub use gradients::{
     depthwise_conv2d_backprop_input, max_pool_grad,
 };
 pub use images::{conv2d, depthwise_conv2d, pool};
+pub(in crate::tf) use images::{from_nhwc, to_nhwc};
 pub use movement::transpose;
 pub use norm::{batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad};
 pub(in crate::tf) use product::one_f32;
@@ -46,19 +49,20 @@ pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
 pub use reduce::{log_softmax, reduce, softmax};
 
+use crate::cache::CACHE;
 use crate::matmul::{Parallel, Serial, each_part};
 use crate::mem::Allocator;
 
-/// The fewest elements that are worth a block of their own on another thread.
+/// The fewest elements that are worth a parallel block.
 const PART: usize = 1 << 16;
 
-/// Elements that are worked on at a time, so that they stay in the first cache.
-const BLOCK: usize = 2048;
+/// The number of elements per block, which stays in the L1 cache.
+const BLOCK: usize = CACHE.l1_floats(4);
 
-/// Where results come from, and who computes them.
+/// The execution context of an operator: allocator and threads.
 #[derive(Clone, Copy)]
 pub struct Cx<'a> {
-    /// For results and scratch tensors.
+    /// The allocator for results and scratch tensors.
     pub allocator: &'a Arc<dyn Allocator>,
     /// The caller's threads.
     pub parallel: &'a dyn Parallel,
@@ -71,13 +75,13 @@ impl fmt::Debug for Cx<'_> {
 }
 
 impl<'a> Cx<'a> {
-    /// On the calling thread.
+    /// A context that runs on the calling thread.
     pub fn serial(allocator: &'a Arc<dyn Allocator>) -> Cx<'a> {
         Cx { allocator, parallel: &Serial }
     }
 
-    /// Cuts `out` into parts of whole units and calls `block(first, part)` for each, `first` being the position of the part's first element.
-    /// An element is taken to cost as much as `cost` additions.
+    /// Splits `out` into parts of whole units and calls `block(first, part)` for each; `first` is the
+    /// position of the part's first element. `cost` is the cost of an element in additions.
     pub(in crate::tf) fn parts<T: Send>(
         &self,
         out: &mut [T],

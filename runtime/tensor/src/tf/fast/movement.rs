@@ -1,4 +1,4 @@
-//! Transposes: runs of elements that stay together are copied, others are turned a tile at a time.
+//! Transpositions: contiguous runs are copied, everything else is transposed tile by tile.
 
 use super::super::shapes::permutation;
 use super::super::walk::strides;
@@ -6,52 +6,54 @@ use super::Cx;
 use crate::math::transpose_part;
 use crate::{HostTensor, Shape, TensorError};
 
-/// See [`reference::transpose`](super::super::reference::transpose). Where only axes of length 1 change places, the bytes are shared.
+/// See [`reference::transpose`](super::super::reference::transpose). If only axes of length 1 move, the bytes
+/// are shared.
 pub fn transpose(x: &HostTensor, perm: &[i64], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
-    let turn = Turn::new(axes.iter().map(|&a| (dims[a], strides[a])));
-    if shape.num_elements() == 0 || turn.axes.len() < 2 {
+    let plan = TransposePlan::new(axes.iter().map(|&a| (dims[a], strides[a])));
+    if shape.num_elements() == 0 || plan.axes.len() < 2 {
         return x.reshaped(shape);
     }
     let out = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
     {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
         match x.dtype().size() {
-            1 => turn.run::<1>(&from, &mut to, cx),
-            2 => turn.run::<2>(&from, &mut to, cx),
-            4 => turn.run::<4>(&from, &mut to, cx),
-            8 => turn.run::<8>(&from, &mut to, cx),
-            _ => turn.run::<16>(&from, &mut to, cx),
+            1 => plan.run::<1>(&from, &mut to, cx),
+            2 => plan.run::<2>(&from, &mut to, cx),
+            4 => plan.run::<4>(&from, &mut to, cx),
+            8 => plan.run::<8>(&from, &mut to, cx),
+            _ => plan.run::<16>(&from, &mut to, cx),
         }
     }
     Ok(out)
 }
 
-/// An axis of the result: its length, and from neighbour to neighbour in the source and in the result.
+/// An axis of the result: its length, and its strides in the source and in the result.
 #[derive(Clone, Copy)]
-struct Axis {
+struct MovedAxis {
     len: usize,
     from: usize,
     to: usize,
 }
 
-/// The axes of a transposed tensor: none of length 1, and none that goes on evenly where the one before it does.
-struct Turn {
-    axes: Vec<Axis>,
+/// The axes of a transposition, without axes of length 1; axes that are contiguous in both tensors are
+/// merged.
+struct TransposePlan {
+    axes: Vec<MovedAxis>,
 }
 
-impl Turn {
-    /// From lengths and distances in the source.
-    fn new(axes: impl Iterator<Item = (usize, usize)>) -> Turn {
-        let mut merged: Vec<Axis> = Vec::new();
+impl TransposePlan {
+    /// The plan for axes given by lengths and source strides.
+    fn new(axes: impl Iterator<Item = (usize, usize)>) -> TransposePlan {
+        let mut merged: Vec<MovedAxis> = Vec::new();
         for (len, from) in axes.filter(|&(len, _)| len != 1) {
             match merged.last_mut() {
                 Some(outer) if outer.from == len.wrapping_mul(from) => {
-                    *outer = Axis { len: outer.len * len, from, to: 1 };
+                    *outer = MovedAxis { len: outer.len * len, from, to: 1 };
                 }
-                _ => merged.push(Axis { len, from, to: 1 }),
+                _ => merged.push(MovedAxis { len, from, to: 1 }),
             }
         }
         let mut step = 1usize;
@@ -59,26 +61,27 @@ impl Turn {
             axis.to = step;
             step = step.wrapping_mul(axis.len); // the result's size in the end
         }
-        Turn { axes: merged }
+        TransposePlan { axes: merged }
     }
 
-    /// For elements of `N` bytes, two axes at least.
+    /// Runs the plan for elements of `N` bytes and at least two axes.
     fn run<const N: usize>(&self, from: &[u8], to: &mut [u8], cx: &Cx<'_>) {
         let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
         let Some(&outermost) = self.axes.first() else { return };
         cx.parts(to, (outermost.to, 4), |first, to| {
             let mut axes = self.axes.clone();
             axes[0].len = to.len() / outermost.to;
-            turn(&mut axes, &from[first / outermost.to * outermost.from..], to);
+            transpose_axes(&mut axes, &from[first / outermost.to * outermost.from..], to);
         });
     }
 }
 
-fn turn<T: Copy>(axes: &mut Vec<Axis>, from: &[T], to: &mut [T]) {
+/// Transposes along `axes`: tile by tile if the last axis is not contiguous in the source.
+fn transpose_axes<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
-    // Of the axes of a tensor that has elements, one has its elements side by side in the source.
-    let side_by_side = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
-    let down = side_by_side.map(|at| axes.remove(at));
+    // One axis of a nonempty tensor is contiguous in the source.
+    let contiguous = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
+    let down = contiguous.map(|at| axes.remove(at));
     each_start(axes, |start_from, start_to| {
         let (from, to) = (&from[start_from..], &mut to[start_to..]);
         match down {
@@ -90,7 +93,7 @@ fn turn<T: Copy>(axes: &mut Vec<Axis>, from: &[T], to: &mut [T]) {
 }
 
 /// Calls `f` with the offsets in source and result for each position along the axes.
-fn each_start(axes: &[Axis], mut f: impl FnMut(usize, usize)) {
+fn each_start(axes: &[MovedAxis], mut f: impl FnMut(usize, usize)) {
     let mut index = vec![0usize; axes.len()];
     let (mut from, mut to) = (0, 0);
     loop {

@@ -1,7 +1,8 @@
-//! Biases and batch normalization with its gradients, NHWC or NCHW. Training takes some more ways over the images, each at memory speed.
+//! Biases and batch normalization with its gradients, NHWC or NCHW. Training makes several passes over the
+//! images, each at memory speed.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
-use super::super::{BatchNorm, BatchNormAttrs, Binary, Format, Reduce, reference};
+use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
 use super::elementwise::binary;
 use super::{BLOCK, Cx, reduce};
 use crate::simd::Isa;
@@ -11,13 +12,13 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub fn bias_add(
     x: HostTensor,
     bias: &HostTensor,
-    format: Format,
+    format: ImageFormat,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let (channels, _) = format.channels("BiasAdd", &x)?;
     bias.expect_shape("bias", &Shape::new(&[channels])?)?;
     let mut dims = vec![channels];
-    if format == Format::Nchw {
+    if format == ImageFormat::Nchw {
         dims.resize(x.shape().rank() - 1, 1); // of rank 2 at least
     }
     let bias = bias.reshaped(Shape::new(&dims)?)?;
@@ -25,11 +26,11 @@ pub fn bias_add(
 }
 
 /// See [`reference::bias_add_grad`].
-pub fn bias_add_grad(dy: &HostTensor, format: Format, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub fn bias_add_grad(dy: &HostTensor, format: ImageFormat, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, cx)
 }
 
-/// See [`reference::batch_norm`]; in place. `x` less the mean is multiplied by one number per channel, computed in f64.
+/// See [`reference::batch_norm`]; in place. The factor of each channel is computed in f64.
 pub fn batch_norm(
     x: HostTensor,
     by: &BatchNorm<'_>,
@@ -50,13 +51,13 @@ pub fn batch_norm(
     normalize(x, (count, step), (&mean, &factors, &offset), cx)
 }
 
-/// What images less their mean are multiplied by.
+/// The factor of each channel: `scale / sqrt(variance + epsilon)`.
 fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Vec<f32> {
     let factor = |(s, v): (&f64, &f64)| (s / (v + f64::from(attrs.epsilon)).sqrt()) as f32;
     scale.iter().zip(variance).map(factor).collect()
 }
 
-/// `(x - mean) * factor + offset` per channel, of `count` that lie `step` apart; in place.
+/// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`; in place.
 fn normalize(
     x: HostTensor,
     (count, step): (usize, usize),
@@ -97,26 +98,26 @@ fn normalize(
     Ok(out)
 }
 
-/// Images of f32 that are not empty, and vectors as long as they have channels.
+/// The layout of nonempty f32 images and vectors with one element per channel.
 struct Images {
     channels: usize,
-    /// From channel to channel.
+    /// The stride of channels.
     step: usize,
-    /// Elements of a channel.
+    /// The number of elements of a channel.
     n: f64,
-    /// All axes but that of the channels.
+    /// All axes except the channels.
     axes: Vec<i64>,
-    /// A vector's dimensions where it is used along the channels.
+    /// The shape of a vector that broadcasts along the channels.
     row: Shape,
 }
 
 impl Images {
-    /// `None` if something is of another kind, or does not fit.
-    fn new(x: &HostTensor, vectors: &[&HostTensor], format: Format) -> Option<Images> {
+    /// `None` if a dtype or shape is not supported.
+    fn new(x: &HostTensor, vectors: &[&HostTensor], format: ImageFormat) -> Option<Images> {
         let op = "FusedBatchNormV3";
         let (channels, step) = channels_of(op, x, format).ok()?;
         let vector = Shape::new(&[channels]).ok()?;
-        let behind = if format == Format::Nhwc { 0 } else { x.shape().rank() - 2 };
+        let behind = if format == ImageFormat::Nhwc { 0 } else { x.shape().rank() - 2 };
         let row = [&[channels][..], &vec![1; behind]].concat();
         let fits = |v: &&HostTensor| v.dtype() == DType::F32 && *v.shape() == vector;
         (x.dtype() == DType::F32 && x.num_elements() > 0 && vectors.iter().all(fits)).then_some(())?;
@@ -125,7 +126,7 @@ impl Images {
         Some(Images { channels, step, n, axes, row: Shape::new(&row).ok()? })
     }
 
-    /// A number for each channel of what is made of its elements.
+    /// A reduction over each channel.
     fn reduced(&self, op: Reduce, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         reduce(op, x, &self.axes, false, cx)
     }
@@ -147,12 +148,13 @@ impl Images {
     }
 }
 
-/// A vector's numbers.
+/// A vector's elements in f64.
 fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
     Ok(x.read::<f32>()?.iter().map(|&x| f64::from(x)).collect())
 }
 
-/// See [`reference::batch_norm_training`]. The images less their mean as f32 have a small mean of their own, by which that one is corrected.
+/// See [`reference::batch_norm_training`]. The centered images have a small mean of their own, since they are
+/// rounded to f32; it corrects the mean.
 pub fn batch_norm_training(
     x: HostTensor,
     (scale, offset): (&HostTensor, &HostTensor),
@@ -168,7 +170,7 @@ pub fn batch_norm_training(
     let rest = images.reduced(Reduce::Mean, &centered, cx)?;
     let norm = wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?;
     let (means, rests) = (wide(&mean)?, wide(&rest)?);
-    // Below 0 by rounding only; NaN stays.
+    // Negative by rounding only; NaN stays.
     let variance = |(norm, rest): (&f64, &f64)| match norm * norm / images.n - rest * rest {
         variance if variance < 0.0 => 0.0,
         variance => variance,
@@ -179,7 +181,7 @@ pub fn batch_norm_training(
         let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)[..], &offset[..]);
         normalize(centered, (images.channels, images.step), by, cx)?
     };
-    // An infinite mean leaves no rest.
+    // If the mean is infinite, the rest is not finite.
     let corrected = |(&mean, &rest): (&f64, &f64)| if rest.is_finite() { mean + rest } else { mean };
     let mean = means.iter().zip(&rests).map(corrected).collect();
     let [mean, variance, batch_mean, batch_variance] =

@@ -1,23 +1,25 @@
-//! Sums of products of f32 and f64 as products of matrices that lie where they are.
+//! Contractions of f32 and f64 as matrix products with arbitrary strides, without transposition.
 //!
 //! ```text
-//! axes of the result  in a only: rows     in b only: columns     in both: a product for each position
+//! axes of the result  in a only: rows     in b only: columns     in both: batches of products
 //! axes summed over    in both: the inner dimension
 //! ```
 //!
-//! Axes that go on evenly in all operands are one. Of each kind the longest makes the matrix, the others are walked. So `MatMul`, `BatchMatMul` and
-//! nearly every `Einsum` are products of matrices with any distances between rows and columns, and nothing is transposed.
+//! Axes that are contiguous in all operands are merged. The longest axis of each kind becomes a dimension of
+//! the matrices; loops run over the others. So `MatMul`, `BatchMatMul` and nearly every `Einsum` are products
+//! of strided matrices.
 //!
-//! f16 and bf16 become f32. f32 goes by `crate::matmul` where there is work enough to pack for, a single row by a loop of its own, and else it is the gemm crate's.
+//! f16 and bf16 are converted to f32. f32 uses `crate::matmul` if the product is large enough for packing,
+//! and a separate loop for single rows. Everything else uses the gemm crate.
 
 use std::sync::Arc;
 
 use super::super::einsum::{Steps, einsum_by};
-use super::super::product::{Sums, conjugates, expect_matrices, multiply, sums_of};
-use super::super::{Turn, walk};
+use super::super::product::{Contraction, conjugates, expect_matrices, multiply, sums_of};
+use super::super::{Transposition, walk};
 use super::Cx;
 use super::elementwise::{by_f32, cast, is_half};
-use crate::gemm::{Float, Matrix, product_into};
+use crate::gemm::{GemmElement, Matrix, product_into};
 use crate::matmul::{Epilogue, Serial, multiply_strided};
 use crate::mem::Allocator;
 use crate::simd::Isa;
@@ -26,34 +28,34 @@ use crate::{DType, HostTensor, TensorError};
 /// See [`reference::matmul`](super::super::reference::matmul).
 pub fn matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    trans_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
-    product("MatMul", (a, turn_a), (b, turn_b), cx)
+    product("MatMul", (a, trans_a), (b, trans_b), cx)
 }
 
 /// See [`reference::batch_matmul`](super::super::reference::batch_matmul).
 pub fn batch_matmul(
     a: &HostTensor,
-    turn_a: Turn,
+    trans_a: Transposition,
     b: &HostTensor,
-    turn_b: Turn,
+    trans_b: Transposition,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    product("BatchMatMulV2", (a, turn_a), (b, turn_b), cx)
+    product("BatchMatMulV2", (a, trans_a), (b, trans_b), cx)
 }
 
 fn product(
     op: &'static str,
-    (a, turn_a): (&HostTensor, Turn),
-    (b, turn_b): (&HostTensor, Turn),
+    (a, trans_a): (&HostTensor, Transposition),
+    (b, trans_b): (&HostTensor, Transposition),
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let sums = sums_of(op, (a, turn_a), (b, turn_b))?;
-    sum_products(op, (a, conjugates(turn_a)), (b, conjugates(turn_b)), sums, cx)
+    let sums = sums_of(op, (a, trans_a), (b, trans_b))?;
+    sum_products(op, (a, conjugates(trans_a)), (b, conjugates(trans_b)), sums, cx)
 }
 
 /// See [`reference::einsum`](super::super::reference::einsum).
@@ -62,7 +64,7 @@ pub fn einsum(equation: &str, inputs: &[&HostTensor], cx: &Cx<'_>) -> Result<Hos
 }
 
 impl Steps for Cx<'_> {
-    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Sums) -> Result<HostTensor, TensorError> {
+    fn multiply(&self, a: &HostTensor, b: &HostTensor, sums: Contraction) -> Result<HostTensor, TensorError> {
         sum_products("Einsum", (a, false), (b, false), sums, self)
     }
 
@@ -79,7 +81,7 @@ fn sum_products(
     op: &'static str,
     (a, conjugate_a): (&HostTensor, bool),
     (b, conjugate_b): (&HostTensor, bool),
-    sums: Sums,
+    sums: Contraction,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
@@ -101,17 +103,17 @@ fn sum_products(
     multiply(op, (a, conjugate_a), (b, conjugate_b), sums, cx.allocator)
 }
 
-/// A product or its addition to what is there.
+/// A matrix product; it is added to the output if the last argument is true.
 type Product<T> = fn(Matrix<'_, T>, Matrix<'_, T>, (&mut [T], (usize, usize)), bool);
 
-/// One product of f32; `out`'s neighbours down and across lie so far apart.
+/// One product of f32 into `out` with the given row and column strides.
 pub(in crate::tf) fn one_f32(
     a: Matrix<'_, f32>,
     b: Matrix<'_, f32>,
     (out, steps): (&mut [f32], (usize, usize)),
     add: bool,
 ) {
-    /// The fewest rows that are worth packing.
+    /// The fewest rows for which packing pays off.
     const ROWS: usize = 8;
     let (down, across) = steps;
     if across != 1 && down == 1 {
@@ -144,9 +146,10 @@ pub(in crate::tf) fn one_f32(
     product_into(a, b, (out, steps), add);
 }
 
-/// An axis of the result, or one that is summed over: its length, and from neighbour to neighbour in the operands and the result.
+/// An axis of the result, or an axis that is summed over: its length, and its strides in the operands and the
+/// result.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
+struct ProductAxis {
     len: usize,
     a: usize,
     b: usize,
@@ -154,24 +157,24 @@ struct Axis {
 }
 
 /// An axis of length 1.
-const NONE: Axis = Axis { len: 1, a: 0, b: 0, out: 0 };
+const NONE: ProductAxis = ProductAxis { len: 1, a: 0, b: 0, out: 0 };
 
-/// How sums of products are products of matrices.
+/// A loop nest around a matrix product that computes a contraction.
 struct Nest {
-    rows: Axis,
-    cols: Axis,
-    inner: Axis,
-    /// Of the result, without rows and columns.
-    walked: Vec<Axis>,
-    /// Also summed over.
-    added: Vec<Axis>,
+    rows: ProductAxis,
+    cols: ProductAxis,
+    inner: ProductAxis,
+    /// The loop axes of the result, without rows and columns.
+    walked: Vec<ProductAxis>,
+    /// The loop axes that are summed over, without the inner dimension.
+    added: Vec<ProductAxis>,
     is_empty: bool,
 }
 
 impl Nest {
-    /// `None` where an axis is summed over that one operand does not have, or the matrices are tiny.
-    fn new(sums: &Sums) -> Option<Nest> {
-        let Sums { shape, free, summed } = sums;
+    /// `None` if an axis that is summed over is missing in one operand, or the matrices are tiny.
+    fn new(sums: &Contraction) -> Option<Nest> {
+        let Contraction { shape, free, summed } = sums;
         let is_empty = shape.num_elements() == 0 || summed.iter().any(|axis| axis.len == 0);
         let mut nest =
             Nest { rows: NONE, cols: NONE, inner: NONE, walked: Vec::new(), added: Vec::new(), is_empty };
@@ -191,20 +194,20 @@ impl Nest {
         (work >= 64 || nest.walked.is_empty()).then_some(nest)
     }
 
-    fn run<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], cx: &Cx<'_>, product: Product<T>) {
+    fn run<T: GemmElement>(&self, a: &[T], b: &[T], out: &mut [T], cx: &Cx<'_>, product: Product<T>) {
         if self.is_empty {
             return out.fill(T::ZERO);
         }
-        // Parts of the result are made along its outermost axis.
+        // The result is split along its outermost axis.
         let axes = self.walked.iter().chain([&self.rows, &self.cols]);
         let outermost = axes.max_by_key(|axis| axis.out).copied().unwrap_or(NONE);
         let unit = outermost.out.max(1);
         let work = self.inner.len.saturating_mul(self.added.iter().map(|axis| axis.len).product());
         cx.parts(out, (unit, work / 8), |first, out| {
             let at = first / unit;
-            let shorten = |axis: Axis| {
+            let shorten = |axis: ProductAxis| {
                 let len = if axis.out == outermost.out { out.len() / unit } else { axis.len };
-                Axis { len, ..axis }
+                ProductAxis { len, ..axis }
             };
             let part = Nest {
                 rows: shorten(self.rows),
@@ -218,7 +221,7 @@ impl Nest {
         });
     }
 
-    fn walk<T: Float>(&self, a: &[T], b: &[T], out: &mut [T], product: Product<T>) {
+    fn walk<T: GemmElement>(&self, a: &[T], b: &[T], out: &mut [T], product: Product<T>) {
         let Nest { rows, cols, inner, .. } = *self;
         each_start(&self.walked, |from_a, from_b, to| {
             let mut add = false;
@@ -234,14 +237,14 @@ impl Nest {
     }
 }
 
-/// The axes of more than one element; those that go on evenly everywhere are one.
-fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Axis> {
-    let mut merged: Vec<Axis> = Vec::new();
+/// The axes of more than one element, merged where they are contiguous in all tensors.
+fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<ProductAxis> {
+    let mut merged: Vec<ProductAxis> = Vec::new();
     for (&walk::Axis { len, a, b }, out) in axes.filter(|(axis, _)| axis.len != 1) {
-        let axis = Axis { len, a, b, out };
+        let axis = ProductAxis { len, a, b, out };
         match merged.last_mut() {
             Some(outer) if outer.a == len * a && outer.b == len * b && outer.out == len * out => {
-                *outer = Axis { len: outer.len * len, ..axis };
+                *outer = ProductAxis { len: outer.len * len, ..axis };
             }
             _ => merged.push(axis),
         }
@@ -249,14 +252,14 @@ fn merged<'a>(axes: impl Iterator<Item = (&'a walk::Axis, usize)>) -> Vec<Axis> 
     merged
 }
 
-/// Takes the longest of these axes away.
-fn take_longest(axes: &mut Vec<Axis>, of: impl Fn(&Axis) -> bool) -> Axis {
+/// Removes and returns the longest axis that `of` selects; [`NONE`] if there is none.
+fn take_longest(axes: &mut Vec<ProductAxis>, of: impl Fn(&ProductAxis) -> bool) -> ProductAxis {
     let found = (0..axes.len()).filter(|&i| of(&axes[i])).max_by_key(|&i| axes[i].len);
     found.map_or(NONE, |i| axes.remove(i))
 }
 
 /// Calls `f` with the offsets of each position along the axes.
-fn each_start(axes: &[Axis], mut f: impl FnMut(usize, usize, usize)) {
+fn each_start(axes: &[ProductAxis], mut f: impl FnMut(usize, usize, usize)) {
     let count: usize = axes.iter().map(|axis| axis.len).product();
     for mut i in 0..count {
         let (mut a, mut b, mut out) = (0, 0, 0);

@@ -1,7 +1,7 @@
 //! Reductions and softmax of f32.
 //!
-//! The axes of a reduction become three: what is kept, what is reduced, what is kept. Where that takes more, what is reduced is brought to the
-//! end first.
+//! The axes of a reduction are merged to three: kept, reduced, kept. If that is impossible, the reduced axes
+//! are moved to the end first.
 
 use super::super::reduce::kept_dims;
 use super::super::{Reduce, reference};
@@ -11,10 +11,11 @@ use crate::math;
 use crate::simd::{Gather, Isa};
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Elements of a long row that become one number before the row does, so that the result does not depend on the number of workers.
+/// The length of the parts of a long row that are reduced separately, so that the result does not depend on
+/// the number of workers.
 const LONG: usize = 1 << 16;
 
-/// Columns that are reduced at a time.
+/// The number of columns reduced at a time.
 const COLUMNS: usize = 512;
 
 /// See [`reference::reduce`].
@@ -50,7 +51,7 @@ pub fn reduce(
         }
     }
     let count: usize = runs.iter().filter(|run| run.1).map(|run| run.0).product();
-    let (turned, extents) = match runs[..] {
+    let (transposed, extents) = match runs[..] {
         [(inner, false)] => (x.clone(), (1, 1, inner)),
         [(count, true), (inner, false)] => (x.clone(), (1, count, inner)),
         [] => (x.clone(), (1, 1, 1)),
@@ -70,7 +71,7 @@ pub fn reduce(
         Reduce::EuclideanNorm => acc.sqrt() as f32,
         _ => acc as f32,
     };
-    let (from, mut to) = (turned.read::<f32>()?, out.write::<f32>()?);
+    let (from, mut to) = (transposed.read::<f32>()?, out.write::<f32>()?);
     if !to.is_empty() {
         run(gather, &from, extents, &mut to, finish, cx);
     }
@@ -110,7 +111,7 @@ fn run(
     cx.parts(out, (unit, count), |first, out| {
         let mut acc = [0.0; COLUMNS];
         for (i, out) in out.chunks_mut(inner).enumerate() {
-            // Whole rows of columns, or of a single one some columns.
+            // Whole rows of columns, or some columns of a single row.
             let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
                 let acc = &mut acc[..out.len()];
@@ -138,13 +139,14 @@ pub fn log_softmax(x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError
     by_rows(x, cx, reference::log_softmax, math::log_softmax_in_place)
 }
 
-/// The reference for one operator.
-type Plain = fn(&HostTensor, &std::sync::Arc<dyn crate::mem::Allocator>) -> Result<HostTensor, TensorError>;
+/// The reference version of an operator.
+type ReferenceFn =
+    fn(&HostTensor, &std::sync::Arc<dyn crate::mem::Allocator>) -> Result<HostTensor, TensorError>;
 
 fn by_rows(
     x: HostTensor,
     cx: &Cx<'_>,
-    plain: Plain,
+    plain: ReferenceFn,
     f: fn(usize, &mut [f32]),
 ) -> Result<HostTensor, TensorError> {
     match (x.dtype(), x.shape().dims().last()) {
@@ -154,7 +156,7 @@ fn by_rows(
     }
 }
 
-/// `f(n, rows)` for some rows of `n` elements at a time; in place.
+/// Calls `f(n, rows)` for some rows of `n` elements at a time; in place.
 pub(in crate::tf) fn each_row(
     x: HostTensor,
     n: usize,

@@ -1,7 +1,7 @@
-//! How two operands that broadcast are walked along with their result: block by block.
+//! Blockwise traversal of a result and two operands that broadcast.
 //!
-//! Along a block one operand goes on evenly, and the other does too, or is a single number, or is a row that is used several times. The outer
-//! axes say where the blocks begin in each operand.
+//! Within a block, one operand is contiguous. The other one is contiguous as well, or a single element, or a
+//! repeated row. The outer axes determine where the blocks begin in each operand.
 
 use super::super::walk::{Axis, broadcast_axes};
 use super::BLOCK;
@@ -11,21 +11,21 @@ use crate::simd::Over;
 /// The blocks of a result.
 pub(super) struct Blocks {
     outer: Vec<Axis>,
-    /// Elements of the result in a block.
+    /// The number of elements of the result in a block.
     pub(super) len: usize,
-    /// How many elements of each operand a block takes.
+    /// The number of elements of each operand in a block.
     pub(super) a: usize,
     pub(super) b: usize,
 }
 
 impl Blocks {
-    /// For a result that has elements.
+    /// The blocks of a nonempty result.
     pub(super) fn new(a: &Shape, b: &Shape, to: &Shape) -> Blocks {
         let mut outer = broadcast_axes(a, b, to);
         let last = outer.pop().unwrap_or(Axis { len: 1, a: 0, b: 0 });
         let taken = |step: usize| if step == 0 { 1 } else { last.len };
         let mut blocks = Blocks { outer, len: last.len, a: taken(last.a), b: taken(last.b) };
-        // A short row that the other operand has many of.
+        // A short row that repeats along the other operand.
         if let Some(&rows) = blocks.outer.last()
             && blocks.len <= BLOCK / 2
         {
@@ -41,23 +41,23 @@ impl Blocks {
         blocks
     }
 
-    /// The operand that goes on evenly along a block.
+    /// The operand that is contiguous in a block.
     pub(super) fn even(&self) -> Over {
         if self.a == self.len { Over::Left } else { Over::Right }
     }
 
-    /// Whole parts of the result: blocks or, of a single block, pieces.
+    /// The granularity of parts of the result: a block, or a piece of a single block.
     pub(super) fn unit(&self) -> usize {
         if self.outer.is_empty() { self.piece() } else { self.len }
     }
 
-    /// The length of the pieces that are worked on at a time: whole rows.
+    /// The length of the pieces processed at a time: whole rows.
     fn piece(&self) -> usize {
         let row = if self.even() == Over::Left { self.b } else { self.a };
         if row == self.len || row == 1 { BLOCK } else { (BLOCK / row).max(1) * row }
     }
 
-    /// Where block `i` begins in each operand.
+    /// The start of block `i` in each operand.
     fn starts(&self, mut i: usize) -> (usize, usize) {
         let (mut a, mut b) = (0, 0);
         for axis in self.outer.iter().rev() {
@@ -69,8 +69,8 @@ impl Blocks {
         (a, b)
     }
 
-    /// Calls `f(piece, a, b)` for each piece of `out`, a part of whole units from element `first` on, with what it takes of each operand:
-    /// as many elements as the piece has, a row that is repeated, or one.
+    /// Calls `f(piece, a, b)` for each piece of `out`, a part of whole units from element `first` on. `a` and
+    /// `b` are the corresponding elements of the operands: as many as the piece has, a repeated row, or one.
     pub(super) fn each<A, B, T>(
         &self,
         first: usize,

@@ -1,5 +1,5 @@
-//! Against the reference: random shapes, dtypes and values, with NaN, infinities and zeros among them, on one thread and on two, apart and
-//! in place.
+//! Comparison with the reference: random shapes, dtypes and values, with NaN, infinities and zeros among
+//! them, on one thread and on two, out of place and in place.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ fn malloc() -> Arc<dyn Allocator> {
     Malloc::shared()
 }
 
-/// Numbers that look random.
-pub(crate) struct Numbers(pub(crate) u32);
+/// A pseudorandom number generator.
+pub(crate) struct Random(pub(crate) u32);
 
-impl Numbers {
+impl Random {
     fn next(&mut self) -> u32 {
         self.0 = (self.0 | 1).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.0 ^ (self.0 >> 15)
@@ -29,7 +29,8 @@ impl Numbers {
         (self.next() % 4001) as f32 / 1000.0 - 2.0
     }
 
-    /// One of many is NaN, infinite, zero, tiny or large, but not so large that products of three of them were too large for f32.
+    /// Sometimes NaN, infinite, zero, tiny or large, but not so large that products of three of them overflow
+    /// f32.
     pub(crate) fn special(&mut self) -> f32 {
         const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, 1e12, -7.25];
         match self.next() % 40 {
@@ -73,7 +74,7 @@ fn numbers_of(x: &HostTensor) -> Vec<f64> {
     wide.read::<f64>().unwrap().to_vec()
 }
 
-/// Equal up to `relative` of a number plus `absolute`; NaN like NaN, and errors like errors.
+/// Equal up to `relative` of a number plus `absolute`; NaN equals NaN, and errors equal errors.
 #[track_caller]
 pub(crate) fn near(
     what: &str,
@@ -87,7 +88,7 @@ pub(crate) fn near(
     };
     assert_eq!((got.dtype(), got.shape()), (want.dtype(), want.shape()), "{what}");
     let numbers = numbers_of(want);
-    // Terms of a sum may be much larger than it: what is near is said by the largest of the results.
+    // Terms of a sum may be much larger than the sum, so the tolerance is relative to the largest result.
     let largest =
         numbers.iter().filter(|want| want.is_finite()).fold(0.0f64, |largest, want| largest.max(want.abs()));
     for (i, (got, want)) in numbers_of(got).into_iter().zip(numbers).enumerate() {
@@ -97,13 +98,13 @@ pub(crate) fn near(
     }
 }
 
-/// Bit by bit the same.
+/// Equal bit by bit.
 #[track_caller]
 fn same(what: &str, got: &Result<HostTensor, TensorError>, want: &Result<HostTensor, TensorError>) {
     near(what, got, want, (0.0, 0.0));
 }
 
-/// `f` on one thread and on two: the results are the same.
+/// Runs `f` on one thread and on two; the results must be the same.
 #[track_caller]
 pub(crate) fn with_threads(
     what: &str,
@@ -133,7 +134,7 @@ fn dims() -> impl Strategy<Value = Vec<usize>> {
     ]
 }
 
-/// Two shapes that mostly broadcast: axes of either are left out or made 1 long.
+/// Two shapes that mostly broadcast: axes of either are omitted or have length 1.
 fn pair() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     (dims(), any::<[u8; 2]>(), 0usize..6, 0usize..6).prop_map(|(dims, ones, cut_a, cut_b)| {
         let side = |ones: u8, cut: usize| {
@@ -151,7 +152,7 @@ proptest! {
     #[test]
     fn functions_of_one_tensor(dims in dims(), seed: u32) {
         for dtype in [DType::F32, DType::F64, DType::I32] {
-            let x = Numbers(seed).tensor(dtype, &dims, true);
+            let x = Random(seed).tensor(dtype, &dims, true);
             for &op in Unary::ALL {
                 let want = reference::unary(op, &x, &malloc());
                 let apart = with_threads(op.name(), |cx| fast::unary(op, x.clone(), cx));
@@ -170,7 +171,7 @@ proptest! {
     #[test]
     fn functions_of_two_tensors((a, b) in pair(), seed: u32) {
         for dtype in [DType::F32, DType::F64, DType::I32, DType::I64, DType::UI8] {
-            let mut numbers = Numbers(seed);
+            let mut numbers = Random(seed);
             let (a, b) = (numbers.tensor(dtype, &a, true), numbers.tensor(dtype, &b, true));
             for &op in Binary::ALL {
                 let want = reference::binary(op, &a, &b, &malloc());
@@ -192,7 +193,7 @@ proptest! {
 
     #[test]
     fn selections((c, a) in pair(), (_, b) in pair(), seed: u32, of_c: bool) {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let b = if of_c { &c } else { &b };
         for dtype in [DType::F32, DType::I64, DType::UI8] {
             let condition = numbers.tensor(DType::I1, &c, true);
@@ -206,14 +207,14 @@ proptest! {
     fn reductions(dims in dims(), chosen: u8, keep: bool, seed: u32) {
         let axes: Vec<i64> = (0..dims.len() as i64).filter(|i| chosen >> i & 1 == 1).collect();
         for dtype in [DType::F32, DType::F64, DType::I32, DType::I1] {
-            let x = Numbers(seed).tensor(dtype, &dims, seed % 2 == 0);
+            let x = Random(seed).tensor(dtype, &dims, seed % 2 == 0);
             for &op in Reduce::ALL {
                 let want = reference::reduce(op, &x, &axes, keep, &malloc());
                 let got = with_threads(op.name(), |cx| fast::reduce(op, &x, &axes, keep, cx));
                 near(op.name(), &got, &want, (2e-7, 1e-37));
             }
         }
-        let x = Numbers(seed).tensor(DType::F32, &dims, seed % 2 == 0);
+        let x = Random(seed).tensor(DType::F32, &dims, seed % 2 == 0);
         let limits = (1e-5, 1e-37);
         let want = reference::softmax(&x, &malloc());
         near("Softmax", &with_threads("Softmax", |cx| fast::softmax(own(&x), cx)), &want, limits);
@@ -226,7 +227,7 @@ proptest! {
     fn transposes(dims in prop::collection::vec(0usize..40, 0..4), small in prop::collection::vec(1usize..4, 0..3), seed: u32) {
         let dims = [small, dims].concat();
         let mut perm: Vec<i64> = (0..dims.len() as i64).collect();
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         for i in (1..perm.len()).rev() {
             perm.swap(i, numbers.next() as usize % (i + 1));
         }
@@ -239,9 +240,9 @@ proptest! {
 
     #[test]
     fn norms_and_biases(outer in 0usize..4, plane in (0usize..9, 0usize..9), channels in 0usize..40, nchw: bool, seed: u32) {
-        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let format = if nchw { ImageFormat::Nchw } else { ImageFormat::Nhwc };
         let shape = format.shape(outer, plane, channels).unwrap();
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let x = numbers.tensor(DType::F32, shape.dims(), true);
         let [scale, offset, mean] = [0, 1, 2].map(|_| numbers.tensor(DType::F32, &[channels], false));
         let variance = reference::unary(Unary::Square, &numbers.tensor(DType::F32, &[channels], false), &malloc());
@@ -265,9 +266,9 @@ proptest! {
     fn training_norms(
         outer in 0usize..4, plane in (0usize..9, 0usize..9), channels in 0usize..40, nchw: bool, seed: u32, factor in prop_oneof![Just(1.0f32), Just(0.3)],
     ) {
-        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let format = if nchw { ImageFormat::Nchw } else { ImageFormat::Nhwc };
         let shape = format.shape(outer, plane, channels).unwrap();
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let x = numbers.tensor(DType::F32, shape.dims(), seed % 4 == 0);
         let dy = numbers.tensor(DType::F32, shape.dims(), false);
         let [scale, offset, mean] = [0, 1, 2].map(|_| numbers.tensor(DType::F32, &[channels], false));
@@ -292,11 +293,11 @@ proptest! {
         }
     }
 
-    /// What is stored in 16 bits is as good as the reference up to its last bit or two.
+    /// 16-bit floats agree with the reference up to the last bit or two.
     #[test]
     fn halves((a, b) in pair(), seed: u32) {
         for (dtype, limits) in [(DType::F16, (2e-3, 2e-3)), (DType::BF16, (1.6e-2, 1e-2))] {
-            let mut numbers = Numbers(seed);
+            let mut numbers = Random(seed);
             let mut half = |dims: &[usize], special| {
                 reference::cast(&numbers.tensor(DType::F32, dims, special), dtype, &malloc()).unwrap()
             };
@@ -316,10 +317,10 @@ proptest! {
             let want = reference::softmax(&a, &malloc());
             near("Softmax", &with_threads("Softmax", |cx| fast::softmax(a.clone(), cx)), &want, limits);
             let (a, b) = (half(&[3, 40], false), half(&[40, 7], false));
-            let want = reference::matmul(&a, Turn::None, &b, Turn::None, &malloc());
-            near("MatMul", &with_threads("MatMul", |cx| fast::matmul(&a, Turn::None, &b, Turn::None, cx)), &want, limits);
+            let want = reference::matmul(&a, Transposition::None, &b, Transposition::None, &malloc());
+            near("MatMul", &with_threads("MatMul", |cx| fast::matmul(&a, Transposition::None, &b, Transposition::None, cx)), &want, limits);
             let (x, filter) = (half(&[2, 5, 6, 3], false), half(&[2, 3, 3, 4], false));
-            let attrs = Conv2d::default();
+            let attrs = Conv2dAttrs::default();
             let want = reference::conv2d(&x, &filter, &attrs, &malloc());
             near("Conv2D", &with_threads("Conv2D", |cx| fast::conv2d(&x, &filter, &attrs, cx)), &want, limits);
         }
@@ -327,13 +328,13 @@ proptest! {
 
     #[test]
     fn products(batch in pair(), (m, k, n) in (0usize..20, 0usize..40, 0usize..50), turns: [bool; 2], seed: u32) {
-        let turn = |turned| if turned { Turn::Transpose } else { Turn::None };
-        let dims = |batch: &[usize], turned: bool, rows: usize, cols: usize| {
-            let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+        let turn = |transposed| if transposed { Transposition::Transpose } else { Transposition::None };
+        let dims = |batch: &[usize], transposed: bool, rows: usize, cols: usize| {
+            let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
             let batch: Vec<usize> = batch.iter().rev().take(2).rev().map(|&d| d.min(4)).collect();
             [&batch[..], &[rows, cols]].concat()
         };
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         for dtype in [DType::F32, DType::F64, DType::I32] {
             let a = numbers.tensor(dtype, &dims(&batch.0, turns[0], m, k), seed % 4 == 0);
             let b = numbers.tensor(dtype, &dims(&batch.1, turns[1], k, n), false);
@@ -353,7 +354,7 @@ proptest! {
             "ab,ab->ab", "abcd,cde->abe", "abe,cde->abcd", "ab->ba", "ab,b", "ace,bdf->fa", "abc,bad->cd",
         ] {
             let (left, _) = equation.split_once("->").unwrap_or((equation, ""));
-            let mut numbers = Numbers(seed);
+            let mut numbers = Random(seed);
             let inputs: Vec<HostTensor> = left
                 .split(',')
                 .map(|part| {
@@ -373,13 +374,13 @@ struct Case {
     batch: usize,
     plane: (usize, usize),
     filter: (usize, usize),
-    /// Groups, channels of one, out channels of one.
+    /// Groups, channels of a group, out channels of a group.
     channels: (usize, usize, usize),
-    attrs: Conv2d,
+    attrs: Conv2dAttrs,
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let format = prop_oneof![Just(Format::Nhwc), Just(Format::Nchw)];
+    let format = prop_oneof![Just(ImageFormat::Nhwc), Just(ImageFormat::Nchw)];
     let pads = || (0usize..6, 0usize..6);
     let explicit = (pads(), pads()).prop_map(|(rows, cols)| Padding::Explicit([rows, cols]));
     let padding = prop_oneof![Just(Padding::Valid), Just(Padding::Same), explicit];
@@ -395,7 +396,7 @@ fn case() -> impl Strategy<Value = Case> {
             plane,
             filter,
             channels,
-            attrs: Conv2d { strides, dilations, padding, format },
+            attrs: Conv2dAttrs { strides, dilations, padding, format },
         })
 }
 
@@ -405,14 +406,14 @@ proptest! {
     #[test]
     fn images(case in case(), seed: u32, special: bool) {
         let Case { batch, plane, filter: (fh, fw), channels: (groups, from, to), attrs } = case;
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random(seed);
         let shape = attrs.format.shape(batch, plane, groups * from).unwrap();
         let x = numbers.tensor(DType::F32, shape.dims(), special);
         let filter = numbers.tensor(DType::F32, &[fh, fw, from, groups * to], false);
         let limits = (1e-5, 1e-4);
         let want = reference::conv2d(&x, &filter, &attrs, &malloc());
         near("Conv2D", &with_threads("Conv2D", |cx| fast::conv2d(&x, &filter, &attrs, cx)), &want, limits);
-        let window = Pool2d { window: (fh, fw), strides: attrs.strides, padding: attrs.padding, format: attrs.format };
+        let window = Pool2dAttrs { window: (fh, fw), strides: attrs.strides, padding: attrs.padding, format: attrs.format };
         for kind in [Pool::Max, Pool::Avg] {
             let want = reference::pool(kind, &x, &window, &malloc());
             near("pool", &with_threads("pool", |cx| fast::pool(kind, &x, &window, cx)), &want, (1e-6, 1e-6));
@@ -457,7 +458,7 @@ proptest! {
     }
 }
 
-/// A mean that is large beside the deviation, and a variance that is too large for f32.
+/// A mean that is large relative to the deviation, and a variance that overflows f32.
 #[test]
 fn extreme_norms() {
     let (ones, zeros) = (tensor(&[1], &[1.0f32]), tensor(&[1], &[0.0f32]));
@@ -476,25 +477,25 @@ fn extreme_norms() {
     }
 }
 
-/// A window far wider than its image: nobody tries out all of it.
+/// A window far wider than its image: not every tap is visited.
 #[test]
 fn absurd_windows() {
     let wide = 4_000_000_000;
-    let attrs = Pool2d {
+    let attrs = Pool2dAttrs {
         window: (1, wide),
         strides: (1, wide),
         padding: Padding::Explicit([(0, 0), (wide, wide)]),
-        format: Format::Nhwc,
+        format: ImageFormat::Nhwc,
     };
     let (x, dy) = (tensor(&[1, 1, 4, 1], &[1.0f32, 3.0, 2.0, 0.0]), tensor(&[1, 1, 2, 1], &[5.0f32, 7.0]));
     let want = max_pool_grad(&x, &dy, &attrs, &malloc());
     same("MaxPoolGrad", &with_threads("MaxPoolGrad", |cx| fast::max_pool_grad(&x, &dy, &attrs, cx)), &want);
 }
 
-/// Rows longer than what is summed at a time, and shapes that several threads share.
+/// Rows longer than the parts that are summed separately, and shapes that several threads share.
 #[test]
 fn large_tensors() {
-    let x = Numbers(3).tensor(DType::F32, &[3, 70_001], false);
+    let x = Random(3).tensor(DType::F32, &[3, 70_001], false);
     for (op, axes) in [(Reduce::Sum, vec![1]), (Reduce::Mean, vec![0, 1]), (Reduce::Max, vec![0])] {
         let want = reference::reduce(op, &x, &axes, false, &malloc());
         near(
@@ -504,22 +505,22 @@ fn large_tensors() {
             (2e-7, 1e-7),
         );
     }
-    let row = Numbers(4).tensor(DType::F32, &[70_001], false);
+    let row = Random(4).tensor(DType::F32, &[70_001], false);
     let want = reference::binary(Binary::Sub, &row, &x, &malloc());
     same("Sub", &with_threads("Sub", |cx| fast::binary(Binary::Sub, own(&row), own(&x), cx)), &want);
-    let turned = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
-    same("Transpose", &turned, &reference::transpose(&x, &[1, 0], &malloc()));
-    for turn in [Turn::None, Turn::Transpose] {
-        let a = Numbers(7).tensor(DType::F32, &[1, 301], false);
-        let dims = if turn == Turn::None { [301, 555] } else { [555, 301] };
-        let b = Numbers(8).tensor(DType::F32, &dims, false);
-        let want = reference::matmul(&a, Turn::None, &b, turn, &malloc());
-        let got = with_threads("MatMul", |cx| fast::matmul(&a, Turn::None, &b, turn, cx));
+    let transposed = with_threads("Transpose", |cx| fast::transpose(&x, &[1, 0], cx));
+    same("Transpose", &transposed, &reference::transpose(&x, &[1, 0], &malloc()));
+    for turn in [Transposition::None, Transposition::Transpose] {
+        let a = Random(7).tensor(DType::F32, &[1, 301], false);
+        let dims = if turn == Transposition::None { [301, 555] } else { [555, 301] };
+        let b = Random(8).tensor(DType::F32, &dims, false);
+        let want = reference::matmul(&a, Transposition::None, &b, turn, &malloc());
+        let got = with_threads("MatMul", |cx| fast::matmul(&a, Transposition::None, &b, turn, cx));
         near("MatMul", &got, &want, (1e-5, 1e-3));
     }
     let (a, b) = (
-        Numbers(5).tensor(DType::F32, &[2, 150, 130], false),
-        Numbers(6).tensor(DType::F32, &[150, 2, 130], false),
+        Random(5).tensor(DType::F32, &[2, 150, 130], false),
+        Random(6).tensor(DType::F32, &[150, 2, 130], false),
     );
     let want = reference::einsum("hij,khj->kih", &[&a, &b], &malloc());
     let got = with_threads("Einsum", |cx| fast::einsum("hij,khj->kih", &[&a, &b], cx));

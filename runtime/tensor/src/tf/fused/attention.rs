@@ -1,11 +1,11 @@
 //! Attention: `Softmax(q k^T * scale + mask) v`, head by head.
 //!
 //! ```text
-//! for each batch and head (parallel)     scores = q k^T      scores * scale + mask, softmax      result = scores v
+//! for each batch and head (parallel)   scores = q k^T   scores * scale + mask, softmax   result = scores v
 //! ```
 //!
-//! Only the scores of one head are there at a time, for each thread. The operands are read where they lie, whichever of the two middle axes are the
-//! heads.
+//! Each thread holds the scores of one head only. The operands are read in place; the heads may be either of
+//! the two middle axes.
 
 use crate::error::invalid;
 use crate::gemm::Matrix;
@@ -15,19 +15,20 @@ use crate::{DType, HostTensor, Shape, TensorError};
 
 const OP: &str = "_FusedAttention";
 
-/// How scores are made.
+/// The attributes of an attention.
 #[derive(Clone, Copy, Debug)]
 pub struct Attention {
-    /// What products are multiplied with.
+    /// The factor of the products.
     pub scale: f32,
-    /// Whether q, k and v are of shape batch, positions, heads, numbers; else the heads come before the positions, as they do in mask and result.
+    /// The axes of q, k and v: true for batch, positions, heads, elements; false for batch, heads, positions,
+    /// elements. Mask and result always have the heads before the positions.
     pub heads_inside: bool,
 }
 
-/// An operand: how far apart its batches, heads and positions lie.
+/// An operand with the strides of its batches, heads and positions.
 struct Side<'a> {
     numbers: &'a [f32],
-    /// Batch, heads, positions, numbers.
+    /// Batch, heads, positions, elements.
     dims: [usize; 4],
     steps: [usize; 4],
 }
@@ -50,7 +51,7 @@ impl<'a> Side<'a> {
         Ok(Side { numbers, dims, steps })
     }
 
-    /// One that is the same along axes of which it has one element.
+    /// Broadcasts along axes of length 1.
     fn spread(mut self) -> Side<'a> {
         for (dim, step) in self.dims.iter().zip(&mut self.steps) {
             *step = if *dim == 1 { 0 } else { *step };
@@ -62,15 +63,15 @@ impl<'a> Side<'a> {
         self.numbers.get(batch * self.steps[0] + head * self.steps[1]..).unwrap_or_default()
     }
 
-    /// The matrix of a head: its positions are the rows.
+    /// The matrix of a head, with its positions as rows.
     fn head(&self, batch: usize, head: usize) -> Option<Matrix<'a, f32>> {
         let [_, _, positions, n] = self.dims;
         Matrix::strided(self.from(batch, head), (positions, self.steps[2]), (n, 1))
     }
 }
 
-/// Attention of q (`T` positions) to k and v (`S` positions); `mask`, of four axes, is added to the scores, of shape batch, heads, T, S, to which it
-/// broadcasts. The result is of shape batch, heads, T, numbers of v.
+/// Attention of q (`T` positions) to k and v (`S` positions). `mask`, of rank 4, is added to the scores of
+/// shape batch, heads, T, S, to which it broadcasts. The result has shape batch, heads, T, elements of v.
 pub fn attention(
     [q, k, v]: [&HostTensor; 3],
     mask: Option<&HostTensor>,
@@ -104,7 +105,7 @@ pub fn attention(
     let scores_len = Shape::new(&[rows, columns])?.num_elements();
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     let unit = rows * numbers; // a part of the shape
-    // Scores of each thread come from the allocator, whose limits hold.
+    // The scores of each thread come from the allocator, so its limits apply.
     let failed = std::sync::OnceLock::new();
     cx.parts(&mut out.write::<f32>()?, (unit, columns + n), |first, part| {
         let run = |part: &mut [f32]| -> Result<(), TensorError> {
@@ -136,7 +137,7 @@ pub fn attention(
             Ok(())
         };
         if let Err(error) = run(part) {
-            // The first one counts.
+            // The first error is kept.
             _ = failed.set(error);
         }
     });

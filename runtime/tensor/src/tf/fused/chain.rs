@@ -1,16 +1,20 @@
-//! Elementwise operators as one program: a block of each operand is read, all steps are made in the first cache, a block of the result is written.
+//! Chains of elementwise operators as one program: block by block, the operands are read, all steps run in
+//! the L1 cache, and the result is written.
 //!
 //! ```text
-//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)      x as large as the result, scale a number, bias a row
+//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)
+//! x has the result's shape, scale is a number, bias a row
 //!
 //! for each block (parallel)
-//!   bias's elements for the block ─▶ a register     x's: where they lie     scale: one number
-//!   s0 ─▶ register 0    s1 ─▶ register 0, which nothing else needs    s2, the last ─▶ the result
+//!   bias's elements for the block ─▶ a register     x: read in place        scale: one number
+//!   s0 ─▶ register 0    s1 ─▶ register 0, free after s1               s2, the last ─▶ the result
 //! ```
 //!
-//! Operands broadcast as NumPy has it. Registers are blocks of numbers; a step that is the last to need one overwrites it.
-//! An operand of the result's shape with no other owner becomes the result: its block is saved in a register first.
+//! Operands broadcast as in NumPy. Registers are blocks of floats; the last user of a register overwrites it.
+//! An operand of the result's shape without other handles becomes the result: each of its blocks is saved in
+//! a register first.
 
+use crate::cache::CACHE;
 use crate::error::invalid;
 use crate::simd::{Arithmetic, Function, Isa, Over};
 use crate::tf::fast::Cx;
@@ -19,20 +23,20 @@ use crate::{DType, HostTensor, Ref, Shape, TensorError};
 
 const OP: &str = "chain";
 
-/// Elements of a block: eight registers fit the first cache.
-const BLOCK: usize = 1024;
+/// The number of elements in a block: eight registers fit the L1 cache.
+const BLOCK: usize = CACHE.l1_floats(8);
 
 /// The most steps and operands of a program.
 const MOST: usize = 256;
 
-/// What a step computes with.
+/// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// An operand.
+    /// An operand of the program.
     Operand(usize),
     /// The result of an earlier step.
     Step(usize),
-    /// A number.
+    /// A constant.
     Number(f32),
 }
 
@@ -59,14 +63,15 @@ impl Step {
 pub struct Program {
     operands: usize,
     steps: Vec<Step>,
-    /// Where the result of each step goes, but for the last one.
+    /// The result register of each step except the last.
     registers: Vec<usize>,
-    /// How many registers those are.
+    /// The number of registers.
     count: usize,
 }
 
 impl Program {
-    /// A program of so many operands. Fails without steps, or if one refers to what there is not before it.
+    /// A program of `operands` operands. Fails if there are no steps, or a step uses an operand or result
+    /// that does not precede it.
     pub fn new(operands: usize, steps: Vec<Step>) -> Result<Program, TensorError> {
         if steps.is_empty() || steps.len() > MOST || operands > MOST {
             return invalid(OP, format!("{} steps with {operands} operands", steps.len()));
@@ -107,7 +112,8 @@ impl Program {
         Ok(Program { operands, steps, registers, count })
     }
 
-    /// The result, of the shape that the operands broadcast to. Operands with no other owner may be overwritten.
+    /// The result, of the shape that the operands broadcast to. Operands without other handles may be
+    /// overwritten.
     pub fn run(&self, operands: Vec<HostTensor>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         if operands.len() != self.operands {
             return invalid(OP, format!("{} operands, expected {}", operands.len(), self.operands));
@@ -126,7 +132,8 @@ impl Program {
             return Ok(out);
         }
         {
-            // All but the one that becomes the result, which is borrowed for writing.
+            // All operands are borrowed for reading, except the one that becomes the result, which is
+            // borrowed for writing.
             let mut borrowed: Vec<Option<Ref<'_, f32>>> = Vec::with_capacity(operands.len());
             for (at, x) in operands.iter().enumerate() {
                 borrowed.push(if reused == Some(at) { None } else { Some(x.read::<f32>()?) });
@@ -143,7 +150,7 @@ impl Program {
         Ok(out)
     }
 
-    /// Some blocks of the result, from element `first` on.
+    /// Computes some blocks of the result, from element `first` on.
     fn part(&self, sources: &[Source<'_>], first: usize, out: &mut [f32]) {
         let mut registers = vec![vec![0.0; BLOCK.min(out.len())]; self.count + sources.len()];
         for (i, out) in out.chunks_mut(BLOCK).enumerate() {
@@ -166,7 +173,7 @@ impl Program {
         self.step(&self.steps[last], None, (sources, first), registers, out);
     }
 
-    /// A step into `to`, which is the register `own` taken out, unless it is the result.
+    /// Computes a step into `to`, which is register `own`, taken out of `registers`, or the result.
     fn step(
         &self,
         step: &Step,
@@ -233,20 +240,20 @@ impl Program {
     }
 }
 
-/// Where the elements of an operand are.
+/// The location of an operand's elements.
 enum Source<'a> {
-    /// In the result, until it is written.
+    /// In the result, until it is overwritten.
     Result,
-    /// Where they lie, as those of the result do.
+    /// In place, contiguous like the result.
     Even(&'a [f32]),
-    /// One for all.
+    /// One element for all.
     Single(f32),
-    /// Brought to a register, for each run along the last axis.
+    /// Copied to a register, for each run along the last axis.
     Walked { numbers: &'a [f32], outer: Vec<Axis>, last: Axis },
 }
 
 impl<'a> Source<'a> {
-    /// `numbers` are `None` for the operand that becomes the result.
+    /// The source of an operand; `numbers` is `None` for the operand that becomes the result.
     fn new(numbers: Option<&'a [f32]>, shape: &Shape, result: &Shape) -> Source<'a> {
         let Some(numbers) = numbers else { return Source::Result };
         if let &[x] = numbers {
@@ -259,7 +266,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Brings the elements from `first` on to the register, where they have to be.
+    /// Copies the elements from `first` on to the register, for the sources that need it.
     fn load(&self, first: usize, result: &[f32], register: &mut [f32]) {
         match self {
             Source::Even(_) | Source::Single(_) => {}
@@ -284,7 +291,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The elements from `first` on; a single one stands for all.
+    /// The elements from `first` on; a slice of length 1 stands for all.
     fn block<'s>(&'s self, first: usize, len: usize, register: &'s [f32]) -> &'s [f32] {
         match self {
             Source::Even(numbers) => &numbers[first..][..len],

@@ -1,18 +1,18 @@
-//! What a compiler makes of several operators: one pass over memory.
+//! Fused operators, created by the compiler: one pass over memory instead of several.
 //!
 //! ```text
-//! MatMul | Conv2D | DepthwiseConv2dNative   with constant weights ──▶ Weights, packed once and kept in a file
-//!   + BatchNorm, BiasAdd, Add, Relu ...      ──────────────────────▶ After, applied while a tile is in the first cache
-//! any elementwise operators                  ──────────────────────▶ Program, a block of each operand at a time
-//! mean, variance, normalization of rows      ──────────────────────▶ layer_norm
-//! products, softmax, products                ──────────────────────▶ attention
+//! MatMul | Conv2D | DepthwiseConv2dNative, constant weights ──▶ Weights, packed once and stored in a file
+//!   + BatchNorm, BiasAdd, Add, Relu ...    ──────────────────▶ After, applied while a tile is in the cache
+//! any elementwise operators              ──────────────────▶ Program, a block of each operand at a time
+//! mean, variance, normalization of rows  ──────────────────▶ layer_norm
+//! products, softmax, products            ──────────────────▶ attention
 //! ```
 //!
-//! Everything is f32. Results come through the [`Cx`], whose threads do the work. An operand that is given by value is overwritten if it has no
-//! other owner. Bad operands are errors with the shapes in them.
+//! Everything is f32. Results are allocated and computed through the [`Cx`]. An operand that is passed by
+//! value is overwritten if it has no other handles. Bad operands are errors with the shapes in them.
 //!
-//! What is computed is what the operators one by one would give, up to the rounding that `tf::fast` describes; of Winograd's convolutions see
-//! [`Algorithm`].
+//! Results are those of the separate operators, up to the rounding that `tf::fast` describes. For Winograd
+//! convolutions see [`Algorithm`].
 
 mod attention;
 mod chain;
@@ -22,18 +22,19 @@ mod weights;
 
 pub use attention::{Attention, attention};
 pub use chain::{Program, Step, Value};
-pub use weights::{Algorithm, Kind, Weights};
+pub use weights::{Algorithm, Weights, WeightsKind};
 
-use super::conv::{Geometry, grouped};
-use super::fast::{self, Cx};
-use super::{Binary, Conv2d, Format, Unary};
-use crate::conv::Conv2d as Images;
+use super::conv::{ConvGeometry, grouped};
+use super::fast::{self, Cx, from_nhwc, to_nhwc};
+use super::{Binary, Conv2dAttrs, ImageFormat, Unary};
+use crate::conv::Conv2d;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, matmul_packed};
 use crate::simd::{Arithmetic, Function};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
-/// The function that an elementwise operator of one operand is, by TensorFlow's name or, of gelu, by the one that `fused_ops` has for it.
+/// The function of an elementwise operator of one operand, by TensorFlow's name. For gelu it is the name in
+/// `fused_ops`.
 pub fn function(op: &str) -> Option<Function> {
     match op {
         "GeluExact" => Some(Function::Gelu),
@@ -42,32 +43,32 @@ pub fn function(op: &str) -> Option<Function> {
     }
 }
 
-/// The arithmetic that an elementwise operator of two operands is, by TensorFlow's name.
+/// The arithmetic of an elementwise operator of two operands, by TensorFlow's name.
 pub fn arithmetic(op: &str) -> Option<Arithmetic> {
     Binary::named(op).and_then(fast::arithmetic_of)
 }
 
-/// What is done with a product's result: `function(result * scale + bias + residual)`.
+/// The epilogue of a product: `function(result * scale + bias + residual)`.
 ///
-/// A `BatchNorm` of constants is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean * scale`; a compiler that can multiply the weights by
-/// the scale needs no scale here.
+/// A `BatchNorm` with constant vectors is `scale = gamma / sqrt(variance + epsilon)` and `bias = beta - mean
+/// * scale`. A compiler that can multiply the weights by the scale needs no scale here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct After<'a> {
-    /// A vector, a number for each column or out channel.
+    /// A vector with one element per column or out channel.
     pub scale: Option<&'a HostTensor>,
-    /// A vector, a number for each column or out channel.
+    /// A vector with one element per column or out channel.
     pub bias: Option<&'a HostTensor>,
     /// A tensor of the result's shape.
     pub residual: Option<&'a HostTensor>,
-    /// Applied last.
+    /// The function applied last.
     pub function: Function,
 }
 
-type Numbers<'a> = Option<Ref<'a, f32>>;
+type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
 
 impl<'a> After<'a> {
-    /// The three borrowed; the vectors have `n` numbers.
-    fn read(&self, n: usize, result: &Shape) -> Result<[Numbers<'a>; 3], TensorError> {
+    /// Borrows the three operands; the vectors must have `n` elements.
+    fn read(&self, n: usize, result: &Shape) -> Result<[MaybeNumbers<'a>; 3], TensorError> {
         let vector = Shape::new(&[n])?;
         let read = |what: &'static str, x: Option<&'a HostTensor>, shape: &Shape| {
             let read = |x: &'a HostTensor| {
@@ -81,11 +82,11 @@ impl<'a> After<'a> {
     }
 }
 
-fn epilogue<'a>([scale, bias, residual]: &'a [Numbers<'_>; 3], function: Function) -> Epilogue<'a> {
+fn epilogue<'a>([scale, bias, residual]: &'a [MaybeNumbers<'_>; 3], function: Function) -> Epilogue<'a> {
     Epilogue { scale: scale.as_deref(), bias: bias.as_deref(), residual: residual.as_deref(), function }
 }
 
-/// `MatMul` of a tensor whose last axis is the inner dimension with packed weights: all axes but the last are rows.
+/// `MatMul` with packed weights of a tensor whose last axis is the inner dimension. All other axes are rows.
 pub fn matmul(
     a: &HostTensor,
     weights: &Weights,
@@ -93,7 +94,7 @@ pub fn matmul(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "MatMul";
-    let [_, _, k, n] = weights.expect(op, &[Kind::Matrix])?;
+    let [_, _, k, n] = weights.expect(op, &[WeightsKind::Matrix])?;
     let Some((&last, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
         return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
     };
@@ -111,21 +112,21 @@ pub fn matmul(
     Ok(out)
 }
 
-/// `Conv2D` with packed filters. NCHW images, and the residual with them, are turned to NHWC and the result back.
+/// `Conv2D` with packed filters. NCHW images and the residual are transposed to NHWC, and the result back.
 pub fn conv2d(
     x: &HostTensor,
     weights: &Weights,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     after: &After<'_>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "Conv2D";
-    let dims = weights.expect(op, &[Kind::Filters, Kind::Winograd2, Kind::Winograd4])?;
-    let geometry = Geometry::new(op, x.shape(), &Shape::new(&dims)?, attrs)?;
+    let dims = weights.expect(op, &[WeightsKind::Filters, WeightsKind::Winograd2, WeightsKind::Winograd4])?;
+    let geometry = ConvGeometry::new(op, x.shape(), &Shape::new(&dims)?, attrs)?;
     if geometry.from != geometry.image.channels {
         return invalid(op, format!("packed filters of shape {dims:?} for groups of images {}", x.shape()));
     }
-    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+    convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         let panels = weights.numbers()?;
         let packed = weights.packed(&panels)?;
         let Some(patch) = weights.kind().patch() else {
@@ -142,50 +143,47 @@ pub fn conv2d(
 pub fn depthwise_conv2d(
     x: &HostTensor,
     weights: &Weights,
-    attrs: &Conv2d,
+    attrs: &Conv2dAttrs,
     after: &After<'_>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "DepthwiseConv2dNative";
-    let dims = weights.expect(op, &[Kind::Depthwise])?;
+    let dims = weights.expect(op, &[WeightsKind::Depthwise])?;
     let shape = grouped(x.shape(), &Shape::new(&dims)?, attrs.format)?;
-    let geometry = Geometry::new(op, x.shape(), &shape, attrs)?;
+    let geometry = ConvGeometry::new(op, x.shape(), &shape, attrs)?;
     if dims[3] != 1 {
         return invalid(op, format!("packed filters of shape {dims:?}: more than one for a channel"));
     }
-    as_nhwc((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
+    convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         images.depthwise(x, &weights.numbers()?, epilogue, out, cx.parallel)
     })
 }
 
-/// A convolution of NHWC images into a new tensor, whatever their format.
-fn as_nhwc(
-    (x, geometry, format): (&HostTensor, &Geometry, Format),
+/// Runs a convolution of NHWC images into a new tensor, transposing NCHW images.
+fn convolution(
+    (x, geometry, format): (&HostTensor, &ConvGeometry, ImageFormat),
     after: &After<'_>,
     cx: &Cx<'_>,
-    run: impl FnOnce(&Images, &[f32], &Epilogue<'_>, &mut [f32]) -> Result<(), TensorError>,
+    run: impl FnOnce(&Conv2d, &[f32], &Epilogue<'_>, &mut [f32]) -> Result<(), TensorError>,
 ) -> Result<HostTensor, TensorError> {
     x.expect_dtype("input", DType::F32)?;
     if let Some(residual) = after.residual {
         residual.expect_shape("residual", &geometry.result_shape)?;
     }
-    let turned = |x: &HostTensor, perm| match format {
-        Format::Nhwc => Ok(x.clone()),
-        Format::Nchw => fast::transpose(x, perm, cx),
-    };
     let (image, windows, outs) = (&geometry.image, &geometry.windows, geometry.result.channels);
-    let shape = Format::Nhwc.shape(image.batch, windows.counts, outs)?;
-    let images = Images::new(image.batch, image.channels, windows.rows, windows.cols)?;
-    let x = turned(x, &[0, 2, 3, 1])?;
-    let residual = after.residual.map(|residual| turned(residual, &[0, 2, 3, 1])).transpose()?;
+    let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, outs)?;
+    let images = Conv2d::new(image.batch, image.channels, windows.rows, windows.cols)?;
+    let x = to_nhwc(format, x, cx)?;
+    let residual = after.residual.map(|residual| to_nhwc(format, residual, cx)).transpose()?;
     let after = After { residual: residual.as_ref(), ..*after };
     let numbers = after.read(outs, &shape)?;
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     run(&images, &x.read::<f32>()?, &epilogue(&numbers, after.function), &mut out.write::<f32>()?)?;
-    turned(&out, &[0, 3, 1, 2])
+    from_nhwc(format, out, cx)
 }
 
-/// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, which is as long as the two vectors; in place.
+/// `(x - mean) / sqrt(variance + epsilon) * scale + offset` of each row along the last axis, whose length is
+/// that of the two vectors; in place.
 pub fn layer_norm(
     x: HostTensor,
     scale: &HostTensor,

@@ -1,4 +1,4 @@
-//! Against the operators one by one, of the reference.
+//! Comparison with the sequence of reference operators.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::*;
 use crate::conv::Patch;
 use crate::mem::{Allocator, Malloc};
 use crate::simd::Arithmetic;
-use crate::tf::fast::tests::{Numbers, near, own, tensor, with_threads};
-use crate::tf::{Binary, Compare, Padding, Turn, Unary, reference};
+use crate::tf::fast::tests::{Random, near, own, tensor, with_threads};
+use crate::tf::{Binary, Compare, Padding, Transposition, Unary, reference};
 
 fn malloc() -> Arc<dyn Allocator> {
     Malloc::shared()
 }
 
 fn numbers(seed: u32, dims: &[usize]) -> HostTensor {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random(seed);
     tensor(dims, &(0..dims.iter().product()).map(|_| numbers.f32()).collect::<Vec<_>>())
 }
 
-/// The plain form of a function that epilogues have.
+/// The reference version of an epilogue's function.
 fn plain(function: Function, x: &HostTensor) -> Result<HostTensor, TensorError> {
     let unary = |op| reference::unary(op, x, &malloc());
     let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc());
@@ -54,7 +54,7 @@ const FUNCTIONS: [Function; 8] = [
     Function::Gelu,
 ];
 
-/// The steps of an epilogue one by one; vectors of NHWC.
+/// The steps of an epilogue one by one, with vectors along the last axis.
 fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, TensorError> {
     let mut x = product;
     for (op, y) in [(Binary::Mul, after.scale), (Binary::Add, after.bias), (Binary::Add, after.residual)] {
@@ -65,7 +65,7 @@ fn after_plain(product: HostTensor, after: &After<'_>) -> Result<HostTensor, Ten
     plain(after.function, &x)
 }
 
-/// Which parts an epilogue has.
+/// The epilogue with the selected parts.
 fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<'a> {
     After {
         scale: (which & 1 != 0).then_some(scale),
@@ -75,7 +75,7 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
     }
 }
 
-/// What a file would give back.
+/// The weights after a round trip through their bytes.
 fn kept(weights: &Weights) -> Weights {
     let again = Weights::from_tensor(own(weights.tensor())).unwrap();
     assert_eq!((again.kind(), again.dims()), (weights.kind(), weights.dims()));
@@ -86,16 +86,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn products(rows in prop::collection::vec(0usize..6, 0..3), k in 0usize..40, n in 0usize..70, which: u8, turned: bool, seed: u32) {
+    fn products(rows in prop::collection::vec(0usize..6, 0..3), k in 0usize..40, n in 0usize..70, which: u8, transposed: bool, seed: u32) {
         let (a, b) = (numbers(seed, &[&rows[..], &[k]].concat()), numbers(seed ^ 1, &[k, n]));
         let shape = [&rows[..], &[n]].concat();
         let parts = [numbers(seed ^ 2, &[n]), numbers(seed ^ 3, &[n]), numbers(seed ^ 4, &shape)];
         let after = chosen(which, parts.each_ref());
         let m: usize = rows.iter().product();
         let flat = a.reshaped(Shape::new(&[m, k]).unwrap()).unwrap();
-        let product = reference::matmul(&flat, Turn::None, &b, Turn::None, &malloc()).unwrap();
+        let product = reference::matmul(&flat, Transposition::None, &b, Transposition::None, &malloc()).unwrap();
         let want = after_plain(product.reshaped(Shape::new(&shape).unwrap()).unwrap(), &after);
-        let weights = if turned {
+        let weights = if transposed {
             let b = reference::transpose(&b, &[1, 0], &malloc()).unwrap();
             Weights::pack_matrix(&b, true, &malloc()).unwrap()
         } else {
@@ -112,15 +112,15 @@ proptest! {
         (outs, side, stride, nchw) in (1usize..40, 1usize..4, 1usize..3, any::<bool>()),
         which: u8, algorithm in 0usize..3, seed: u32,
     ) {
-        let format = if nchw { Format::Nchw } else { Format::Nhwc };
+        let format = if nchw { ImageFormat::Nchw } else { ImageFormat::Nhwc };
         let algorithm =
             [Algorithm::Direct, Algorithm::Winograd(Patch::Two), Algorithm::Winograd(Patch::Four)][algorithm];
         let (side, stride) = if algorithm == Algorithm::Direct { (side, stride) } else { (3, 1) };
-        let attrs = Conv2d { strides: (stride, stride), padding: Padding::Same, format, ..Conv2d::default() };
+        let attrs = Conv2dAttrs { strides: (stride, stride), padding: Padding::Same, format, ..Conv2dAttrs::default() };
         let x = numbers(seed, format.shape(batch, plane, channels).unwrap().dims());
         let to_nhwc = |x: &HostTensor| match format {
-            Format::Nhwc => x.clone(),
-            Format::Nchw => reference::transpose(x, &[0, 2, 3, 1], &malloc()).unwrap(),
+            ImageFormat::Nhwc => x.clone(),
+            ImageFormat::Nchw => reference::transpose(x, &[0, 2, 3, 1], &malloc()).unwrap(),
         };
         let check = |what: &str, result: HostTensor, run: &dyn Fn(&After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>| {
             let outs = if nchw { result.shape().dims()[1] } else { result.shape().dims()[3] };
@@ -248,11 +248,11 @@ proptest! {
         let mask_dims: Vec<usize> = (0..4).map(|i| if spread >> i & 1 == 1 { full[i] } else { 1 }).collect();
         let mask = numbers(seed ^ 3, &mask_dims);
         let binary = |op, a: &HostTensor, b: &HostTensor| reference::binary(op, a, b, &malloc()).unwrap();
-        let scores = reference::batch_matmul(&q, Turn::None, &k, Turn::Transpose, &malloc()).unwrap();
+        let scores = reference::batch_matmul(&q, Transposition::None, &k, Transposition::Transpose, &malloc()).unwrap();
         let scores = binary(Binary::Mul, &scores, &tensor(&[], &[0.5f32]));
         let scores = if has_mask { binary(Binary::Add, &scores, &mask) } else { scores };
         let weights = reference::softmax(&scores, &malloc()).unwrap();
-        let want = reference::batch_matmul(&weights, Turn::None, &v, Turn::None, &malloc()).unwrap();
+        let want = reference::batch_matmul(&weights, Transposition::None, &v, Transposition::None, &malloc()).unwrap();
         let inside = |x: &HostTensor| {
             if heads_inside { reference::transpose(x, &[0, 2, 1, 3], &malloc()).unwrap() } else { x.clone() }
         };
@@ -298,10 +298,10 @@ fn what_does_not_fit_is_refused() {
     );
     let x = numbers(4, &[1, 4, 4, 3]);
     assert_eq!(
-        message(conv2d(&x, &weights, &Conv2d::default(), &After::default(), cx)),
+        message(conv2d(&x, &weights, &Conv2dAttrs::default(), &After::default(), cx)),
         "`Conv2D`: weights that were packed as Matrix"
     );
-    let strided = Conv2d { strides: (2, 2), ..Conv2d::default() };
+    let strided = Conv2dAttrs { strides: (2, 2), ..Conv2dAttrs::default() };
     let filters = numbers(5, &[3, 3, 3, 2]);
     let weights = Weights::pack_filters(&filters, Algorithm::Winograd(Patch::Two), &allocator).unwrap();
     assert!(message(conv2d(&x, &weights, &strided, &After::default(), cx)).contains("Winograd"));

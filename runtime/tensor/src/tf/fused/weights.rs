@@ -1,16 +1,18 @@
-//! Constant weights as products read them: a tensor of bytes that a file can hold and a map can give back.
+//! Constant weights in packed form: a tensor of bytes that can be stored in a file and mapped.
 //!
 //! ```text
 //! 0    "BFWT"  u32 version (1)  u32 kind  u32 0
-//! 16   u64 x 4 dimensions: of a matrix 1, 1, k, n; of filters height, width, channels, out channels (depthwise: channels, multiplier)
+//! 16   u64 x 4 dimensions: 1, 1, k, n of a matrix; height, width, channels, out channels of filters
+//!      (depthwise: height, width, channels, multiplier)
 //! 48   zeros
 //! 128  f32 ...  panels of 32 columns (matmul::PackedMatrix); of depthwise filters the filters
 //! ```
 //!
-//! Header and numbers are little-endian. A tensor of bytes begins at a multiple of 64, and so do the numbers: they are used where they lie. The
-//! layout is the same for every machine; which kernel reads it is decided when it runs.
+//! Header and elements are little-endian. A tensor of bytes begins at a multiple of 64, and so do the
+//! elements: they are used in place. The layout is the same on every machine; the kernel that reads it is
+//! chosen at run time.
 
-use crate::conv::{Conv2d as Images, Patch, Window};
+use crate::conv::{Conv2d, Patch, Window};
 use crate::error::invalid;
 use crate::matmul::PackedMatrix;
 use crate::mem::{Allocator, ReadGuard};
@@ -22,60 +24,68 @@ use std::sync::Arc;
 const OP: &str = "weights";
 const MAGIC: &[u8; 4] = b"BFWT";
 const VERSION: u32 = 1;
-/// The numbers begin here.
+/// The offset of the elements.
 const HEADER: usize = 128;
 
-/// What weights are for.
+/// The kind of packed weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WeightsKind {
     /// The right matrix of a product.
     Matrix,
     /// The filters of a convolution.
     Filters,
-    /// Filters of 3 by 3, transformed for `F(2x2, 3x3)`.
+    /// 3x3 filters, transformed for `F(2x2, 3x3)`.
     Winograd2,
-    /// Filters of 3 by 3, transformed for `F(4x4, 3x3)`.
+    /// 3x3 filters, transformed for `F(4x4, 3x3)`.
     Winograd4,
-    /// A filter for each channel.
+    /// Depthwise filters.
     Depthwise,
 }
 
-const KINDS: [Kind; 5] = [Kind::Matrix, Kind::Filters, Kind::Winograd2, Kind::Winograd4, Kind::Depthwise];
+const KINDS: [WeightsKind; 5] = [
+    WeightsKind::Matrix,
+    WeightsKind::Filters,
+    WeightsKind::Winograd2,
+    WeightsKind::Winograd4,
+    WeightsKind::Depthwise,
+];
 
-impl Kind {
-    /// The patches that transformed filters are for.
+impl WeightsKind {
+    /// The Winograd patch of transformed filters.
     pub(super) fn patch(self) -> Option<Patch> {
         match self {
-            Kind::Winograd2 => Some(Patch::Two),
-            Kind::Winograd4 => Some(Patch::Four),
-            Kind::Matrix | Kind::Filters | Kind::Depthwise => None,
+            WeightsKind::Winograd2 => Some(Patch::Two),
+            WeightsKind::Winograd4 => Some(Patch::Four),
+            WeightsKind::Matrix | WeightsKind::Filters | WeightsKind::Depthwise => None,
         }
     }
 }
 
-/// How a convolution is done.
+/// The algorithm of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// As a product of windows and filters.
+    /// The matrix product of windows and filters.
     Direct,
-    /// Winograd's way: fewer multiplications, results up to 1e-4 of the largest one away from the direct ones, and infinities or NaN may reach
-    /// results whose patch they are in. Filters of 3 by 3 with stride and dilation 1 only; a compiler has an attribute to keep
-    /// away from it.
+    /// Winograd's algorithm: fewer multiplications. Results differ from the direct ones by up to 1e-4 of the
+    /// largest, and an infinity or NaN may affect all results of its patch. For 3x3 filters with stride and
+    /// dilation 1 only. A compiler attribute disables it.
     Winograd(Patch),
 }
 
 impl Algorithm {
-    /// The fastest for filters (height, width, channels, out channels) and results of `plane` pixels; measured on AVX-512 with one image, layers of VGG
-    /// and ResNet and some between, as a fraction of the direct way's time:
+    /// The fastest algorithm for filters (height, width, channels, out channels) and results of `plane`
+    /// pixels. Measured on AVX-512 with one image, for layers of VGG and ResNet and sizes between them, as a
+    /// fraction of the direct algorithm's time:
     ///
     /// ```text
-    /// pixels            7     8     9     10    14    14    14    14    28    28    28    28    56    56    112
-    /// channels         512   64    256   128   64    128   256   512   32    64    128   256   64    128   64
-    /// F(2x2, 3x3)     0.90  0.82  0.77  0.81  0.84  0.78  0.61  0.51  1.10  0.83  0.69  0.55  0.75  0.65  0.75
-    /// F(4x4, 3x3)     1.35  0.88  0.95  1.12  0.73  0.75  0.67  0.56  0.62  0.51  0.54  0.43  0.46  0.48  0.48
+    /// pixels        7    8    9    10   14   14   14   14   28   28   28   28   56   56   112
+    /// channels      512  64   256  128  64   128  256  512  32   64   128  256  64   128  64
+    /// F(2x2, 3x3)   0.90 0.82 0.77 0.81 0.84 0.78 0.61 0.51 1.10 0.83 0.69 0.55 0.75 0.65 0.75
+    /// F(4x4, 3x3)   1.35 0.88 0.95 1.12 0.73 0.75 0.67 0.56 0.62 0.51 0.54 0.43 0.46 0.48 0.48
     /// ```
     ///
-    /// Small images read more filters than they have pixels, and those of Winograd's ways are larger: 16 / 9 and 36 / 9 times.
+    /// For small images, reading the filters dominates, and transformed filters are larger: by 16 / 9 and 36
+    /// / 9.
     pub fn fastest(
         filter: [usize; 4],
         strides: (usize, usize),
@@ -84,7 +94,7 @@ impl Algorithm {
     ) -> Algorithm {
         let [height, width, channels, outs] = filter;
         let fits = (height, width) == (3, 3) && strides == (1, 1) && dilations == (1, 1);
-        // Narrow products and small images lose more by the transformations than they save.
+        // For narrow products and small images the transforms cost more than they save.
         if !fits || channels < 32 || outs < 32 {
             return Algorithm::Direct;
         }
@@ -101,7 +111,7 @@ impl Algorithm {
 /// Packed weights.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    kind: Kind,
+    kind: WeightsKind,
     dims: [usize; 4],
     bytes: HostTensor,
 }
@@ -119,10 +129,10 @@ impl Weights {
         let numbers = b.read_as::<f32>("b")?;
         if is_transposed {
             let packed = PackedMatrix::pack_transposed(cols, rows, &numbers)?;
-            return Weights::new(Kind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
+            return Weights::new(WeightsKind::Matrix, [1, 1, cols, rows], packed.panels(), allocator);
         }
         let packed = PackedMatrix::pack(rows, cols, &numbers)?;
-        Weights::new(Kind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
+        Weights::new(WeightsKind::Matrix, [1, 1, rows, cols], packed.panels(), allocator)
     }
 
     /// The filters of a `Conv2D` without groups: height, width, channels, out channels.
@@ -136,15 +146,15 @@ impl Weights {
         };
         let numbers = filter.read_as::<f32>("filter")?;
         let side = |filter| Window { input: filter, filter, stride: 1, dilation: 1, pad: (0, 0) };
-        let images = Images::new(1, channels, side(height), side(width))?;
+        let images = Conv2d::new(1, channels, side(height), side(width))?;
         let dims = [height, width, channels, outs];
         let (kind, packed) = match algorithm {
-            Algorithm::Direct => (Kind::Filters, images.pack(outs, &numbers)?),
+            Algorithm::Direct => (WeightsKind::Filters, images.pack(outs, &numbers)?),
             Algorithm::Winograd(patch) => {
                 let Some(winograd) = images.winograd(patch) else {
                     return invalid(OP, format!("filters of shape {} are not of 3 by 3", filter.shape()));
                 };
-                let kind = if patch == Patch::Two { Kind::Winograd2 } else { Kind::Winograd4 };
+                let kind = if patch == Patch::Two { WeightsKind::Winograd2 } else { WeightsKind::Winograd4 };
                 (kind, winograd.pack(outs, &numbers)?)
             }
         };
@@ -160,11 +170,11 @@ impl Weights {
             return Err(TensorError::Rank { what: "filter", want: 4, got: filter.shape().clone() });
         };
         let dims = [height, width, channels, multiplier];
-        Weights::new(Kind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
+        Weights::new(WeightsKind::Depthwise, dims, &filter.read_as::<f32>("filter")?, allocator)
     }
 
     fn new(
-        kind: Kind,
+        kind: WeightsKind,
         dims: [usize; 4],
         numbers: &[f32],
         allocator: &Arc<dyn Allocator>,
@@ -188,7 +198,8 @@ impl Weights {
         Ok(Weights { kind, dims, bytes })
     }
 
-    /// Weights that were packed before, such as a tensor in a mapped file. Fails if they are none.
+    /// Weights that were packed before, such as a tensor in a mapped file. Fails if the bytes are not packed
+    /// weights.
     pub fn from_tensor(bytes: HostTensor) -> Result<Weights, TensorError> {
         let weights = {
             let from = bytes.read_as::<u8>("weights")?;
@@ -216,14 +227,14 @@ impl Weights {
         Ok(weights)
     }
 
-    /// How many numbers there are.
+    /// The number of elements.
     fn count(&self) -> Result<usize, TensorError> {
         let [height, width, channels, outs] = self.dims;
         // A shape's invariant bounds every product of dimensions.
         let rows = Shape::new(&[height, width, channels])?.num_elements();
         Shape::new(&self.dims)?;
         match (self.kind, self.kind.patch()) {
-            (Kind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
+            (WeightsKind::Depthwise, _) => Ok(Shape::new(&self.dims)?.num_elements()),
             (_, Some(patch)) => {
                 let positions = patch.reads() * patch.reads();
                 PackedMatrix::packed_len(channels.checked_mul(positions).ok_or(TensorError::TooLarge)?, outs)
@@ -232,13 +243,13 @@ impl Weights {
         }
     }
 
-    /// The bytes, to be kept.
+    /// The bytes, to be stored.
     pub fn tensor(&self) -> &HostTensor {
         &self.bytes
     }
 
-    /// What they are for.
-    pub fn kind(&self) -> Kind {
+    /// The kind of the weights.
+    pub fn kind(&self) -> WeightsKind {
         self.kind
     }
 
@@ -247,20 +258,20 @@ impl Weights {
         self.dims
     }
 
-    /// The dimensions, if these are of one of the kinds.
-    pub(super) fn expect(&self, op: &'static str, kinds: &[Kind]) -> Result<[usize; 4], TensorError> {
+    /// The dimensions, if the weights have one of the kinds.
+    pub(super) fn expect(&self, op: &'static str, kinds: &[WeightsKind]) -> Result<[usize; 4], TensorError> {
         if kinds.contains(&self.kind) {
             return Ok(self.dims);
         }
         invalid(op, format!("weights that were packed as {:?}", self.kind))
     }
 
-    /// The numbers behind the header.
+    /// The elements after the header.
     pub(super) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
         Ok(Stored(self.bytes.read_bytes()?))
     }
 
-    /// The numbers as the panels that they are.
+    /// The elements as panels.
     pub(super) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
         let [height, width, channels, outs] = self.dims;
         let positions = self.kind.patch().map_or(height * width, |patch| patch.reads() * patch.reads());
@@ -275,7 +286,8 @@ impl Deref for Stored<'_> {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        // The address was checked, and the length is a multiple of 4; nothing would be multiplied otherwise.
+        // The address was checked, and the length is a multiple of 4. Otherwise the slice is empty, and the
+        // product fails its length check.
         bytemuck::try_cast_slice(&self.0[HEADER..]).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
-//! Attributes as an operator reads them: given ones first, then TensorFlow's defaults.
+//! Attribute access for operators: given attributes first, then TensorFlow's defaults.
 //!
 //! ```text
 //! IR attributes, BEF attributes ──▶ trait Attrs ──┐
-//! signatures.txt ─────────────────▶ Signature ────┴─▶ Attributes: a value, or an error that names operator and attribute
+//! row's signature ────────────────▶ Signature ────┴─▶ Attributes: a value, or an error that names both
 //! ```
 
 use std::borrow::Cow;
@@ -12,15 +12,16 @@ use super::types::Type;
 use crate::tf::PartialShape;
 use crate::{DType, HostTensor, TensorError};
 
-/// The attributes that a node has. A method answers `None` if there is no attribute with this name, or it is not of this kind.
+/// The attributes of a node. A method returns `None` if there is no attribute with this name, or it is of
+/// another kind.
 pub trait Attrs {
-    /// Whether there is an attribute with this name, of any kind.
+    /// True if there is an attribute with this name, of any kind.
     fn has(&self, name: &str) -> bool;
     /// An int.
     fn int(&self, name: &str) -> Option<i64>;
     /// A float.
     fn float(&self, name: &str) -> Option<f64>;
-    /// A truth value.
+    /// A boolean.
     fn bool(&self, name: &str) -> Option<bool>;
     /// A string of bytes.
     fn string(&self, name: &str) -> Option<Cow<'_, [u8]>>;
@@ -30,7 +31,7 @@ pub trait Attrs {
     fn shape(&self, name: &str) -> Option<PartialShape>;
     /// A dense tensor.
     fn tensor(&self, name: &str) -> Option<HostTensor>;
-    /// A list of ints. An empty list is one of every kind.
+    /// A list of ints. An empty list is of every list kind.
     fn ints(&self, name: &str) -> Option<Vec<i64>>;
     /// A list of floats.
     fn floats(&self, name: &str) -> Option<Vec<f64>>;
@@ -40,7 +41,7 @@ pub trait Attrs {
     fn types(&self, name: &str) -> Option<Vec<Type>>;
 }
 
-/// The attributes of a node of a known operator, with its defaults.
+/// The attributes of a node of a known operator, including defaults.
 #[derive(Clone, Copy)]
 pub struct Attributes<'a> {
     signature: &'a Signature,
@@ -48,7 +49,7 @@ pub struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// What the node has, and the signature has for the rest.
+    /// The node's attributes, and the signature's defaults for the others.
     pub fn new(signature: &'a Signature, attrs: &'a dyn Attrs) -> Attributes<'a> {
         Attributes { signature, attrs }
     }
@@ -58,7 +59,7 @@ impl<'a> Attributes<'a> {
         self.signature.name
     }
 
-    /// What the node has itself.
+    /// The node's own attributes.
     pub fn given(&self) -> &'a dyn Attrs {
         self.attrs
     }
@@ -68,7 +69,7 @@ impl<'a> Attributes<'a> {
         self.signature
     }
 
-    /// Whether the node has the attribute itself.
+    /// True if the node has the attribute itself.
     pub fn has(&self, name: &str) -> bool {
         self.attrs.has(name)
     }
@@ -110,7 +111,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&self, name: &str) -> Result<bool, TensorError> {
         self.value(name, "bool", self.attrs.bool(name), |value| match value {
             DefaultValue::Bool(bool) => Some(*bool),
@@ -210,7 +211,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// A string that is one of these words: what the word stands for.
+    /// A string that is one of these words: the value paired with the word.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, TensorError> {
         let given = self.string(name)?;
         words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value).ok_or_else(|| {
@@ -221,7 +222,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// An int of 0 or more.
+    /// A nonnegative int.
     pub(super) fn count(&self, name: &str) -> Result<usize, TensorError> {
         let given = self.int(name)?;
         usize::try_from(given).map_err(|_| TensorError::Invalid {

@@ -4,12 +4,12 @@
 //! cost column + shapes of operands and results ──▶ Work { flops, bytes }
 //! ```
 //!
-//! An estimate for decisions (what is folded at compile time, what is split over threads), not a measurement: a
-//! multiplication and an addition count 2, a transcendental function counts as much as its vectorized polynomial,
-//! and each operand and result is moved once.
+//! An estimate for decisions (constant folding at compile time, splitting over threads), not a measurement: a
+//! multiplication and an addition count 2, a transcendental function counts as many operations as its
+//! vectorized polynomial, and each operand and result is moved once.
 
 use super::attrs::Attrs;
-use super::infer::{Cx, Operand, Rule, infer_in};
+use super::infer::{Node, Operand, Rule, infer_in};
 use super::signature::Signature;
 use crate::TensorError;
 use crate::tf::PartialShape;
@@ -19,18 +19,19 @@ use crate::tf::PartialShape;
 pub enum Cost {
     /// No element is touched.
     Free,
-    /// Elements are moved.
+    /// Elements are moved without arithmetic.
     Moves,
-    /// So many operations for each element of the results.
+    /// A number of operations per element of the results.
     PerResult(u32),
-    /// So many operations for each element of the operands.
+    /// A number of operations per element of the operands.
     PerOperand(u32),
-    /// The operations follow from the shapes in a way of their own.
+    /// An operator-specific function of the shapes.
     By(Flops),
 }
 
-/// The number of operations; `None` if it depends on dimensions that are not known. The slice has the shapes of the results.
-pub type Flops = fn(&Cx<'_>, &[PartialShape]) -> Result<Option<u64>, TensorError>;
+/// The number of operations; `None` if it depends on unknown dimensions. The slice has the shapes of the
+/// results.
+pub type Flops = fn(&Node<'_>, &[PartialShape]) -> Result<Option<u64>, TensorError>;
 
 /// The work of one evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +42,8 @@ pub struct Work {
     pub bytes: u64,
 }
 
-/// The work of an operator with these columns, attributes and operands; `None` if a dimension that matters is not
-/// known. Numbers that are too large are the largest number.
+/// The work of an operator with these columns, attributes and operands; `None` if it depends on unknown
+/// dimensions. Numbers saturate.
 pub(super) fn work(
     cost: Cost,
     signature: &Signature,
@@ -75,7 +76,7 @@ fn elements(shape: &PartialShape) -> Option<u64> {
     shape.as_slice()?.iter().try_fold(1u64, |n, dim| Some(n.saturating_mul((*dim)? as u64)))
 }
 
-/// The elements of all shapes together.
+/// The total number of elements of the shapes.
 fn total(shapes: &mut dyn Iterator<Item = &PartialShape>) -> Option<u64> {
     let mut sum = 0u64;
     for shape in shapes {
@@ -88,7 +89,7 @@ fn times(n: Option<u64>, by: u32) -> Option<u64> {
     n.map(|n| n.saturating_mul(u64::from(by)))
 }
 
-/// The elements of a shape, each a sum of `terms` products.
+/// The operations for the elements of a shape, each a sum of `terms` products.
 fn products(of: &PartialShape, terms: Option<u64>) -> Option<u64> {
     Some(elements(of)?.saturating_mul(terms?).saturating_mul(2))
 }
@@ -103,8 +104,8 @@ fn product(numbers: &[i64]) -> Option<u64> {
     numbers.iter().try_fold(1u64, |n, &by| Some(n.saturating_mul(u64::try_from(by).ok()?)))
 }
 
-/// Of matrices, with batches or without: a sum as long as the rows of the first.
-pub(super) fn matmul(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// Matrix products, batched or not: each result is a sum as long as the rows of the first operand.
+pub(super) fn matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let name = ["transpose_a", "adj_x"].into_iter().find(|name| cx.attrs.signature().attr(name).is_some());
     let is_turned = name.map_or(Ok(false), |name| cx.attrs.bool(name))?;
     let row = match cx.shape(0)?.as_slice() {
@@ -121,7 +122,7 @@ pub(super) fn matmul(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64
 }
 
 /// The product of the lengths of all axes.
-pub(super) fn einsum(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn einsum(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let equation = cx.attrs.string("equation")?;
     let inputs = equation.split_once("->").map_or(&equation[..], |(inputs, _)| inputs);
     let mut lengths: Vec<(char, u64)> = Vec::new();
@@ -150,19 +151,19 @@ pub(super) fn einsum(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, Ten
 }
 
 /// Each result is a sum over height, width and input channels of the filter.
-pub(super) fn conv2d(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn conv2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;
     Ok(results.first().and_then(|result| products(result, area(filter, 0..3))))
 }
 
 /// As many operations as the convolution, whose result is operand 2.
-pub(super) fn conv2d_backprop_input(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn conv2d_backprop_input(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..3)))
 }
 
 /// As many operations as the convolution, whose result is operand 2.
 pub(super) fn conv2d_backprop_filter(
-    cx: &Cx<'_>,
+    cx: &Node<'_>,
     results: &[PartialShape],
 ) -> Result<Option<u64>, TensorError> {
     let dy = cx.shape(2)?;
@@ -170,19 +171,22 @@ pub(super) fn conv2d_backprop_filter(
 }
 
 /// Each result is a sum over height and width of the filter.
-pub(super) fn depthwise(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;
     Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
 }
 
 /// As many operations as the convolution, whose result is operand 2.
-pub(super) fn depthwise_backprop_input(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn depthwise_backprop_input(
+    cx: &Node<'_>,
+    _: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
     Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..2)))
 }
 
 /// As many operations as the convolution, whose result is operand 2.
 pub(super) fn depthwise_backprop_filter(
-    cx: &Cx<'_>,
+    cx: &Node<'_>,
     results: &[PartialShape],
 ) -> Result<Option<u64>, TensorError> {
     let dy = cx.shape(2)?;
@@ -190,25 +194,25 @@ pub(super) fn depthwise_backprop_filter(
 }
 
 /// [`conv2d`] with the filter's shape in an attribute.
-pub(super) fn packed_conv2d(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn packed_conv2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.attrs.ints("filter_shape")?;
     Ok(results.first().and_then(|result| products(result, product(filter.get(..3)?))))
 }
 
 /// [`depthwise`] with the filter's shape in an attribute.
-pub(super) fn packed_depthwise(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+pub(super) fn packed_depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.attrs.ints("filter_shape")?;
     Ok(results.first().and_then(|result| products(result, product(filter.get(..2)?))))
 }
 
-/// A product with weights of the attribute `shape`, whose first axes are `contracted`.
-pub(super) fn packed_matmul(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// A product with packed weights of shape `shape` (an attribute), whose first axes are contracted.
+pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let (shape, contracted) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
     Ok(results.first().and_then(|result| products(result, product(shape.get(..contracted)?))))
 }
 
 /// The number of elements of a window.
-fn window(cx: &Cx<'_>) -> Result<Option<u64>, TensorError> {
+fn window(cx: &Node<'_>) -> Result<Option<u64>, TensorError> {
     let signature = cx.attrs.signature();
     if signature.attr("ksize").is_some() {
         return Ok(product(&cx.attrs.ints("ksize")?));
@@ -219,20 +223,20 @@ fn window(cx: &Cx<'_>) -> Result<Option<u64>, TensorError> {
     }
 }
 
-/// Each pooled element is computed of a window. The pooled image is the result, or operand 1 of `AvgPoolGrad`.
-pub(super) fn pool(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// Each pooled element depends on one window. The pooled image is the result, or operand 1 of `AvgPoolGrad`.
+pub(super) fn pool(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let is_gradient = cx.operands.len() == 2;
     let pooled = if is_gradient { Some(cx.shape(1)?) } else { results.first() };
     Ok(pooled.and_then(elements).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
-/// The gradient of each pooled element, which is one of operand 2, goes to a window.
-pub(super) fn pool_grad(cx: &Cx<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// The gradient of each pooled element (operand 2) is distributed over a window.
+pub(super) fn pool_grad(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(elements(cx.shape(2)?).zip(window(cx)?).map(|(n, window)| n.saturating_mul(window)))
 }
 
-/// The product of queries and keys, and of the weights and values, for each head.
-pub(super) fn attention(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// The products of queries and keys, and of weights and values, for each head.
+pub(super) fn attention(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let [_, a, b, _] = cx.dims::<4>(1)?;
     let keys = if cx.attrs.bool("heads_inside")? { a } else { b };
     let keys = keys.map(|keys| keys as u64);
@@ -241,8 +245,11 @@ pub(super) fn attention(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<
     Ok(scores.zip(sums).map(|(a, b)| a.saturating_add(b)))
 }
 
-/// Each step for each element of the result.
-pub(super) fn elementwise_program(cx: &Cx<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+/// Every step for every element of the result.
+pub(super) fn elementwise_program(
+    cx: &Node<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
     let n_steps = cx.attrs.strings("ops")?.len() as u64;
     Ok(results.first().and_then(elements).map(|n| n.saturating_mul(n_steps).saturating_mul(4)))
 }

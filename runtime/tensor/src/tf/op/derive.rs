@@ -1,4 +1,4 @@
-//! Attributes that need not be written, since the types of operands and results say them: `T`, `N`, `Tin`.
+//! Derivation of redundant attributes from the types of operands and results: `T`, `N`, `Tin`.
 //!
 //! ```text
 //! ConcatV2 values:N*T axis:Tidx      (f32, f32, f32, i32) ──▶ N = 3, T = f32, Tidx = i32
@@ -13,7 +13,7 @@ use super::types::Type;
 use crate::HostTensor;
 use crate::tf::PartialShape;
 
-/// Attributes that are given, and those that follow from the types of operands and results.
+/// Given attributes, and those derived from the types of operands and results.
 pub struct Derived<'s, A> {
     signature: &'s Signature,
     given: A,
@@ -21,7 +21,8 @@ pub struct Derived<'s, A> {
     outputs: Vec<Option<Type>>,
 }
 
-/// Which of `n` operands or results each declared one stands for, if that is known: as many as its number says, or else what is left.
+/// The range of the `n` operands or results for each declared one, if known. Its length is its number
+/// attribute's, or else the rest.
 fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Option<Vec<Range<usize>>> {
     let width = |arg: &Arg| match (arg.number, arg.ty) {
         (None, ArgType::List(_)) => None,
@@ -32,7 +33,7 @@ fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Opti
     let known = widths.iter().flatten().try_fold(0usize, |sum, &width| sum.checked_add(width))?;
     let n_open = widths.iter().filter(|width| width.is_none()).count();
     let rest = n.checked_sub(known)?;
-    // Several that are open are equally many.
+    // Several declared ones of unknown length have equal lengths.
     if (n_open == 0 && rest > 0) || (n_open > 1 && rest % n_open > 0) {
         return None;
     }
@@ -46,7 +47,7 @@ fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Opti
 }
 
 impl<'s, A: Attrs> Derived<'s, A> {
-    /// For an operator with operands and results of these types, of which some may not be known.
+    /// The attributes of an operator with operands and results of these types, some of which may be unknown.
     pub fn new(
         signature: &'s Signature,
         given: A,
@@ -56,10 +57,10 @@ impl<'s, A: Attrs> Derived<'s, A> {
         Derived { signature, given, inputs, outputs }
     }
 
-    /// Whether numbers and types of operands and results agree with the signature and one another.
+    /// Checks that numbers and types of operands and results agree with the signature and with each other.
     ///
     /// # Errors
-    /// What does not.
+    /// The first disagreement.
     pub fn check(&self) -> Result<(), String> {
         let sides = [
             ("operand", &self.signature.inputs, &self.inputs),
@@ -99,7 +100,7 @@ impl<'s, A: Attrs> Derived<'s, A> {
         })
     }
 
-    /// The types of the operands or results for which `of` holds.
+    /// The types of the operands or results for which `of` is true.
     fn found(&self, of: impl Fn(&Arg) -> bool) -> Option<&[Option<Type>]> {
         let sides = [(&self.signature.inputs, &self.inputs), (&self.signature.outputs, &self.outputs)];
         sides.into_iter().find_map(|(args, types)| {

@@ -15,11 +15,11 @@ pub type Results = SmallVec<[HostTensor; 1]>;
 pub type Eval =
     Box<dyn Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<Results, TensorError> + Send + Sync>;
 
-/// Operands given away; a caller that needs one afterwards gives a clone.
+/// Operands passed by value; a caller that needs one later passes a clone.
 pub type Operands = SmallVec<[HostTensor; 4]>;
 
-/// An operator with its attributes: a function that its operands are given to. One with no other owner may become the
-/// result; the caller's threads do the work.
+/// An operator with decoded attributes: a function of owned operands and the execution context. An operand
+/// without other handles may become the result.
 pub type OwnedEval = Box<dyn Fn(Operands, &Cx<'_>) -> Result<Results, TensorError> + Send + Sync>;
 
 /// An operator with its attributes decoded, or the error of an attribute.

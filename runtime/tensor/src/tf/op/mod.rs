@@ -1,16 +1,16 @@
-//! TensorFlow's operators: one row each, and everything that is asked of a row.
+//! TensorFlow's operators: one row each, and the queries on a row.
 //!
 //! ```text
-//! OpRow ──signature──▶ operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs: those of a node
+//! OpRow ──signature──▶ operands, results, attributes ──▶ Attributes (with defaults) ◀── Attrs of a node
 //!   ├──infer────▶ types and shapes of results, as far as they are known
 //!   ├──prepare──▶ Eval: attributes decoded, a function of operands
 //!   ├──work─────▶ operations and bytes
 //!   └──class, traits, effect, layout, ... ──▶ importer, passes, memory planner, kernels, documentation
 //! ```
 //!
-//! [`OpRow::prepare`] decodes attributes once; the function reads operands only. [`OpRow::prepare_owned`] is for
-//! kernels: operands are given to the function, which may overwrite one that has no other owner, and so are the
-//! caller's threads.
+//! [`OpRow::prepare`] decodes attributes once; the function reads operands only. [`OpRow::prepare_owned`] is
+//! for kernels: the function takes its operands by value and may overwrite one without other handles; it also
+//! takes the execution context.
 //!
 //! Functions are pure and of dense tensors. Control flow, variables, lists, stacks and strings have rows too;
 //! their kernels belong to the runtime, or the compiler lowers them.
@@ -31,7 +31,7 @@ pub use cost::{Cost, Flops, Work};
 pub use derive::Derived;
 pub use eval::{of, of_many, owning, owning_many};
 pub use function::{Eval, Made, Operands, OwnedEval, Results};
-pub use infer::{Cx as Node, Dim, Inferred, Operand, Rule, Shapes};
+pub use infer::{Dim, Inferred, Node, Operand, Rule, Shapes};
 pub use row::{Class, Effect, Gradient, Op, OpRow, Traits};
 pub use rows::{row, rows};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature};
@@ -46,7 +46,8 @@ use crate::TensorError;
 use crate::tf::fast::Cx;
 
 impl OpRow {
-    /// The function of the operator with these attributes; `None` if it is no function of dense tensors.
+    /// The function of the operator with these attributes; `None` for operators that are not functions of
+    /// dense tensors.
     ///
     /// # Errors
     /// If an attribute is missing, of the wrong kind or refused.
@@ -59,10 +60,10 @@ impl OpRow {
         }))
     }
 
-    /// [`OpRow::prepare`] for callers that give operands away and have threads.
+    /// [`OpRow::prepare`] for callers with owned operands and an execution context.
     ///
     /// # Errors
-    /// As of [`OpRow::prepare`].
+    /// Those of [`OpRow::prepare`].
     pub fn prepare_owned(&self, attrs: &dyn Attrs) -> Result<Option<OwnedEval>, TensorError> {
         let attrs = &Attributes::new(self.signature(), attrs);
         match (self.cpu(), self.class()) {
@@ -80,11 +81,11 @@ impl OpRow {
         infer::infer(self.signature(), self.rule(), attrs, operands)
     }
 
-    /// The work of one evaluation with these attributes and operands; `None` if a dimension that matters is not
-    /// known.
+    /// The work of one evaluation with these attributes and operands; `None` if it depends on unknown
+    /// dimensions.
     ///
     /// # Errors
-    /// As of [`OpRow::infer`].
+    /// Those of [`OpRow::infer`].
     pub fn work(&self, attrs: &dyn Attrs, operands: &[Operand<'_>]) -> Result<Option<Work>, TensorError> {
         cost::work(self.cost(), self.signature(), self.rule(), attrs, operands)
     }

@@ -1,4 +1,4 @@
-//! The row of an operator: everything that this project knows about it, in one place.
+//! The row of an operator: the single definition of all its properties.
 //!
 //! ```text
 //! /// log(exp(x) + 1).                                                    summary
@@ -9,10 +9,10 @@
 //!          that may be overwritten, cost, gradient
 //! ```
 //!
-//! The importer, the passes, the memory planner, the kernels and the documentation ask the row; none of them has
-//! a list of names. The constructors ([`unary`], [`function`], [`state`] ...) make the columns that all operators
-//! of a kind share, and take those that they cannot know (shape rule, cost) as arguments, so that a row
-//! without them does not compile. The other columns are set by methods behind the constructor.
+//! The importer, the passes, the memory planner, the kernels and the documentation query the row; none of
+//! them has a list of names. The constructors ([`unary`], [`function`], [`state`] ...) set the columns common
+//! to all operators of a kind. They take the others (shape rule, cost) as arguments, so that a row without
+//! them does not compile. Methods on the constructed columns set the optional ones.
 //!
 //! A row in a table of another crate is made by [`OpRow::new`] and has no [`Op`].
 
@@ -30,7 +30,7 @@ use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Tes
 /// The dialect's name in the names of its ops.
 const PREFIX: &str = "tf.";
 
-/// An operator of the standard tables. Its constants have TensorFlow's names.
+/// An operator of the standard tables. The constants have TensorFlow's names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Op(pub(super) u16);
 
@@ -49,15 +49,15 @@ pub struct OpRow {
     columns: Columns,
 }
 
-/// How the function of an operator is made of its attributes.
+/// A constructor of an operator's function from its attributes.
 pub type Make = fn(&Attributes<'_>) -> Made;
 
-/// What a row says beside name, summary and signature.
+/// The columns of a row besides name, summary and signature.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
     shape: Rule,
-    /// The function on the CPU, with its operands and results in host memory. Another device kind has a column of
-    /// its own beside this one.
+    /// The function on the CPU, with operands and results in host memory. Another device kind would have a
+    /// column of its own.
     cpu: Option<Make>,
     class: Class,
     traits: Traits,
@@ -69,7 +69,7 @@ pub struct Columns {
     gradient: Gradient,
 }
 
-/// The operators that one function with a parameter computes.
+/// The parameterized function that computes an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the enums")]
 pub enum Class {
@@ -82,7 +82,7 @@ pub enum Class {
     Scan(Scan),
     Segment(Segment),
     SortedSegment(SortedSegment),
-    /// A function of its own.
+    /// No parameterized function.
     Other,
 }
 
@@ -95,17 +95,17 @@ impl Traits {
     pub const NONE: Traits = Traits(0);
     /// The first two operands may be exchanged.
     pub const COMMUTATIVE: Traits = Traits(1);
-    /// Each element of the result depends on one element of each operand, as they are broadcast.
+    /// Each element of the result depends on one element of each broadcast operand.
     pub const ELEMENTWISE: Traits = Traits(1 << 1);
-    /// The results are the operands, whatever values these are.
+    /// The results are the operands, of any kind of value.
     pub const PASSING: Traits = Traits(1 << 2);
     /// The result is the memory of the first operand in another shape.
     pub const VIEW: Traits = Traits(1 << 3);
     /// The result is the attribute `value`.
     pub const CONSTANT: Traits = Traits(1 << 4);
-    /// The compiler turns it into other ops before anything runs.
+    /// The compiler lowers it to other ops before execution.
     pub const LOWERED: Traits = Traits(1 << 5);
-    /// A kernel of values that are no dense tensors alone: lists, optionals, resources.
+    /// A kernel of values other than dense tensors: lists, optionals, resources.
     pub const OF_VALUES: Traits = Traits(1 << 6);
 
     /// Both sets.
@@ -114,7 +114,7 @@ impl Traits {
         Traits(self.0 | other.0)
     }
 
-    /// Whether all properties of `other` are among these.
+    /// True if all properties of `other` are in this set.
     pub const fn has(self, other: Traits) -> bool {
         self.0 & other.0 == other.0
     }
@@ -129,7 +129,7 @@ pub enum Effect {
     Allocate,
     /// The state is read.
     Read,
-    /// The state is changed, or the outside world is, or there may be an error that must be seen.
+    /// The state is changed, or the outside world is, or an error must be reported.
     Write,
     /// The effects of the functions that it calls.
     OfCallees,
@@ -145,17 +145,17 @@ pub const NONE: Total = Total(0);
 pub const FLOATS: Total = Total(1);
 /// All integers.
 pub const INTS: Total = Total(2);
-/// Truth values.
+/// Booleans.
 pub const BOOLS: Total = Total(4);
 /// Floats and integers.
 pub const NUMBERS: Total = Total(1 | 2);
-/// Floats, integers and truth values.
+/// Floats, integers and booleans.
 pub const ALL: Total = Total(1 | 2 | 4);
-/// Floats, and integers that are constants: they are axes, sizes or positions, which shape inference has checked.
+/// Floats, and constant integers: axes, sizes or positions checked by shape inference.
 pub const CONSTANT: Total = Total(1 | 8);
 
 impl Total {
-    /// Whether the set has the element type of an operand.
+    /// True if the set contains the element type of an operand.
     pub fn has(self, dtype: DType, is_constant: bool) -> bool {
         let bits = match dtype {
             DType::F16 | DType::BF16 | DType::F32 | DType::F64 => FLOATS.0,
@@ -171,21 +171,21 @@ impl Total {
 /// The operands that the CPU function may overwrite with its result.
 #[derive(Clone, Copy, Debug)]
 enum Overwrites {
-    /// These.
+    /// The listed operands.
     Operands(&'static [usize]),
-    /// Each one.
+    /// All operands.
     Every,
-    /// Those that the vectorized function of the class may.
+    /// Those that the vectorized function of the class may overwrite.
     OfClass,
 }
 
-/// How an operator is differentiated.
+/// The differentiation rule of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradient {
     /// There is no rule yet.
     NotYet,
-    /// There is no gradient: results are constant between the points where they jump, are no numbers, or the
-    /// operator only stands for others.
+    /// There is no gradient: the results are piecewise constant or not numbers, or the operator is replaced
+    /// by others.
     None,
 }
 
@@ -236,27 +236,27 @@ impl OpRow {
         })
     }
 
-    /// The rule that tells the shapes of results.
+    /// The shape rule.
     pub(super) fn rule(&self) -> Rule {
         self.columns.shape
     }
 
-    /// The function of its own on the CPU; one of a class has none.
+    /// The operator's own CPU function; `None` for an operator of a class.
     pub(super) fn cpu(&self) -> Option<Make> {
         self.columns.cpu
     }
 
-    /// Whether there is a CPU function of dense tensors.
+    /// True if there is a CPU function of dense tensors.
     pub fn has_function(&self) -> bool {
         self.columns.cpu.is_some() || self.columns.class != Class::Other
     }
 
-    /// The function with a parameter that computes it.
+    /// The parameterized function that computes it.
     pub fn class(&self) -> Class {
         self.columns.class
     }
 
-    /// Whether it has all of these properties.
+    /// True if it has all of these properties.
     pub fn has(&self, traits: Traits) -> bool {
         self.columns.traits.has(traits)
     }
@@ -266,17 +266,17 @@ impl OpRow {
         self.columns.effect
     }
 
-    /// Whether a kernel runs it.
+    /// True if a kernel runs it.
     pub fn has_kernel(&self) -> bool {
         self.has_function() || self.has(Traits::OF_VALUES)
     }
 
-    /// Whether it can be compiled and run.
+    /// True if it can be compiled and run.
     pub fn is_supported(&self) -> bool {
         self.has_kernel() || self.has(Traits::LOWERED)
     }
 
-    /// Whether it is a pure function of dense tensors, which the compiler may evaluate.
+    /// True for a pure function of dense tensors, which the compiler may evaluate.
     pub fn is_pure_function(&self) -> bool {
         self.has_function() && self.columns.effect == Effect::Pure
     }
@@ -286,12 +286,12 @@ impl OpRow {
         self.columns.total
     }
 
-    /// The part that each operand and result has in a change of the layout of images; see the layout pass.
+    /// The roles of operands and results in a change of the image layout; see the layout pass.
     pub fn layout(&self) -> Option<&'static str> {
         self.columns.layout
     }
 
-    /// Whether the CPU function may overwrite operand `i` with its result.
+    /// True if the CPU function may overwrite operand `i` with its result.
     pub fn overwrites(&self, i: usize) -> bool {
         match self.columns.overwrites {
             Overwrites::Operands(operands) => operands.contains(&i),
@@ -323,7 +323,7 @@ impl OpRow {
         self.columns.cost
     }
 
-    /// How it is differentiated.
+    /// The differentiation rule.
     pub fn gradient(&self) -> Gradient {
         self.columns.gradient
     }
@@ -347,8 +347,8 @@ pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { cpu: Some(cpu), shape, cost, ..BASE }
 }
 
-/// A function of dense tensors that is run even if no result is used: it may fail on purpose, or its results may
-/// differ from call to call.
+/// A function of dense tensors that runs even if no result is used: it may fail on purpose, or its results
+/// may differ between calls.
 pub const fn impure(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Write, ..function(cpu, shape, cost) }
 }
@@ -363,13 +363,13 @@ pub(super) const fn unary(op: Unary) -> Columns {
     Columns { traits: Traits::ELEMENTWISE, total: FLOATS, layout: Some("i>i"), ..columns }
 }
 
-/// A question about each element.
+/// A predicate on each element.
 pub(super) const fn test(op: Test) -> Columns {
     let columns = of_class(Class::Test(op), rules::same, Cost::PerResult(1));
     Columns { traits: Traits::ELEMENTWISE, layout: Some("i>i"), ..columns.no_gradient() }
 }
 
-/// A real number of each complex one.
+/// A real-valued function of each complex element.
 pub(super) const fn part(op: Part) -> Columns {
     Columns { traits: Traits::ELEMENTWISE, ..of_class(Class::Part(op), rules::same, Cost::PerResult(2)) }
 }
@@ -397,17 +397,17 @@ pub(super) const fn scan(op: Scan) -> Columns {
     of_class(Class::Scan(op), arrays::scan, Cost::PerResult(1))
 }
 
-/// A reduction of rows by the number of their segment.
+/// A reduction of rows by segment id.
 pub(super) const fn segment(op: Segment) -> Columns {
     of_class(Class::Segment(op), arrays::segment, Cost::PerOperand(1))
 }
 
-/// A reduction of rows whose segments follow one another.
+/// A reduction of rows by sorted segment id.
 pub(super) const fn sorted_segment(op: SortedSegment) -> Columns {
     of_class(Class::SortedSegment(op), arrays::sorted_segment, Cost::PerOperand(1))
 }
 
-/// A pure function of values that are no dense tensors alone; its kernel belongs to the runtime.
+/// A pure function of values other than dense tensors; its kernel belongs to the runtime.
 pub const fn values(shape: Rule, cost: Cost) -> Columns {
     Columns { shape, cost, traits: Traits::OF_VALUES, ..BASE }
 }
@@ -417,68 +417,68 @@ pub const fn state(effect: Effect, shape: Rule, cost: Cost) -> Columns {
     Columns { effect, ..values(shape, cost) }
 }
 
-/// Control flow, which the compiler lowers.
+/// Control flow, lowered by the compiler.
 pub(super) const fn control(effect: Effect, shape: Rule) -> Columns {
     Columns { shape, effect, traits: Traits::LOWERED, ..BASE }
 }
 
-/// An operator that is known, and refused.
+/// A known operator that is refused.
 pub(super) const fn unsupported(shape: Rule) -> Columns {
     Columns { shape, effect: Effect::Write, ..BASE }
 }
 
 impl Columns {
-    /// With more traits.
+    /// Adds traits.
     const fn with(self, traits: Traits) -> Columns {
         Columns { traits: self.traits.and(traits), ..self }
     }
 
-    /// With exchangeable operands.
+    /// Sets [`Traits::COMMUTATIVE`].
     pub const fn commutative(self) -> Columns {
         self.with(Traits::COMMUTATIVE)
     }
 
-    /// With results that are the operands, whatever these are.
+    /// Sets [`Traits::PASSING`].
     pub(super) const fn passing(self) -> Columns {
         self.with(Traits::PASSING)
     }
 
-    /// With a result that is the operand's memory.
+    /// Sets [`Traits::VIEW`].
     pub(super) const fn view(self) -> Columns {
         self.with(Traits::VIEW)
     }
 
-    /// With a result that is an attribute.
+    /// Sets [`Traits::CONSTANT`].
     pub(super) const fn constant(self) -> Columns {
         self.with(Traits::CONSTANT)
     }
 
-    /// Lowered before it runs.
+    /// Sets [`Traits::LOWERED`].
     pub(super) const fn lowered(self) -> Columns {
         self.with(Traits::LOWERED)
     }
 
-    /// With these element types for which it cannot fail.
+    /// Sets the element types for which it cannot fail.
     pub const fn total(self, total: Total) -> Columns {
         Columns { total, ..self }
     }
 
-    /// With these parts in a change of layout.
+    /// Sets the layout roles.
     pub const fn layout(self, letters: &'static str) -> Columns {
         Columns { layout: Some(letters), ..self }
     }
 
-    /// With these operands that may be overwritten.
+    /// Sets the operands that may be overwritten.
     pub const fn overwrites(self, operands: &'static [usize]) -> Columns {
         Columns { overwrites: Overwrites::Operands(operands), ..self }
     }
 
-    /// With operands each of which may be overwritten.
+    /// Allows any operand to be overwritten.
     pub(super) const fn overwrites_any(self) -> Columns {
         Columns { overwrites: Overwrites::Every, ..self }
     }
 
-    /// Without a gradient.
+    /// Declares that there is no gradient.
     pub const fn no_gradient(self) -> Columns {
         Columns { gradient: Gradient::None, ..self }
     }

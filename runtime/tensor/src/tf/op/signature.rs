@@ -5,21 +5,21 @@
 //! !condition:bool data:*T ->; T:list(type) summarize:int=3                Assert
 //!
 //! signature := ['!'] { arg } '->' { arg } [ ';' { attr } ]        '!': has effects or state in TensorFlow
-//! arg   := name ':' [ number '*' ] type | name ':' '*' list       `number` an int attribute, `list` one of list(type)
+//! arg   := name ':' [ number '*' ] type | name ':' '*' list   `number`: int, `list`: list(type) attribute
 //! type  := 'float' .. | attribute | 'Ref(' type ')'
 //! attr  := name ':' kind [ '=' default ]                          sorted by name
-//! default := 3 | 0.5 | true | 'text' | float .. | ? | [2,-1] | [default,..]       `?`: a shape of unknown rank
+//! default := 3 | 0.5 | true | 'text' | float .. | ? | [2,-1] | [default,..]     `?`: a shape of unknown rank
 //! ```
 //!
-//! A signature is part of its operator's row and parsed once, when it is first asked for.
+//! A signature is part of its operator's row and parsed once, on first use.
 //!
-//! Signatures are facts of TensorFlow's registrations (2.21): names and defaults are exact, since graphs leave
-//! defaults out and functions refer to results by name. Not here: which types an attribute allows, and minimal
-//! lengths; the functions complain about those.
+//! Signatures copy TensorFlow's registrations (2.21): names and defaults are exact, since graphs omit
+//! defaults and functions refer to results by name. Not here: the types allowed for an attribute, and minimal
+//! lengths; the functions check those.
 
 use super::types::Type;
 
-/// What an operator takes, gives and can be told.
+/// The operands, results and attributes of an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
     /// TensorFlow's name of the operator.
@@ -30,31 +30,31 @@ pub struct Signature {
     pub outputs: Vec<Arg>,
     /// The attributes, sorted by name.
     pub attrs: Vec<AttrDef>,
-    /// Whether TensorFlow declares effects or state.
+    /// True if TensorFlow declares effects or state.
     pub is_stateful: bool,
 }
 
-/// An operand or result, or several in a row.
+/// An operand or result, or a list of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arg {
     /// Its name.
     pub name: &'static str,
     /// Its element type.
     pub ty: ArgType,
-    /// The attribute that says how many there are; one if there is none.
+    /// The attribute with the length of the list; `None` for a single one.
     pub number: Option<&'static str>,
-    /// Whether it is a reference to a variable.
+    /// True for a reference to a variable.
     pub is_ref: bool,
 }
 
 /// The element type of an operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgType {
-    /// Always this one.
+    /// A fixed type.
     Is(Type),
-    /// What the type attribute of this name says.
+    /// The value of the type attribute of this name.
     Attr(&'static str),
-    /// As many operands as the list(type) attribute of this name has types.
+    /// One operand per type in the list(type) attribute of this name.
     List(&'static str),
 }
 
@@ -63,13 +63,13 @@ pub enum ArgType {
 pub struct AttrDef {
     /// Its name.
     pub name: &'static str,
-    /// What values it has.
+    /// Its kind.
     pub kind: AttrKind,
-    /// Its value where none is given; a must if there is none.
+    /// Its default value; `None` if the attribute is required.
     pub default: Option<DefaultValue>,
 }
 
-/// What values an attribute has.
+/// The kind of an attribute's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are TensorFlow's and say it")]
 pub enum AttrKind {
@@ -84,7 +84,7 @@ pub enum AttrKind {
     List(&'static AttrKind),
 }
 
-/// The value of an attribute that is not given.
+/// The default value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DefaultValue {
     /// Of kind `type`.
@@ -97,14 +97,14 @@ pub enum DefaultValue {
     Bool(bool),
     /// Of kind `string`.
     String(String),
-    /// Of kind `shape`: the dimensions, -1 for an unknown one; nothing if the rank is unknown.
+    /// Of kind `shape`: the dimensions, -1 for an unknown one; `None` if the rank is unknown.
     Shape(Option<Vec<i64>>),
     /// Of a list.
     List(Vec<DefaultValue>),
 }
 
 impl Signature {
-    /// The signature in a row; `None` if it is malformed.
+    /// Parses the signature of a row; `None` if it is malformed.
     pub(super) fn parse(name: &'static str, text: &'static str) -> Option<Signature> {
         let (is_stateful, text) = match text.strip_prefix('!') {
             Some(text) => (true, text),
@@ -190,7 +190,7 @@ fn parse_default(kind: AttrKind, text: &str) -> Option<DefaultValue> {
     })
 }
 
-/// What is between brackets and commas. No list has lists of shapes for a default.
+/// The items between brackets, separated by commas. No list of shapes occurs as a default.
 fn items(text: &str) -> Option<impl Iterator<Item = &str>> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     Some(inside.split(',').filter(|item| !item.is_empty()))

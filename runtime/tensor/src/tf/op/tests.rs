@@ -1,6 +1,6 @@
 //! Names, defaults, refusals, and absurd operands and attributes for every operator.
 //!
-//! That operators compute what TensorFlow computes is tested in `tf/truth.rs`, by name.
+//! The operators' results are compared with TensorFlow's in `tf/tests/truth.rs`, by name.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::mem::Malloc;
 use crate::tf::PartialShape;
-use crate::tf::hostile_tests::{INTS, limited, operand};
+use crate::tf::tests::hostile::{INTS, limited, operand};
 use crate::{DType, HostTensor, Shape, literal};
 
-/// Attributes as `name=value`, whose kind is what is asked for.
+/// Attributes as `name=value`; each is parsed as the requested kind.
 pub(in crate::tf) struct TextAttrs<'a>(pub(in crate::tf) BTreeMap<&'a str, &'a str>);
 
 impl TextAttrs<'_> {
@@ -270,7 +270,7 @@ proptest! {
     ) {
         for row in rows().filter(|row| row.is_pure_function()) {
             let (name, signature) = (row.name, row.signature());
-            // What operands say is not said again, and wrongly.
+            // Attributes that follow from the operands are not given again, which could contradict them.
             let says = |arg: &Arg, name: &str| {
                 let by_type = matches!(arg.ty, ArgType::Attr(own) | ArgType::List(own) if own == name);
                 by_type || arg.number == Some(name)

@@ -1,4 +1,4 @@
-//! TensorFlow's element types: those of dense tensors, and what else a value may hold.
+//! TensorFlow's element types: those of dense tensors and of other values.
 //!
 //! ```text
 //! DataType 1..14, 17..19, 22, 23 ──▶ Dense(DType)      7 ──▶ String      20 ──▶ Resource      21 ──▶ Variant
@@ -11,20 +11,20 @@ use std::fmt;
 
 use crate::DType;
 
-/// What the elements of a value are.
+/// The element type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// Numbers or truth values.
+    /// Numbers or booleans.
     Dense(DType),
     /// Strings of bytes.
     String,
-    /// Handles of something with state.
+    /// Handles of stateful objects.
     Resource,
     /// Objects, such as lists of tensors.
     Variant,
 }
 
-/// The types that we have: TensorFlow's code and the name in its signatures.
+/// The supported types: TensorFlow's code and the name in its signatures.
 const TYPES: [(i32, &str, Type); 18] = [
     (1, "float", Type::Dense(DType::F32)),
     (2, "double", Type::Dense(DType::F64)),
@@ -46,7 +46,7 @@ const TYPES: [(i32, &str, Type); 18] = [
     (23, "uint64", Type::Dense(DType::UI64)),
 ];
 
-/// The codes that we refuse, so that the refusal can name them.
+/// The refused codes, with names for messages.
 const REFUSED: [(i32, &str); 16] = [
     (0, "invalid"),
     (11, "qint8"),
@@ -66,7 +66,7 @@ const REFUSED: [(i32, &str); 16] = [
     (33, "float4_e2m1fn"),
 ];
 
-/// A code of TensorFlow's `DataType` that we have no type for.
+/// An unsupported code of TensorFlow's `DataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedType(i32);
 

@@ -1,4 +1,4 @@
-//! Operators that move elements, or take and put them by index.
+//! Operators that move elements, or gather and scatter them by index.
 
 use super::{count_in, int_in, ints_in, of, of_many, owning, shape_in};
 use crate::error::invalid;
@@ -16,11 +16,11 @@ pub(in crate::tf::op) fn transpose(attrs: &Attributes<'_>) -> Made {
 
 pub(in crate::tf::op) fn conjugate_transpose(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[x, perm], m| {
-        let turned = tf::transpose(x, &ints_in("ConjugateTranspose", "perm", perm)?, m)?;
+        let transposed = tf::transpose(x, &ints_in("ConjugateTranspose", "perm", perm)?, m)?;
         if matches!(x.dtype(), DType::Complex64 | DType::Complex128) {
-            unary(Unary::Conj, &turned, m)
+            unary(Unary::Conj, &transposed, m)
         } else {
-            Ok(turned)
+            Ok(transposed)
         }
     })
 }
@@ -34,12 +34,15 @@ pub(in crate::tf::op) fn reverse_v2(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn reverse(attrs: &Attributes<'_>) -> Made {
-    of(attrs, |[x, turned], m| {
-        if turned.shape().dims() != [x.shape().rank()] {
-            return invalid("Reverse", format!("`dims` of shape {} for shape {}", turned.shape(), x.shape()));
+    of(attrs, |[x, transposed], m| {
+        if transposed.shape().dims() != [x.shape().rank()] {
+            return invalid(
+                "Reverse",
+                format!("`dims` of shape {} for shape {}", transposed.shape(), x.shape()),
+            );
         }
-        let turned = turned.read_as::<I1>("dims")?;
-        let axes = (0..).zip(turned.iter()).filter(|(_, turned)| turned.is_true());
+        let transposed = transposed.read_as::<I1>("dims")?;
+        let axes = (0..).zip(transposed.iter()).filter(|(_, transposed)| transposed.is_true());
         tf::reverse(x, &axes.map(|(axis, _)| axis).collect::<Vec<_>>(), m)
     })
 }
@@ -362,7 +365,8 @@ fn element_in(
     }
 }
 
-/// Whether diagonals above and below the main one are at the left of their rows; always, before there was an attribute for it.
+/// True for left-aligned diagonals above and below the main one; always true for versions without the
+/// attribute.
 fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
     if attrs.signature().attr("align").is_none() {
         return Ok((true, true));
@@ -378,7 +382,7 @@ fn alignment(attrs: &Attributes<'_>) -> Result<(bool, bool), TensorError> {
     )
 }
 
-/// The diagonals in an operand: one, or the lowest and the highest.
+/// The band in an operand: one diagonal, or the lowest and the highest.
 fn band_in(
     op: &'static str,
     k: &HostTensor,
@@ -395,7 +399,7 @@ fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
     of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
 }
 
-/// The paddings in an operand: a row of two for each axis.
+/// The paddings in an operand: a row of two per axis.
 fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
     match x.shape().dims() {
         [_, 2] => {

@@ -1,4 +1,4 @@
-//! Operators whose names are in tables of `crate::tf` already, and other elementwise ones and reductions.
+//! Operators of the classes in `crate::tf`, other elementwise operators, and reductions.
 
 use super::{count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
@@ -11,7 +11,7 @@ use crate::tf::{
 };
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
-/// The function that a class computes.
+/// The function of a class.
 pub(in crate::tf::op) fn of_class(class: Class, attrs: &Attributes<'_>) -> Made {
     let name = attrs.op();
     match class {
@@ -41,13 +41,13 @@ pub(in crate::tf::op) fn of_class(class: Class, attrs: &Attributes<'_>) -> Made 
     }
 }
 
-/// A result whose dtype an attribute says once more.
+/// Checks the result's dtype against an attribute.
 fn typed(result: HostTensor, want: DType) -> Result<HostTensor, TensorError> {
     result.expect_dtype("Tout", want)?;
     Ok(result)
 }
 
-/// `Equal` and `NotEqual` can be told to answer once for shapes that do not broadcast.
+/// `Equal` and `NotEqual`; an attribute selects a scalar result for shapes that do not broadcast.
 fn comparison(op: Compare, attrs: &Attributes<'_>) -> Made {
     let lenient = match op {
         Compare::Equal | Compare::NotEqual => !attrs.bool("incompatible_shape_error")?,
@@ -144,7 +144,7 @@ pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| ops.iter().try_fold(x, |x, op| fast::unary(*op, x, cx)))
 }
 
-/// Closer than the tolerance, which is rounded to the dtype as TensorFlow does.
+/// True if the difference is below the tolerance, which is rounded to the dtype as in TensorFlow.
 pub(in crate::tf::op) fn approximate_equal(attrs: &Attributes<'_>) -> Made {
     let tolerance = attrs.float("tolerance")?;
     of(attrs, move |[a, b], m| {

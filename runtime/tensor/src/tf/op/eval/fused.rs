@@ -1,7 +1,7 @@
-//! Grappler's fusions: a product or convolution, and what is done with its result, composed of the operators that they stand for.
+//! Grappler's fusions: a product or convolution with an epilogue, composed of the separate operators.
 //!
 //! ```text
-//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes the operands that it needs, in order
+//! fused_ops = ["BiasAdd", "Add", "Relu"]      args = [bias, addend]: each step takes its operands, in order
 //! ```
 
 use super::layers::{conv, transposed};
@@ -12,12 +12,12 @@ use crate::tf::fast::{self, Cx};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::unary::real_map;
-use crate::tf::{BatchNorm, BatchNormAttrs, Binary, Format, Unary};
+use crate::tf::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Unary};
 use crate::{DType, HostTensor, TensorError};
 
 pub(in crate::tf::op) fn fused_matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
-    fused(attrs, Format::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
+    fused(attrs, ImageFormat::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
 }
 
 pub(in crate::tf::op) fn fused_conv2d(attrs: &Attributes<'_>) -> Made {
@@ -34,10 +34,10 @@ pub(in crate::tf::op) fn fused_depthwise_conv2d_native(attrs: &Attributes<'_>) -
     fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
 }
 
-/// What is done with the result.
+/// A step of the epilogue.
 #[derive(Clone, Copy)]
-enum Step {
-    Bias(Format),
+enum FusedOp {
+    Bias(ImageFormat),
     Add,
     Norm(BatchNormAttrs),
     Unary(Unary),
@@ -46,51 +46,51 @@ enum Step {
     GeluApproximate,
 }
 
-impl Step {
-    fn new(attrs: &Attributes<'_>, name: &str, format: Format) -> Result<Step, TensorError> {
+impl FusedOp {
+    fn new(attrs: &Attributes<'_>, name: &str, format: ImageFormat) -> Result<FusedOp, TensorError> {
         Ok(match name {
-            "BiasAdd" => Step::Bias(format),
-            "Add" => Step::Add,
+            "BiasAdd" => FusedOp::Bias(format),
+            "Add" => FusedOp::Add,
             "FusedBatchNorm" => {
                 let epsilon = attrs.float("epsilon")? as f32;
-                Step::Norm(BatchNormAttrs { epsilon, format, ..BatchNormAttrs::default() })
+                FusedOp::Norm(BatchNormAttrs { epsilon, format, ..BatchNormAttrs::default() })
             }
-            "Relu" => Step::Unary(Unary::Relu),
-            "Relu6" => Step::Unary(Unary::Relu6),
-            "Elu" => Step::Unary(Unary::Elu),
-            "Tanh" => Step::Unary(Unary::Tanh),
-            "Sigmoid" => Step::Unary(Unary::Sigmoid),
-            "LeakyRelu" => Step::LeakyRelu(attrs.float("leakyrelu_alpha")? as f32),
-            "GeluExact" => Step::GeluExact,
-            "GeluApproximate" => Step::GeluApproximate,
+            "Relu" => FusedOp::Unary(Unary::Relu),
+            "Relu6" => FusedOp::Unary(Unary::Relu6),
+            "Elu" => FusedOp::Unary(Unary::Elu),
+            "Tanh" => FusedOp::Unary(Unary::Tanh),
+            "Sigmoid" => FusedOp::Unary(Unary::Sigmoid),
+            "LeakyRelu" => FusedOp::LeakyRelu(attrs.float("leakyrelu_alpha")? as f32),
+            "GeluExact" => FusedOp::GeluExact,
+            "GeluApproximate" => FusedOp::GeluApproximate,
             _ => return invalid(attrs.op(), format!("`fused_ops` has an unknown \"{name}\"")),
         })
     }
 
     fn n_args(self) -> usize {
         match self {
-            Step::Bias(_) | Step::Add => 1,
-            Step::Norm(_) => 4,
-            Step::Unary(_) | Step::LeakyRelu(_) | Step::GeluExact | Step::GeluApproximate => 0,
+            FusedOp::Bias(_) | FusedOp::Add => 1,
+            FusedOp::Norm(_) => 4,
+            FusedOp::Unary(_) | FusedOp::LeakyRelu(_) | FusedOp::GeluExact | FusedOp::GeluApproximate => 0,
         }
     }
 
-    /// The arguments are as many as [`Step::n_args`] says.
+    /// Applies the step; `args` has [`FusedOp::n_args`] elements.
     fn apply(self, x: HostTensor, args: &[HostTensor], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         match (self, args) {
-            (Step::Bias(format), [bias]) => fast::bias_add(x, bias, format, cx),
-            (Step::Add, [other]) => fast::binary(Binary::Add, x, other.clone(), cx),
-            (Step::Norm(attrs), [scale, offset, mean, variance]) => {
+            (FusedOp::Bias(format), [bias]) => fast::bias_add(x, bias, format, cx),
+            (FusedOp::Add, [other]) => fast::binary(Binary::Add, x, other.clone(), cx),
+            (FusedOp::Norm(attrs), [scale, offset, mean, variance]) => {
                 fast::batch_norm(x, &BatchNorm { scale, offset, mean, variance }, &attrs, cx)
             }
-            (Step::Unary(op), []) => fast::unary(op, x, cx),
-            (Step::LeakyRelu(alpha), []) => fast::leaky_relu(x, alpha, cx),
-            (Step::GeluExact, []) if x.dtype() == DType::F32 => fast::map(Function::Gelu, x, cx),
-            (Step::GeluApproximate, []) if x.dtype() == DType::F32 => fast::map(Function::GeluTanh, x, cx),
-            (Step::GeluExact, []) => real_map("GeluExact", &x, cx.allocator, |x| {
+            (FusedOp::Unary(op), []) => fast::unary(op, x, cx),
+            (FusedOp::LeakyRelu(alpha), []) => fast::leaky_relu(x, alpha, cx),
+            (FusedOp::GeluExact, []) if x.dtype() == DType::F32 => fast::map(Function::Gelu, x, cx),
+            (FusedOp::GeluApproximate, []) if x.dtype() == DType::F32 => fast::map(Function::GeluTanh, x, cx),
+            (FusedOp::GeluExact, []) => real_map("GeluExact", &x, cx.allocator, |x| {
                 0.5 * x * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2))
             }),
-            (Step::GeluApproximate, []) => real_map("GeluApproximate", &x, cx.allocator, |x| {
+            (FusedOp::GeluApproximate, []) => real_map("GeluApproximate", &x, cx.allocator, |x| {
                 let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
                 0.5 * x * (1.0 + inner.tanh())
             }),
@@ -101,12 +101,12 @@ impl Step {
 
 fn fused(
     attrs: &Attributes<'_>,
-    format: Format,
+    format: ImageFormat,
     product: impl Fn(&HostTensor, &HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> + Send + Sync + 'static,
 ) -> Made {
     let op = attrs.op();
     let names = attrs.strings("fused_ops")?;
-    let steps = names.iter().map(|name| Step::new(attrs, name, format)).collect::<Result<Vec<_>, _>>()?;
+    let steps = names.iter().map(|name| FusedOp::new(attrs, name, format)).collect::<Result<Vec<_>, _>>()?;
     let n_args: usize = steps.iter().map(|step| step.n_args()).sum();
     owning_many(attrs, 2, move |inputs, cx| {
         let [x, by, args @ ..] = &inputs[..] else { return invalid(op, "fewer than 2 operands".to_owned()) };

@@ -8,8 +8,8 @@ use crate::tf::fast::{self, Cx};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, BatchNorm, BatchNormAttrs, Binary, Conv2d, Format, LrnAttrs, Padding, Pool, Pool2d, Turn, Unary,
-    softmax_cross_entropy, sparse_softmax_cross_entropy,
+    self, BatchNorm, BatchNormAttrs, Binary, Conv2dAttrs, ImageFormat, LrnAttrs, Padding, Pool, Pool2dAttrs,
+    Transposition, Unary, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
@@ -19,11 +19,12 @@ pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn batch_matmul(attrs: &Attributes<'_>) -> Made {
-    let turn = |name| attrs.bool(name).map(|is| if is { Turn::Adjoint } else { Turn::None });
+    let turn =
+        |name| attrs.bool(name).map(|is| if is { Transposition::Adjoint } else { Transposition::None });
     let (left, right) = (turn("adj_x")?, turn("adj_y")?);
     let to = if attrs.op() == "BatchMatMulV3" { Some(attrs.dtype("Tout")?) } else { None };
     owning(attrs, move |[a, b], cx| match to {
-        // Products of 8 bits are summed in the result's type, which is wider.
+        // Products of 8-bit integers are summed in the result's type, which is wider.
         Some(to) if to != a.dtype() => {
             fast::batch_matmul(&fast::cast(&a, to, cx)?, left, &fast::cast(&b, to, cx)?, right, cx)
         }
@@ -60,7 +61,7 @@ pub(in crate::tf::op) fn bias_add(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn bias_add_v1(attrs: &Attributes<'_>) -> Made {
-    owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, Format::Nhwc, cx))
+    owning(attrs, |[x, bias], cx| fast::bias_add(x, &bias, ImageFormat::Nhwc, cx))
 }
 
 pub(in crate::tf::op) fn lrn(attrs: &Attributes<'_>) -> Made {
@@ -206,23 +207,26 @@ fn neighbours(attrs: &Attributes<'_>) -> Result<LrnAttrs, TensorError> {
     })
 }
 
-pub(in crate::tf::op) fn transposed(attrs: &Attributes<'_>, name: &str) -> Result<Turn, TensorError> {
-    Ok(if attrs.bool(name)? { Turn::Transpose } else { Turn::None })
+pub(in crate::tf::op) fn transposed(
+    attrs: &Attributes<'_>,
+    name: &str,
+) -> Result<Transposition, TensorError> {
+    Ok(if attrs.bool(name)? { Transposition::Transpose } else { Transposition::None })
 }
 
-pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<Format, TensorError> {
-    attrs.word("data_format", &[("NHWC", Format::Nhwc), ("NCHW", Format::Nchw)])
+pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, TensorError> {
+    attrs.word("data_format", &[("NHWC", ImageFormat::Nhwc), ("NCHW", ImageFormat::Nchw)])
 }
 
-/// Height and width of a list with a number per axis; those of batch and channels are 1.
+/// Height and width of a list with one number per axis; those of batch and channels are 1.
 pub(in crate::tf::op) fn plane(
     op: &'static str,
     what: &str,
     list: &[i64],
-    format: Format,
+    format: ImageFormat,
 ) -> Result<(usize, usize), TensorError> {
     let (rest, plane) = match (list, format) {
-        (&[n, h, w, c], Format::Nhwc) | (&[n, c, h, w], Format::Nchw) => ((n, c), (h, w)),
+        (&[n, h, w, c], ImageFormat::Nhwc) | (&[n, c, h, w], ImageFormat::Nchw) => ((n, c), (h, w)),
         _ => return invalid(op, format!("`{what}` is {list:?}, expected four numbers")),
     };
     match (usize::try_from(plane.0), usize::try_from(plane.1)) {
@@ -233,8 +237,11 @@ pub(in crate::tf::op) fn plane(
     }
 }
 
-/// The padding, with `explicit_paddings` where the operator has some: a pair per axis.
-pub(in crate::tf::op) fn padding(attrs: &Attributes<'_>, format: Format) -> Result<Padding, TensorError> {
+/// The padding, with `explicit_paddings` if the operator has the attribute: a pair per axis.
+pub(in crate::tf::op) fn padding(
+    attrs: &Attributes<'_>,
+    format: ImageFormat,
+) -> Result<Padding, TensorError> {
     let words = [("VALID", Some(Padding::Valid)), ("SAME", Some(Padding::Same)), ("EXPLICIT", None)];
     let can_be_explicit = attrs.signature().attr("explicit_paddings").is_some();
     let known = if can_be_explicit { &words[..] } else { &words[..2] };
@@ -244,17 +251,17 @@ pub(in crate::tf::op) fn padding(attrs: &Attributes<'_>, format: Format) -> Resu
     let list = attrs.ints("explicit_paddings")?;
     let positions = list.iter().map(|&n| usize::try_from(n).ok()).collect::<Option<Vec<usize>>>();
     match (positions.as_deref(), format) {
-        (Some(&[0, 0, top, bottom, left, right, 0, 0]), Format::Nhwc)
-        | (Some(&[0, 0, 0, 0, top, bottom, left, right]), Format::Nchw) => {
+        (Some(&[0, 0, top, bottom, left, right, 0, 0]), ImageFormat::Nhwc)
+        | (Some(&[0, 0, 0, 0, top, bottom, left, right]), ImageFormat::Nchw) => {
             Ok(Padding::Explicit([(top, bottom), (left, right)]))
         }
         _ => invalid(attrs.op(), format!("`explicit_paddings` is {list:?} for images of {format:?}")),
     }
 }
 
-pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, TensorError> {
+pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, TensorError> {
     let format = format(attrs)?;
-    Ok(Conv2d {
+    Ok(Conv2dAttrs {
         strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
         dilations: plane(attrs.op(), "dilations", &attrs.ints("dilations")?, format)?,
         padding: padding(attrs, format)?,
@@ -262,12 +269,12 @@ pub(in crate::tf::op) fn conv(attrs: &Attributes<'_>) -> Result<Conv2d, TensorEr
     })
 }
 
-/// The shape of the images that were convolved: `input_sizes` has all of it, or height and width alone.
+/// The shape of the convolved images: `input_sizes` is the whole shape, or height and width alone.
 fn image_shape(
     sizes: &HostTensor,
     filter: &HostTensor,
     dy: &HostTensor,
-    format: Format,
+    format: ImageFormat,
 ) -> Result<Shape, TensorError> {
     let op = "Conv2DBackpropInput";
     let dims = ints_in(op, "input_sizes", sizes)?;
@@ -278,14 +285,14 @@ fn image_shape(
     };
     let (batch, channels) = (batch as i64, channels as i64);
     match format {
-        Format::Nhwc => Shape::from_i64(&[batch, height, width, channels]),
-        Format::Nchw => Shape::from_i64(&[batch, channels, height, width]),
+        ImageFormat::Nhwc => Shape::from_i64(&[batch, height, width, channels]),
+        ImageFormat::Nchw => Shape::from_i64(&[batch, channels, height, width]),
     }
 }
 
-pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, TensorError> {
+pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2dAttrs, TensorError> {
     let format = format(attrs)?;
-    Ok(Pool2d {
+    Ok(Pool2dAttrs {
         window: plane(attrs.op(), "ksize", &attrs.ints("ksize")?, format)?,
         strides: plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?,
         padding: padding(attrs, format)?,
@@ -293,16 +300,18 @@ pub(in crate::tf::op) fn pooling(attrs: &Attributes<'_>) -> Result<Pool2d, Tenso
     })
 }
 
-/// A pooling whose windows are operands.
+/// A pooling whose window sizes and strides are operands.
 fn operand_windows(
     attrs: &Attributes<'_>,
-) -> Result<impl Fn(&HostTensor, &HostTensor) -> Result<Pool2d, TensorError> + Send + Sync + use<>, TensorError>
-{
+) -> Result<
+    impl Fn(&HostTensor, &HostTensor) -> Result<Pool2dAttrs, TensorError> + Send + Sync + use<>,
+    TensorError,
+> {
     let op = attrs.op();
     let format = format(attrs)?;
     let padding = padding(attrs, format)?;
     Ok(move |ksize: &HostTensor, strides: &HostTensor| {
-        Ok(Pool2d {
+        Ok(Pool2dAttrs {
             window: plane(op, "ksize", &ints_in(op, "ksize", ksize)?, format)?,
             strides: plane(op, "strides", &ints_in(op, "strides", strides)?, format)?,
             padding,
@@ -320,7 +329,8 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm`: for inference the moments are passed on. The third reserve space is empty, as on TensorFlow's CPU.
+/// All results of a `FusedBatchNorm`; for inference the moments are those of the operands. The third reserve
+/// space is empty, as on TensorFlow's CPU.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,

@@ -1,8 +1,8 @@
-//! Functions of dense tensors, made of an operator's attributes; the rows name them.
+//! Evaluation functions of dense tensors, made from an operator's attributes and listed in the rows.
 //!
-//! Attributes are decoded once, when a function is made; the function reads operands only. Axes, dimensions and
-//! positions that TensorFlow takes as a tensor are read when the function runs, as i32 or i64. Operands of wrong
-//! number, dtype or shape are errors of the function, refused attributes are errors of making it.
+//! Attributes are decoded once, when a function is made; the function reads operands only. Tensor operands
+//! with axes, dimensions or positions are read when the function runs, as i32 or i64. A wrong number, dtype
+//! or shape of operands is an error of the function; a refused attribute is an error of making it.
 
 pub(super) mod arrays;
 pub(super) mod elementwise;
@@ -23,9 +23,9 @@ use crate::tf::fast::Cx;
 use crate::tf::index::indices_of;
 use crate::{HostTensor, Shape, TensorError};
 
-/// The results of functions of tensors: one, several, or any number.
+/// The result type of evaluation functions: one tensor, several, or any number.
 pub trait IntoResults {
-    /// The results in a list.
+    /// The results as a list.
     fn into_results(self) -> Results;
 }
 
@@ -55,7 +55,7 @@ pub fn of<const N: usize, R: IntoResults>(
     owning(attrs, move |inputs, cx| f(inputs.each_ref(), cx.allocator))
 }
 
-/// A function of `N` operands, which are given to it, and of the caller's threads.
+/// A function of `N` owned operands and the execution context.
 pub fn owning<const N: usize, R: IntoResults>(
     attrs: &Attributes<'_>,
     f: impl Fn([HostTensor; N], &Cx<'_>) -> Result<R, TensorError> + Send + Sync + 'static,
@@ -70,7 +70,7 @@ pub fn owning<const N: usize, R: IntoResults>(
     }))
 }
 
-/// A function of any number of operands, of `least` or more.
+/// A function of `least` operands or more.
 pub fn of_many<R: IntoResults>(
     attrs: &Attributes<'_>,
     least: usize,
@@ -81,7 +81,7 @@ pub fn of_many<R: IntoResults>(
     })
 }
 
-/// A function of any number of operands, of `least` or more, which are given to it, and of the caller's threads.
+/// A function of `least` owned operands or more and the execution context.
 pub fn owning_many<R: IntoResults>(
     attrs: &Attributes<'_>,
     least: usize,
@@ -94,7 +94,7 @@ pub fn owning_many<R: IntoResults>(
     }))
 }
 
-/// The number in an operand that is a single index or axis.
+/// The value of an operand that is a single index or axis.
 pub(super) fn int_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<i64, TensorError> {
     match (x.num_elements(), indices_of(op, x)?.first()) {
         (1, Some(&int)) => Ok(int),
@@ -102,13 +102,13 @@ pub(super) fn int_in(op: &'static str, what: &'static str, x: &HostTensor) -> Re
     }
 }
 
-/// The number in an operand that is a count.
+/// The value of an operand that is a count.
 pub(super) fn count_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<usize, TensorError> {
     let given = int_in(op, what, x)?;
     usize::try_from(given).or_else(|_| invalid(op, format!("`{what}` is {given}")))
 }
 
-/// The numbers in an operand that is a vector of axes, positions or sizes, or one of them.
+/// The values of an operand that is a vector of axes, positions or sizes, or a scalar.
 pub(super) fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Vec<i64>, TensorError> {
     match x.shape().rank() {
         0 | 1 => indices_of(op, x),
@@ -116,7 +116,7 @@ pub(super) fn ints_in(op: &'static str, what: &'static str, x: &HostTensor) -> R
     }
 }
 
-/// The shape that an operand has in it.
+/// The shape stored in an operand.
 pub(super) fn shape_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<Shape, TensorError> {
     Shape::from_i64(&ints_in(op, what, x)?)
 }

@@ -1,13 +1,13 @@
-//! Operators that only our compiler writes: what it has packed or fused (`crate::tf::fused`).
+//! Operators that only our compiler creates: packed weights and fusions (`crate::tf::fused`).
 //!
 //! ```text
-//! _PackedConv2D(x, weights, bias, addend) {filter_shape = [3, 3, 64, 64], fused_ops = ["BiasAdd", "Add", "Relu"], ...}
+//! _PackedConv2D(x, weights, bias) {filter_shape = [3, 3, 8, 8], fused_ops = ["BiasAdd", "Relu"], ...}
 //! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = []}        tanh(a * b)
 //! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
-//! `weights` are the bytes of a [`Weights`]. In `values` each step has its one or two: from 0 on the operands, behind them the steps, and from -1 down
-//! the `numbers`.
+//! `weights` are the bytes of a [`Weights`]. `values` has one or two entries per step: numbers from 0 on are
+//! the operands followed by the results of steps, and -1, -2, ... are the `numbers`.
 
 use super::layers::conv;
 use super::{owning, owning_many};
@@ -70,15 +70,15 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| crate::tf::fast::map(function, x, cx))
 }
 
-/// What `fused_ops` says is done with a product: a bias or none, an addend or none, a function.
-struct Epilogue {
+/// The epilogue described by `fused_ops`: an optional bias, an optional addend, a function.
+struct EpilogueSpec {
     has_bias: bool,
     has_residual: bool,
     function: Function,
 }
 
-impl Epilogue {
-    fn new(attrs: &Attributes<'_>) -> Result<Epilogue, TensorError> {
+impl EpilogueSpec {
+    fn new(attrs: &Attributes<'_>) -> Result<EpilogueSpec, TensorError> {
         let names = attrs.strings("fused_ops")?;
         let mut rest = &names[..];
         let mut take = |name: &str| match rest.split_first() {
@@ -98,16 +98,16 @@ impl Epilogue {
             _ => None,
         };
         match function {
-            Some(function) => Ok(Epilogue { has_bias, has_residual, function }),
+            Some(function) => Ok(EpilogueSpec { has_bias, has_residual, function }),
             None => invalid(attrs.op(), format!("`fused_ops` is {names:?}")),
         }
     }
 }
 
-/// The sizes that an attribute has.
+/// The sizes in an attribute.
 fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> {
     let dims = attrs.ints(name)?;
-    // A shape bounds every product of its dimensions.
+    // The shape's invariant bounds every product of its dimensions.
     let shape = Shape::from_i64(&dims)?;
     Ok(shape.dims().to_vec())
 }
@@ -122,7 +122,7 @@ fn packed(
     + 'static,
 ) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
-    let epilogue = Epilogue::new(attrs)?;
+    let epilogue = EpilogueSpec::new(attrs)?;
     let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
@@ -146,7 +146,7 @@ fn packed(
     })
 }
 
-/// A product over the last axes of a tensor, which are `inner`; the result has `columns` in their place.
+/// A product over the last axes of a tensor, which are `inner`; in the result they are replaced by `columns`.
 fn product(
     x: &HostTensor,
     (inner, columns): (&[usize], &[usize]),
@@ -170,7 +170,7 @@ fn product(
         }
         None => None,
     };
-    // A bias has the shape of the columns.
+    // The bias has the shape of the columns.
     let bias = after.bias.map(|bias| bias.reshaped(Shape::new(&[n])?)).transpose()?;
     let after = After { bias: bias.as_ref(), residual: residual.as_ref(), ..*after };
     fused::matmul(&flat, weights, &after, cx)?.reshaped(shape)

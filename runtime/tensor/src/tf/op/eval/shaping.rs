@@ -1,4 +1,4 @@
-//! Operators that pass a tensor on, ask for its shape, or make one of a shape.
+//! Operators that forward a tensor, return its shape, or create a tensor from a shape.
 
 use super::{int_in, ints_in, of, of_many, shape_in};
 use crate::error::invalid;
@@ -116,7 +116,7 @@ pub(in crate::tf::op) fn indices_of_true(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[x], m| where_true(x, m))
 }
 
-/// Integers of a dtype.
+/// A vector of integers of a dtype.
 pub(super) fn vector(
     values: &[i64],
     dtype: DType,
@@ -125,7 +125,7 @@ pub(super) fn vector(
     cast(&HostTensor::from_slice(Shape::new(&[values.len()])?, values, allocator)?, dtype, allocator)
 }
 
-/// Where each of the tensors of these shapes begins in their concatenation.
+/// The offset of each tensor of these shapes in their concatenation.
 pub(in crate::tf::op) fn concat_offset(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     of_many(attrs, 2, move |inputs, m| {

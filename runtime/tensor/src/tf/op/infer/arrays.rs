@@ -1,14 +1,14 @@
-//! Reductions, reshapes, and tensors made of shapes, positions and indices.
+//! Reductions, reshapes, and tensors created from shapes, positions and indices.
 
 use super::rules::same;
-use super::{Cx, Dim, PartialShape, Shapes, broadcast, product, sum};
+use super::{Dim, Node, PartialShape, Shapes, broadcast, product, sum};
 use crate::TensorError;
 use crate::tf;
 use crate::tf::create::range_len;
 use crate::tf::diagonal::{Band, sizes_around};
 use crate::tf::index::indices_of;
 
-pub(in crate::tf::op) fn arg_extreme(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn arg_extreme(cx: &Node<'_>) -> Shapes {
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
     Ok(vec![match cx.int(1)? {
         Some(axis) => without(dims, cx.axis(axis, dims.len())?),
@@ -16,49 +16,49 @@ pub(in crate::tf::op) fn arg_extreme(cx: &Cx<'_>) -> Shapes {
     }])
 }
 
-pub(in crate::tf::op) fn softmax(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn softmax(cx: &Node<'_>) -> Shapes {
     cx.at_least(0, 1).and_then(|_| same(cx))
 }
 
-pub(in crate::tf::op) fn matrix_band_part(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn matrix_band_part(cx: &Node<'_>) -> Shapes {
     cx.at_least(0, 2).and_then(|_| same(cx))
 }
 
-pub(in crate::tf::op) fn invert_permutation(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn invert_permutation(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(cx.dims::<1>(0)?.to_vec())])
 }
 
-pub(in crate::tf::op) fn reverse_v2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn reverse_v2(cx: &Node<'_>) -> Shapes {
     if let (Some(axes), Some(rank)) = (cx.ints(1)?, cx.shape(0)?.rank()) {
         axis_set(cx, &axes, rank)?;
     }
     same(cx)
 }
 
-pub(in crate::tf::op) fn reverse(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn reverse(cx: &Node<'_>) -> Shapes {
     let [n] = cx.dims::<1>(1)?;
     Ok(vec![cx.merged(cx.shape(0)?, &cx.of_rank(n)?)?])
 }
 
-pub(in crate::tf::op) fn shape(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn shape(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![cx.shape(0)?.rank()])])
 }
 
-pub(in crate::tf::op) fn shape_n(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn shape_n(cx: &Node<'_>) -> Shapes {
     Ok(cx.operands.iter().map(|operand| PartialShape::new(vec![operand.shape.rank()])).collect())
 }
 
-pub(in crate::tf::op) fn expand_dims(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn expand_dims(cx: &Node<'_>) -> Shapes {
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let Some(axis) = cx.int(1)? else { return Ok(vec![PartialShape::of_rank(dims.len() + 1)]) };
     Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(1))])
 }
 
-pub(in crate::tf::op) fn fill(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn fill(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape_in(0)?])
 }
 
-pub(in crate::tf::op) fn broadcast_to(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn broadcast_to(cx: &Node<'_>) -> Shapes {
     let target = cx.shape_in(1)?;
     match broadcast(cx.shape(0)?, &target) {
         Some(shape) if shape.merged(&target).is_some() => Ok(vec![target]),
@@ -66,7 +66,7 @@ pub(in crate::tf::op) fn broadcast_to(cx: &Cx<'_>) -> Shapes {
     }
 }
 
-pub(in crate::tf::op) fn broadcast_args(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn broadcast_args(cx: &Node<'_>) -> Shapes {
     if let (Some(a), Some(b)) = (cx.shape_in(0)?.shape(), cx.shape_in(1)?.shape()) {
         tf::broadcast_args(&a, &b)?;
     }
@@ -74,11 +74,11 @@ pub(in crate::tf::op) fn broadcast_args(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![rank])])
 }
 
-pub(in crate::tf::op) fn broadcast_gradient_args(_: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn broadcast_gradient_args(_: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::of_rank(1); 2])
 }
 
-pub(in crate::tf::op) fn range(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn range(cx: &Node<'_>) -> Shapes {
     let constants = (cx.operand(0)?.constant, cx.operand(1)?.constant, cx.operand(2)?.constant);
     let (Some(start), Some(limit), Some(delta)) = constants else {
         return Ok(vec![PartialShape::of_rank(1)]);
@@ -86,20 +86,20 @@ pub(in crate::tf::op) fn range(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![Some(range_len(start, limit, delta)?)])])
 }
 
-pub(in crate::tf::op) fn lin_space(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn lin_space(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![cx.count(2)?])])
 }
 
-pub(in crate::tf::op) fn indices_of_true(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn indices_of_true(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![None, cx.shape(0)?.rank()])])
 }
 
-pub(in crate::tf::op) fn unique(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn unique(cx: &Node<'_>) -> Shapes {
     let [n] = cx.dims::<1>(0)?;
     Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n])])
 }
 
-pub(in crate::tf::op) fn unique_v2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn unique_v2(cx: &Node<'_>) -> Shapes {
     let Some(dims) = cx.shape(0)?.as_slice() else {
         return Ok(vec![PartialShape::unknown(), PartialShape::of_rank(1)]);
     };
@@ -115,20 +115,20 @@ pub(in crate::tf::op) fn unique_v2(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(values), PartialShape::new(vec![n])])
 }
 
-pub(in crate::tf::op) fn list_diff(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn list_diff(cx: &Node<'_>) -> Shapes {
     let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
     Ok(vec![PartialShape::of_rank(1); 2])
 }
 
-pub(in crate::tf::op) fn sorted_bounds(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn sorted_bounds(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(1)?.clone()])
 }
 
-pub(in crate::tf::op) fn bincount(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn bincount(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![cx.count(1)?])])
 }
 
-pub(in crate::tf::op) fn dense_bincount(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn dense_bincount(cx: &Node<'_>) -> Shapes {
     let size = cx.count(1)?;
     Ok(vec![match cx.shape(0)?.as_slice() {
         Some([] | [_]) => PartialShape::new(vec![size]),
@@ -138,7 +138,7 @@ pub(in crate::tf::op) fn dense_bincount(cx: &Cx<'_>) -> Shapes {
     }])
 }
 
-pub(in crate::tf::op) fn dynamic_partition(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn dynamic_partition(cx: &Node<'_>) -> Shapes {
     let (dims, partitions) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice());
     let rest = dims.zip(partitions).map(|(dims, partitions)| dims.get(partitions.len()..));
     let part = match rest {
@@ -149,7 +149,7 @@ pub(in crate::tf::op) fn dynamic_partition(cx: &Cx<'_>) -> Shapes {
     Ok(vec![part; cx.n_results])
 }
 
-pub(in crate::tf::op) fn space_to_batch_nd(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn space_to_batch_nd(cx: &Node<'_>) -> Shapes {
     batched(
         cx,
         |batch, size| product(batch, Some(size)),
@@ -157,7 +157,7 @@ pub(in crate::tf::op) fn space_to_batch_nd(cx: &Cx<'_>) -> Shapes {
     )
 }
 
-pub(in crate::tf::op) fn batch_to_space_nd(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn batch_to_space_nd(cx: &Node<'_>) -> Shapes {
     batched(
         cx,
         |batch, size| Ok(batch.map(|batch| batch / size)),
@@ -165,28 +165,28 @@ pub(in crate::tf::op) fn batch_to_space_nd(cx: &Cx<'_>) -> Shapes {
     )
 }
 
-pub(in crate::tf::op) fn unique_with_counts(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn unique_with_counts(cx: &Node<'_>) -> Shapes {
     let [n] = cx.dims::<1>(0)?;
     Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![n]), PartialShape::of_rank(1)])
 }
 
-pub(in crate::tf::op) fn concat_offset(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn concat_offset(cx: &Node<'_>) -> Shapes {
     Ok(cx.operands.iter().skip(1).map(|operand| operand.shape.clone()).collect())
 }
 
-pub(in crate::tf::op) fn variable_shape(_: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn variable_shape(_: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::of_rank(1)])
 }
 
-pub(in crate::tf::op) fn gather_v1(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn gather_v1(cx: &Node<'_>) -> Shapes {
     gather(cx, Some(0), 0)
 }
 
-pub(in crate::tf::op) fn gather_v2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn gather_v2(cx: &Node<'_>) -> Shapes {
     gather(cx, cx.int(2)?, cx.attrs.int("batch_dims")?)
 }
 
-pub(in crate::tf::op) fn one_hot(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn one_hot(cx: &Node<'_>) -> Shapes {
     let depth = cx.count(1)?;
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let axis = cx.attrs.int("axis")?;
@@ -197,24 +197,24 @@ pub(in crate::tf::op) fn one_hot(cx: &Cx<'_>) -> Shapes {
     }
 }
 
-pub(in crate::tf::op) fn scatter_nd(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn scatter_nd(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape_in(2)?])
 }
 
-pub(in crate::tf::op) fn top_k_v1(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn top_k_v1(cx: &Node<'_>) -> Shapes {
     top_k(cx, Some(cx.attrs.count("k")?))
 }
 
-pub(in crate::tf::op) fn top_kv2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn top_kv2(cx: &Node<'_>) -> Shapes {
     top_k(cx, cx.count(1)?)
 }
 
-pub(in crate::tf::op) fn in_top_k(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn in_top_k(cx: &Node<'_>) -> Shapes {
     let ([rows, _], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
     Ok(vec![PartialShape::new(vec![cx.same(rows, n)?])])
 }
 
-pub(in crate::tf::op) fn diag(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn diag(cx: &Node<'_>) -> Shapes {
     Ok(vec![
         cx.shape(0)?
             .as_slice()
@@ -222,13 +222,13 @@ pub(in crate::tf::op) fn diag(cx: &Cx<'_>) -> Shapes {
     ])
 }
 
-pub(in crate::tf::op) fn diag_part(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn diag_part(cx: &Node<'_>) -> Shapes {
     let Some(dims) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
     let (left, right) = dims.split_at(dims.len() / 2);
     Ok(vec![cx.merged(&PartialShape::new(left.to_vec()), &PartialShape::new(right.to_vec()))?])
 }
 
-/// The dimensions with one more at `at`.
+/// The dimensions with one inserted at `at`.
 pub(super) fn with(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     let mut dims = dims.to_vec();
     dims.insert(at.min(dims.len()), dim);
@@ -240,8 +240,8 @@ pub(super) fn without(dims: &[Dim], at: usize) -> PartialShape {
     PartialShape::new(dims.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect())
 }
 
-/// For each axis, whether it is named.
-fn axis_set(cx: &Cx<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorError> {
+/// A mask of the listed axes.
+fn axis_set(cx: &Node<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorError> {
     let mut set = vec![false; rank];
     for &axis in axes {
         if std::mem::replace(&mut set[cx.axis(axis, rank)?], true) {
@@ -251,7 +251,7 @@ fn axis_set(cx: &Cx<'_>, axes: &[i64], rank: usize) -> Result<Vec<bool>, TensorE
     Ok(set)
 }
 
-pub(in crate::tf::op) fn reduction(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn reduction(cx: &Node<'_>) -> Shapes {
     let (axes, keep_dims) = (cx.ints(1)?, cx.attrs.bool("keep_dims")?);
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let Some(axes) = axes else {
@@ -266,14 +266,14 @@ pub(in crate::tf::op) fn reduction(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(kept.collect())])
 }
 
-pub(in crate::tf::op) fn scan(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn scan(cx: &Node<'_>) -> Shapes {
     if let (Some(dims), Some(axis)) = (cx.at_least(0, 1)?, cx.int(1)?) {
         cx.axis(axis, dims.len())?;
     }
     same(cx)
 }
 
-pub(in crate::tf::op) fn segment(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn segment(cx: &Node<'_>) -> Shapes {
     let count = cx.count(2)?;
     let (Some(dims), Some(ids)) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice()) else {
         return Ok(vec![PartialShape::unknown()]);
@@ -285,7 +285,7 @@ pub(in crate::tf::op) fn segment(cx: &Cx<'_>) -> Shapes {
     Ok(vec![with(rest, 0, count)])
 }
 
-pub(in crate::tf::op) fn sorted_segment(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn sorted_segment(cx: &Node<'_>) -> Shapes {
     let [_] = cx.dims::<1>(1)?;
     let ids = cx.ints(1)?;
     let rows = ids.map(|ids| {
@@ -295,12 +295,12 @@ pub(in crate::tf::op) fn sorted_segment(cx: &Cx<'_>) -> Shapes {
     Ok(vec![dims.map_or(PartialShape::unknown(), |dims| with(&dims[1..], 0, rows))])
 }
 
-/// The number of all elements.
+/// The total number of elements.
 fn count(dims: &[Dim]) -> Result<Dim, TensorError> {
     dims.iter().try_fold(Some(1), |n, &dim| product(n, dim))
 }
 
-pub(in crate::tf::op) fn reshape(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn reshape(cx: &Node<'_>) -> Shapes {
     let target = match (cx.ints(1)?, &cx.operand(1)?.dims) {
         (Some(dims), _) if dims.iter().filter(|&&dim| dim == -1).count() > 1 => {
             return cx.refuse(format!("more than one dimension of {dims:?} is open"));
@@ -326,7 +326,7 @@ pub(in crate::tf::op) fn reshape(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(dims)])
 }
 
-pub(in crate::tf::op) fn squeeze(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn squeeze(cx: &Node<'_>) -> Shapes {
     let axes = cx.attrs.ints("squeeze_dims")?;
     let Some(dims) = cx.shape(0)?.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     let set = axis_set(cx, &axes, dims.len())?;
@@ -344,7 +344,7 @@ pub(in crate::tf::op) fn squeeze(cx: &Cx<'_>) -> Shapes {
     )])
 }
 
-fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Shapes {
+fn gather(cx: &Node<'_>, axis: Option<i64>, batch_dims: i64) -> Shapes {
     let (Some(dims), Some(rows)) = (cx.at_least(0, 1)?, cx.shape(1)?.as_slice()) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -368,7 +368,7 @@ fn gather(cx: &Cx<'_>, axis: Option<i64>, batch_dims: i64) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-pub(in crate::tf::op) fn gather_nd(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn gather_nd(cx: &Node<'_>) -> Shapes {
     let (dims, indices) = (cx.shape(0)?.as_slice(), cx.at_least(1, 1)?);
     let (Some(dims), Some((&Some(depth), outer))) = (dims, indices.and_then(|indices| indices.split_last()))
     else {
@@ -380,7 +380,7 @@ pub(in crate::tf::op) fn gather_nd(cx: &Cx<'_>) -> Shapes {
     }
 }
 
-fn top_k(cx: &Cx<'_>, k: Dim) -> Shapes {
+fn top_k(cx: &Node<'_>, k: Dim) -> Shapes {
     let dims = cx.at_least(0, 1)?;
     let Some((&last, outer)) = dims.and_then(|dims| dims.split_last()) else {
         return Ok(vec![PartialShape::unknown(); 2]);
@@ -393,14 +393,14 @@ fn top_k(cx: &Cx<'_>, k: Dim) -> Shapes {
     Ok(vec![with(outer, outer.len(), k); 2])
 }
 
-pub(in crate::tf::op) fn matrix_diag(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn matrix_diag(cx: &Node<'_>) -> Shapes {
     let dims = cx.at_least(0, 1)?;
     let last = dims.and_then(|dims| dims.last().map(|last| with(dims, dims.len(), *last)));
     Ok(vec![last.unwrap_or(PartialShape::unknown())])
 }
 
-/// The diagonals that operand 1 says, if it is constant.
-fn band(cx: &Cx<'_>) -> Result<Option<Band>, TensorError> {
+/// The band in operand 1, if it is constant.
+fn band(cx: &Node<'_>) -> Result<Option<Band>, TensorError> {
     match cx.ints(1)?.as_deref() {
         Some(&[lower, .., upper] | &[lower @ upper]) => Ok(Some(Band { lower, upper, ..Band::MAIN })),
         Some([]) => cx.refuse("no diagonals".to_owned()),
@@ -408,7 +408,7 @@ fn band(cx: &Cx<'_>) -> Result<Option<Band>, TensorError> {
     }
 }
 
-pub(in crate::tf::op) fn matrices_around(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn matrices_around(cx: &Node<'_>) -> Shapes {
     let Some((dims, band)) = cx.at_least(0, 1)?.zip(band(cx)?) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -424,7 +424,7 @@ pub(in crate::tf::op) fn matrices_around(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-pub(in crate::tf::op) fn diagonals(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn diagonals(cx: &Node<'_>) -> Shapes {
     let Some(([batch @ .., rows, cols], band)) = cx.at_least(0, 2)?.zip(band(cx)?) else {
         return Ok(vec![PartialShape::unknown()]);
     };
@@ -439,9 +439,10 @@ pub(in crate::tf::op) fn diagonals(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// Batches and space that change places in blocks: what becomes of the batch for each size, and of each axis with its size and what is added or cut off.
+/// Common rule of `SpaceToBatchND` and `BatchToSpaceND`: `batch` maps the batch dimension for each block
+/// size; `axis` maps each axis with its block size and its padding or cropping.
 fn batched(
-    cx: &Cx<'_>,
+    cx: &Node<'_>,
     batch: impl Fn(Dim, usize) -> Result<Dim, TensorError>,
     space: impl Fn(Dim, usize, usize) -> Result<Dim, TensorError>,
 ) -> Shapes {
@@ -465,7 +466,7 @@ fn batched(
     Ok(vec![PartialShape::new(shape)])
 }
 
-pub(in crate::tf::op) fn matrix_diag_part(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn matrix_diag_part(cx: &Node<'_>) -> Shapes {
     let Some([batch @ .., rows, cols]) = cx.at_least(0, 2)? else { return Ok(vec![PartialShape::unknown()]) };
     let n = rows.zip(*cols).map(|(rows, cols)| rows.min(cols));
     Ok(vec![with(batch, batch.len(), n)])

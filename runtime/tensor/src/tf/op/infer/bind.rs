@@ -1,4 +1,4 @@
-//! Signatures against operands: which operand is which, and the element types of the results.
+//! Binding of operands to a signature: operand ranges, and the element types of the results.
 //!
 //! ```text
 //! attributes that are given ─┐
@@ -6,7 +6,7 @@
 //! defaults ──────────────────┘
 //! ```
 //!
-//! A type or number that an attribute does not give is that of the operands, so attributes may be left out where operands say it.
+//! A type or number without an attribute follows from the operands, so redundant attributes may be omitted.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::tf::op::attrs::Attributes;
 use crate::tf::op::signature::{Arg, ArgType, AttrKind, DefaultValue};
 use crate::tf::op::types::Type;
 
-/// What the attributes of a signature stand for.
+/// The values bound to a signature's attributes.
 #[derive(Default)]
 struct Bound {
     counts: BTreeMap<&'static str, usize>,
@@ -25,7 +25,7 @@ struct Bound {
     lists: BTreeMap<&'static str, Vec<Type>>,
 }
 
-/// The element types of the results. Fails for operands that the signature does not have.
+/// The element types of the results. Fails for operands that do not match the signature.
 pub(super) fn result_types(
     attrs: &Attributes<'_>,
     operands: &[Operand<'_>],
@@ -64,10 +64,10 @@ pub(super) fn result_types(
     Ok(types)
 }
 
-/// More results than any node has: a number from outside is not allocated for.
+/// The most results: a number from outside is not allocated for unchecked.
 const MAX_RESULTS: usize = 1 << 20;
 
-/// What the attributes say that the node has.
+/// The values of the node's own attributes.
 fn given(attrs: &Attributes<'_>) -> Result<Bound, TensorError> {
     let mut bound = Bound::default();
     let signature = attrs.signature();
@@ -87,7 +87,8 @@ fn given(attrs: &Attributes<'_>) -> Result<Bound, TensorError> {
     Ok(bound)
 }
 
-/// How many operands an argument is; nothing if that is not said yet, with the attribute that would.
+/// The number of operands of an argument. If it is not bound yet, the error is the attribute that would bind
+/// it.
 fn width(arg: &Arg, bound: &Bound) -> Result<usize, &'static str> {
     match (arg.ty, arg.number) {
         (ArgType::List(list), _) => bound.lists.get(list).map(Vec::len).ok_or(list),
@@ -107,7 +108,7 @@ fn bind_operands(
         open.dedup();
         open
     };
-    // Where several are open, those with a default have it.
+    // If several are unbound, those with a default take it.
     for name in open(bound) {
         let default = attrs.signature().attr(name).and_then(|attr| attr.default.as_ref());
         if let (true, Some(DefaultValue::Int(n))) = (open(bound).len() > 1, default) {

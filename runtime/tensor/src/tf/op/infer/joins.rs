@@ -1,30 +1,30 @@
 //! Concatenations, splits, pads and permutations.
 
 use super::arrays::{total, with, without};
-use super::{Cx, Dim, PartialShape, Shapes, product, sum};
+use super::{Dim, Node, PartialShape, Shapes, product, sum};
 use crate::TensorError;
 
-pub(in crate::tf::op) fn concat_v2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn concat_v2(cx: &Node<'_>) -> Shapes {
     let n = cx.operands.len().saturating_sub(1);
     concat(cx, 0..n, cx.int(n)?)
 }
 
-pub(in crate::tf::op) fn concat_v1(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn concat_v1(cx: &Node<'_>) -> Shapes {
     concat(cx, 1..cx.operands.len(), cx.int(0)?)
 }
 
-pub(in crate::tf::op) fn parallel_concat(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn parallel_concat(cx: &Node<'_>) -> Shapes {
     concat(cx, 0..cx.operands.len(), Some(0))
 }
 
-pub(in crate::tf::op) fn pack(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn pack(cx: &Node<'_>) -> Shapes {
     let axis = cx.attrs.int("axis")?;
     let all = cx.operands.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &x.shape))?;
     let Some(dims) = all.as_slice() else { return Ok(vec![PartialShape::unknown()]) };
     Ok(vec![with(dims, cx.axis(axis, dims.len() + 1)?, Some(cx.operands.len()))])
 }
 
-pub(in crate::tf::op) fn unpack(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn unpack(cx: &Node<'_>) -> Shapes {
     let axis = cx.attrs.int("axis")?;
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown(); cx.n_results]) };
     let at = cx.axis(axis, dims.len())?;
@@ -32,7 +32,7 @@ pub(in crate::tf::op) fn unpack(cx: &Cx<'_>) -> Shapes {
     Ok(vec![without(dims, at); cx.n_results])
 }
 
-pub(in crate::tf::op) fn split(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn split(cx: &Node<'_>) -> Shapes {
     let n = cx.n_results;
     let Some(dims) = cx.at_least(1, 1)? else { return Ok(vec![PartialShape::unknown(); n]) };
     let Some(axis) = cx.int(0)? else { return Ok(vec![PartialShape::of_rank(dims.len()); n]) };
@@ -46,15 +46,15 @@ pub(in crate::tf::op) fn split(cx: &Cx<'_>) -> Shapes {
     Ok(vec![replaced(dims, at, part); n])
 }
 
-pub(in crate::tf::op) fn pad_constant(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn pad_constant(cx: &Node<'_>) -> Shapes {
     pad(cx, usize::MAX)
 }
 
-pub(in crate::tf::op) fn mirror_pad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn mirror_pad(cx: &Node<'_>) -> Shapes {
     pad(cx, mirrored(cx)?)
 }
 
-pub(in crate::tf::op) fn mirror_pad_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn mirror_pad_grad(cx: &Node<'_>) -> Shapes {
     let limit = mirrored(cx)?;
     padded(cx, |cx, dim, before, after| {
         let Some(dim) = dim else { return Ok(None) };
@@ -65,7 +65,7 @@ pub(in crate::tf::op) fn mirror_pad_grad(cx: &Cx<'_>) -> Shapes {
     })
 }
 
-pub(in crate::tf::op) fn tile(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn tile(cx: &Node<'_>) -> Shapes {
     let multiples = cx.shape_in(1)?;
     let known = cx.merged(&ranked(cx.shape(0)?), &ranked(&multiples))?;
     let (Some(dims), Some(multiples)) = (cx.shape(0)?.as_slice(), multiples.as_slice()) else {
@@ -75,7 +75,7 @@ pub(in crate::tf::op) fn tile(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(tiled.collect::<Result<_, _>>()?)])
 }
 
-pub(in crate::tf::op) fn space_to_depth(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn space_to_depth(cx: &Node<'_>) -> Shapes {
     let block = cx.attrs.count("block_size")?;
     let [n, h, w, c] = cx.dims::<4>(0)?;
     let part = |dim: Dim| match dim {
@@ -88,7 +88,7 @@ pub(in crate::tf::op) fn space_to_depth(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![n, part(h)?, part(w)?, depth])])
 }
 
-pub(in crate::tf::op) fn depth_to_space(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn depth_to_space(cx: &Node<'_>) -> Shapes {
     let block = cx.attrs.count("block_size")?;
     let [n, h, w, c] = cx.dims::<4>(0)?;
     let area = block.checked_mul(block).filter(|&area| area > 1);
@@ -100,19 +100,19 @@ pub(in crate::tf::op) fn depth_to_space(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![n, product(h, Some(block))?, product(w, Some(block))?, depth])])
 }
 
-/// Of the same rank, and nothing else.
+/// A shape of the same rank with unknown dimensions.
 fn ranked(shape: &PartialShape) -> PartialShape {
     shape.rank().map_or(PartialShape::unknown(), PartialShape::of_rank)
 }
 
-/// The dimensions with another one at `at`.
+/// The dimensions with that at `at` replaced.
 fn replaced(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     let mut dims = dims.to_vec();
     dims[at] = dim;
     PartialShape::new(dims)
 }
 
-fn concat(cx: &Cx<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Shapes {
+fn concat(cx: &Node<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Shapes {
     let values = cx.operands.get(values).unwrap_or_default();
     let ranks =
         values.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &ranked(&x.shape)))?;
@@ -126,7 +126,7 @@ fn concat(cx: &Cx<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Sha
     Ok(vec![replaced(beyond.as_slice().unwrap_or_default(), at, along)])
 }
 
-pub(in crate::tf::op) fn split_v(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn split_v(cx: &Node<'_>) -> Shapes {
     let n = cx.n_results;
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown(); n]) };
     let Some(axis) = cx.int(2)? else { return Ok(vec![PartialShape::of_rank(dims.len()); n]) };
@@ -148,13 +148,13 @@ pub(in crate::tf::op) fn split_v(cx: &Cx<'_>) -> Shapes {
     Ok(known.iter().map(|size| replaced(dims, at, size.or(rest))).collect())
 }
 
-/// How much less than the axis a reflection may add.
-fn mirrored(cx: &Cx<'_>) -> Result<usize, TensorError> {
+/// The length of the axis minus the largest mirror padding.
+fn mirrored(cx: &Node<'_>) -> Result<usize, TensorError> {
     cx.attrs.word("mode", &[("REFLECT", 1), ("SYMMETRIC", 0)])
 }
 
-/// `short` is how much less than the axis may be added, or the largest number if that does not matter.
-fn pad(cx: &Cx<'_>, short: usize) -> Shapes {
+/// `short` is the length of an axis minus its largest padding, or `usize::MAX` for unlimited padding.
+fn pad(cx: &Node<'_>, short: usize) -> Shapes {
     padded(cx, |cx, dim, before, after| {
         if let Some(dim) = dim
             && short != usize::MAX
@@ -166,7 +166,7 @@ fn pad(cx: &Cx<'_>, short: usize) -> Shapes {
     })
 }
 
-fn padded(cx: &Cx<'_>, f: impl Fn(&Cx<'_>, Dim, usize, usize) -> Result<Dim, TensorError>) -> Shapes {
+fn padded(cx: &Node<'_>, f: impl Fn(&Node<'_>, Dim, usize, usize) -> Result<Dim, TensorError>) -> Shapes {
     let [n, two] = cx.dims::<2>(1)?;
     cx.same(two, Some(2))?;
     let known = cx.merged(&ranked(cx.shape(0)?), &cx.of_rank(n)?)?;
@@ -187,7 +187,7 @@ fn padded(cx: &Cx<'_>, f: impl Fn(&Cx<'_>, Dim, usize, usize) -> Result<Dim, Ten
     Ok(vec![PartialShape::new(shape)])
 }
 
-pub(in crate::tf::op) fn transpose(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn transpose(cx: &Node<'_>) -> Shapes {
     let known = cx.merged(&ranked(cx.shape(0)?), &cx.of_rank(cx.length(1)?)?)?;
     let (Some(perm), Some(rank)) = (cx.ints(1)?, known.rank()) else { return Ok(vec![known]) };
     let mut found = vec![false; rank];
@@ -202,7 +202,7 @@ pub(in crate::tf::op) fn transpose(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-pub(in crate::tf::op) fn dynamic_stitch(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn dynamic_stitch(cx: &Node<'_>) -> Shapes {
     let (indices, data) = cx.operands.split_at(cx.operands.len() / 2);
     let mut rest = PartialShape::unknown();
     let mut rows = Some(0);

@@ -1,28 +1,28 @@
 //! Products, images and layers.
 
 use super::rules::same;
-use super::{Cx, Dim, PartialShape, Shapes, broadcast, product};
+use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
 use crate::TensorError;
 use crate::tf::einsum::einsum_shape;
 use crate::tf::op::eval::layers::{conv, format, padding, plane, pooling};
 use crate::tf::window::axis;
-use crate::tf::{Conv2d, Format, Padding};
+use crate::tf::{Conv2dAttrs, ImageFormat, Padding};
 
-pub(in crate::tf::op) fn matmul(cx: &Cx<'_>) -> Shapes {
-    let (turn_a, turn_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
-    let (a, b) = (turned(cx.dims::<2>(0)?, turn_a), turned(cx.dims::<2>(1)?, turn_b));
+pub(in crate::tf::op) fn matmul(cx: &Node<'_>) -> Shapes {
+    let (trans_a, trans_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
+    let (a, b) = (transposed(cx.dims::<2>(0)?, trans_a), transposed(cx.dims::<2>(1)?, trans_b));
     cx.same(a[1], b[0])?;
-    finished(cx, PartialShape::new(vec![a[0], b[1]]), Format::Nhwc)
+    finished(cx, PartialShape::new(vec![a[0], b[1]]), ImageFormat::Nhwc)
 }
 
-pub(in crate::tf::op) fn batch_matmul(cx: &Cx<'_>) -> Shapes {
-    let (turn_a, turn_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
+pub(in crate::tf::op) fn batch_matmul(cx: &Node<'_>) -> Shapes {
+    let (trans_a, trans_b) = (cx.attrs.bool("adj_x")?, cx.attrs.bool("adj_y")?);
     let (Some([batch_a @ .., a0, a1]), Some([batch_b @ .., b0, b1])) =
         (cx.at_least(0, 2)?, cx.at_least(1, 2)?)
     else {
         return Ok(vec![PartialShape::unknown()]);
     };
-    let (a, b) = (turned([*a0, *a1], turn_a), turned([*b0, *b1], turn_b));
+    let (a, b) = (transposed([*a0, *a1], trans_a), transposed([*b0, *b1], trans_b));
     cx.same(a[1], b[0])?;
     let batch = broadcast(&PartialShape::new(batch_a.to_vec()), &PartialShape::new(batch_b.to_vec()));
     let Some(batch) = batch else {
@@ -31,12 +31,12 @@ pub(in crate::tf::op) fn batch_matmul(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new([batch.as_slice().unwrap_or_default(), &[a[0], b[1]]].concat())])
 }
 
-pub(in crate::tf::op) fn einsum(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn einsum(cx: &Node<'_>) -> Shapes {
     let shapes: Vec<&PartialShape> = cx.operands.iter().map(|operand| &operand.shape).collect();
     Ok(vec![einsum_shape(&cx.attrs.string("equation")?, &shapes)?])
 }
 
-pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(cx: &Node<'_>) -> Shapes {
     let logits = PartialShape::new(cx.dims::<2>(0)?.to_vec());
     match broadcast(&logits, cx.shape(1)?) {
         Some(both) => Ok(vec![PartialShape::new(both.as_slice().unwrap_or(&[None])[..1].to_vec()), both]),
@@ -44,33 +44,33 @@ pub(in crate::tf::op) fn softmax_cross_entropy_with_logits(cx: &Cx<'_>) -> Shape
     }
 }
 
-pub(in crate::tf::op) fn sparse_softmax_cross_entropy_with_logits(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn sparse_softmax_cross_entropy_with_logits(cx: &Node<'_>) -> Shapes {
     let ([rows, classes], [n]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
     let rows = cx.same(rows, n)?;
     Ok(vec![PartialShape::new(vec![rows]), PartialShape::new(vec![rows, classes])])
 }
 
-pub(in crate::tf::op) fn bias_add(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn bias_add(cx: &Node<'_>) -> Shapes {
     biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, format(&cx.attrs)?).map(|shape| vec![shape])
 }
 
-pub(in crate::tf::op) fn bias_add_v1(cx: &Cx<'_>) -> Shapes {
-    biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, Format::Nhwc).map(|shape| vec![shape])
+pub(in crate::tf::op) fn bias_add_v1(cx: &Node<'_>) -> Shapes {
+    biased(cx, cx.shape(0)?, cx.dims::<1>(1)?, ImageFormat::Nhwc).map(|shape| vec![shape])
 }
 
-pub(in crate::tf::op) fn bias_add_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn bias_add_grad(cx: &Node<'_>) -> Shapes {
     let channels = match (cx.at_least(0, 2)?, format(&cx.attrs)?) {
-        (Some([.., channels]), Format::Nhwc) | (Some([_, channels, ..]), Format::Nchw) => *channels,
+        (Some([.., channels]), ImageFormat::Nhwc) | (Some([_, channels, ..]), ImageFormat::Nchw) => *channels,
         _ => None,
     };
     Ok(vec![PartialShape::new(vec![channels])])
 }
 
-pub(in crate::tf::op) fn conv2d(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn conv2d(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
     let [_, _, from, to] = filter;
     let shape = convolved(cx, &attrs, filter, |cx, channels| {
-        // As many groups as the channels of a group fit.
+        // The number of groups is the number of channels divided by a group's channels.
         if let (Some(channels), Some(from)) = (channels, from) {
             let groups = channels.checked_div(from).filter(|&n| n > 0 && n * from == channels);
             if !groups.is_some_and(|groups| to.is_none_or(|to| to.is_multiple_of(groups))) {
@@ -82,14 +82,14 @@ pub(in crate::tf::op) fn conv2d(cx: &Cx<'_>) -> Shapes {
     finished(cx, shape, attrs.format)
 }
 
-pub(in crate::tf::op) fn depthwise_conv2d_native(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn depthwise_conv2d_native(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, cx.dims::<4>(1)?);
     let [_, _, from, multiplier] = filter;
     let shape = convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
     finished(cx, shape, attrs.format)
 }
 
-pub(in crate::tf::op) fn packed_matmul(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn packed_matmul(cx: &Node<'_>) -> Shapes {
     let (shape, n) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
     let dims: Option<Vec<Dim>> = shape.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
     let Some((inner, columns)) = dims.as_deref().and_then(|dims| dims.split_at_checked(n)) else {
@@ -102,10 +102,10 @@ pub(in crate::tf::op) fn packed_matmul(cx: &Cx<'_>) -> Shapes {
     }
     let product = PartialShape::new([rows, columns].concat());
     // A bias may have several axes.
-    if columns.len() > 1 { Ok(vec![product]) } else { finished(cx, product, Format::Nhwc) }
+    if columns.len() > 1 { Ok(vec![product]) } else { finished(cx, product, ImageFormat::Nhwc) }
 }
 
-pub(in crate::tf::op) fn packed_conv2d(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn packed_conv2d(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
     let shape = convolved(cx, &attrs, filter, |cx, channels| {
         cx.same(channels, filter[2])?;
@@ -114,13 +114,13 @@ pub(in crate::tf::op) fn packed_conv2d(cx: &Cx<'_>) -> Shapes {
     finished(cx, shape, attrs.format)
 }
 
-pub(in crate::tf::op) fn packed_depthwise_conv2d_native(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn packed_depthwise_conv2d_native(cx: &Node<'_>) -> Shapes {
     let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
     let shape = convolved(cx, &attrs, filter, |cx, channels| cx.same(channels, filter[2]))?;
     finished(cx, shape, attrs.format)
 }
 
-pub(in crate::tf::op) fn fused_elementwise(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn fused_elementwise(cx: &Node<'_>) -> Shapes {
     let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
     match all {
         Some(shape) => Ok(vec![shape]),
@@ -128,13 +128,13 @@ pub(in crate::tf::op) fn fused_elementwise(cx: &Cx<'_>) -> Shapes {
     }
 }
 
-pub(in crate::tf::op) fn fused_attention(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn fused_attention(cx: &Node<'_>) -> Shapes {
     let ([batch, a, b, _], [.., numbers]) = (cx.dims::<4>(0)?, cx.dims::<4>(2)?);
     let (heads, rows) = if cx.attrs.bool("heads_inside")? { (b, a) } else { (a, b) };
     Ok(vec![PartialShape::new(vec![batch, heads, rows, numbers])])
 }
 
-pub(in crate::tf::op) fn conv2d_backprop_input(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn conv2d_backprop_input(cx: &Node<'_>) -> Shapes {
     let attrs = conv(&cx.attrs)?;
     let sizes = cx.shape_in(0)?;
     let ([batch, ..], [_, _, channels, _]) = (cx.dims::<4>(2)?, cx.dims::<4>(1)?);
@@ -144,28 +144,28 @@ pub(in crate::tf::op) fn conv2d_backprop_input(cx: &Cx<'_>) -> Shapes {
     }
 }
 
-pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_input(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_input(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
 }
 
-pub(in crate::tf::op) fn conv2d_backprop_filter(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn conv2d_backprop_filter(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(&cx.shape_in(1)?, &PartialShape::of_rank(4))?])
 }
 
-pub(in crate::tf::op) fn avg_pool_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn avg_pool_grad(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
 }
 
-pub(in crate::tf::op) fn max_pool_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn max_pool_grad(cx: &Node<'_>) -> Shapes {
     cx.dims::<4>(0).and_then(|_| same(cx))
 }
 
-pub(in crate::tf::op) fn pool(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn pool(cx: &Node<'_>) -> Shapes {
     let pool = pooling(&cx.attrs)?;
     pooled(cx, pool.format, pool.padding, Some((pool.window, pool.strides)))
 }
 
-pub(in crate::tf::op) fn max_pool_v2(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn max_pool_v2(cx: &Node<'_>) -> Shapes {
     let format = format(&cx.attrs)?;
     let windows = match (cx.ints(1)?, cx.ints(2)?) {
         (Some(window), Some(strides)) => {
@@ -176,7 +176,7 @@ pub(in crate::tf::op) fn max_pool_v2(cx: &Cx<'_>) -> Shapes {
     pooled(cx, format, padding(&cx.attrs, format)?, windows)
 }
 
-pub(in crate::tf::op) fn batch_norm(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn batch_norm(cx: &Node<'_>) -> Shapes {
     let (shape, channels) = normalized(cx, 0, &[1, 2])?;
     let mut shapes = vec![shape];
     shapes.extend(vec![PartialShape::new(vec![channels]); cx.n_results.saturating_sub(1).min(4)]);
@@ -184,7 +184,7 @@ pub(in crate::tf::op) fn batch_norm(cx: &Cx<'_>) -> Shapes {
     Ok(shapes)
 }
 
-pub(in crate::tf::op) fn batch_norm_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn batch_norm_grad(cx: &Node<'_>) -> Shapes {
     cx.merged(cx.shape(0)?, cx.shape(1)?)?;
     let (shape, channels) = normalized(cx, 1, &[2])?;
     let vector = PartialShape::new(vec![channels]);
@@ -192,8 +192,8 @@ pub(in crate::tf::op) fn batch_norm_grad(cx: &Cx<'_>) -> Shapes {
     Ok(vec![shape, vector.clone(), vector, empty.clone(), empty])
 }
 
-/// The `N` dimensions that an attribute has.
-fn known<const N: usize>(cx: &Cx<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
+/// The `N` dimensions in an attribute.
+fn known<const N: usize>(cx: &Node<'_>, attr: &str) -> Result<[Dim; N], TensorError> {
     let given = cx.attrs.ints(attr)?;
     let dims: Option<Vec<Dim>> = given.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();
     match dims.and_then(|dims| dims.try_into().ok()) {
@@ -202,20 +202,20 @@ fn known<const N: usize>(cx: &Cx<'_>, attr: &str) -> Result<[Dim; N], TensorErro
     }
 }
 
-fn turned([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
+fn transposed([rows, cols]: [Dim; 2], turn: bool) -> [Dim; 2] {
     if turn { [cols, rows] } else { [rows, cols] }
 }
 
-/// The shape of images whose channels have biases.
+/// The shape of images, checked against a bias.
 fn biased(
-    cx: &Cx<'_>,
+    cx: &Node<'_>,
     x: &PartialShape,
     [bias]: [Dim; 1],
-    format: Format,
+    format: ImageFormat,
 ) -> Result<PartialShape, TensorError> {
     let Some(dims) = x.as_slice() else { return Ok(PartialShape::unknown()) };
     let mut dims = dims.to_vec();
-    let at = if format == Format::Nchw { 1 } else { dims.len().saturating_sub(1) };
+    let at = if format == ImageFormat::Nchw { 1 } else { dims.len().saturating_sub(1) };
     match dims.get_mut(at) {
         Some(channels) if at > 0 => *channels = cx.same(*channels, bias)?,
         _ => return cx.refuse(format!("rank {}, expected 2 or more", dims.len())),
@@ -223,8 +223,8 @@ fn biased(
     Ok(PartialShape::new(dims))
 }
 
-/// The shape of a product or convolution after what an operator that is a fusion does with it.
-fn finished(cx: &Cx<'_>, mut shape: PartialShape, format: Format) -> Shapes {
+/// The shape after the epilogue of a fused product or convolution.
+fn finished(cx: &Node<'_>, mut shape: PartialShape, format: ImageFormat) -> Shapes {
     if cx.attrs.signature().attr("fused_ops").is_none() {
         return Ok(vec![shape]);
     }
@@ -248,24 +248,24 @@ fn finished(cx: &Cx<'_>, mut shape: PartialShape, format: Format) -> Shapes {
 }
 
 /// Batch, height, width and channels of operand 0.
-fn images(cx: &Cx<'_>, i: usize, format: Format) -> Result<(Dim, [Dim; 2], Dim), TensorError> {
+fn images(cx: &Node<'_>, i: usize, format: ImageFormat) -> Result<(Dim, [Dim; 2], Dim), TensorError> {
     let dims = cx.dims::<4>(i)?;
     Ok(match format {
-        Format::Nhwc => (dims[0], [dims[1], dims[2]], dims[3]),
-        Format::Nchw => (dims[0], [dims[2], dims[3]], dims[1]),
+        ImageFormat::Nhwc => (dims[0], [dims[1], dims[2]], dims[3]),
+        ImageFormat::Nchw => (dims[0], [dims[2], dims[3]], dims[1]),
     })
 }
 
-fn image(format: Format, batch: Dim, [height, width]: [Dim; 2], channels: Dim) -> PartialShape {
+fn image(format: ImageFormat, batch: Dim, [height, width]: [Dim; 2], channels: Dim) -> PartialShape {
     PartialShape::new(match format {
-        Format::Nhwc => vec![batch, height, width, channels],
-        Format::Nchw => vec![batch, channels, height, width],
+        ImageFormat::Nhwc => vec![batch, height, width, channels],
+        ImageFormat::Nchw => vec![batch, channels, height, width],
     })
 }
 
-/// How many windows there are down and across.
+/// The numbers of windows down and across.
 fn windows(
-    cx: &Cx<'_>,
+    cx: &Node<'_>,
     plane: [Dim; 2],
     size: [Dim; 2],
     strides: (usize, usize),
@@ -279,7 +279,7 @@ fn windows(
     let (strides, dilations) = ([strides.0, strides.1], [dilations.0, dilations.1]);
     let mut counts = [None, None];
     for i in 0..2 {
-        // The size of a window does not matter for SAME.
+        // SAME does not depend on the window size.
         let size = if padding == Padding::Same { size[i].or(Some(1)) } else { size[i] };
         if let (Some(length), Some(size)) = (plane[i], size) {
             let same = padding == Padding::Same;
@@ -291,20 +291,20 @@ fn windows(
 }
 
 fn convolved(
-    cx: &Cx<'_>,
-    attrs: &Conv2d,
+    cx: &Node<'_>,
+    attrs: &Conv2dAttrs,
     [height, width, ..]: [Dim; 4],
-    channels: impl Fn(&Cx<'_>, Dim) -> Result<Dim, TensorError>,
+    channels: impl Fn(&Node<'_>, Dim) -> Result<Dim, TensorError>,
 ) -> Result<PartialShape, TensorError> {
     let (batch, plane, from) = images(cx, 0, attrs.format)?;
     let counts = windows(cx, plane, [height, width], attrs.strides, attrs.dilations, attrs.padding)?;
     Ok(image(attrs.format, batch, counts, channels(cx, from)?))
 }
 
-/// Height and width of windows, and from window to window.
+/// Height and width of windows, and the strides.
 type WindowsOf = ((usize, usize), (usize, usize));
 
-fn pooled(cx: &Cx<'_>, format: Format, padding: Padding, known: Option<WindowsOf>) -> Shapes {
+fn pooled(cx: &Node<'_>, format: ImageFormat, padding: Padding, known: Option<WindowsOf>) -> Shapes {
     let (batch, plane, channels) = images(cx, 0, format)?;
     let counts = match known {
         Some((size, strides)) => windows(cx, plane, [Some(size.0), Some(size.1)], strides, (1, 1), padding)?,
@@ -313,8 +313,8 @@ fn pooled(cx: &Cx<'_>, format: Format, padding: Padding, known: Option<WindowsOf
     Ok(vec![image(format, batch, counts, channels)])
 }
 
-/// The shape of images and the length of vectors with a number per channel.
-fn normalized(cx: &Cx<'_>, x: usize, vectors: &[usize]) -> Result<(PartialShape, Dim), TensorError> {
+/// The shape of images and the length of vectors with one number per channel.
+fn normalized(cx: &Node<'_>, x: usize, vectors: &[usize]) -> Result<(PartialShape, Dim), TensorError> {
     let format = format(&cx.attrs)?;
     let (batch, plane, mut channels) = images(cx, x, format)?;
     for &vector in vectors {

@@ -1,13 +1,13 @@
-//! Shape inference: what is known of an operator's results before it runs.
+//! Shape inference: static types, shapes and values of an operator's results.
 //!
 //! ```text
 //! operands: types, partial shapes, constants ──bind (signature)──▶ element types and number of the results
 //!                                            ──rule (of the row)──▶ their shapes
 //! ```
 //!
-//! Rules are TensorFlow's: a result is known as far as it follows from the operands, and operands that the operator
-//! cannot take are refused, with their shapes in the message. A rule holds for the results that
-//! the operator's function computes; where a rule refuses, the function fails.
+//! Rules are TensorFlow's: a result is known as far as it follows from the operands, and invalid operands are
+//! refused, with their shapes in the message. An inferred shape holds for the results of the operator's
+//! function; where a rule refuses, the function fails.
 
 pub(super) mod arrays;
 mod bind;
@@ -27,27 +27,27 @@ use crate::{HostTensor, MAX_RANK, Shape, TensorError};
 /// A dimension; `None` if it is unknown.
 pub type Dim = Option<usize>;
 
-/// What is known of an operand.
+/// The static knowledge about an operand.
 #[derive(Clone, Debug)]
 pub struct Operand<'a> {
     /// Its element type.
     pub ty: Type,
     /// Its shape.
     pub shape: PartialShape,
-    /// Its value.
+    /// Its value, if constant.
     pub constant: Option<&'a HostTensor>,
-    /// If it is a vector of dimensions that is no constant: those that are known.
+    /// The known elements of a vector of dimensions that is not constant.
     pub dims: Option<PartialShape>,
 }
 
 impl Operand<'_> {
-    /// An operand of which no value is known.
+    /// An operand without a known value.
     pub fn new(ty: Type, shape: PartialShape) -> Operand<'static> {
         Operand { ty, shape, constant: None, dims: None }
     }
 }
 
-/// What is known of a result.
+/// The static knowledge about a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
     /// Its element type.
@@ -56,18 +56,18 @@ pub struct Inferred {
     pub shape: PartialShape,
 }
 
-/// A node as its shape rule sees it.
-pub struct Cx<'a> {
+/// The input of a shape rule: a node's attributes and operands.
+pub struct Node<'a> {
     pub(super) attrs: Attributes<'a>,
     pub(super) operands: &'a [Operand<'a>],
     n_results: usize,
 }
 
-/// The shapes of the results, or the refusal of operands.
+/// The shapes of the results, or an error for refused operands.
 pub type Shapes = Result<Vec<PartialShape>, TensorError>;
 
 /// A shape rule.
-pub type Rule = fn(&Cx<'_>) -> Shapes;
+pub type Rule = fn(&Node<'_>) -> Shapes;
 
 /// The types and shapes of the results of an operator with this signature and rule.
 pub(super) fn infer(
@@ -79,17 +79,17 @@ pub(super) fn infer(
     infer_in(signature, rule, attrs, operands, |_, results| Ok(results.to_vec()))
 }
 
-/// Infers the results, and gives them to `then` with the node.
+/// Infers the results, and calls `then` with the node and the results.
 pub(super) fn infer_in<R>(
     signature: &Signature,
     rule: Rule,
     attrs: &dyn Attrs,
     operands: &[Operand<'_>],
-    then: impl FnOnce(&Cx<'_>, &[Inferred]) -> Result<R, TensorError>,
+    then: impl FnOnce(&Node<'_>, &[Inferred]) -> Result<R, TensorError>,
 ) -> Result<R, TensorError> {
     let attrs = Attributes::new(signature, attrs);
     let types = bind::result_types(&attrs, operands)?;
-    let cx = Cx { attrs, operands, n_results: types.len() };
+    let cx = Node { attrs, operands, n_results: types.len() };
     let shapes = rule(&cx)?;
     if shapes.len() != types.len() {
         return cx.refuse(format!("{} results, expected {}", shapes.len(), types.len()));
@@ -102,13 +102,13 @@ pub(super) fn infer_in<R>(
     then(&cx, &results)
 }
 
-impl<'a> Cx<'a> {
+impl<'a> Node<'a> {
     /// The operator's name.
     pub fn op(&self) -> &'static str {
         self.attrs.op()
     }
 
-    /// The answer to operands that do not fit, with their shapes.
+    /// The error for operands that do not match, with their shapes.
     ///
     /// # Errors
     /// Always.
@@ -121,7 +121,7 @@ impl<'a> Cx<'a> {
         invalid(self.op(), words)
     }
 
-    /// Complains about a shape that no tensor has.
+    /// Returns an error for a shape that no tensor can have.
     fn check(&self, shape: &PartialShape) -> Result<(), TensorError> {
         match shape.as_slice() {
             Some(dims) if dims.len() > MAX_RANK => Err(TensorError::TooManyDims { rank: dims.len() }),
@@ -162,7 +162,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The dimensions of an operand of this rank or a higher one, if its rank is known.
+    /// The dimensions of an operand of this rank or higher, if its rank is known.
     fn at_least(&self, i: usize, rank: usize) -> Result<Option<&'a [Dim]>, TensorError> {
         match self.shape(i)?.as_slice() {
             Some(dims) if dims.len() < rank => {
@@ -172,7 +172,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The integers of an operand that is a constant vector or number.
+    /// The integers of an operand that is a constant vector or scalar.
     ///
     /// # Errors
     /// If it has a higher rank, or another type.
@@ -204,7 +204,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// How many elements an operand has that is a vector or a number.
+    /// The number of elements of an operand that is a vector or scalar.
     fn length(&self, i: usize) -> Result<Dim, TensorError> {
         let operand = self.operand(i)?;
         if let Some(x) = operand.constant {
@@ -218,7 +218,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A shape of a rank that was read from somewhere.
+    /// A shape of the given rank, checked; unknown if the rank is.
     fn of_rank(&self, rank: Dim) -> Result<PartialShape, TensorError> {
         match rank {
             Some(rank) if rank > MAX_RANK => Err(TensorError::TooManyDims { rank }),
@@ -227,7 +227,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The shape that an operand has in it.
+    /// The shape stored in an operand.
     fn shape_in(&self, i: usize) -> Result<PartialShape, TensorError> {
         if let Some(dims) = self.ints(i)? {
             return Ok(PartialShape::from(&Shape::from_i64(&dims)?));
@@ -238,7 +238,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A dimension that is both.
+    /// The dimension that merges both. Fails if they differ.
     fn same(&self, a: Dim, b: Dim) -> Result<Dim, TensorError> {
         match (a, b) {
             (Some(a), Some(b)) if a != b => self.refuse(format!("dimensions {a} and {b} differ")),
@@ -246,7 +246,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A shape that is both.
+    /// The shape that merges both. Fails if they differ.
     fn merged(&self, a: &PartialShape, b: &PartialShape) -> Result<PartialShape, TensorError> {
         match a.merged(b) {
             Some(merged) => Ok(merged),
@@ -264,7 +264,7 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// The shape that two shapes broadcast to; nothing if they do not.
+/// The shape that two shapes broadcast to; `None` if they do not.
 fn broadcast(a: &PartialShape, b: &PartialShape) -> Option<PartialShape> {
     let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return Some(PartialShape::unknown()) };
     let rank = a.len().max(b.len());

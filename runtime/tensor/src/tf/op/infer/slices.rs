@@ -1,25 +1,25 @@
-//! Slices: what is known of the length of each axis.
+//! Slices: the known length of each axis.
 
 use super::rules::same;
-use super::{Cx, PartialShape, Shapes};
+use super::{Node, PartialShape, Shapes};
 use crate::{MAX_RANK, TensorError};
 
-pub(in crate::tf::op) fn strided_slice(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn strided_slice(cx: &Node<'_>) -> Shapes {
     Ok(vec![strided(cx, cx.shape(0)?)?])
 }
 
-pub(in crate::tf::op) fn strided_slice_grad(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn strided_slice_grad(cx: &Node<'_>) -> Shapes {
     let shape = cx.shape_in(0)?;
     cx.merged(&strided(cx, &shape)?, cx.shape(4)?)?;
     Ok(vec![shape])
 }
 
-pub(in crate::tf::op) fn tensor_strided_slice_update(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn tensor_strided_slice_update(cx: &Node<'_>) -> Shapes {
     cx.merged(&strided(cx, cx.shape(0)?)?, cx.shape(4)?)?;
     same(cx)
 }
 
-pub(in crate::tf::op) fn slice(cx: &Cx<'_>) -> Shapes {
+pub(in crate::tf::op) fn slice(cx: &Node<'_>) -> Shapes {
     let (begin, size) = (cx.ints(1)?, cx.ints(2)?);
     let mut known = cx.of_rank(cx.shape(0)?.rank())?;
     for operand in [1, 2] {
@@ -55,8 +55,8 @@ pub(in crate::tf::op) fn slice(cx: &Cx<'_>) -> Shapes {
     Ok(vec![PartialShape::new(shape)])
 }
 
-/// The shape of a strided slice of `shape`, whose lists are operands 1 to 3.
-fn strided(cx: &Cx<'_>, shape: &PartialShape) -> Result<PartialShape, TensorError> {
+/// The shape of a strided slice of `shape`; operands 1 to 3 are the lists.
+fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorError> {
     let lists = [cx.ints(1)?, cx.ints(2)?, cx.ints(3)?];
     let mut n = None;
     for operand in 1..4 {
@@ -104,7 +104,8 @@ fn strided(cx: &Cx<'_>, shape: &PartialShape) -> Result<PartialShape, TensorErro
     Ok(PartialShape::new(sliced))
 }
 
-/// How many positions of an axis are taken, from `begin` (or the first) to before `end` (or the last); as `crate::tf`'s `plan` counts them.
+/// The number of positions taken from an axis, from `begin` (or the first) to before `end` (or the last);
+/// counted as in `plan` of `crate::tf`.
 fn length(dim: usize, begin: Option<i64>, end: Option<i64>, stride: i64) -> usize {
     let len = dim as i128;
     let (low, high) = if stride > 0 { (0, len) } else { (-1, len - 1) };

@@ -1,4 +1,4 @@
-//! Rules against what the operators compute, and what they say about shapes that are known in part.
+//! Comparison of the rules with computed results, and rules for partially known shapes.
 
 use super::*;
 use crate::literal;
@@ -6,7 +6,7 @@ use crate::mem::Malloc;
 use crate::tf::op::tests::{TextAttrs, attrs};
 use crate::tf::op::{Op, row};
 
-/// What is known of tensors: everything, or less.
+/// Operands with full or partial knowledge of tensors.
 fn known<'a>(inputs: &[&'a HostTensor], values: bool, dims: impl Fn(usize, Dim) -> Dim) -> Vec<Operand<'a>> {
     let of = |x: &&'a HostTensor| {
         let axes = x.shape().dims().iter().enumerate().map(|(i, &dim)| dims(i, Some(dim)));
@@ -20,7 +20,7 @@ fn known<'a>(inputs: &[&'a HostTensor], values: bool, dims: impl Fn(usize, Dim) 
     inputs.iter().map(of).collect()
 }
 
-/// Complains if what is inferred for these operands, of which more or less is known, does not hold for the results.
+/// Checks that the shapes inferred from full or partial knowledge of the operands hold for the results.
 pub(in crate::tf) fn agrees(
     op: &str,
     attrs: &dyn Attrs,
@@ -39,7 +39,7 @@ pub(in crate::tf) fn agrees(
     for (case, operands) in cases.iter().enumerate() {
         let inferred = match row(op).expect(op).infer(attrs, operands) {
             Ok(inferred) => inferred,
-            // Functions of tensors are not as strict about types as signatures.
+            // Functions of tensors are less strict about types than signatures.
             Err(error) if error.to_string().contains("has type") => return Ok(()),
             Err(error) => return Err(format!("case {case}: {error}")),
         };
@@ -69,7 +69,7 @@ pub(in crate::tf) fn agrees(
     Ok(())
 }
 
-/// `f32[2x?]`, `f32` with `?` for an unknown rank, or a literal, which is a constant.
+/// Parses `f32[2x?]`, `f32` with `?` for an unknown rank, or a literal, which is a constant.
 fn operand(text: &str) -> Operand<'static> {
     if text.contains(':') {
         let x: &'static HostTensor = Box::leak(Box::new(literal::parse(text, &Malloc::shared()).unwrap()));
@@ -174,7 +174,8 @@ fn what_is_known_in_part_is_known_of_the_result() {
     check("_FusedMatMul", &fused, &["f32[?x3]", "f32[3x?]", "f32[8]"], &["f32 [?, 8]"]);
     let norm = inferred("FusedBatchNormV3", &[], &["f32[?x4x4x?]", "f32[8]", "f32[8]", "f32[8]", "f32[8]"]);
     assert_eq!(norm.unwrap()[..2], ["f32 [?, 4, 4, 8]", "f32 [8]"]);
-    // Operators that others run have types, and shapes where their attributes say them.
+    // Operators without a function of dense tensors have result types, and shapes if attributes determine
+    // them.
     check("Placeholder", &[("dtype", "f32"), ("shape", "-1,3")], &[], &["f32 [?, 3]"]);
     check("VarHandleOp", &[("dtype", "f32"), ("shape", "3")], &[], &["resource []"]);
     check("ReadVariableOp", &[("dtype", "f32")], &["resource[]"], &["f32 ?"]);

@@ -1,4 +1,5 @@
-//! Operators that only compilers write: TensorFlow's fusions, and Befrost's fused, packed and recognized layers.
+//! Operators that only compilers create: TensorFlow's fusions, and Befrost's fused, packed and recognized
+//! layers.
 
 use super::super::cost;
 use super::super::eval;

@@ -1,14 +1,14 @@
-//! The rows of all operators, a file for each family.
+//! The rows of all operators, one file per family.
 //!
-//! A row is written like this (see [`super::row`] for the columns):
+//! The syntax of a row (see [`super::row`] for the columns):
 //!
 //! ```text
 //! /// The summary.
 //! Name "operands -> results; attributes" => columns;
 //! ```
 //!
-//! Its position in the family's table makes the constant `Op::Name`, by which the rest of the project names the
-//! operator; so an operator that does not exist does not compile.
+//! The position in the family's table is the value of the constant `Op::Name`, which the rest of the project
+//! uses to refer to the operator. So a reference to an operator that does not exist does not compile.
 
 mod binary;
 mod control;

@@ -1,4 +1,4 @@
-//! What every row must say, and the meaning of signatures.
+//! Requirements on every row, and the meaning of signatures.
 
 use super::*;
 use crate::tf::PartialShape;
@@ -8,7 +8,7 @@ use crate::tf::op::{
 };
 use crate::{DType, Shape};
 
-/// The operators without a decision about their gradient were so many when the column came; there are never more.
+/// The number of operators without a decision about their gradient when the column was added. It never grows.
 const MOST_WITHOUT_GRADIENT: usize = 303;
 
 #[test]
@@ -82,7 +82,7 @@ fn columns_agree_with_one_another() {
     }
 }
 
-/// Every function with a parameter has rows under its name.
+/// Every operator of a parameterized function has a row.
 #[test]
 fn every_class_has_its_row() {
     use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary};
@@ -166,7 +166,7 @@ fn work_follows_from_shapes() {
     assert_eq!(flops(Op::DepthwiseConv2dNative, &conv, &[&[1, 8, 8, 3], &[3, 3, 3, 2]]), 2 * 8 * 8 * 6 * 9);
     let pool = [("strides", "1,2,2,1"), ("ksize", "1,2,2,1"), ("padding", "VALID")];
     assert_eq!(flops(Op::MaxPool, &pool, &[&[1, 8, 8, 3]]), 4 * 4 * 3 * 4);
-    // Too much to count is the largest number.
+    // The work saturates.
     let wide: &[usize] = &[1 << 31, 1 << 20];
     assert_eq!(flops(Op::Exp, &[], &[wide]), 4 << 51);
 }

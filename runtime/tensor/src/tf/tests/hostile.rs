@@ -1,19 +1,20 @@
-//! Absurd shapes and attributes: every operator answers with a tensor within the allocator's limit or with an error that says something.
+//! Absurd shapes and attributes: every operator returns a tensor within the allocator's limit or an error
+//! with a message.
 //!
-//! Operands are small or empty with huge other dimensions; numbers come from both ends of their types. That nothing panics, wraps or hangs is the
-//! test; with overflow checks, which test builds have.
+//! Operands are small, or empty with huge other dimensions. Numbers come from both ends of their types. The
+//! test is that nothing panics, overflows (test builds check this) or hangs.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::super::*;
 use crate::mem::{Allocator, Limited, Malloc};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 const DIMS: [usize; 10] = [0, 1, 1, 2, 2, 3, 4, 1 << 20, 1 << 33, 1 << 62];
 const SIZES: [usize; 10] = [0, 1, 1, 2, 2, 3, 1 << 20, 1 << 33, isize::MAX as usize, usize::MAX];
-pub(super) const INTS: [i64; 17] = [
+pub(in crate::tf) const INTS: [i64; 17] = [
     i64::MIN,
     i64::MIN + 1,
     -(1 << 40),
@@ -33,12 +34,12 @@ pub(super) const INTS: [i64; 17] = [
     i64::MAX,
 ];
 
-pub(super) fn limited() -> Arc<dyn Allocator> {
+pub(in crate::tf) fn limited() -> Arc<dyn Allocator> {
     Arc::new(Limited::new(Malloc::shared(), 1 << 20))
 }
 
-/// A small tensor of small numbers; without elements where the shape is too large for one that is small.
-pub(super) fn operand() -> impl Strategy<Value = HostTensor> {
+/// A small tensor of small numbers, or an empty one if the shape is too large.
+pub(in crate::tf) fn operand() -> impl Strategy<Value = HostTensor> {
     let dims = prop::collection::vec(prop::sample::select(&DIMS[..]), 0..5);
     (dims, prop::sample::select(&DType::ALL[..]), any::<u64>()).prop_map(|(mut dims, dtype, seed)| {
         let fits = |dims: &[usize]| Shape::new(dims).is_ok_and(|shape| shape.num_elements() <= 64);
@@ -56,7 +57,7 @@ pub(super) fn operand() -> impl Strategy<Value = HostTensor> {
     })
 }
 
-pub(super) fn ints() -> impl Strategy<Value = Vec<i64>> {
+pub(in crate::tf) fn ints() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(prop::sample::select(&INTS[..]), 0..5)
 }
 
@@ -64,7 +65,7 @@ fn size() -> impl Strategy<Value = usize> {
     prop::sample::select(&SIZES[..])
 }
 
-/// What an operator answered, whatever it gives.
+/// Checks the result of an operator, a tensor or an error.
 fn answered<T>(op: &str, answer: Result<T, TensorError>) -> Result<(), TestCaseError> {
     if let Err(error) = answer {
         prop_assert!(error.to_string().len() > 10, "{op}: {error}");
@@ -257,14 +258,14 @@ proptest! {
         let m = &limited();
         let pair = |i: usize| (sizes[i], sizes[i + 1]);
         let padding = [Padding::Valid, Padding::Same, Padding::Explicit([pair(4), pair(6)])][kind % 3];
-        let format = [Format::Nhwc, Format::Nchw][kind / 3];
-        let attrs = Conv2d { strides: pair(0), dilations: pair(2), padding, format };
-        let pooling = Pool2d { window: pair(0), strides: pair(2), padding, format };
+        let format = [ImageFormat::Nhwc, ImageFormat::Nchw][kind / 3];
+        let attrs = Conv2dAttrs { strides: pair(0), dilations: pair(2), padding, format };
+        let pooling = Pool2dAttrs { window: pair(0), strides: pair(2), padding, format };
         let norm = BatchNormAttrs { exponential_avg_factor: 0.5, format, ..BatchNormAttrs::default() };
         let by = BatchNorm { scale: &y, offset: &y, mean: &y, variance: &y };
         all!(
-            matmul(&x, Turn::None, &y, Turn::Transpose, m),
-            batch_matmul(&x, Turn::Adjoint, &y, Turn::None, m),
+            matmul(&x, Transposition::None, &y, Transposition::Transpose, m),
+            batch_matmul(&x, Transposition::Adjoint, &y, Transposition::None, m),
             conv2d(&x, &y, &attrs, m),
             conv2d_backprop_input(x.shape(), &y, &z, &attrs, m),
             conv2d_backprop_filter(&x, y.shape(), &z, &attrs, m),

@@ -1,4 +1,9 @@
-//! Hand-checked values, mostly of TensorFlow's documentation, and properties against formulas of a line.
+//! Hand-checked values, mostly from TensorFlow's documentation, and properties compared with short formulas.
+
+mod formulas;
+pub(super) mod hostile;
+mod layers;
+mod truth;
 
 use std::sync::Arc;
 
@@ -437,9 +442,9 @@ fn layers() {
         "`SparseSoftmaxCrossEntropyWithLogits`: indices[0] = 3 is not in [0, 3) of shape [2, 3]",
     );
     let x = tensor(&[2, 2], &[1i32, 2, 3, 4]);
-    check(bias_add(&x, &vector(&[10i32, 20]), Format::Nhwc, m), &[2, 2], &[11i32, 22, 13, 24]);
-    check(bias_add_grad(&x, Format::Nhwc, m), &[2], &[4i32, 6]);
-    refused(bias_add(&x, &vector(&[1i32]), Format::Nhwc, m), "`bias` has shape [1], expected [2]");
+    check(bias_add(&x, &vector(&[10i32, 20]), ImageFormat::Nhwc, m), &[2, 2], &[11i32, 22, 13, 24]);
+    check(bias_add_grad(&x, ImageFormat::Nhwc, m), &[2], &[4i32, 6]);
+    refused(bias_add(&x, &vector(&[1i32]), ImageFormat::Nhwc, m), "`bias` has shape [1], expected [2]");
     let half = tensor(&[], &[0.5f32]);
     let mut x = vector(&[1.0f32]);
     apply_gradient_descent(&mut x, &half, &vector(&[4.0f32]), m).unwrap();
@@ -451,8 +456,8 @@ fn layers() {
     assert!(batch_norm(&logits, &by, &attrs, m).is_err());
 }
 
-fn pooling(window: (usize, usize), strides: (usize, usize), padding: Padding) -> Pool2d {
-    Pool2d { window, strides, padding, format: Format::Nhwc }
+fn pooling(window: (usize, usize), strides: (usize, usize), padding: Padding) -> Pool2dAttrs {
+    Pool2dAttrs { window, strides, padding, format: ImageFormat::Nhwc }
 }
 
 #[test]
@@ -478,7 +483,7 @@ fn pools() {
     );
 }
 
-/// The sum of `weights * f(x)` by each element of x, by differences.
+/// The gradient of the sum of `weights * f(x)` by x, by finite differences.
 pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
     let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
     (0..x.len())
@@ -539,7 +544,7 @@ fn gradients_of_layers_are_those_of_differences() {
     let [by_x, ..] = batch_norm_grad(&dy, &x, &scale, moments, false, &attrs, m).unwrap();
     near(&by_x, &numeric_gradient(&values, &weights, fixed));
     let (one, ten) = (vector(&[1.0f64]), vector(&[10.0f64]));
-    let attrs = BatchNormAttrs { epsilon: 0.0, exponential_avg_factor: 0.5, format: Format::Nchw };
+    let attrs = BatchNormAttrs { epsilon: 0.0, exponential_avg_factor: 0.5, format: ImageFormat::Nchw };
     let images = tensor(&[1, 1, 2, 1], &[1.0f64, 3.0]);
     let [y, mean, variance, _, batch_variance] =
         batch_norm_training(&images, &one, &one, (&ten, &ten), &attrs, m).unwrap();

@@ -1,21 +1,23 @@
-//! Results that TensorFlow itself computed: each file of `testdata/tensorflow` is a graph with its operands and results.
+//! Comparison with results of TensorFlow: each file of `testdata/tensorflow` is a graph with its operands and
+//! results.
 //!
 //! ```text
 //! file := 'tolerance' rtol atol { line }
-//! line := name ':=' literal                                an operand or constant (see `literal`)
+//! line := name ':=' literal                          an operand or constant (see `literal`)
 //!       | name '=' Op { name [':' output] } { key '=' value }
-//!       | 'want' name [':' output] literal                 a result, with the file's tolerance: integers are exact
-//!       | 'fails' name                                     the operator refuses its operands
+//!       | 'want' name [':' output] literal           a result, with the file's tolerance: integers are exact
+//!       | 'fails' name                               the operator refuses its operands
 //! ```
 //!
-//! The tolerances are those that TensorFlow's own results were stored with; ours are computed in f64 and rounded once, theirs in f32.
+//! The tolerances were stored with TensorFlow's results. Ours are computed in f64 and rounded once,
+//! TensorFlow's in f32.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::op;
-use super::op::tests::TextAttrs;
+use super::super::op;
+use super::super::op::tests::TextAttrs;
 use crate::compare::{Tolerance, compare as compare_tensors};
 use crate::{HostTensor, TensorError, literal};
 
@@ -36,7 +38,7 @@ fn every_graph_has_tensorflows_results() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// What is wrong with a file, a line each.
+/// The problems of a file, one per line.
 fn run(text: &str) -> Vec<String> {
     let mut values: HashMap<String, HostTensor> = HashMap::new();
     let mut failed: HashMap<String, String> = HashMap::new();
@@ -64,7 +66,7 @@ fn run(text: &str) -> Vec<String> {
             ["fails", name] if failed.contains_key(name) => {}
             ["fails", name] => problems.push(format!("{name} does not fail")),
             [name, "=", op, ref rest @ ..] => {
-                let node = Node::new(op, rest, &values);
+                let node = Line::new(op, rest, &values);
                 match node
                     .map_err(|missing| format!("no value {missing}"))
                     .and_then(|node| node.run().map_err(|e| e.to_string()))
@@ -89,21 +91,21 @@ fn malloc() -> std::sync::Arc<dyn crate::mem::Allocator> {
 }
 
 /// An operator with its operands and attributes.
-struct Node<'a> {
+struct Line<'a> {
     op: &'a str,
     inputs: Vec<&'a HostTensor>,
     attrs: TextAttrs<'a>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> Line<'a> {
     fn new(
         op: &'a str,
         rest: &[&'a str],
         values: &'a HashMap<String, HostTensor>,
-    ) -> Result<Node<'a>, &'a str> {
+    ) -> Result<Line<'a>, &'a str> {
         let (attrs, names): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| word.contains('='));
         let inputs = names.into_iter().map(|name| values.get(name).ok_or(name)).collect::<Result<_, _>>()?;
-        Ok(Node {
+        Ok(Line {
             op,
             inputs,
             attrs: TextAttrs(attrs.iter().filter_map(|word| word.split_once('=')).collect()),

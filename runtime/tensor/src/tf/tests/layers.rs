@@ -1,11 +1,12 @@
-//! Products, convolutions, lists and training steps against formulas of a line, and gradients against differences.
+//! Products, convolutions, lists and training steps compared with short formulas, and gradients with finite
+//! differences.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::tests::{check, malloc, near, numeric_gradient, refused, tensor, vector};
-use super::*;
+use super::super::*;
+use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
 use crate::mem::{Allocator, Limited};
 use crate::{Complex64, DType, HostTensor, I1, Shape};
 
@@ -13,7 +14,7 @@ fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
 }
 
-/// Numbers that differ, in [-4, 4].
+/// Distinct numbers in [-4, 4].
 fn counted(n: usize) -> Vec<f64> {
     (0..n).map(|i| (i * 7 % 17) as f64 / 2.0 - 4.0).collect()
 }
@@ -26,23 +27,39 @@ fn filled(dims: &[usize]) -> HostTensor {
 fn products_turn_broadcast_and_refuse() {
     let m = &malloc();
     let (a, b) = (tensor(&[2, 3], &[1i32, 2, 3, 4, 5, 6]), tensor(&[3, 2], &[1i32, 0, 0, 1, 1, 1]));
-    check(matmul(&a, Turn::None, &b, Turn::None, m), &[2, 2], &[4i32, 5, 10, 11]);
-    check(matmul(&a, Turn::Transpose, &a, Turn::None, m), &[3, 3], &[17i32, 22, 27, 22, 29, 36, 27, 36, 45]);
-    check(matmul(&a, Turn::None, &a, Turn::Transpose, m), &[2, 2], &[14i32, 32, 32, 77]);
+    check(matmul(&a, Transposition::None, &b, Transposition::None, m), &[2, 2], &[4i32, 5, 10, 11]);
+    check(
+        matmul(&a, Transposition::Transpose, &a, Transposition::None, m),
+        &[3, 3],
+        &[17i32, 22, 27, 22, 29, 36, 27, 36, 45],
+    );
+    check(matmul(&a, Transposition::None, &a, Transposition::Transpose, m), &[2, 2], &[14i32, 32, 32, 77]);
     refused(
-        matmul(&a, Turn::None, &a, Turn::None, m),
+        matmul(&a, Transposition::None, &a, Transposition::None, m),
         "`MatMul`: the inner dimensions 3 and 2 differ: shapes [2, 3] (None) and [2, 3] (None)",
     );
-    assert!(matmul(&vector(&[1i32]), Turn::None, &a, Turn::None, m).is_err());
+    assert!(matmul(&vector(&[1i32]), Transposition::None, &a, Transposition::None, m).is_err());
     let i = |im| Complex64 { re: 0.0, im };
     let z = tensor(&[1, 1], &[i(2.0)]);
-    check(batch_matmul(&z, Turn::Adjoint, &z, Turn::None, m), &[1, 1], &[Complex64 { re: 4.0, im: 0.0 }]);
-    check(matmul(&z, Turn::Transpose, &z, Turn::None, m), &[1, 1], &[Complex64 { re: -4.0, im: 0.0 }]);
+    check(
+        batch_matmul(&z, Transposition::Adjoint, &z, Transposition::None, m),
+        &[1, 1],
+        &[Complex64 { re: 4.0, im: 0.0 }],
+    );
+    check(
+        matmul(&z, Transposition::Transpose, &z, Transposition::None, m),
+        &[1, 1],
+        &[Complex64 { re: -4.0, im: 0.0 }],
+    );
     let many = tensor(&[2, 1, 1, 2], &[1i32, 2, 3, 4]);
     let others = tensor(&[3, 2, 1], &[1i32, 1, 1, 0, 0, 1]);
-    check(batch_matmul(&many, Turn::None, &others, Turn::None, m), &[2, 3, 1, 1], &[3i32, 1, 2, 7, 3, 4]);
+    check(
+        batch_matmul(&many, Transposition::None, &others, Transposition::None, m),
+        &[2, 3, 1, 1],
+        &[3i32, 1, 2, 7, 3, 4],
+    );
     let none = HostTensor::zeros(DType::F32, shape(&[2, 0]), m).unwrap();
-    check(matmul(&none, Turn::None, &none, Turn::Transpose, m), &[2, 2], &[0.0f32; 4]);
+    check(matmul(&none, Transposition::None, &none, Transposition::Transpose, m), &[2, 2], &[0.0f32; 4]);
 }
 
 #[test]
@@ -88,7 +105,13 @@ fn einsum_is_sums_of_products() {
 }
 
 /// The convolution by its definition, NHWC.
-fn convolved(x: &HostTensor, f: &HostTensor, attrs: &Conv2d, pad: (usize, usize), out: &[usize]) -> Vec<f64> {
+fn convolved(
+    x: &HostTensor,
+    f: &HostTensor,
+    attrs: &Conv2dAttrs,
+    pad: (usize, usize),
+    out: &[usize],
+) -> Vec<f64> {
     let (&[_, h, w, c], &[kh, kw, ci, o]) = (x.shape().dims(), f.shape().dims()) else { panic!() };
     let (xs, fs) = (x.read::<f64>().unwrap(), f.read::<f64>().unwrap());
     let mut sums = vec![0.0; out.iter().product()];
@@ -115,7 +138,7 @@ fn convolutions_and_their_gradients() {
         ((2, 1), (1, 1), Padding::Same, (0, 1), 2, 4, (3, 5)),
         ((1, 2), (2, 1), Padding::Explicit([(1, 0), (2, 1)]), (1, 2), 1, 8, (4, 3)),
     ] {
-        let attrs = Conv2d { strides, dilations, padding, format: Format::Nhwc };
+        let attrs = Conv2dAttrs { strides, dilations, padding, format: ImageFormat::Nhwc };
         let (x, f) = (filled(&[2, 5, 5, 4]), filled(&[2, 3, ci, o]));
         let y = conv2d(&x, &f, &attrs, m).unwrap();
         assert_eq!(y.shape().dims(), [2, side.0, side.1, o], "{attrs:?}");
@@ -128,14 +151,16 @@ fn convolutions_and_their_gradients() {
         let by_f = conv2d_backprop_filter(&x, f.shape(), &dy, &attrs, m).unwrap();
         let run = |v: &[f64]| conv2d(&x, &tensor(&[2, 3, ci, o], v), &attrs, m).unwrap();
         near(&by_f, &numeric_gradient(&f.read::<f64>().unwrap(), &weights, run));
-        // The other format is the same, turned.
-        let other = Conv2d { format: Format::Nchw, ..attrs };
-        let turned = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
+        // The other format is the same, transposed.
+        let other = Conv2dAttrs { format: ImageFormat::Nchw, ..attrs };
+        let transposed = |t: &HostTensor| transpose(t, &[0, 3, 1, 2], m).unwrap();
         let back = |t: &HostTensor| transpose(t, &[0, 2, 3, 1], m).unwrap();
-        near(&back(&conv2d(&turned(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
-        let by_turned = conv2d_backprop_input(turned(&x).shape(), &f, &turned(&dy), &other, m).unwrap();
+        near(&back(&conv2d(&transposed(&x), &f, &other, m).unwrap()), &y.read::<f64>().unwrap());
+        let by_turned =
+            conv2d_backprop_input(transposed(&x).shape(), &f, &transposed(&dy), &other, m).unwrap();
         near(&back(&by_turned), &by_x.read::<f64>().unwrap());
-        let by_turned = conv2d_backprop_filter(&turned(&x), f.shape(), &turned(&dy), &other, m).unwrap();
+        let by_turned =
+            conv2d_backprop_filter(&transposed(&x), f.shape(), &transposed(&dy), &other, m).unwrap();
         near(&by_turned, &by_f.read::<f64>().unwrap());
     }
 }
@@ -143,7 +168,7 @@ fn convolutions_and_their_gradients() {
 #[test]
 fn depthwise_convolutions_have_a_group_per_channel() {
     let m = &malloc();
-    let attrs = Conv2d { padding: Padding::Same, ..Conv2d::default() };
+    let attrs = Conv2dAttrs { padding: Padding::Same, ..Conv2dAttrs::default() };
     let (x, f) = (filled(&[1, 3, 3, 2]), filled(&[2, 2, 2, 3]));
     let y = depthwise_conv2d(&x, &f, &attrs, m).unwrap();
     assert_eq!(y.shape().dims(), [1, 3, 3, 6]);
@@ -171,14 +196,15 @@ fn convolutions_refuse_what_does_not_fit() {
     let m = &malloc();
     let (x, f) = (filled(&[1, 4, 4, 3]), filled(&[2, 2, 3, 1]));
     refused(
-        conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2d::default(), m),
+        conv2d(&x, &filled(&[2, 2, 2, 1]), &Conv2dAttrs::default(), m),
         "`Conv2D`: the channels of images of shape [1, 4, 4, 3] (Nhwc) and of filters of shape [2, 2, 2, 1] do not fit",
     );
     refused(
-        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2d::default(), m),
+        conv2d(&x, &filled(&[5, 1, 3, 1]), &Conv2dAttrs::default(), m),
         "`Conv2D`: a window of 5 with stride 1 and dilation 1 is larger than the image of shape [1, 4, 4, 3] with paddings (0, 0)",
     );
-    let attrs = |strides, dilations, padding| Conv2d { strides, dilations, padding, format: Format::Nhwc };
+    let attrs =
+        |strides, dilations, padding| Conv2dAttrs { strides, dilations, padding, format: ImageFormat::Nhwc };
     let most = usize::MAX;
     for attrs in [
         attrs((0, 1), (1, 1), Padding::Same),
@@ -199,7 +225,7 @@ fn training_steps_follow_their_formulas() {
     let m = &malloc();
     let s = |x: f64| tensor(&[], &[x]);
     let (var, accum, grad) = (vector(&[1.0f64, 2.0]), vector(&[0.5f64, 0.0]), vector(&[2.0f64, -1.0]));
-    // Clones: the steps leave those that they are made of.
+    // Clones: the steps leave the originals unchanged.
     let [mut x, mut a] = [&var, &accum].map(HostTensor::clone);
     apply_momentum([&mut x, &mut a], &s(0.1), &grad, &s(0.9), false, m).unwrap();
     near(&a, &[2.45, -1.0]);
@@ -244,7 +270,7 @@ fn training_steps_follow_their_formulas() {
     near(&accum, &[0.5, 0.0]);
 }
 
-/// Memory is asked for only where the state has other handles, and where it is missing all elements stay.
+/// Memory is allocated only if the state has other handles; if allocation fails, all elements stay.
 #[test]
 fn training_steps_write_in_place() {
     let (m, none) = (&malloc(), &(Arc::new(Limited::new(malloc(), 0)) as Arc<dyn Allocator>));
@@ -266,7 +292,7 @@ fn training_steps_write_in_place() {
     near(&kept, &[2.25, -1.0]);
     near(&accum, &[3.125, -1.5]);
     assert_eq!(address(&var), before[0]);
-    // Two of one buffer.
+    // Two handles of one buffer.
     let (mut a, mut b) = (grad.clone(), grad.clone());
     apply_momentum([&mut a, &mut b], &rate, &grad, &rate, false, m).unwrap();
     near(&b, &[3.0, -1.5]);
@@ -274,8 +300,8 @@ fn training_steps_write_in_place() {
     near(&grad, &[2.0, -1.0]);
 }
 
-/// Adding in place gives the bits of adding, for every dtype. A dtype without sums is refused before anything
-/// is copied.
+/// In-place addition has the same bits as addition, for every dtype. A dtype without sums is refused before
+/// anything is copied.
 #[test]
 fn accumulation_is_addition() {
     let m = &malloc();
@@ -432,7 +458,7 @@ proptest! {
     ) {
         let (rows, inner, cols) = dims;
         let m = &malloc();
-        let turned = |turn: bool| if turn { Turn::Transpose } else { Turn::None };
+        let transposed = |turn: bool| if turn { Transposition::Transpose } else { Transposition::None };
         let stored = |turn: bool, a: usize, b: usize| if turn { [b, a] } else { [a, b] };
         let (da, db) = (stored(turns.0, rows, inner), stored(turns.1, inner, cols));
         let (a, b) = (tensor(&da, &values[..rows * inner]), tensor(&db, &values[16..16 + inner * cols]));
@@ -441,7 +467,7 @@ proptest! {
         for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
             want.push((0..inner).map(|k| at(&values, turns.0, da, i, k) * at(&values[16..], turns.1, db, k, j)).sum::<i64>());
         }
-        let got = matmul(&a, turned(turns.0), &b, turned(turns.1), m).unwrap();
+        let got = matmul(&a, transposed(turns.0), &b, transposed(turns.1), m).unwrap();
         prop_assert_eq!(got.shape().dims(), [rows, cols]);
         prop_assert_eq!(&*got.read::<i64>().unwrap(), &want[..]);
         let letters = |turn: bool, a: char, b: char| if turn { [b, a] } else { [a, b] }.iter().collect::<String>();
@@ -465,13 +491,13 @@ proptest! {
     }
 }
 
-/// The numbers are TensorFlow's.
+/// The expected values are TensorFlow's.
 #[test]
 fn sequences_blocks_and_sorted_segments() {
     let m = &malloc();
     let x = tensor(&[3, 4], &(0..12).collect::<Vec<i32>>());
-    let turned = [0i32, 1, 2, 3, 5, 4, 6, 7, 11, 10, 9, 8];
-    check(reverse_sequence(&x, &[0, 2, 4], 1, 0, m), &[3, 4], &turned);
+    let transposed = [0i32, 1, 2, 3, 5, 4, 6, 7, 11, 10, 9, 8];
+    check(reverse_sequence(&x, &[0, 2, 4], 1, 0, m), &[3, 4], &transposed);
     check(reverse_sequence(&x, &[0, 2, 3, 1], 0, 1, m), &[3, 4], &[0i32, 5, 10, 3, 4, 1, 6, 7, 8, 9, 2, 11]);
     for (lengths, seq) in [(&[0i64, 2, 5][..], 1), (&[0, 2, -1], 1), (&[0, 2], 1), (&[0, 2, 1], 0)] {
         assert!(reverse_sequence(&x, lengths, seq, 0, m).is_err(), "{lengths:?}");
@@ -494,7 +520,7 @@ fn sequences_blocks_and_sorted_segments() {
     }
 }
 
-/// The numbers are TensorFlow's.
+/// The expected values are TensorFlow's.
 #[test]
 fn extremes_means_and_casts_at_the_edge() {
     let m = &malloc();

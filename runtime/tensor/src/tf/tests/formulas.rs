@@ -1,10 +1,10 @@
-//! Operators against formulas of a line or two, over random shapes, values and dtypes: movements by the index of each element, integers by the
-//! machine's own arithmetic, order by what it means.
+//! Comparison with short formulas over random shapes, values and dtypes: movements by the index of each
+//! element, integers by the machine's arithmetic, order by its definition.
 
 use proptest::prelude::*;
 
-use super::tests::{malloc, tensor, vector};
-use super::*;
+use super::super::*;
+use super::{malloc, tensor, vector};
 use crate::{DType, HostTensor, Shape, bf16, f16};
 
 /// Random dimensions, few elements.
@@ -22,7 +22,7 @@ fn at(dims: &[usize], index: &[usize]) -> i32 {
     dims.iter().zip(index).fold(0, |at, (dim, i)| at * dim + i) as i32
 }
 
-/// Whether a tensor has at each index what the formula says.
+/// Checks that each element of a tensor is the formula of its index.
 #[track_caller]
 fn holds(got: &HostTensor, dims: &[usize], formula: impl Fn(&[usize]) -> i32) {
     assert_eq!(got.shape().dims(), dims);
@@ -33,7 +33,7 @@ fn holds(got: &HostTensor, dims: &[usize], formula: impl Fn(&[usize]) -> i32) {
     }
 }
 
-/// The permutation that sorting random keys gives.
+/// The permutation that sorts random keys.
 fn permutation(keys: &[u8], n: usize) -> Vec<usize> {
     let mut perm: Vec<usize> = (0..n).collect();
     perm.sort_by_key(|&i| keys[i]);
@@ -48,9 +48,9 @@ proptest! {
     #[test]
     fn transposes(d in dims(0..5), keys in any::<[u8; 4]>()) {
         let perm = permutation(&keys, d.len());
-        let turned: Vec<usize> = perm.iter().map(|&p| d[p]).collect();
+        let transposed: Vec<usize> = perm.iter().map(|&p| d[p]).collect();
         let got = transpose(&counted(&d), &signed(&perm), &malloc()).unwrap();
-        holds(&got, &turned, |index| {
+        holds(&got, &transposed, |index| {
             let mut from = vec![0; d.len()];
             perm.iter().zip(index).for_each(|(&p, &i)| from[p] = i);
             at(&d, &from)
@@ -93,7 +93,7 @@ proptest! {
         let step = if backwards { -step } else { step };
         let range = SliceRange { begin: &[begin], end: &[end], strides: &[step], masks: SliceMasks::default() };
         let got = strided_slice(&counted(&[n]), &range, &malloc()).unwrap();
-        // What Python's documentation says: x[i], x[i + k] ... up to but not including x[j].
+        // The definition in Python's documentation: x[i], x[i + k] ... up to but not including x[j].
         let (low, high) = if backwards { (-1, n as i64 - 1) } else { (0, n as i64) };
         let place = |i: i64| if i < 0 { i + n as i64 } else { i }.clamp(low, high);
         let (mut i, last) = (place(begin), place(end));
@@ -129,8 +129,8 @@ proptest! {
         let values: Vec<i32> = updates.iter().map(|(_, v)| *v).collect();
         let (places_t, values_t) = (tensor(&[places.len(), 1], &places), vector(&values));
         let start: Vec<i32> = (0..n as i32).collect();
-        type Formula = fn(i32, i32) -> i32;
-        let modes: [(Scatter, Formula); 5] = [
+        type IntFormula = fn(i32, i32) -> i32;
+        let modes: [(Scatter, IntFormula); 5] = [
             (Scatter::Update, |_, b| b), (Scatter::Add, |a, b| a + b), (Scatter::Sub, |a, b| a - b),
             (Scatter::Min, i32::min), (Scatter::Max, i32::max),
         ];
@@ -149,8 +149,8 @@ proptest! {
         let x = tensor(&d, &values);
         let mut kept = d.clone();
         kept[axis] = 1;
-        type Fold = (Reduce, i32, fn(i32, i32) -> i32);
-        let folds: [Fold; 4] = [
+        type ReduceCase = (Reduce, i32, fn(i32, i32) -> i32);
+        let folds: [ReduceCase; 4] = [
             (Reduce::Sum, 0, i32::wrapping_add), (Reduce::Prod, 1, i32::wrapping_mul), (Reduce::Min, i32::MAX, i32::min),
             (Reduce::Max, i32::MIN, i32::max),
         ];
@@ -225,7 +225,7 @@ proptest! {
     fn poolings_are_their_definition(h in 1usize..6, w in 1usize..6, window in (1usize..4, 1usize..4), strides in (1usize..4, 1usize..4), before in (0usize..2, 0usize..2), values in prop::collection::vec(-9i32..9, 25)) {
         let padding = Padding::Explicit([(before.0, 1), (before.1, 0)]);
         let image = tensor(&[1, h, w, 1], &values[..h * w]);
-        let attrs = Pool2d { window, strides, padding, format: Format::Nhwc };
+        let attrs = Pool2dAttrs { window, strides, padding, format: ImageFormat::Nhwc };
         let fits = h + before.0 + 1 >= window.0 && w + before.1 >= window.1;
         let got = pool(Pool::Max, &image, &attrs, &malloc());
         prop_assert_eq!(got.is_ok(), fits);
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// Integer arithmetic of a dtype is the machine's.
+/// Comparison of a dtype's integer arithmetic with the machine's.
 macro_rules! machine {
     ($($test:ident $ty:ident;)*) => {
         proptest! {$(
@@ -307,7 +307,7 @@ proptest! {
         let x = if x.abs() < 0.01 { 0.5 } else { x };
         let slope = |op, x: f64| (of(op, x + 1e-6) - of(op, x - 1e-6)) / 2e-6;
         let gradient = |op, a: f64, b: f64| binary(op, &tensor(&[], &[a]), &tensor(&[], &[b]), m).unwrap().read::<f64>().unwrap()[0];
-        // TensorFlow's gradients take the operand or the result, in one order or the other.
+        // TensorFlow's gradients take the operand or the result, in either order.
         let by_operand = [
             (Unary::Relu, Binary::ReluGrad), (Unary::Relu6, Binary::Relu6Grad), (Unary::Softplus, Binary::SoftplusGrad),
             (Unary::Softsign, Binary::SoftsignGrad),
