@@ -25,7 +25,7 @@ pub fn passes() -> &'static [Pass] {
         graph::elementwise::PASS,
         graph::inline::PASS,
         graph::layout::PASS,
-        graph::invariants::PASS,
+        graph::licm::PASS,
         graph::regions::PASS,
         graph::pack::PASS,
         graph::memory::PASS,

@@ -193,6 +193,8 @@ pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 
 /// What a function gets and must give, by the op that calls it and what it gives.
 pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
+/// A question about an op.
+pub type Question = fn(&Module, OpId) -> bool;
 /// Computes results from constant operands (`None`: not constant). Nothing if it cannot.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
 /// Names for the results of an op, by which the printer calls them: `c1_i32` for a constant. Fewer names than results
@@ -244,6 +246,8 @@ pub struct OpDef {
     pub verifier: Option<Verifier>,
     /// What the functions that its attributes name must get and give.
     pub callee_type: Option<CalleeType>,
+    /// Whether the op gives no error if no operand is one, where that depends on more than its name.
+    pub total_if: Option<Question>,
     /// Constant folding.
     pub folder: Option<Folder>,
     /// Canonicalization, by falling benefit.
@@ -287,6 +291,7 @@ impl OpDef {
             result_names: None,
             verifier: None,
             callee_type: None,
+            total_if: None,
             folder: None,
             patterns: Vec::new(),
             row: None,
@@ -579,6 +584,12 @@ impl OpDef {
     pub fn callee_type(mut self, ty: CalleeType) -> Self {
         self.callee_type = Some(ty);
         self
+    }
+
+    /// It gives no error if no operand is one, and if this holds.
+    #[must_use]
+    pub fn total_if(self, holds: Question) -> Self {
+        OpDef { total_if: Some(holds), ..self }
     }
 
     /// Constant folding.

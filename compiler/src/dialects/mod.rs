@@ -45,7 +45,7 @@ pub mod view;
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
     Access, Arity, AttrDef, Cost, DefaultValue, Effect, Effects, Folded, OpDef, OperandDef, OperandMode,
-    RegionDef, Resource, ResultDef, SuccessorDef,
+    Question, RegionDef, Resource, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;

@@ -37,9 +37,6 @@ pub(crate) const PASS: Pass = Pass {
 /// So often functions are looked at again when what they call or what calls them has become known better.
 const MAX_ROUNDS: usize = 16;
 
-/// Constants of more elements are not looked into.
-const MAX_LOOKED_AT: usize = 1 << 12;
-
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let left = Cell::new(MAX_TRIED);
     for _ in 0..MAX_ROUNDS {
@@ -102,12 +99,6 @@ fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left:
     let shapes = View::new(m, functions, left).results(op);
     let results: Vec<ValueId> = m.results(op).collect();
     results.into_iter().zip(&shapes).map(|(value, shape)| refine(r, value, shape)).sum()
-}
-
-/// The shapes of an operator's results, if it takes operands of these shapes.
-pub(super) fn inferred(m: &Module, op: OpId) -> Option<Vec<PartialShape>> {
-    let (functions, left) = (FxHashMap::default(), Cell::new(0));
-    View::new(m, &functions, &left).inferred(op, tf::row(m, op)?)
 }
 
 /// Loops and calls are tried out inside of others up to this depth.
@@ -179,15 +170,8 @@ impl<'m> View<'m> {
         let m = self.m;
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let n = tf::n_data_operands(m, op);
-        let constants: Vec<_> = m
-            .operands(op)
-            .take(n)
-            .map(|value| {
-                let attr = constant_of(m, value)?;
-                let small = shape_of(m, m.cx.attr_type(attr)?).shape()?.num_elements() <= MAX_LOOKED_AT;
-                if small { tf::dense_tensor(&m.cx, attr, &plain) } else { None }
-            })
-            .collect();
+        let constants: Vec<_> =
+            m.operands(op).take(n).map(|value| tf::small_constant(m, value, &plain)).collect();
         let operands: Option<Vec<Operand<'_>>> = m
             .operands(op)
             .take(n)
@@ -295,7 +279,7 @@ impl<'m> View<'m> {
 
 /// The numbers of a constant of integers.
 pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
+    tf::dense_ints(&m.cx, constant_of(m, value)?, tf::MAX_LOOKED_AT)
 }
 
 /// What all of these shapes have in common.

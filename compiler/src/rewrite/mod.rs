@@ -25,7 +25,7 @@ mod simplify;
 mod tests;
 
 pub use copy::Copies;
-pub use effects::{is_trivially_dead, would_be_trivially_dead};
+pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 

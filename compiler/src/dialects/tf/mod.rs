@@ -15,9 +15,11 @@
 //! variable that holds f32.
 
 mod attrs;
+mod total;
 mod types;
 
 pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
+pub use total::{MAX_LOOKED_AT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::tf::op::{
@@ -236,6 +238,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .result_with("outputs", T::Any, Arity::Variadic)
         .named_attrs()
         .verifier(verify)
+        .total_if(total::is_total)
         .row(row);
     let def = row.signature().attrs.iter().fold(def, |def, attr| {
         let kind = match attr.kind {
@@ -248,7 +251,10 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
     // The places of results that `tf-plan-memory` chooses.
     let def = if row.has_function() { def.optional_attr(MEMORY, A::IntArray(KnownType::I64)) } else { def };
     let def = if row.effect() == Effect::Pure { def.pure() } else { def };
-    let def = if row.has(RowTraits::CONSTANT) { def.traits(Traits::CONSTANT) } else { def };
+    let def = [(RowTraits::CONSTANT, Traits::CONSTANT), (RowTraits::COMMUTATIVE, Traits::COMMUTATIVE)]
+        .into_iter()
+        .filter(|&(of_row, _)| row.has(of_row))
+        .fold(def, |def, (_, of_op)| def.traits(of_op));
     r.add(if row.has_kernel() { def.kernel() } else { def });
 }
 
