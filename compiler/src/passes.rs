@@ -23,7 +23,6 @@ pub fn passes() -> &'static [Pass] {
         graph::rewrites::ARITHMETIC,
         graph::fold::PASS,
         graph::elementwise::PASS,
-        graph::inline::PASS,
         graph::layout::PASS,
         graph::licm::PASS,
         graph::regions::PASS,

@@ -246,6 +246,8 @@ pub struct OpDef {
     pub verifier: Option<Verifier>,
     /// What the functions that its attributes name must get and give.
     pub callee_type: Option<CalleeType>,
+    /// The attribute that names the function which the op calls with its operands and whose results are its own.
+    pub callee: Option<&'static str>,
     /// Whether the op gives no error if no operand is one, where that depends on more than its name.
     pub total_if: Option<Question>,
     /// Constant folding.
@@ -291,6 +293,7 @@ impl OpDef {
             result_names: None,
             verifier: None,
             callee_type: None,
+            callee: None,
             total_if: None,
             folder: None,
             patterns: Vec::new(),
@@ -584,6 +587,12 @@ impl OpDef {
     pub fn callee_type(mut self, ty: CalleeType) -> Self {
         self.callee_type = Some(ty);
         self
+    }
+
+    /// It calls the function that this attribute names with its operands, and its results are those of the function.
+    #[must_use]
+    pub fn callee(self, attr: &'static str) -> Self {
+        OpDef { callee: Some(attr), ..self }
     }
 
     /// It gives no error if no operand is one, and if this holds.

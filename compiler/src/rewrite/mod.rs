@@ -20,6 +20,7 @@ mod constants;
 mod copy;
 mod effects;
 mod greedy;
+pub(crate) mod signatures;
 mod simplify;
 #[cfg(test)]
 mod tests;

@@ -255,6 +255,8 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .into_iter()
         .filter(|&(of_row, _)| row.has(of_row))
         .fold(def, |def, (_, of_op)| def.traits(of_op));
+    let is_call = matches!(row.op, Some(Op::PartitionedCall | Op::StatefulPartitionedCall));
+    let def = if is_call { def.callee("f") } else { def };
     r.add(if row.has_kernel() { def.kernel() } else { def });
 }
 
