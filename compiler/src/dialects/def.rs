@@ -246,7 +246,7 @@ pub struct OpDef {
     pub verifier: Option<Verifier>,
     /// What the functions that its attributes name must get and give.
     pub callee_type: Option<CalleeType>,
-    /// The attribute that names the function which the op calls with its operands and whose results are its own.
+    /// The attribute that names the function of which the op is a call.
     pub callee: Option<&'static str>,
     /// Whether the op gives no error if no operand is one, where that depends on more than its name.
     pub total_if: Option<Question>,
@@ -589,7 +589,7 @@ impl OpDef {
         self
     }
 
-    /// It calls the function that this attribute names with its operands, and its results are those of the function.
+    /// It is a call of the function that this attribute names, which has its operands and results.
     #[must_use]
     pub fn callee(self, attr: &'static str) -> Self {
         OpDef { callee: Some(attr), ..self }

@@ -1,4 +1,4 @@
-//! `tf-loop-invariant-code-motion`: what every iteration of a `tf.While` would compute anew is computed once, before the loop.
+//! `tf-loop-invariant-code-motion`: ops of a `tf.While` with the same results in every iteration move in front of it.
 //!
 //! ```text
 //! %r = tf.While(%i, %x) {body = @body}             %y = tf.Exp(%x)
@@ -7,16 +7,18 @@
 //!     return tf.AddV2(%j, %y), %c                      return tf.AddV2(%j, %y), %c, %y
 //! ```
 //!
-//! Invariant are the arguments that the body returns unchanged, and the results of pure operators without control edges
-//! whose operands are invariant. They become further values that the loop carries. The loop may run no iteration, so
-//! only total operators move (`is_total`): the shapes are known, and no integer is out of range.
+//! Invariant are the arguments that the body returns unchanged, and the results of pure operators without
+//! control edges whose operands are invariant. They become further values that the loop carries. The loop may
+//! run no iteration, so only total operators move (`is_total`): the shapes are known, and no integer is out
+//! of range.
 //!
-//! Body and condition get more arguments, so the loop must be their only caller. Nested loops are visited until nothing
-//! moves any more: an op that left the inner loop may leave the outer one too.
+//! Body and condition get more arguments, so the loop must be their only caller. Nested loops are visited
+//! until nothing moves any more: an op that left the inner loop may leave the outer one too.
 //!
-//! `pass/licm` has the loops that have regions. The question which ops may move is the same (`rewrite/effects.rs`). The
-//! move is not: there an op itself leaves its region, or a region gets an argument; here a private function of another
-//! part of the module changes its signature, and with it the condition's, so the calls of the module must be known.
+//! `pass/licm` has the loops that have regions. The question which ops may move is the same
+//! (`rewrite/effects.rs`). The move is not: there an op itself leaves its region, or a region gets an
+//! argument; here a private function of another part of the module changes its signature, and with it the
+//! condition's, so the calls of the module must be known.
 
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,8 +41,8 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Whether an op may be computed before the loop: it is speculatable, gives no error that would be one of all results
-/// of the loop, and needs not much more memory than its operands, or moves nothing.
+/// Whether an op may be computed before the loop: it is speculatable, gives no error that would be one of all
+/// results of the loop, and needs not much more memory than its operands, or moves nothing.
 fn may_move(m: &Module, op: OpId) -> bool {
     let Some(row) = tf::row(m, op) else { return false };
     let bytes = |value| bytes_of(m, m.value_type(value));
@@ -55,7 +57,8 @@ fn may_move(m: &Module, op: OpId) -> bool {
         && is_total(m, op)
 }
 
-/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for ever.
+/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for
+/// ever.
 const MAX_DEPTH: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {

@@ -35,7 +35,8 @@ pub fn is_op_graph(m: &Module) -> bool {
 
 /// The passes of an optimization level, as a pipeline.
 pub fn pipeline(level: u8) -> &'static str {
-    // What a call passes may choose a branch of the callee, which is then a call: so there are two rounds of inlining.
+    // What a call passes may choose a branch of the callee, which is then a call: so there are two rounds of
+    // inlining.
     match level {
         0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
         1 => {

@@ -41,8 +41,8 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     true
 }
 
-/// True if `op` may be computed where the program would not compute it: it has no effects and is defined for its
-/// operands. Ops with regions are not, since they may be loops without an end. (It may give an error: see
+/// True if `op` may be computed where the program would not compute it: it has no effects and is defined for
+/// its operands. Ops with regions are not, since they may be loops without an end. (It may give an error: see
 /// [`is_total`].)
 pub fn is_speculatable(m: &Module, op: OpId) -> bool {
     m.def(op).is_some_and(|d| {

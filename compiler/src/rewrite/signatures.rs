@@ -4,7 +4,7 @@ use super::Rewriter;
 use crate::dialects::Traits;
 use crate::ir::{OpId, TypeId, names};
 
-/// Sets the type of each function of one block to what its body says, after a pass that made types more exact.
+/// Sets the type of each function of one block to what its body says.
 pub(crate) fn refresh(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let functions: Vec<OpId> = m

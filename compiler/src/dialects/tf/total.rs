@@ -1,8 +1,8 @@
 //! Operators that give no error for their operands.
 //!
-//! A row lists element types (`Total`) for which its function cannot fail once shape inference has accepted the
-//! operands. Here the rule of the row is asked with the types of an op: all shapes must be static, and the shapes of
-//! all results must follow from them.
+//! A row lists element types (`Total`) for which its function cannot fail once shape inference has accepted
+//! the operands. Here the rule of the row is asked with the types of an op: all shapes must be static, and
+//! the shapes of all results must follow from them.
 
 use std::sync::Arc;
 

@@ -5,16 +5,16 @@
 //!   scc.rs                                                       this file, exact.rs
 //! ```
 //!
-//! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect` restricts
-//! the pass to the calls of one dialect. A function is finished before its callers, so that every call is decided on
-//! once. Not inlined: functions that are recursive (directly or by others), have no body, are native (`tfrt.native`),
-//! differ from the caller in being synchronous (`tfrt.sync`), or hold ops that are not registered; and calls with
-//! control edges, which order all of the callee. A body of several blocks needs a place that may have several. Calls
-//! that run as kernels skip a callee whose arguments failed; they are inlined where that makes no difference
-//! (`exact.rs`).
+//! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect`
+//! restricts the pass to the calls of one dialect. A function is finished before its callers, so that every
+//! call is decided on once. Not inlined: functions that are recursive (directly or by others), have no body,
+//! are native (`tfrt.native`), differ from the caller in being synchronous (`tfrt.sync`), or hold ops that
+//! are not registered; and calls with control edges, which order all of the callee. A body of several blocks
+//! needs a place that may have several. Calls that run as kernels skip a callee whose arguments failed; they
+//! are inlined where that makes no difference (`exact.rs`).
 //!
-//! The types of a call with the trait `CALL` are those of the function. Another call (`tf.PartitionedCall`) may know
-//! more or less than the function does; the types of functions then follow their bodies.
+//! The types of a call with the trait `CALL` are those of the function. Another call (`tf.PartitionedCall`)
+//! may know more or less than the function does; the types of functions then follow their bodies.
 //!
 //! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions that
 //! nobody refers to afterwards go. The number of new ops is bounded: functions that call each other twice, thirty deep,
@@ -169,7 +169,7 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         && (sync(caller) || exact::is_exact(m, call, blocks))
 }
 
-/// Whether the operands of a call can stand for the arguments of the callee, and what it returns for the results.
+/// Whether the operands of a call can stand for the arguments of the callee, and its results for those of the call.
 fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
     let args = m.args(entry);
     if is(m, call, Traits::CALL) {

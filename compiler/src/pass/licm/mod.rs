@@ -1,12 +1,12 @@
 //! `loop-invariant-code-motion`: what is the same in every iteration is computed once, before the loop.
 //!
-//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all
-//! that it uses is defined outside of the loop, and if it is speculatable (`rewrite/effects.rs`), since the loop may run
-//! no iteration. Inner loops come first, so that what moves out of them may move on. Ops with regions stay, as
-//! upstream's do: they may be loops without an end.
+//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all that it
+//! uses is defined outside of the loop, and if it is speculatable (`rewrite/effects.rs`), since the loop may
+//! run no iteration. Inner loops come first, so that what moves out of them may move on. Ops with regions
+//! stay, as upstream's do: they may be loops without an end.
 //!
-//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`), and loops of
-//! functions (`graph/licm.rs`).
+//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`), and
+//! loops of functions (`graph/licm.rs`).
 
 mod isolated;
 
