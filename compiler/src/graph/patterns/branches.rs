@@ -2,8 +2,8 @@
 
 use befrost_tensor::tf::op::Op;
 
-use super::splat;
 use crate::dialects::tf;
+use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::rewrite::{At, Change, Pattern, Rewriter};
 
@@ -28,7 +28,7 @@ fn call_branch(r: &mut Rewriter<'_>, op: OpId) -> Change {
 /// The function that a constant condition chooses.
 fn chosen(m: &Module, op: OpId) -> Option<AttrId> {
     let control = tf::Control::of(m, op)?;
-    let number = splat(m, m.operands(op).next()?)?;
+    let number = tf::dense_splat(&m.cx, constant_of(m, m.operands(op).next()?)?)?;
     if control == tf::Control::If {
         return m.attr_named(op, if number != 0.0 { "then_branch" } else { "else_branch" });
     }
