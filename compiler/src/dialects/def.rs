@@ -208,6 +208,8 @@ pub type Verifier = fn(&Module, OpId, &mut Vec<Diagnostic>);
 
 /// Expected (argument, result) types of a callee, by the calling op and the types of its results.
 pub type CalleeType = fn(&Module, OpId, &[TypeId]) -> (Vec<TypeId>, Vec<TypeId>);
+/// A property that an op has or not, by its operands and attributes.
+pub type Question = fn(&Module, OpId) -> bool;
 /// Computes results from constant operands (`None`: not constant). `None` if the op does not fold.
 pub type Folder = fn(&mut Module, OpId, &[Option<AttrId>]) -> Option<Vec<Folded>>;
 /// Names that the printer uses for the results of an op: `c1_i32` for a constant. Missing or empty names
@@ -260,6 +262,10 @@ pub struct OpDef {
     pub verifier: Option<Verifier>,
     /// Expected types of the functions that attributes refer to.
     pub callee_type: Option<CalleeType>,
+    /// The attribute that names the function of which the op is a call.
+    pub callee: Option<&'static str>,
+    /// Whether the op gives no error if no operand is one, where that depends on more than its name.
+    pub total_if: Option<Question>,
     /// Constant folding.
     pub folder: Option<Folder>,
     /// Canonicalization patterns, by falling benefit.
@@ -304,6 +310,8 @@ impl OpDef {
             result_names: None,
             verifier: None,
             callee_type: None,
+            callee: None,
+            total_if: None,
             folder: None,
             patterns: Vec::new(),
             row: None,
@@ -596,6 +604,18 @@ impl OpDef {
     pub fn callee_type(mut self, ty: CalleeType) -> Self {
         self.callee_type = Some(ty);
         self
+    }
+
+    /// It is a call of the function that this attribute names, which has its operands and results.
+    #[must_use]
+    pub fn callee(self, attr: &'static str) -> Self {
+        OpDef { callee: Some(attr), ..self }
+    }
+
+    /// It gives no error if no operand is one, and if this holds.
+    #[must_use]
+    pub fn total_if(self, holds: Question) -> Self {
+        OpDef { total_if: Some(holds), ..self }
     }
 
     /// Constant folding.

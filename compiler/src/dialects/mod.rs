@@ -48,7 +48,7 @@ pub mod view;
 pub use constraint::{AttrConstraint, TypeConstraint};
 pub use def::{
     Access, Arity, AttrDef, Cost, DefaultValue, Effect, EffectResource, Effects, Folded, OpDef, OperandDef,
-    OperandMode, RegionDef, ResultDef, SuccessorDef,
+    OperandMode, Question, RegionDef, ResultDef, SuccessorDef,
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;

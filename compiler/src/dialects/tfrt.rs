@@ -191,6 +191,7 @@ fn calls(r: &mut Registry) {
             .operand_with("operands", T::Any, Arity::Variadic, OperandMode::Required)
             .attr("callee", A::FlatSymbol)
             .result_with("results", T::Any, Arity::Variadic)
+            .callee("callee")
             .traits(Traits::CALL)
             .format("$callee `(` operands `)` attr-dict `:` functional-type(operands, results)")
             .kernel()

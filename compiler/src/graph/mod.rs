@@ -10,9 +10,8 @@ mod constants;
 mod effects;
 pub(crate) mod elementwise;
 pub(crate) mod fold;
-pub(crate) mod inline;
-pub(crate) mod invariants;
 pub(crate) mod layout;
+pub(crate) mod licm;
 pub(crate) mod lower;
 pub(crate) mod memory;
 pub(crate) mod pack;
@@ -20,12 +19,12 @@ mod patterns;
 pub(crate) mod regions;
 pub(crate) mod rewrites;
 pub(crate) mod shapes;
-mod signatures;
 
 pub(crate) use effects::callees;
 
 use crate::dialects::tf;
 use crate::ir::Module;
+use crate::rewrite::signatures;
 
 /// Whether there are ops of the `tf` dialect that must be lowered, or may be.
 pub fn is_op_graph(m: &Module) -> bool {
@@ -36,14 +35,17 @@ pub fn is_op_graph(m: &Module) -> bool {
 
 /// The passes of an optimization level, as a pipeline.
 pub fn pipeline(level: u8) -> &'static str {
+    // What a call passes may choose a branch of the callee, which is then a call: so there are two rounds of
+    // inlining.
     match level {
         0 => "builtin.module(tf-outline-regions,tf-to-kernels)",
         1 => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,tf-inline,cse,tf-shape-inference,tf-constant-fold,\
-             symbol-dce,tf-to-kernels)"
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,\
+             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},symbol-dce,tf-to-kernels)"
         }
         _ => {
-            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,tf-inline,tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,\
+            "builtin.module(tf-outline-regions,tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},\
+             tf-shape-inference,tf-constant-fold,inline{dialect=tf max-new-ops=131072},cse,tf-arithmetic,\
              tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
              tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
              tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,symbol-dce,tf-to-kernels,\

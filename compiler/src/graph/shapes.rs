@@ -4,11 +4,13 @@
 //! arguments ──rules of the tensor library, op by op──▶ results ──▶ arguments of callees ──▶ results of calls ──▶ ... to a fixpoint
 //! ```
 //!
-//! What was known stays known. A private function whose every use is a call or a loop gets what all of these agree on. A shape that no operand can
-//! have is left to fail when it runs, since it may never run.
+//! An op is inferred again only if a type changed from which its shapes follow ([`Inference`]).
 //!
-//! A loop carries values whose shapes are those that it begins with, as far as its body gives them back: it is tried out, and what changes
-//! is forgotten, until nothing does ([`View::carried`]).
+//! What was known stays known. A private function whose every use is a call or a loop gets what all of these
+//! agree on. A shape that no operand can have is left to fail when it runs, since it may never run.
+//!
+//! A loop carries values whose shapes are those that it begins with, as far as its body gives them back: it
+//! is tried out, and what changes is forgotten, until nothing does ([`View::carried`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, OpRow, Operand, Traits};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions, is_private};
 use super::signatures;
@@ -37,13 +39,11 @@ pub(crate) const PASS: Pass = Pass {
 /// So often functions are looked at again when what they call or what calls them has become known better.
 const MAX_ROUNDS: usize = 16;
 
-/// Constants of more elements are not looked into.
-const MAX_LOOKED_AT: usize = 1 << 12;
-
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let left = Cell::new(MAX_TRIED);
+    let mut inference = Inference::default();
     for _ in 0..MAX_ROUNDS {
-        let refined = round(r, &left);
+        let refined = inference.round(r, &left);
         cx.count("num-refined", refined);
         if refined == 0 {
             break;
@@ -53,18 +53,122 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-fn round(r: &mut Rewriter<'_>, left: &Cell<usize>) -> u64 {
-    let functions = functions(r.ir());
-    let mut order: Vec<OpId> = functions.values().copied().collect();
-    order.sort_by_key(|op| op.0);
-    let mut refined = 0;
-    for &function in &order {
-        for op in body(r.ir(), function) {
-            refined += one(r, op, &functions, left);
+/// The memory of the pass: which types changed since an op was inferred. The pass changes types alone.
+///
+/// ```text
+/// an operator                follows from the types of its operands, also those behind `DIMS`
+/// a call, a branch, a loop   follows from its operands and the bodies of functions: from any type
+/// ```
+#[derive(Default)]
+struct Inference {
+    /// The number of types that changed so far.
+    n_changes: u64,
+    /// That number when an op was inferred; nothing if a type that it follows from changed since then.
+    inferred_at: FxHashMap<OpId, u64>,
+}
+
+impl Inference {
+    fn round(&mut self, r: &mut Rewriter<'_>, left: &Cell<usize>) -> u64 {
+        let before = self.n_changes;
+        let functions = functions(r.ir());
+        let mut order: Vec<OpId> = functions.values().copied().collect();
+        order.sort_by_key(|op| op.0);
+        for &function in &order {
+            for op in body(r.ir(), function) {
+                self.op(r, op, &functions, left);
+            }
+        }
+        self.arguments(r, &order, &functions, left);
+        self.n_changes - before
+    }
+
+    /// Infers the results of one op, if they may be news.
+    fn op(&mut self, r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left: &Cell<usize>) {
+        let m = r.ir();
+        let Some(row) = tf::row(m, op) else { return };
+        let is_old = |&at: &u64| !row.has(Traits::LOWERED) || at == self.n_changes;
+        if self.inferred_at.get(&op).is_some_and(is_old) {
+            return;
+        }
+        let shapes = View::new(m, functions, left).results(op);
+        self.inferred_at.insert(op, self.n_changes);
+        let results: Vec<ValueId> = m.results(op).collect();
+        for (value, shape) in results.into_iter().zip(&shapes) {
+            self.refine(r, value, shape);
         }
     }
-    refined + arguments(r, &order, &functions, left)
+
+    /// Makes a value's type say what `shape` says as well.
+    fn refine(&mut self, r: &mut Rewriter<'_>, value: ValueId, shape: &PartialShape) {
+        let m = r.ir();
+        let old = m.value_type(value);
+        if !matches!(m.cx.ty(old), TypeKind::Tensor { .. }) {
+            return;
+        }
+        let Some(merged) = shape_of(m, old).merged(shape) else { return };
+        let element = m.cx.element(old);
+        let new = tf::tensor(r.cx(), merged.dims().as_deref(), element);
+        if new == old {
+            return;
+        }
+        r.set_type(value, new);
+        self.n_changes += 1;
+        self.forget_users(r.ir(), value);
+    }
+
+    /// The users of a value are to be inferred again, with those that look through them for dimensions.
+    fn forget_users(&mut self, m: &Module, value: ValueId) {
+        let mut todo = vec![value];
+        let mut seen = FxHashSet::from_iter([value]);
+        while let Some(value) = todo.pop() {
+            for (user, _) in m.users(value) {
+                self.inferred_at.remove(&user);
+                if tf::operator(m, user).is_some_and(|operator| DIMS.contains(&operator)) {
+                    todo.extend(m.results(user).filter(|&result| seen.insert(result)));
+                }
+            }
+        }
+    }
+
+    /// Gives private functions what their callers pass.
+    fn arguments(
+        &mut self,
+        r: &mut Rewriter<'_>,
+        order: &[OpId],
+        functions: &FxHashMap<StrId, OpId>,
+        left: &Cell<usize>,
+    ) {
+        let m = r.ir();
+        let view = View::new(m, functions, left);
+        let mut passed: FxHashMap<StrId, Option<Vec<Vec<PartialShape>>>> = FxHashMap::default();
+        for &function in order {
+            for op in body(m, function) {
+                for callee in callees(m, op) {
+                    let given = view.passed_to(op);
+                    let all = passed.entry(callee).or_insert_with(|| Some(Vec::new()));
+                    match (given, all.as_mut()) {
+                        (Some(given), Some(all)) => all.push(given),
+                        _ => *all = None,
+                    }
+                }
+            }
+        }
+        for &function in order {
+            let m = r.ir();
+            let name = m.symbol_name(function).filter(|_| is_private(m, function));
+            let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
+            for (i, arg) in arguments_of(m, function).into_iter().enumerate() {
+                let shapes: Option<Vec<&PartialShape>> = all.iter().map(|given| given.get(i)).collect();
+                if let Some(shapes) = shapes {
+                    self.refine(r, arg, &common(shapes.into_iter()));
+                }
+            }
+        }
+    }
 }
+
+/// The operators through which [`View::known_dims`] looks.
+const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
 
 /// The shape of a tensor type.
 pub(super) fn shape_of(m: &Module, ty: TypeId) -> PartialShape {
@@ -74,40 +178,6 @@ pub(super) fn shape_of(m: &Module, ty: TypeId) -> PartialShape {
     };
     let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
     PartialShape::from_i64(&dims).unwrap_or_else(|_| PartialShape::unknown())
-}
-
-/// Makes a value's type say what `shape` says as well; whether that was news.
-fn refine(r: &mut Rewriter<'_>, value: ValueId, shape: &PartialShape) -> u64 {
-    let m = r.ir();
-    let old = m.value_type(value);
-    if !matches!(m.cx.ty(old), TypeKind::Tensor { .. }) {
-        return 0;
-    }
-    let Some(merged) = shape_of(m, old).merged(shape) else { return 0 };
-    let element = m.cx.element(old);
-    let new = tf::tensor(r.cx(), merged.dims().as_deref(), element);
-    if new == old {
-        return 0;
-    }
-    r.set_type(value, new);
-    1
-}
-
-/// Infers the results of one op.
-fn one(r: &mut Rewriter<'_>, op: OpId, functions: &FxHashMap<StrId, OpId>, left: &Cell<usize>) -> u64 {
-    let m = r.ir();
-    if tf::op_of(m.op_name_str(op)).is_none() {
-        return 0;
-    }
-    let shapes = View::new(m, functions, left).results(op);
-    let results: Vec<ValueId> = m.results(op).collect();
-    results.into_iter().zip(&shapes).map(|(value, shape)| refine(r, value, shape)).sum()
-}
-
-/// The shapes of an operator's results, if it takes operands of these shapes.
-pub(super) fn inferred(m: &Module, op: OpId) -> Option<Vec<PartialShape>> {
-    let (functions, left) = (FxHashMap::default(), Cell::new(0));
-    View::new(m, &functions, &left).inferred(op, tf::row(m, op)?)
 }
 
 /// Loops and calls are tried out inside of others up to this depth.
@@ -179,15 +249,8 @@ impl<'m> View<'m> {
         let m = self.m;
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let n = tf::n_data_operands(m, op);
-        let constants: Vec<_> = m
-            .operands(op)
-            .take(n)
-            .map(|value| {
-                let attr = constant_of(m, value)?;
-                let small = shape_of(m, m.cx.attr_type(attr)?).shape()?.num_elements() <= MAX_LOOKED_AT;
-                if small { tf::dense_tensor(&m.cx, attr, &plain) } else { None }
-            })
-            .collect();
+        let constants: Vec<_> =
+            m.operands(op).take(n).map(|value| tf::small_constant(m, value, &plain)).collect();
         let operands: Option<Vec<Operand<'_>>> = m
             .operands(op)
             .take(n)
@@ -295,7 +358,7 @@ impl<'m> View<'m> {
 
 /// The numbers of a constant of integers.
 pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
+    tf::dense_ints(&m.cx, constant_of(m, value)?, tf::MAX_LOOKED_AT)
 }
 
 /// What all of these shapes have in common.
@@ -314,41 +377,4 @@ fn common<'s>(mut shapes: impl Iterator<Item = &'s PartialShape>) -> PartialShap
 fn arguments_of(m: &Module, function: OpId) -> Vec<ValueId> {
     let entry = m.regions_of(function).first().and_then(|&region| m.entry(region));
     entry.map_or_else(Vec::new, |block| m.args(block).to_vec())
-}
-
-/// Gives private functions what their callers pass.
-fn arguments(
-    r: &mut Rewriter<'_>,
-    order: &[OpId],
-    functions: &FxHashMap<StrId, OpId>,
-    left: &Cell<usize>,
-) -> u64 {
-    let m = r.ir();
-    let view = View::new(m, functions, left);
-    let mut passed: FxHashMap<StrId, Option<Vec<Vec<PartialShape>>>> = FxHashMap::default();
-    for &function in order {
-        for op in body(m, function) {
-            for callee in callees(m, op) {
-                let given = view.passed_to(op);
-                let all = passed.entry(callee).or_insert_with(|| Some(Vec::new()));
-                match (given, all.as_mut()) {
-                    (Some(given), Some(all)) => all.push(given),
-                    _ => *all = None,
-                }
-            }
-        }
-    }
-    let mut refined = 0;
-    for &function in order {
-        let m = r.ir();
-        let name = m.symbol_name(function).filter(|_| is_private(m, function));
-        let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
-        for (i, arg) in arguments_of(m, function).into_iter().enumerate() {
-            let shapes: Option<Vec<&PartialShape>> = all.iter().map(|given| given.get(i)).collect();
-            if let Some(shapes) = shapes {
-                refined += refine(r, arg, &common(shapes.into_iter()));
-            }
-        }
-    }
-    refined
 }

@@ -37,7 +37,7 @@ traits! {
     SINGLE_BLOCK = 8 "single block",
     /// A function: `function_type`, and a body or none.
     FUNCTION = 9 "function",
-    /// Calls the function named by `callee` with its operands.
+    /// Calls a function whose types are those of its operands and results.
     CALL = 10 "call",
     /// Returns its operands from the enclosing function.
     RETURN = 11 "return",

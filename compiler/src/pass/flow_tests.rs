@@ -32,6 +32,7 @@ fn ops(r: &mut Registry) {
     r.add(
         many(OpDef::new("t.call", ""))
             .result_with("r", TypeConstraint::Any, Arity::Variadic)
+            .callee("callee")
             .traits(Traits::CALL),
     );
     r.add(many(OpDef::new("t.return", "")).traits(Traits::TERMINATOR.and(Traits::RETURN)));

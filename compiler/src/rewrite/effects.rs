@@ -1,7 +1,7 @@
 //! Side effects of ops.
 
 use crate::dialects::{Access, EffectResource, Effects, Traits};
-use crate::ir::{Module, OpId};
+use crate::ir::{Module, OpId, names};
 
 /// True if the results of `op` are unused and it has no relevant side effects.
 pub fn is_trivially_dead(m: &Module, op: OpId) -> bool {
@@ -39,4 +39,30 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
         }
     }
     true
+}
+
+/// True if `op` may be computed where the program would not compute it: it has no effects and is defined for
+/// its operands. Ops with regions are not, since they may be loops without an end. (It may give an error: see
+/// [`is_total`].)
+pub fn is_speculatable(m: &Module, op: OpId) -> bool {
+    m.def(op).is_some_and(|d| {
+        d.effects == Effects::Pure
+            && m.regions_of(op).is_empty()
+            && !d.traits.has(Traits::TERMINATOR)
+            && (!d.traits.has(Traits::TRAPS) || divides_safely(m, op))
+    })
+}
+
+/// True if the divisor is a constant with which every division is defined.
+fn divides_safely(m: &Module, op: OpId) -> bool {
+    let divisor = m.operands(op).nth(1).and_then(|v| m.defining_op(v));
+    let constant = divisor.filter(|d| m.traits(*d).has(Traits::CONSTANT));
+    let value = constant.and_then(|d| m.attr(d, names::VALUE)).and_then(|a| m.cx.as_int(a));
+    // The least number divided by -1 is too large.
+    value.is_some_and(|n| n != 0 && n != -1)
+}
+
+/// True if `op` gives no error if no operand is one.
+pub fn is_total(m: &Module, op: OpId) -> bool {
+    m.def(op).is_some_and(|d| d.traits.has(Traits::TOTAL) || d.total_if.is_some_and(|holds| holds(m, op)))
 }

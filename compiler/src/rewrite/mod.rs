@@ -20,12 +20,13 @@ mod clone;
 mod constants;
 mod effects;
 mod greedy;
+pub(crate) mod signatures;
 mod simplify;
 #[cfg(test)]
 mod tests;
 
 pub use clone::IrMapping;
-pub use effects::{is_trivially_dead, would_be_trivially_dead};
+pub use effects::{is_speculatable, is_total, is_trivially_dead, would_be_trivially_dead};
 pub use greedy::{Fold, Greedy, Materialize, Outcome, fold_with_table, greedy};
 pub use simplify::simplify_regions;
 

@@ -19,9 +19,11 @@
 //! `tensor<4x!tf_type.f32ref>` is a reference to a variable that holds f32.
 
 mod attrs;
+mod total;
 mod types;
 
 pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
+pub use total::{MAX_LOOKED_AT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
 use befrost_tensor::tf::op::{
@@ -239,6 +241,7 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         .result_with("outputs", T::Any, Arity::Variadic)
         .named_attrs()
         .verifier(verify)
+        .total_if(total::is_total)
         .row(row);
     let def = row.signature().attrs.iter().fold(def, |def, attr| {
         let kind = match attr.kind {
@@ -255,7 +258,12 @@ pub fn add(r: &mut Registry, row: &'static OpRow) {
         Effect::Allocate => def.effect(Access::Alloc, EffectResource::Result(0)),
         Effect::Read | Effect::Write | Effect::OfCallees => def,
     };
-    let def = if row.has(RowTraits::CONSTANT) { def.traits(Traits::CONSTANT) } else { def };
+    let def = [(RowTraits::CONSTANT, Traits::CONSTANT), (RowTraits::COMMUTATIVE, Traits::COMMUTATIVE)]
+        .into_iter()
+        .filter(|&(of_row, _)| row.has(of_row))
+        .fold(def, |def, (_, of_op)| def.traits(of_op));
+    let is_call = matches!(row.op, Some(Op::PartitionedCall | Op::StatefulPartitionedCall));
+    let def = if is_call { def.callee("f") } else { def };
     r.add(if row.has_kernel() { def.kernel() } else { def });
 }
 

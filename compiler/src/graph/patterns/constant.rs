@@ -4,8 +4,8 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use super::{
-    apply, broadcast, constant, dims, dtype, ints, is_float, made_by, make, order_in, passing, scalar, splat,
-    ty,
+    apply, branches, broadcast, constant, dims, dtype, ints, is_float, made_by, make, order_in, passing,
+    scalar, splat, ty,
 };
 use crate::dialects::tf::operator;
 use crate::ir::{OpId, ValueId};
@@ -49,6 +49,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-pass-operand" 9 pass;
             "tf-concat-constants" 8 concat;
         },
+        Op::If | Op::StatelessIf | Op::Case | Op::StatelessCase => branches::PATTERNS,
         _ => patterns! { "tf-pass-operand" 9 pass; },
     }
 }

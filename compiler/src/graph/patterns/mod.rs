@@ -12,6 +12,7 @@
 //! A rewrite makes ops whose types are as exact as those that they replace; shape inference fills in the rest.
 
 mod arithmetic;
+mod branches;
 mod constant;
 mod fusion;
 mod layers;

@@ -7,10 +7,11 @@
 //!
 //! Which errors a value passes on is a list: of several, the first counts. An op's list is those of its operands, one
 //! after the other, since the first operand's error counts. Values that come from nothing but ops that never fail
-//! (trait `TOTAL`) are no errors.
+//! (`is_total`) are no errors.
 
 use crate::dialects::{Effects, OperandMode, Traits};
 use crate::ir::{BlockId, Module, OpId, ValueId, names};
+use crate::rewrite::is_total;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -58,7 +59,7 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
                 }
             }
         }
-        let harmless = def.traits.has(Traits::TOTAL) && def.effects == Effects::Pure;
+        let harmless = def.effects == Effects::Pure && is_total(m, op);
         let exact = strict && (harmless || list == all);
         errors.extend(m.results(op).map(|v| (v, list.clone())));
         exact
@@ -71,7 +72,7 @@ fn may_be_error(m: &Module, value: ValueId) -> bool {
     for _ in 0..MAX_LOOK {
         let Some(value) = todo.pop() else { return false };
         match m.defining_op(value) {
-            Some(op) if m.traits(op).has(Traits::TOTAL) => todo.extend(m.operands(op)),
+            Some(op) if is_total(m, op) => todo.extend(m.operands(op)),
             _ => return true,
         }
     }

@@ -2,54 +2,68 @@
 //!
 //! ```text
 //! call graph ──▶ strongly connected parts, callees first ──▶ each function: its calls, last first ──▶ dead functions go
-//!   graph.rs                                                     this file, exact.rs
+//!   scc.rs                                                       this file, exact.rs
 //! ```
 //!
-//! A function is finished before its callers are looked at, so that every call is decided on once. Not inlined: what is
-//! recursive (directly or by others), has no body, is native (`tfrt.native`), differs from the caller in being
-//! synchronous (`tfrt.sync`), or holds ops that are not registered, of which nobody knows what they mean elsewhere. A
-//! body of several blocks needs a place that may have several. Calls that run as kernels skip a callee whose arguments
-//! failed; they are inlined where that makes no difference (`exact.rs`).
+//! A call is an op whose definition names the attribute of its callee (`OpDef::callee`); the option `dialect`
+//! restricts the pass to the calls of one dialect. A function is finished before its callers, so that every
+//! call is decided on once. Not inlined: functions that are recursive (directly or by others), have no body,
+//! are native (`tfrt.native`), differ from the caller in being synchronous (`tfrt.sync`), or hold ops that
+//! are not registered; and calls with control edges, which order all of the callee. A body of several blocks
+//! needs a place that may have several. Calls that run as kernels skip a callee whose arguments failed; they
+//! are inlined where that makes no difference (`exact.rs`).
+//!
+//! The types of a call with the trait `CALL` are those of the function. Another call (`tf.PartitionedCall`)
+//! may know more or less than the function does; the types of functions then follow their bodies.
 //!
 //! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions that
 //! nobody refers to afterwards go. The number of new ops is bounded: functions that call each other twice, thirty deep,
 //! would make a billion.
 
 mod exact;
-mod graph;
+mod scc;
 
 use super::symbol_dce::references;
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::Traits;
 use crate::ir::symbols::SymbolTables;
-use crate::ir::{AttrKind, BlockId, LocId, LocKind, Module, OpId, ValueId, names};
-use crate::rewrite::{At, IrMapping};
+use crate::ir::{AttrKind, BlockId, KnownType, LocId, LocKind, Module, OpId, ValueId, names};
+use crate::rewrite::{At, IrMapping, signatures};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 const INLINED: &str = "num-inlined";
 const REMOVED: &str = "num-removed";
 const MAX_NEW_OPS: &str = "max-new-ops";
+const DIALECT: &str = "dialect";
 
 pub(crate) const PASS: Pass = Pass {
     name: "inline",
     title: "Inliner",
     summary: "replaces calls by what they call",
-    options: &[PassOption {
-        name: MAX_NEW_OPS,
-        summary: "how many operations may be added",
-        kind: OptionKind::Number(1_000_000),
-    }],
+    options: &[
+        PassOption {
+            name: MAX_NEW_OPS,
+            summary: "how many operations may be added",
+            kind: OptionKind::Number(1_000_000),
+        },
+        PassOption {
+            name: DIALECT,
+            summary: "whose calls are inlined; those of every dialect if none is named",
+            kind: OptionKind::Text(""),
+        },
+    ],
     statistics: &[(INLINED, "Number of calls inlined"), (REMOVED, "Number of private functions removed")],
     run,
 };
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
-    let calls = find_calls(r.ir(), r.root());
+    let calls = find_calls(r.ir(), r.root(), cx.text(DIALECT));
+    let mut types_differ = false;
     let mut budget = usize::try_from(cx.number(MAX_NEW_OPS)).unwrap_or(0);
     let edges: Vec<Vec<usize>> =
         calls.by_caller.iter().map(|list| list.iter().map(|c| c.callee).collect()).collect();
-    let parts = graph::components(&edges);
+    let parts = scc::components(&edges);
     let mut recursive = vec![false; edges.len()];
     for part in &parts {
         for &f in part {
@@ -71,10 +85,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
                     cx.say(remark.help(format!("the option {MAX_NEW_OPS} of `inline` sets the limit")));
                     continue;
                 }
+                types_differ |= !is(r.ir(), call.op, Traits::CALL);
                 budget -= inline(r, call.op, callee).min(budget);
                 cx.count(INLINED, 1);
             }
         }
+    }
+    if types_differ {
+        signatures::refresh(r);
     }
     cx.count(REMOVED, remove_dead(r, &calls.functions));
     r.change()
@@ -101,7 +119,8 @@ fn body(m: &Module, function: OpId) -> &[BlockId] {
     m.regions_of(function).first().map_or(&[], |r| m.blocks_of(*r))
 }
 
-fn find_calls(m: &Module, root: OpId) -> Calls {
+/// The functions inside of `root`, and their calls that are ops of `dialect`, or of any one if it is empty.
+fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
     let functions: Vec<OpId> =
         m.walk(root).filter(|op| is(m, *op, Traits::FUNCTION) && !body(m, *op).is_empty()).collect();
     let index: FxHashMap<OpId, usize> = functions.iter().copied().zip(0..).collect();
@@ -111,11 +130,14 @@ fn find_calls(m: &Module, root: OpId) -> Calls {
         .map(|function| {
             let mut calls = Vec::new();
             for op in m.walk(*function) {
-                if !is(m, op, Traits::CALL) || is(m, op, Traits::TERMINATOR) {
+                let Some(def) = m.def(op) else { continue };
+                let Some(callee) = def.callee.filter(|_| dialect.is_empty() || def.dialect() == dialect)
+                else {
                     continue;
-                }
-                if let Some(AttrKind::Symbol { root, nested }) =
-                    m.attr(op, names::CALLEE).map(|a| m.cx.attr(a))
+                };
+                if !def.traits.has(Traits::TERMINATOR)
+                    && let Some(AttrKind::Symbol { root, nested }) =
+                        m.attr_named(op, callee).map(|a| m.cx.attr(a))
                     && let Some(callee) = symbols.resolve(m, op, *root, nested)
                     && let Some(&callee) = index.get(&callee)
                 {
@@ -139,14 +161,26 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         }
         None => false,
     };
-    let types =
-        |values: &mut dyn Iterator<Item = ValueId>| -> Vec<_> { values.map(|v| m.value_type(v)).collect() };
     m.attr(callee, names::TFRT_NATIVE).is_none()
         && sync(caller) == sync(callee)
         && (blocks.len() == 1 || several())
-        && types(&mut m.operands(call)) == types(&mut m.args(*entry).iter().copied())
+        && takes_place(m, call, *entry)
         && m.walk(callee).skip(1).all(|op| m.def(op).is_some())
         && (sync(caller) || exact::is_exact(m, call, blocks))
+}
+
+/// Whether the operands of a call can stand for the arguments of the callee, and its results for those of the call.
+fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
+    let args = m.args(entry);
+    if is(m, call, Traits::CALL) {
+        return m.operands(call).map(|v| m.value_type(v)).eq(args.iter().map(|v| m.value_type(*v)));
+    }
+    let has_edges = m.def(call).is_some_and(|def| def.control_edges)
+        && m.operands(call).chain(m.results(call)).any(|v| m.value_type(v) == KnownType::Chain.id());
+    let end = m.last_op(entry).filter(|end| is(m, *end, Traits::RETURN));
+    !has_edges
+        && m.n_operands(call) == args.len()
+        && end.is_some_and(|end| m.n_operands(end) == m.n_results(call))
 }
 
 /// Replaces a call; says how many ops that made.

@@ -17,11 +17,9 @@
 //!
 //! What has no operands, such as a constant, stays: to carry it around costs no less than to make it anew. What moves gets a copy of it.
 
-use super::is_harmless;
-use crate::dialects::Traits;
 use crate::dialects::tfrt_control::{ParallelFor, Repeat};
 use crate::ir::{BlockId, Module, NewOp, OpId, TypeId, ValueId};
-use crate::rewrite::{At, Rewriter};
+use crate::rewrite::{At, Rewriter, is_speculatable, is_total};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop of which is known what its arguments stand for.
@@ -94,8 +92,8 @@ fn choose(m: &Module, looping: &Loop, invariants: &FxHashMap<ValueId, ValueId>) 
     let mut same: FxHashSet<ValueId> = invariants.keys().copied().collect();
     let mut chosen = Vec::new();
     for op in m.ops_in(looping.block).filter(|op| *op != looping.end) {
-        let is_total = m.traits(op).has(Traits::TOTAL);
-        if is_total && is_harmless(m, op) && m.operands(op).all(|value| same.contains(&value)) {
+        let is_invariant = m.operands(op).all(|value| same.contains(&value));
+        if is_invariant && is_speculatable(m, op) && is_total(m, op) {
             same.extend(m.results(op));
             if m.n_operands(op) > 0 {
                 chosen.push(op);

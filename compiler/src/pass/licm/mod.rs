@@ -1,17 +1,19 @@
 //! `loop-invariant-code-motion`: what is the same in every iteration is computed once, before the loop.
 //!
-//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all
-//! that it uses is defined outside of the loop, and if computing it in vain does no harm, since the loop may run no
-//! iteration: it has no effects, and is defined for its operands (trait `TRAPS`). Inner loops come first, so that what
-//! moves out of them may move on. Ops with regions stay, as upstream's do: they may be loops without an end.
+//! A loop is an op with the trait `LOOP`. An op directly inside of it moves in front of it if all that it
+//! uses is defined outside of the loop, and if it is speculatable (`rewrite/effects.rs`), since the loop may
+//! run no iteration. Inner loops come first, so that what moves out of them may move on. Ops with regions
+//! stay, as upstream's do: they may be loops without an end.
 //!
-//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`).
+//! Not here: loops whose regions are isolated, which must get as an argument what moved (`isolated`), and
+//! loops of functions (`graph/licm.rs`).
 
 mod isolated;
 
 use super::{Change, Pass, PassCx, Rewriter};
-use crate::dialects::{Effects, Traits};
-use crate::ir::{Module, OpId, names};
+use crate::dialects::Traits;
+use crate::ir::{Module, OpId};
+use crate::rewrite::is_speculatable;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -64,30 +66,11 @@ fn hoist(r: &mut Rewriter<'_>, looping: OpId) -> u64 {
 }
 
 fn may_move(m: &Module, op: OpId, looping: OpId, moved: &FxHashSet<OpId>) -> bool {
-    is_harmless(m, op)
+    is_speculatable(m, op)
         && m.operands(op).all(|value| {
             let Some(block) = m.defining_block(value) else { return false };
             let holder = m.block_parent(block).map(|region| m.region_parent(region));
             holder.is_some_and(|holder| !m.is_inside(holder, looping))
                 || m.defining_op(value).is_some_and(|d| moved.contains(&d))
         })
-}
-
-/// Does nothing but compute, and may do it in vain.
-fn is_harmless(m: &Module, op: OpId) -> bool {
-    m.def(op).is_some_and(|d| {
-        d.effects == Effects::Pure
-            && m.regions_of(op).is_empty()
-            && !d.traits.has(Traits::TERMINATOR)
-            && (!d.traits.has(Traits::TRAPS) || divides_safely(m, op))
-    })
-}
-
-/// True if the divisor is a constant with which every division is defined.
-fn divides_safely(m: &Module, op: OpId) -> bool {
-    let divisor = m.operands(op).nth(1).and_then(|v| m.defining_op(v));
-    let constant = divisor.filter(|d| m.traits(*d).has(Traits::CONSTANT));
-    let value = constant.and_then(|d| m.attr(d, names::VALUE)).and_then(|a| m.cx.as_int(a));
-    // The least number divided by -1 is too large.
-    value.is_some_and(|n| n != 0 && n != -1)
 }

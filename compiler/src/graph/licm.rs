@@ -1,4 +1,4 @@
-//! `tf-loop-invariant-code-motion`: what every iteration of a `tf.While` would compute anew is computed once, before the loop.
+//! `tf-loop-invariant-code-motion`: ops of a `tf.While` with the same results in every iteration move in front of it.
 //!
 //! ```text
 //! %r = tf.While(%i, %x) {body = @body}             %y = tf.Exp(%x)
@@ -7,24 +7,30 @@
 //!     return tf.AddV2(%j, %y), %c                      return tf.AddV2(%j, %y), %c, %y
 //! ```
 //!
-//! Invariant is what the body returns as it got it, and what pure operators without control edges make of that and of constants. It goes around the
-//! loop beside the rest. Where there is no iteration it is computed in vain, so nothing moves that might fail: shapes must be known, and no
-//! integer may be out of some range.
+//! Invariant are the arguments that the body returns unchanged, and the results of pure operators without
+//! control edges whose operands are invariant. They become further values that the loop carries. The loop may
+//! run no iteration, so only total operators move (`is_total`): the shapes are known, and no integer is out
+//! of range.
 //!
-//! Body and condition get more arguments, so nobody else may call them. Loops in loops are done until nothing moves any more, and what
-//! leaves the inner one may leave the outer one too.
+//! Body and condition get more arguments, so the loop must be their only caller. Nested loops are visited
+//! until nothing moves any more: an op that left the inner loop may leave the outer one too.
+//!
+//! `pass/licm` has the loops that have regions. The question which ops may move is the same
+//! (`rewrite/effects.rs`). The move is not: there an op itself leaves its region, or a region gets an
+//! argument; here a private function of another part of the module changes its signature, and with it the
+//! condition's, so the calls of the module must be known.
 
-use befrost_tensor::tf::op::{Op, OpRow, Traits};
+use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::bytes_of;
 use super::effects::{body, callees, functions, is_private};
 use super::fold::MAX_GROWN;
-use super::{patterns, shapes, signatures};
+use super::{patterns, signatures};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
+use crate::rewrite::{At, is_speculatable, is_total};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-loop-invariant-code-motion",
@@ -35,23 +41,24 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Whether an operator cannot fail, nor needs much more memory than what it is made of.
-fn cannot_fail(m: &Module, op: OpId) -> bool {
+/// Whether an op may be computed before the loop: it is speculatable, gives no error that would be one of all
+/// results of the loop, and needs not much more memory than its operands, or moves nothing.
+fn may_move(m: &Module, op: OpId) -> bool {
     let Some(row) = tf::row(m, op) else { return false };
-    let is_harmless = |value: ValueId| {
-        patterns::dtype(m, value)
-            .is_some_and(|dtype| row.total().has(dtype, patterns::constant(m, value).is_some()))
-    };
     let bytes = |value| bytes_of(m, m.value_type(value));
     let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
-    let (given, made) =
-        (m.operands(op).map(bytes).try_fold(0, sum), m.results(op).map(bytes).try_fold(0, sum));
-    m.operands(op).all(is_harmless)
-        && given.zip(made).is_some_and(|(given, made)| made <= given.max(MAX_GROWN))
-        && shapes::inferred(m, op).is_some_and(|shapes| shapes.iter().all(|shape| shape.shape().is_some()))
+    let is_small = || {
+        let (given, made) =
+            (m.operands(op).map(bytes).try_fold(0, sum), m.results(op).map(bytes).try_fold(0, sum));
+        given.zip(made).is_some_and(|(given, made)| made <= given.max(MAX_GROWN))
+    };
+    is_speculatable(m, op)
+        && (row.has(Traits::CONSTANT) || row.has(Traits::PASSING) || is_small())
+        && is_total(m, op)
 }
 
-/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for ever.
+/// Loops in loops up to this depth; without a limit functions whose loops call each other's would go on for
+/// ever.
 const MAX_DEPTH: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
@@ -148,12 +155,7 @@ impl Loop {
         let mut invariant = Vec::new();
         for &op in &self.ops {
             let is_free = || patterns::is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
-            let moves = |row: &OpRow| {
-                row.has(Traits::CONSTANT)
-                    || row.has(Traits::PASSING)
-                    || row.is_pure_function() && cannot_fail(m, op)
-            };
-            if is_free() && tf::row(m, op).is_some_and(moves) {
+            if is_free() && may_move(m, op) {
                 known.extend(m.results(op));
                 invariant.push(op);
             }

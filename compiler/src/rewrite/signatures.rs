@@ -1,11 +1,11 @@
 //! The types of functions follow those of their arguments and results.
 
+use super::Rewriter;
 use crate::dialects::Traits;
 use crate::ir::{OpId, TypeId, names};
-use crate::pass::Rewriter;
 
-/// Sets the type of each function to what its body says, after a pass that made types more exact.
-pub(super) fn refresh(r: &mut Rewriter<'_>) {
+/// Sets the type of each function of one block to what its body says.
+pub(crate) fn refresh(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let functions: Vec<OpId> = m
         .walk(r.root())
@@ -16,7 +16,7 @@ pub(super) fn refresh(r: &mut Rewriter<'_>) {
         let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else {
             continue;
         };
-        let Some(end) = m.last_op(block) else { continue };
+        let Some(end) = m.last_op(block).filter(|&end| m.traits(end).has(Traits::RETURN)) else { continue };
         let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
         let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
         let ty = r.cx().function_type(&inputs, &results);
