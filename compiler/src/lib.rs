@@ -6,10 +6,11 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (what the ops are), [`syntax`] and [`print`] (text), [`verify`],
-//! [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
+//! [`fold`], [`rewrite`], [`build`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. Nothing here runs programs, and nothing here reads or writes files.
 
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod diag;
 pub mod dialects;
 pub mod emit;

@@ -17,12 +17,18 @@
 mod attrs;
 mod types;
 
-pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
+pub use attrs::{
+    IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, derived_attrs, ints_attr, scalar_attr,
+    shape_attr, tensor_attr,
+};
 pub use types::{element, tensor, type_of, with_element};
+
+use std::sync::LazyLock;
 
 use befrost_tensor::tf::op::{
     ArgType, AttrKind, Attrs as _, Effect, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
+use rustc_hash::FxHashMap;
 
 use super::{Arity, AttrConstraint as A, Effects, OpDef, OperandMode, Registry, Traits, TypeConstraint as T};
 use crate::diag::Diagnostic;
@@ -45,8 +51,10 @@ pub fn operator(m: &Module, op: OpId) -> Option<Op> {
 }
 
 /// The name of the op of an operator.
-pub fn name_of(operator: Op) -> String {
-    format!("tf.{}", operator.name())
+pub fn name_of(operator: Op) -> &'static str {
+    static NAMES: LazyLock<FxHashMap<Op, String>> =
+        LazyLock::new(|| rows().filter_map(|row| Some((row.op?, format!("tf.{}", row.name)))).collect());
+    NAMES.get(&operator).map_or("", String::as_str)
 }
 
 /// Whether an op's results are its operands, whatever these are.
@@ -107,9 +115,16 @@ pub fn n_data_results(m: &Module, op: OpId) -> usize {
 }
 
 fn data(m: &Module, values: impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator) -> usize {
-    let n = values.len();
-    let is_more = |ty: TypeId| ty == KnownType::Chain.id() || ty == KnownType::Arena.id();
-    n - values.rev().take_while(|&value| is_more(m.value_type(value))).count()
+    values.len() - values.rev().take_while(|&value| !is_data(m.value_type(value))).count()
+}
+
+/// The types before the arena and the control edges, which stand last.
+pub fn data_types(types: &[TypeId]) -> &[TypeId] {
+    &types[..types.iter().rposition(|&ty| is_data(ty)).map_or(0, |last| last + 1)]
+}
+
+fn is_data(ty: TypeId) -> bool {
+    ty != KnownType::Chain.id() && ty != KnownType::Arena.id()
 }
 
 /// How many of an op's operands, the last ones, are control edges.
