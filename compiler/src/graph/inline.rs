@@ -7,12 +7,13 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{body, callees, functions};
-use super::patterns::{is_free, splat};
 use super::signatures;
+use crate::build::Builder;
+use crate::build::query::{is_free, splat};
 use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, LocId, LocKind, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::{At, Copies};
+use crate::rewrite::Copies;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-inline",
@@ -151,17 +152,11 @@ fn chosen(r: &mut Rewriter<'_>, op: OpId) -> Option<OpId> {
         let at = if number >= 0.0 { number as usize } else { usize::MAX };
         *branches.get(at).or(branches.last())?
     };
-    let loc = m.loc(op);
     let operands: Vec<ValueId> = m.operands(op).skip(1).collect();
     let types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
-    let call = r.create_named(
-        At::Before(op),
-        loc,
-        &tf::name_of(Op::StatefulPartitionedCall),
-        &operands,
-        &types,
-        &[("f", function)],
-    );
+    let mut b = Builder::before(r, op);
+    let call =
+        b.op(Op::StatefulPartitionedCall, &operands).attr("f", function).results(&types).build().ok()?;
     let results: Vec<ValueId> = r.ir().results(call).collect();
     r.replace_op(op, &results);
     Some(call)

@@ -17,11 +17,12 @@
 use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::constants::bytes_of;
-use super::effects::{body, callees, functions, is_private};
+use super::effects::{body, callees, functions};
 use super::fold::MAX_GROWN;
-use super::{patterns, shapes, signatures};
+use super::{shapes, signatures};
+use crate::build::query::{bytes_of, dtype, is_free, made_by};
 use crate::dialects::tf;
+use crate::fold::constant_of;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::At;
@@ -39,8 +40,7 @@ pub(crate) const PASS: Pass = Pass {
 fn cannot_fail(m: &Module, op: OpId) -> bool {
     let Some(row) = tf::row(m, op) else { return false };
     let is_harmless = |value: ValueId| {
-        patterns::dtype(m, value)
-            .is_some_and(|dtype| row.total().has(dtype, patterns::constant(m, value).is_some()))
+        dtype(m, value).is_some_and(|dtype| row.total().has(dtype, constant_of(m, value).is_some()))
     };
     let bytes = |value| bytes_of(m, m.value_type(value));
     let sum = |sum: usize, bytes: Option<usize>| sum.checked_add(bytes?);
@@ -107,7 +107,7 @@ impl Loop {
             let function = *functions.get(root)?;
             let is_own = nested.is_empty()
                 && calls.get(root) == Some(&1)
-                && is_private(m, function)
+                && m.is_private(function)
                 && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none());
             let &[region] = m.regions_of(function) else { return None };
             let &[block] = m.blocks_of(region) else { return None };
@@ -129,7 +129,7 @@ impl Loop {
     /// What each invariant argument of the body is outside.
     fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
-            while let Some(op) = patterns::made_by(m, value, &[Op::Identity]) {
+            while let Some(op) = made_by(m, value, &[Op::Identity]) {
                 value = m.operand(op, 0);
             }
             value
@@ -147,7 +147,7 @@ impl Loop {
         let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
         let mut invariant = Vec::new();
         for &op in &self.ops {
-            let is_free = || patterns::is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
+            let is_free = || is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
             let moves = |row: &OpRow| {
                 row.has(Traits::CONSTANT)
                     || row.has(Traits::PASSING)
