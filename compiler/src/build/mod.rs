@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! let mut b = Builder::before(r, op);
-//! let root = b.one(Op::Rsqrt, &[x])?;
-//! let y = b.op(Op::MatMul, &[root, w]).bool("transpose_b", true).like(old).one()?;
+//! let y = b.one(Op::Rsqrt, &[x])?;
+//! let y = b.op(Op::MatMul, &[y, w]).bool("transpose_b", true).like(old).one()?;
 //! ```
 //!
 //! Result types are inferred. Types that are given ([`PendingOp::results`], [`PendingOp::like`]) are checked
