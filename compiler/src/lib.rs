@@ -6,11 +6,12 @@
 //! ```
 //!
 //! Read in this order: [`ir`] (the data), [`dialects`] (the ops), [`syntax`] and [`mod@print`] (text),
-//! [`verify`], [`fold`], [`rewrite`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. This crate
-//! neither runs programs nor reads or writes files.
+//! [`verify`], [`fold`], [`rewrite`], [`build`], [`streams`], [`pass`], [`passes`] (the list), [`diag`]. This
+//! crate neither runs programs nor reads or writes files.
 
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod diag;
 pub mod dialects;
 pub mod emit;

@@ -1,17 +1,16 @@
 //! Diagnostics of the dialects' verifiers (`E07..`): one function per code.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Span};
 use crate::ir::{LocId, Module, OpId, TypeId, ValueId};
 use crate::print::{loc_text, type_text};
 
 /// An error about an op, at its place in the text, else with its location as a note.
 pub fn at_op(m: &Module, op: OpId, code: &'static str, message: impl Into<String>) -> Diagnostic {
-    let d = Diagnostic::error(code, message).at(m.op_spans.at(op).copied());
-    located(m, op, d)
+    with_origin(m, m.loc(op), Diagnostic::error(code, message).at(m.op_spans.at(op).copied()))
 }
 
-fn located(m: &Module, op: OpId, d: Diagnostic) -> Diagnostic {
-    let loc = m.loc(op);
+/// Adds the location of an op that is not in the text.
+fn with_origin(m: &Module, loc: LocId, d: Diagnostic) -> Diagnostic {
     if d.span.is_none() && loc != LocId::UNKNOWN {
         let text = loc_text(&m.cx, loc);
         return d.note(None, format!("the operation comes from {text}"));
@@ -168,4 +167,9 @@ pub(super) fn module_attr(m: &Module, op: OpId, attr: &str) -> Diagnostic {
 
 pub(super) fn tf_signature(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at_op(m, op, "E0713", format!("{}: {why}", name(m, op)))
+}
+
+/// [`tf_signature`] of an op that was not created.
+pub(crate) fn tf_refused(m: &Module, span: Option<Span>, loc: LocId, name: &str, why: &str) -> Diagnostic {
+    with_origin(m, loc, Diagnostic::error("E0713", format!("`{name}`: {why}")).at(span))
 }

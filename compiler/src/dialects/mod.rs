@@ -52,6 +52,7 @@ pub use def::{
 };
 pub use enums::{EnumDef, FlagsDef};
 pub use errors::at_op;
+pub(crate) use errors::tf_refused;
 pub use format::Format;
 pub use registry::Registry;
 pub use types::{ElementKind, TypeFn, TypeRule, TypeSource};

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialects::Traits;
 use crate::dialects::tf;
-use crate::ir::{AttrKind, Module, OpId, StrId, ValueId, names};
+use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 
 /// The functions of a module by name.
 pub(super) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
@@ -21,13 +21,6 @@ pub(super) fn functions(m: &Module) -> FxHashMap<StrId, OpId> {
 pub(super) fn body(m: &Module, function: OpId) -> Vec<OpId> {
     let blocks = m.regions_of(function).iter().flat_map(|&region| m.blocks_of(region));
     blocks.flat_map(|&block| m.ops_in(block)).collect()
-}
-
-/// Whether only this module may call a function.
-pub(super) fn is_private(m: &Module, function: OpId) -> bool {
-    m.attr(function, names::SYM_VISIBILITY).is_some_and(
-        |attr| matches!(m.cx.attr(attr), AttrKind::Str { text, .. } if m.cx.str(*text) == "private"),
-    )
 }
 
 /// The functions that an op names.

@@ -11,11 +11,11 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::patterns::{constant, dtype, is_free, splat};
+use crate::build::Builder;
+use crate::build::query::{dtype, is_free, shape, splat};
 use crate::dialects::tf;
-use crate::ir::{KnownType, Module, OpId, TypeKind, ValueId};
+use crate::ir::{Module, OpId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
-use crate::rewrite::At;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-fuse-elementwise",
@@ -39,9 +39,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
             continue;
         }
         let group = group(r.ir(), last);
-        if group.len() > 1 {
+        if group.len() > 1 && fuse(r, &group).is_some() {
             cx.count("num-fused", group.len() as u64);
-            fuse(r, &group);
             taken.extend(group);
         }
     }
@@ -65,7 +64,7 @@ fn is_elementwise(m: &Module, op: OpId) -> bool {
 /// An operator, and before it those that only it and they need; in the order of the block.
 fn group(m: &Module, last: OpId) -> Vec<OpId> {
     let ty = m.value_type(m.result(last, 0));
-    if !matches!(m.cx.ty(ty), TypeKind::Tensor { shape: Some(_), .. }) {
+    if shape(m, m.result(last, 0)).is_none() {
         return vec![last];
     }
     let block = m.parent_block(last);
@@ -108,15 +107,15 @@ fn outer(m: &Module, found: &[OpId], more: Option<OpId>) -> usize {
     n.saturating_sub(found.len())
 }
 
-fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
+/// Makes one op of a group; nothing if its operands are all numbers.
+fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) -> Option<()> {
     let m = r.ir();
-    let Some(&last) = group.last() else { return };
+    let &last = group.last()?;
     let steps: FxHashMap<ValueId, usize> =
         group.iter().enumerate().map(|(i, &op)| (m.result(op, 0), i)).collect();
     let mut operands: Vec<ValueId> = Vec::new();
     let mut numbers: Vec<f32> = Vec::new();
     let number = |value: ValueId| {
-        constant(m, value)?;
         splat(m, value).map(|x| x as f32).filter(|x| x.is_finite() && is_scalar_like(m, value, last))
     };
     let all = || group.iter().flat_map(|&op| m.operands(op)).filter(|value| !steps.contains_key(value));
@@ -140,37 +139,33 @@ fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) {
     };
     // A program of numbers alone would be a constant: somebody has to say the shape.
     if operands.is_empty() {
-        return;
+        return None;
     }
     let values: Vec<i64> = group.iter().flat_map(|&op| m.operands(op)).map(place).collect();
     let names: Vec<&str> = group.iter().filter_map(|&op| Some(tf::row(m, op)?.name)).collect();
-    let (loc, ty) = (m.loc(last), m.value_type(m.result(last, 0)));
-    let cx = r.cx();
-    let names: Vec<_> = names.iter().map(|name| cx.str_attr(name)).collect();
-    let values: Vec<_> = values.iter().map(|&value| cx.int_attr(KnownType::I64.id(), value)).collect();
-    let numbers: Vec<_> = numbers.iter().map(|&x| cx.f32_attr(x)).collect();
-    let attrs = [
-        ("num_args", cx.int_attr(KnownType::I64.id(), operands.len() as i64)),
-        ("numbers", cx.array_attr(&numbers)),
-        ("ops", cx.array_attr(&names)),
-        ("values", cx.array_attr(&values)),
-    ];
-    let new =
-        r.create_named(At::Before(last), loc, Op::_FusedElementwise.op_name(), &operands, &[ty], &attrs);
-    let result = r.ir().result(new, 0);
-    r.replace_op(last, &[result]);
+    let result = m.result(last, 0);
+    let mut b = Builder::before(r, last);
+    let numbers: Vec<_> = numbers.iter().map(|&x| b.cx().f32_attr(x)).collect();
+    let numbers = b.cx().array_attr(&numbers);
+    let fused = b
+        .op(Op::_FusedElementwise, &operands)
+        .int("num_args", operands.len() as i64)
+        .attr("numbers", numbers)
+        .strs("ops", &names)
+        .ints("values", &values)
+        .like(result)
+        .one()
+        .ok()?;
+    r.replace_op(last, &[fused]);
     // Users first.
     for &op in group.iter().rev().skip(1) {
         r.erase(op);
     }
+    Some(())
 }
 
 /// Whether a constant of one number does not make the result larger than its other operands would.
 fn is_scalar_like(m: &Module, value: ValueId, last: OpId) -> bool {
-    let dims = |value: ValueId| match m.cx.ty(m.value_type(value)) {
-        TypeKind::Tensor { shape: Some(dims), .. } => Some(dims.to_vec()),
-        _ => None,
-    };
-    let (Some(own), Some(_)) = (dims(value), dims(m.result(last, 0))) else { return false };
+    let (Some(own), Some(_)) = (shape(m, value), shape(m, m.result(last, 0))) else { return false };
     own.iter().all(|&dim| dim == 1) && own.len() <= 1
 }

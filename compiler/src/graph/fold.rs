@@ -14,12 +14,13 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 use befrost_tensor::tf::op::{Attrs as _, Op, Traits};
 use befrost_tensor::{DType, HostTensor};
 
-use super::constants::{bytes_of, constant, int_tensor, static_dims};
 use super::patterns::{self, Family};
 use super::signatures;
+use crate::build::Builder;
+use crate::build::query::{bytes_of, dims_of, is_free, shape_of};
 use crate::dialects::{Folded, tf};
 use crate::fold;
-use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, TypeKind, ValueId};
+use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::{Greedy, greedy};
 
@@ -54,7 +55,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 /// Folds an op of the `tf` dialect, or another one as ever.
 pub(super) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
-    if !patterns::is_free(m, op) {
+    if !is_free(m, op) {
         return None;
     }
     if let Some(folded) = of_type(m, op, row.op) {
@@ -103,21 +104,16 @@ fn of_type(m: &mut Module, op: OpId, operator: Option<Op>) -> Option<Vec<Folded>
     let types: Vec<TypeId> = m.operands(op).map(|value| m.value_type(value)).collect();
     let mut folded = Vec::new();
     for ty in types {
-        let numbers = match (operator, m.cx.ty(ty)) {
-            (Op::Rank, TypeKind::Tensor { shape: Some(dims), .. }) => vec![dims.len() as i64],
-            (Op::Size, _) => vec![static_dims(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
-            _ => static_dims(m, ty)?,
+        let numbers = match operator {
+            Op::Rank => vec![shape_of(m, ty)?.len() as i64],
+            Op::Size => vec![dims_of(m, ty)?.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim))?],
+            _ => dims_of(m, ty)?.to_vec(),
         };
         let shape: &[i64] =
             if matches!(operator, Op::Rank | Op::Size) { &[] } else { &[numbers.len() as i64] };
-        folded.push(Folded::Attr(ints(m, &numbers, shape, out)?));
+        folded.push(Folded::Attr(tf::ints_attr(&mut m.cx, &numbers, shape, out)?));
     }
     Some(folded)
-}
-
-/// A constant of integers.
-fn ints(m: &mut Module, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
-    tf::tensor_attr(&mut m.cx, &int_tensor(numbers, shape, dtype)?)
 }
 
 /// Makes a constant in front of an op.
@@ -131,5 +127,5 @@ pub(super) fn materialize(
     if dialect != "tf" {
         return fold::materialize(r, before, dialect, attr, ty);
     }
-    Some(constant(r, before, attr))
+    Some(Builder::before(r, before).constant(attr))
 }

@@ -23,13 +23,13 @@
 use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::constants::bytes_of;
-use super::effects::{body, callees, functions, is_private};
+use super::effects::{body, callees, functions};
 use super::fold::MAX_GROWN;
-use super::{patterns, signatures};
+use crate::build::query::{bytes_of, is_free, made_by};
 use crate::dialects::tf;
 use crate::ir::{AttrKind, BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::signatures;
 use crate::rewrite::{At, is_speculatable, is_total};
 
 pub(crate) const PASS: Pass = Pass {
@@ -114,7 +114,7 @@ impl Loop {
             let function = *functions.get(root)?;
             let is_own = nested.is_empty()
                 && calls.get(root) == Some(&1)
-                && is_private(m, function)
+                && m.is_private(function)
                 && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none());
             let &[region] = m.regions_of(function) else { return None };
             let &[block] = m.blocks_of(region) else { return None };
@@ -136,7 +136,7 @@ impl Loop {
     /// What each invariant argument of the body is outside.
     fn arguments(&self, m: &Module) -> FxHashMap<ValueId, ValueId> {
         let passed = |mut value: ValueId| {
-            while let Some(op) = patterns::made_by(m, value, &[Op::Identity]) {
+            while let Some(op) = made_by(m, value, &[Op::Identity]) {
                 value = m.operand(op, 0);
             }
             value
@@ -154,7 +154,7 @@ impl Loop {
         let mut known: FxHashSet<ValueId> = outside.keys().copied().collect();
         let mut invariant = Vec::new();
         for &op in &self.ops {
-            let is_free = || patterns::is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
+            let is_free = || is_free(m, op) && m.operands(op).all(|value| known.contains(&value));
             if is_free() && may_move(m, op) {
                 known.extend(m.results(op));
                 invariant.push(op);

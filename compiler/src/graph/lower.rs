@@ -17,6 +17,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{Order, State, body, callees, effectful, functions, order};
+use crate::build::Builder;
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
 use crate::ir::{
@@ -54,7 +55,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut signed: Vec<(StrId, OpId)> = lowering.functions.iter().map(|(&name, &op)| (name, op)).collect();
     signed.sort_by_key(|&(_, op)| op.0);
     for &(name, function) in &signed {
-        if lowering.effectful.contains(&name) && lowering.is_private(function) {
+        if lowering.effectful.contains(&name) && lowering.m().is_private(function) {
             lowering.add_chain(function);
         }
     }
@@ -90,15 +91,10 @@ impl Lowering<'_, '_, '_> {
         self.r.ir()
     }
 
-    fn is_private(&self, function: OpId) -> bool {
-        let visibility = self.m().attr(function, names::SYM_VISIBILITY);
-        visibility.and_then(|attr| self.m().cx.as_str(attr)).is_some_and(|text| text == "private")
-    }
-
     /// Functions with effects that are called from here and from outside.
     fn wrapped(&self, called: &FxHashSet<StrId>) -> Vec<(StrId, OpId)> {
         let both = |name: &StrId, op: OpId| {
-            called.contains(name) && self.effectful.contains(name) && !self.is_private(op)
+            called.contains(name) && self.effectful.contains(name) && !self.m().is_private(op)
         };
         let mut found: Vec<(StrId, OpId)> = self
             .functions
@@ -220,7 +216,7 @@ impl Lowering<'_, '_, '_> {
     /// Lowers the body of a function.
     fn function(&mut self, function: OpId) {
         let Some(block) = self.block_of(function) else { return };
-        let private = self.is_private(function);
+        let private = self.m().is_private(function);
         let has_effects = self.m().symbol_name(function).is_some_and(|name| self.effectful.contains(&name));
         let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
         let mut state = State::after(first);
@@ -400,9 +396,10 @@ impl Lowering<'_, '_, '_> {
         let Some(chain) = self.join(op, &waits) else { return };
         let mut guarded = Vec::new();
         for value in values {
-            let ty = self.m().value_type(value);
-            let guard = self.make(op, Op::Identity.op_name(), &[value, chain], &[ty], &[]);
-            guarded.push(self.m().result(guard, 0));
+            match Builder::before(self.r, op).one(Op::Identity, &[value, chain]) {
+                Ok(guard) => guarded.push(guard),
+                Err(refusal) => return self.cx.say(*refusal),
+            }
         }
         self.r.set_operands(op, &guarded);
     }
@@ -447,15 +444,7 @@ impl Lowering<'_, '_, '_> {
         all_results.push(CHAIN);
         let loc = self.m().loc(function);
         let (block, args) = self.new_function(name, function, loc, &all_inputs, &all_results);
-        let symbol = self.r.cx().symbol_attr(&text);
-        let call = self.r.create_named(
-            At::End(block),
-            loc,
-            "tfrt.call",
-            &args[..inputs.len()],
-            &results,
-            &[("callee", symbol)],
-        );
+        let call = self.call_kernel(At::End(block), loc, callee, &args[..inputs.len()], &results);
         let mut values: Vec<ValueId> = self.m().results(call).collect();
         values.extend(args.last());
         self.r.create_named(At::End(block), loc, "func.return", &values, &[], &[]);
@@ -527,8 +516,7 @@ impl Lowering<'_, '_, '_> {
             let edges = self.edges(op);
             args.extend(self.join(op, &edges));
         }
-        let text = self.m().cx.str(callee).to_owned();
-        let symbol = self.r.cx().symbol_attr(&text);
+        let symbol = self.symbol(callee);
         let types = self.data_types(op);
         let called = self.invoke(
             op,
@@ -641,6 +629,19 @@ impl Lowering<'_, '_, '_> {
         self.replace(op, Called { results, chain });
     }
 
+    /// Makes a call of a function.
+    fn call_kernel(
+        &mut self,
+        at: At,
+        loc: LocId,
+        callee: StrId,
+        args: &[ValueId],
+        results: &[TypeId],
+    ) -> OpId {
+        let symbol = self.symbol(callee);
+        self.r.create_named(at, loc, "tfrt.call", args, results, &[("callee", symbol)])
+    }
+
     /// Calls a condition; its answer, and the chain behind its effects.
     fn ask(
         &mut self,
@@ -658,8 +659,7 @@ impl Lowering<'_, '_, '_> {
             operands.extend(chain);
             types.push(CHAIN);
         }
-        let symbol = self.symbol(cond);
-        let call = self.r.create_named(at, loc, "tfrt.call", &operands, &types, &[("callee", symbol)]);
+        let call = self.call_kernel(at, loc, cond, &operands, &types);
         (self.m().result(call, 0), if has_effects { Some(self.m().result(call, 1)) } else { chain })
     }
 
@@ -689,9 +689,7 @@ impl Lowering<'_, '_, '_> {
             operands.extend(chain);
             results.push(CHAIN);
         }
-        let symbol = self.symbol(body);
-        let call =
-            self.r.create_named(At::End(block), loc, "tfrt.call", &operands, &results, &[("callee", symbol)]);
+        let call = self.call_kernel(At::End(block), loc, body, &operands, &results);
         let mut values: Vec<ValueId> = self.m().results(call).collect();
         if body_has_effects {
             chain = values.pop();

@@ -6,7 +6,6 @@
 //!
 //! Modules without `tf` ops pass through unchanged.
 
-mod constants;
 mod effects;
 pub(crate) mod elementwise;
 pub(crate) mod fold;

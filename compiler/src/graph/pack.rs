@@ -17,12 +17,13 @@ use befrost_tensor::tf::fused::{Algorithm, Weights};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
-use super::patterns::{attrs, constant, dims, dtype, flag, layout};
 use super::signatures;
+use crate::build::Builder;
+use crate::build::query::{data_format, dims, dtype, flag, shape};
 use crate::dialects::tf::{self, operator};
-use crate::ir::{AttrId, KnownType, Module, OpId, TypeKind, ValueId};
+use crate::fold::constant_of;
+use crate::ir::{AttrId, Module, OpId, ValueId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
-use crate::rewrite::At;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-pack-weights",
@@ -104,15 +105,15 @@ impl Packed {
             return None;
         }
         let (x, w) = (m.operand(op, 0), m.operand(op, 1));
-        let weights = constant(m, w)?;
+        let weights = constant_of(m, w)?;
         if dtype(m, x) != Some(DType::F32) || dtype(m, w) != Some(DType::F32) {
             return None;
         }
         let mut contracted = None;
         let (packed_operator, layout, shape) = match operator(m, op)? {
-            Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?),
+            Op::Conv2D | Op::_FusedConv2D => (Op::_PackedConv2D, self.filters(m, op)?, dims(m, w)?.to_vec()),
             Op::DepthwiseConv2dNative | Op::_FusedDepthwiseConv2dNative => {
-                (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?)
+                (Op::_PackedDepthwiseConv2dNative, depthwise(m, op)?, dims(m, w)?.to_vec())
             }
             Op::Einsum => {
                 let (shape, n) = summed(m, op)?;
@@ -128,23 +129,23 @@ impl Packed {
         let m = r.ir();
         let n_args = (tf::n_data_operands(m, op) - 2) as i64;
         let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
-        let given = attrs(m, op);
-        let mut written: Vec<(&str, AttrId)> = given
-            .iter()
-            .filter(|(name, _)| kept.contains(&name.as_str()))
-            .map(|(name, attr)| (name.as_str(), *attr))
-            .collect();
         let mut operands: Vec<ValueId> = m.operands(op).collect();
-        let loc = m.loc(op);
-        let cx = r.cx();
-        let shape: Vec<AttrId> = shape.iter().map(|&dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
-        written.push((attr_of_shape, cx.array_attr(&shape)));
+        let before = r.checkpoint();
+        let mut b = Builder::before(r, op);
+        operands[1] = b.constant(packed);
+        let mut new = b
+            .op(packed_operator, &operands)
+            .attrs_of(op, |name| kept.contains(&name))
+            .ints(attr_of_shape, &shape)
+            .int("num_args", n_args)
+            .results(&types);
         if let Some(n) = contracted {
-            written.push(("contracted", cx.int_attr(KnownType::I64.id(), n)));
+            new = new.int("contracted", n);
         }
-        written.push(("num_args", cx.int_attr(KnownType::I64.id(), n_args)));
-        operands[1] = super::constants::constant(r, op, packed);
-        let new = r.create_named(At::Before(op), loc, packed_operator.op_name(), &operands, &types, &written);
+        let Ok(new) = new.build() else {
+            r.rollback(before);
+            return None;
+        };
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);
         if let Some(unpacked) = r.ir().defining_op(w)
@@ -183,7 +184,7 @@ impl Packed {
     /// How the filters of a convolution without groups are packed.
     fn filters(&self, m: &Module, op: OpId) -> Option<Layout> {
         let filter = dims(m, m.operand(op, 1))?;
-        let &[height, width, from, to] = &filter[..] else { return None };
+        let &[height, width, from, to] = filter else { return None };
         let planes = Planes::of(m, op);
         if planes.channels(m, m.operand(op, 0))? != from || from == 0 || to == 0 {
             return None;
@@ -205,7 +206,7 @@ impl Packed {
 fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     let is_batch = matches!(operator(m, op)?, Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3);
     let (left, right) = if is_batch { ("adj_x", "adj_y") } else { ("transpose_a", "transpose_b") };
-    let &[a, b] = &dims(m, m.operand(op, 1))?[..] else { return None };
+    let &[a, b] = dims(m, m.operand(op, 1))? else { return None };
     let is_transposed = flag(m, op, right);
     let (rows, cols) = if is_transposed { (b, a) } else { (a, b) };
     if flag(m, op, left) || rows == 0 || cols < MIN_COLUMNS {
@@ -231,11 +232,11 @@ fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let fits = distinct(left) && distinct(right) && n > 0 && result.strip_prefix(rows) == Some(columns);
     let dims = dims(m, m.operand(op, 1)).filter(|dims| dims.len() == right.len())?;
     let size: i64 = dims[n..].iter().product();
-    (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then_some((dims, n))
+    (fits && size >= MIN_COLUMNS && dims.iter().all(|&dim| dim > 0)).then(|| (dims.to_vec(), n))
 }
 
 fn depthwise(m: &Module, op: OpId) -> Option<Layout> {
-    let &[_, _, from, 1] = &dims(m, m.operand(op, 1))?[..] else { return None };
+    let &[_, _, from, 1] = dims(m, m.operand(op, 1))? else { return None };
     (from > 0).then_some(Layout::Depthwise)
 }
 
@@ -246,7 +247,7 @@ struct Planes {
 
 impl Planes {
     fn of(m: &Module, op: OpId) -> Planes {
-        Planes { is_nchw: layout(m, op) == "NCHW" }
+        Planes { is_nchw: data_format(m, op) == "NCHW" }
     }
 
     fn axes(&self) -> [usize; 2] {
@@ -254,13 +255,12 @@ impl Planes {
     }
 
     fn channels(&self, m: &Module, x: ValueId) -> Option<i64> {
-        let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(m.value_type(x)) else { return None };
-        shape.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
+        shape(m, x)?.get(if self.is_nchw { 1 } else { 3 }).copied().filter(|&dim| dim > 0)
     }
 
     /// Height and width, if they are known.
     fn plane(&self, m: &Module, x: ValueId) -> Option<(usize, usize)> {
-        let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(m.value_type(x)) else { return None };
+        let shape = shape(m, x)?;
         let [height, width] = self.axes().map(|axis| usize::try_from(*shape.get(axis)?).ok());
         Some((height?, width?))
     }

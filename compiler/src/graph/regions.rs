@@ -13,7 +13,7 @@ use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::functions;
-use super::patterns;
+use crate::build::query::flag;
 use crate::dialects::tf::{self, Control};
 use crate::ir::{AttrId, KnownType, Module, NewOp, OpId, RegionId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -121,7 +121,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
         .collect();
 
     let m = r.ir();
-    let is_stateless = patterns::flag(m, op, "is_stateless");
+    let is_stateless = flag(m, op, "is_stateless");
     let loc = m.loc(op);
     let parallel_iterations = m.attr_named(op, "parallel_iterations");
     let (operators, attrs, extra): ([Op; 2], Vec<(&str, AttrId)>, &[ValueId]) = match (kind, &symbols[..]) {
@@ -140,7 +140,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let name = operators[usize::from(is_stateless)].op_name();
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();
-    let made = r.create_named(At::Before(op), loc, &name, &operands, &types, &attrs);
+    let made = r.create_named(At::Before(op), loc, name, &operands, &types, &attrs);
     let all: Vec<ValueId> = r.ir().results(made).collect();
     let (first, rest) = all.split_at(n_results);
     r.replace_op(op, &[first, &rest[extra.len()..]].concat());

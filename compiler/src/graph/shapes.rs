@@ -13,19 +13,17 @@
 //! is tried out, and what changes is forgotten, until nothing does ([`View::carried`]).
 
 use std::cell::Cell;
-use std::sync::Arc;
 
-use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{Op, OpRow, Operand, Traits};
+use befrost_tensor::tf::op::{Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::effects::{body, callees, functions, is_private};
-use super::signatures;
+use super::effects::{body, callees, functions};
+use crate::build::query::{infer, partial_shape};
 use crate::dialects::tf;
-use crate::fold::constant_of;
-use crate::ir::{AttrKind, DYNAMIC, Module, OpId, StrId, TypeId, TypeKind, ValueId, names};
+use crate::ir::{AttrKind, Module, OpId, StrId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::signatures;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-shape-inference",
@@ -105,7 +103,7 @@ impl Inference {
         if !matches!(m.cx.ty(old), TypeKind::Tensor { .. }) {
             return;
         }
-        let Some(merged) = shape_of(m, old).merged(shape) else { return };
+        let Some(merged) = partial_shape(m, old).merged(shape) else { return };
         let element = m.cx.element(old);
         let new = tf::tensor(r.cx(), merged.dims().as_deref(), element);
         if new == old {
@@ -155,7 +153,7 @@ impl Inference {
         }
         for &function in order {
             let m = r.ir();
-            let name = m.symbol_name(function).filter(|_| is_private(m, function));
+            let name = m.symbol_name(function).filter(|_| m.is_private(function));
             let Some(Some(all)) = name.and_then(|name| passed.get(&name)) else { continue };
             for (i, arg) in arguments_of(m, function).into_iter().enumerate() {
                 let shapes: Option<Vec<&PartialShape>> = all.iter().map(|given| given.get(i)).collect();
@@ -169,16 +167,6 @@ impl Inference {
 
 /// The operators through which [`View::known_dims`] looks.
 const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
-
-/// The shape of a tensor type.
-pub(super) fn shape_of(m: &Module, ty: TypeId) -> PartialShape {
-    let dims = match m.cx.ty(ty) {
-        TypeKind::Tensor { shape: Some(dims), .. } => dims,
-        _ => return PartialShape::unknown(),
-    };
-    let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
-    PartialShape::from_i64(&dims).unwrap_or_else(|_| PartialShape::unknown())
-}
 
 /// Loops and calls are tried out inside of others up to this depth.
 const MAX_DEPTH: usize = 8;
@@ -205,7 +193,7 @@ impl<'m> View<'m> {
     }
 
     fn of(&self, value: ValueId) -> PartialShape {
-        let written = shape_of(self.m, self.m.value_type(value));
+        let written = partial_shape(self.m, self.m.value_type(value));
         let merged = self.supposed.get(&value).and_then(|supposed| written.merged(supposed));
         merged.unwrap_or(written)
     }
@@ -233,7 +221,7 @@ impl<'m> View<'m> {
         let shapes = match row.op {
             Some(Op::Const) => {
                 let ty = m.attr(op, names::VALUE).and_then(|attr| m.cx.attr_type(attr));
-                ty.map(|ty| vec![shape_of(m, ty)])
+                ty.map(|ty| vec![partial_shape(m, ty)])
             }
             _ if tf::Control::of(m, op) == Some(tf::Control::While) => self.carried(op),
             _ if row.has(Traits::LOWERED) => self.called(op),
@@ -247,21 +235,9 @@ impl<'m> View<'m> {
 
     fn inferred(&self, op: OpId, row: &OpRow) -> Option<Vec<PartialShape>> {
         let m = self.m;
-        let plain: Arc<dyn Allocator> = Malloc::shared();
-        let n = tf::n_data_operands(m, op);
-        let constants: Vec<_> =
-            m.operands(op).take(n).map(|value| tf::small_constant(m, value, &plain)).collect();
-        let operands: Option<Vec<Operand<'_>>> = m
-            .operands(op)
-            .take(n)
-            .zip(&constants)
-            .map(|(value, constant)| {
-                let (element, _) = tf::type_of(&m.cx, m.value_type(value))?;
-                let dims = if constant.is_some() { None } else { self.known_dims(value) };
-                Some(Operand { ty: element, shape: self.of(value), constant: constant.as_ref(), dims })
-            })
-            .collect();
-        let results = row.infer(&tf::attrs_of(m, op, row.signature()), &operands?).ok()?;
+        let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).collect();
+        let attrs = tf::attrs_of(m, op, row.signature());
+        let results = infer(m, row, &attrs, &operands, &|value| self.of(value)).ok()?;
         Some(results.into_iter().map(|result| result.shape).collect())
     }
 
@@ -318,47 +294,6 @@ impl<'m> View<'m> {
         }
         None
     }
-
-    /// What is known of a vector of dimensions that is no constant.
-    fn known_dims(&self, value: ValueId) -> Option<PartialShape> {
-        let m = self.m;
-        let op = m.defining_op(value)?;
-        match tf::operator(m, op)? {
-            Op::Shape => Some(self.of(m.operand(op, 0))),
-            Op::Pack => {
-                let n = tf::n_data_operands(m, op);
-                let dims: Vec<i64> =
-                    m.operands(op).take(n).map(|value| self.known_size(value).unwrap_or(-1)).collect();
-                PartialShape::from_i64(&dims).ok()
-            }
-            Op::Identity | Op::Cast => self.known_dims(m.operand(op, 0)),
-            _ => None,
-        }
-    }
-
-    /// A number that is a constant, or one dimension of a value.
-    fn known_size(&self, value: ValueId) -> Option<i64> {
-        let m = self.m;
-        if let Some(size) = ints(m, value) {
-            return size.first().copied();
-        }
-        let op = m.defining_op(value)?;
-        if tf::operator(m, op)? != Op::StridedSlice
-            || m.attr_named(op, "shrink_axis_mask").and_then(|a| m.cx.as_int(a)) != Some(1)
-        {
-            return None;
-        }
-        let of = m.defining_op(m.operand(op, 0)).filter(|&of| tf::operator(m, of) == Some(Op::Shape))?;
-        let at = *ints(m, m.operand(op, 1))?.first()?;
-        let dims = self.of(m.operand(of, 0)).dims()?;
-        let at = if at < 0 { at + dims.len() as i64 } else { at };
-        dims.get(usize::try_from(at).ok()?).copied().filter(|&dim| dim >= 0)
-    }
-}
-
-/// The numbers of a constant of integers.
-pub(super) fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    tf::dense_ints(&m.cx, constant_of(m, value)?, tf::MAX_LOOKED_AT)
 }
 
 /// What all of these shapes have in common.

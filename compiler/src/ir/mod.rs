@@ -373,6 +373,11 @@ impl Module {
         self.ops[op].attrs.iter().find(|(n, _)| *n == name).map(|(_, a)| *a)
     }
 
+    /// The number of ops that were ever created, of which some may be erased; their ids are smaller.
+    pub(crate) fn n_created(&self) -> usize {
+        self.ops.len()
+    }
+
     /// The attribute called `name`, by text.
     pub fn attr_named(&self, op: OpId, name: &str) -> Option<AttrId> {
         self.cx.find_str(name).and_then(|name| self.attr(op, name))

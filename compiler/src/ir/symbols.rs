@@ -22,6 +22,11 @@ impl Module {
         }
     }
 
+    /// True if only the enclosing symbol table may refer to a symbol.
+    pub fn is_private(&self, op: OpId) -> bool {
+        self.attr(op, names::SYM_VISIBILITY).and_then(|attr| self.cx.as_str(attr)) == Some("private")
+    }
+
     /// True if the symbols inside `op` form a table of their own.
     pub fn is_symbol_table(&self, op: OpId) -> bool {
         self.traits(op).has(Traits::SYMBOL_TABLE)

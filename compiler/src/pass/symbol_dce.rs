@@ -58,14 +58,14 @@ fn live_symbols(m: &Module, root: OpId) -> FxHashSet<OpId> {
     let mut live = FxHashSet::default();
     let mut symbols = SymbolTables::default();
     // What lives, and for tables whether they can be seen from outside.
-    let mut todo: Vec<(OpId, bool)> = vec![(root, m.parent_op(root).is_none() || is_private(m, root))];
+    let mut todo: Vec<(OpId, bool)> = vec![(root, m.parent_op(root).is_none() || m.is_private(root))];
     while let Some((op, hidden)) = todo.pop() {
         if m.is_symbol_table(op) {
             for inner in held(m, op) {
                 let discardable =
-                    is_symbol(m, inner) && !is_public(m, inner) && (hidden || is_private(m, inner));
+                    is_symbol(m, inner) && !is_public(m, inner) && (hidden || m.is_private(inner));
                 if !discardable && live.insert(inner) {
-                    todo.push((inner, hidden || !is_symbol(m, inner) || is_private(m, inner)));
+                    todo.push((inner, hidden || !is_symbol(m, inner) || m.is_private(inner)));
                 }
             }
         } else {
@@ -79,7 +79,7 @@ fn live_symbols(m: &Module, root: OpId) -> FxHashSet<OpId> {
                 if let Some(target) = symbols.resolve(m, from, *first, &nested[..n])
                     && live.insert(target)
                 {
-                    todo.push((target, hidden || is_private(m, target)));
+                    todo.push((target, hidden || m.is_private(target)));
                 }
             }
         }
@@ -96,16 +96,8 @@ fn is_symbol(m: &Module, op: OpId) -> bool {
     m.traits(op).has(Traits::SYMBOL) && m.symbol_name(op).is_some()
 }
 
-fn visibility(m: &Module, op: OpId) -> &str {
-    m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)).unwrap_or("public")
-}
-
 fn is_public(m: &Module, op: OpId) -> bool {
-    visibility(m, op) == "public"
-}
-
-fn is_private(m: &Module, op: OpId) -> bool {
-    visibility(m, op) == "private"
+    m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)).is_none_or(|text| text == "public")
 }
 
 /// The symbols that the attributes of an op name, each as a path from outside to inside.

@@ -73,6 +73,14 @@ pub enum At {
     End(BlockId),
 }
 
+/// A state of the IR that [`Rewriter::rollback`] goes back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint {
+    n_ops: usize,
+    n_touched: usize,
+    change: Change,
+}
+
 /// The interface through which passes and patterns change the IR.
 pub struct Rewriter<'m> {
     module: &'m mut Module,
@@ -106,6 +114,29 @@ impl<'m> Rewriter<'m> {
     /// Whether anything changed so far.
     pub fn change(&self) -> Change {
         self.change
+    }
+
+    /// The state of the IR.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let n_touched = self.touched.as_ref().map_or(0, Vec::len);
+        Checkpoint { n_ops: self.module.n_created(), n_touched, change: self.change }
+    }
+
+    /// Erases the ops that were created since. Nothing else may have been changed since.
+    ///
+    /// # Panics
+    /// If an older op uses one of them.
+    pub fn rollback(&mut self, to: Checkpoint) {
+        let Checkpoint { n_ops, n_touched, change } = to;
+        for op in (n_ops..self.module.n_created()).rev().map(|index| OpId(index as u32)) {
+            if !self.module.is_erased(op) {
+                self.module.erase(op);
+            }
+        }
+        if let Some(touched) = &mut self.touched {
+            touched.truncate(n_touched);
+        }
+        self.change = change;
     }
 
     fn touch(&mut self, op: OpId) {

@@ -9,7 +9,7 @@ use befrost_tensor::tf::op::{Attrs, Derived, Signature, Type};
 use befrost_tensor::{DType, HostTensor, Shape};
 
 use super::{element, n_data_operands, n_data_results, tensor, type_of};
-use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeKind, ValueId};
+use crate::ir::{AttrId, AttrKind, Blob, Context, Module, OpId, StrId, TypeId, TypeKind};
 
 /// Prefix of `#tf_type.shape<2x?>` before the dimensions.
 const SHAPE: &str = "tf_type.shape<";
@@ -93,23 +93,61 @@ pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     Some(cx.attr_id(AttrKind::Dense { ty, splat, data }))
 }
 
+/// A scalar constant; `None` if no number converts to the element type.
+pub fn scalar_attr(cx: &mut Context, number: f64, dtype: DType) -> Option<AttrId> {
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let wide = HostTensor::from_slice(Shape::scalar(), &[number], &plain).ok()?;
+    tensor_attr(cx, &befrost_tensor::tf::cast(&wide, dtype, &plain).ok()?)
+}
+
+/// A constant of i64, or of i32 for every other `dtype`; `None` if a number does not fit or there are not as many
+/// as the shape has elements.
+pub fn ints_attr(cx: &mut Context, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
+    let shape = Shape::from_i64(shape).ok()?;
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let tensor = match dtype {
+        DType::I64 => HostTensor::from_slice(shape, numbers, &plain),
+        _ => {
+            let narrow: Vec<i32> = numbers.iter().map(|&n| i32::try_from(n).ok()).collect::<Option<_>>()?;
+            HostTensor::from_slice(shape, &narrow, &plain)
+        }
+    };
+    tensor_attr(cx, &tensor.ok()?)
+}
+
 /// The attributes that an op has in the IR.
 pub struct IrAttrs<'m> {
-    m: &'m Module,
-    op: OpId,
+    cx: &'m Context,
+    attrs: &'m [(StrId, AttrId)],
 }
 
 /// The attributes of an op, including those derived from types.
 pub fn attrs_of<'m>(m: &'m Module, op: OpId, signature: &'m Signature) -> Derived<'m, IrAttrs<'m>> {
-    let ty = |value: ValueId| type_of(&m.cx, m.value_type(value)).map(|(ty, _)| ty);
-    let inputs = m.operands(op).take(n_data_operands(m, op)).map(ty).collect();
-    let outputs = m.results(op).take(n_data_results(m, op)).map(ty).collect();
-    Derived::new(signature, IrAttrs { m, op }, inputs, outputs)
+    let inputs = m.operands(op).take(n_data_operands(m, op)).map(|value| m.value_type(value));
+    let outputs = m.results(op).take(n_data_results(m, op)).map(|value| m.value_type(value));
+    derived_attrs(&m.cx, m.attrs(op), signature, inputs, outputs)
+}
+
+/// Attributes, with those that follow from the types of data operands and results.
+pub fn derived_attrs<'m>(
+    cx: &'m Context,
+    attrs: &'m [(StrId, AttrId)],
+    signature: &'m Signature,
+    inputs: impl Iterator<Item = TypeId>,
+    outputs: impl Iterator<Item = TypeId>,
+) -> Derived<'m, IrAttrs<'m>> {
+    let ty = |ty: TypeId| type_of(cx, ty).map(|(ty, _)| ty);
+    Derived::new(signature, IrAttrs { cx, attrs }, inputs.map(ty).collect(), outputs.map(ty).collect())
 }
 
 impl IrAttrs<'_> {
+    fn id(&self, name: &str) -> Option<AttrId> {
+        let name = self.cx.find_str(name)?;
+        self.attrs.iter().find(|(written, _)| *written == name).map(|&(_, attr)| attr)
+    }
+
     fn attr(&self, name: &str) -> Option<&AttrKind> {
-        Some(self.m.cx.attr(self.m.attr_named(self.op, name)?))
+        Some(self.cx.attr(self.id(name)?))
     }
 
     fn list<T>(&self, name: &str, item: impl Fn(AttrId) -> Option<T>) -> Option<Vec<T>> {
@@ -121,7 +159,7 @@ impl IrAttrs<'_> {
 
     fn float_of(&self, attr: &AttrKind) -> Option<f64> {
         match attr {
-            AttrKind::Float { ty, bits } => match self.m.cx.ty(*ty) {
+            AttrKind::Float { ty, bits } => match self.cx.ty(*ty) {
                 TypeKind::Float(kind) if kind.bits() == 32 => Some(f64::from(f32::from_bits(*bits as u32))),
                 TypeKind::Float(kind) if kind.bits() == 64 => Some(f64::from_bits(*bits)),
                 _ => None,
@@ -132,11 +170,11 @@ impl IrAttrs<'_> {
     }
 
     fn text(&self, text: StrId) -> &str {
-        self.m.cx.str(text)
+        self.cx.str(text)
     }
 
     fn type_of(&self, attr: AttrId) -> Option<Type> {
-        type_of(&self.m.cx, self.m.cx.as_type(attr)?).map(|(ty, _)| ty)
+        type_of(self.cx, self.cx.as_type(attr)?).map(|(ty, _)| ty)
     }
 }
 
@@ -146,7 +184,7 @@ impl Attrs for IrAttrs<'_> {
     }
 
     fn int(&self, name: &str) -> Option<i64> {
-        self.m.cx.as_int(self.m.attr_named(self.op, name)?)
+        self.cx.as_int(self.id(name)?)
     }
 
     fn float(&self, name: &str) -> Option<f64> {
@@ -169,7 +207,7 @@ impl Attrs for IrAttrs<'_> {
     }
 
     fn ty(&self, name: &str) -> Option<Type> {
-        self.type_of(self.m.attr_named(self.op, name)?)
+        self.type_of(self.id(name)?)
     }
 
     fn shape(&self, name: &str) -> Option<PartialShape> {
@@ -183,27 +221,27 @@ impl Attrs for IrAttrs<'_> {
     }
 
     fn tensor(&self, name: &str) -> Option<HostTensor> {
-        dense_tensor(&self.m.cx, self.m.attr_named(self.op, name)?, &Malloc::shared())
+        dense_tensor(self.cx, self.id(name)?, &Malloc::shared())
     }
 
     fn ints(&self, name: &str) -> Option<Vec<i64>> {
         if let AttrKind::DenseArray { elem, data } = self.attr(name)? {
-            let size = match self.m.cx.ty(*elem) {
+            let size = match self.cx.ty(*elem) {
                 TypeKind::Integer { width: 64, .. } => 8,
                 TypeKind::Integer { width: 32, .. } => 4,
                 _ => return None,
             };
             return Some(read_ints(data, size).collect());
         }
-        self.list(name, |attr| self.m.cx.as_int(attr))
+        self.list(name, |attr| self.cx.as_int(attr))
     }
 
     fn floats(&self, name: &str) -> Option<Vec<f64>> {
-        self.list(name, |attr| self.float_of(self.m.cx.attr(attr)))
+        self.list(name, |attr| self.float_of(self.cx.attr(attr)))
     }
 
     fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
-        self.list(name, |attr| match self.m.cx.attr(attr) {
+        self.list(name, |attr| match self.cx.attr(attr) {
             AttrKind::Str { text, .. } => Some(self.text(*text).as_bytes().to_vec()),
             AttrKind::Bytes { bytes, .. } => Some(bytes.to_vec()),
             _ => None,

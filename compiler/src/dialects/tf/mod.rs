@@ -22,7 +22,10 @@ mod attrs;
 mod total;
 mod types;
 
-pub use attrs::{IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, shape_attr, tensor_attr};
+pub use attrs::{
+    IrAttrs, attrs_of, dense_ints, dense_splat, dense_tensor, derived_attrs, ints_attr, scalar_attr,
+    shape_attr, tensor_attr,
+};
 pub use total::{MAX_LOOKED_AT, small_constant};
 pub use types::{element, tensor, type_of, with_element};
 
@@ -112,9 +115,16 @@ pub fn n_data_results(m: &Module, op: OpId) -> usize {
 }
 
 fn data(m: &Module, values: impl ExactSizeIterator<Item = ValueId> + DoubleEndedIterator) -> usize {
-    let n = values.len();
-    let is_more = |ty: TypeId| ty == KnownType::Chain.id() || ty == KnownType::Arena.id();
-    n - values.rev().take_while(|&value| is_more(m.value_type(value))).count()
+    values.len() - values.rev().take_while(|&value| !is_data(m.value_type(value))).count()
+}
+
+/// The types before the arena and the control edges, which stand last.
+pub fn data_types(types: &[TypeId]) -> &[TypeId] {
+    &types[..types.iter().rposition(|&ty| is_data(ty)).map_or(0, |last| last + 1)]
+}
+
+fn is_data(ty: TypeId) -> bool {
+    ty != KnownType::Chain.id() && ty != KnownType::Arena.id()
 }
 
 /// Number of control edges of an op, which are its last operands.

@@ -5,12 +5,11 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::patterns::{is_free, made_by};
-use super::super::shapes::ints;
 use super::Layout;
 use super::costs::Device;
 use super::cut::{Graph, INFINITE, SINK, SOURCE};
 use super::roles::{self, Part, Role};
+use crate::build::query::{ints, is_free, made_by, shape};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -236,7 +235,7 @@ fn keep(graph: &mut Graph, node: usize, layout: Layout, cost: u64) {
 /// How many elements a value has, about: as if a dimension that is not known were 8.
 fn size(m: &Module, value: ValueId) -> u64 {
     const MOST: u64 = 1 << 30;
-    let dims = roles::shape(m, value).unwrap_or_default();
+    let dims = shape(m, value).unwrap_or_default();
     let dim = |&dim: &i64| u64::try_from(dim).unwrap_or(8).max(1);
     dims.iter().map(dim).fold(1, |n: u64, dim| n.saturating_mul(dim).min(MOST))
 }

@@ -12,12 +12,11 @@
 //!
 //! Attributes are turned by their names, whatever the operator.
 
-use super::super::patterns::is_free;
-use super::super::shapes::ints;
 use super::{Layout, Order};
+use crate::build::query::{ints, is_free, shape};
 use crate::dialects::tf;
 use crate::fold::constant_of;
-use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeKind, ValueId};
+use crate::ir::{AttrKind, DYNAMIC, Module, OpId, ValueId};
 use befrost_tensor::tf::op::{Attrs as _, Class, Op};
 
 /// What an operand or a result is.
@@ -54,18 +53,8 @@ fn spread(letters: &str, n: usize) -> Option<Vec<u8>> {
     Some([before, &vec![*repeated; n_more], after].concat())
 }
 
-/// The dimensions of a value of known rank; -1 is one that is not known.
-pub(super) fn shape(m: &Module, value: ValueId) -> Option<Vec<i64>> {
-    match m.cx.ty(m.value_type(value)) {
-        TypeKind::Tensor { shape: Some(dims), .. } => {
-            Some(dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect())
-        }
-        _ => None,
-    }
-}
-
 fn rank(m: &Module, value: ValueId) -> Option<usize> {
-    shape(m, value).map(|dims| dims.len())
+    shape(m, value).map(<[i64]>::len)
 }
 
 fn is_image(m: &Module, value: ValueId) -> bool {
@@ -122,7 +111,7 @@ fn operand(m: &Module, letter: u8, value: ValueId) -> Option<Part> {
         (b'b', Some(1..4)) => {
             let dims = shape(m, value)?;
             let n_wide = dims.iter().filter(|&&dim| dim != 1).count();
-            let known = !dims.contains(&-1);
+            let known = !dims.contains(&DYNAMIC);
             (known && (n_wide <= 1 || constant_of(m, value).is_some())).then_some(Part::Small)
         }
         (b'r', Some(1 | 2)) => (shape(m, value)?.first() == Some(&4)).then_some(Part::Rows),

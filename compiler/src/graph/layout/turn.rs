@@ -6,14 +6,13 @@ use rustc_hash::FxHashMap;
 use befrost_tensor::DType;
 
 use super::network::between_layouts;
-use super::roles::{self, Part, Role, axes, list, shape, turned_axis};
+use super::roles::{self, Part, Role, axes, list, turned_axis};
 use super::{Layout, Order};
+use crate::build::Builder;
+use crate::build::query::{dims, dtype, ints, made_by, shape, shape_of};
 use crate::dialects::tf::{self, operator};
-use crate::ir::{AttrId, BlockId, KnownType, OpId, StrId, TypeId, ValueId};
+use crate::ir::{AttrId, BlockId, DYNAMIC, KnownType, OpId, StrId, TypeId, ValueId};
 use crate::pass::Rewriter;
-
-use super::super::patterns::{ints, made_by, make};
-use super::super::shapes::ints as ints_of;
 
 /// The lists with a number for each axis.
 const PER_AXIS: &[&str] = &["strides", "ksize", "dilations"];
@@ -37,7 +36,11 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
         };
         // What has been turned already keeps the ranks of all values, so the role is what it was.
         if let Some(role) = roles::of(turning.r.ir(), op) {
-            turning.one(op, &role, layout);
+            let before = turning.r.checkpoint();
+            if turning.one(op, &role, layout).is_none() {
+                turning.r.rollback(before);
+                turning.forget_erased();
+            }
         }
     }
     let Turning { r, made, .. } = turning;
@@ -55,16 +58,9 @@ pub(super) fn turn(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHashMap<OpId
 
 /// The axes of a type in another order.
 fn reordered(r: &mut Rewriter<'_>, ty: TypeId, order: &Order) -> TypeId {
-    let element = r.ir().cx.element(ty);
-    let dims = match r.ir().cx.ty(ty) {
-        crate::ir::TypeKind::Tensor { shape: Some(dims), .. } if dims.len() == order.len() => dims,
-        _ => return ty,
-    };
-    let dims: Vec<i64> = order
-        .iter()
-        .map(|&axis| dims[axis])
-        .map(|dim| if dim == crate::ir::DYNAMIC { -1 } else { dim })
-        .collect();
+    let m = r.ir();
+    let Some(dims) = shape_of(m, ty).filter(|dims| dims.len() == order.len()) else { return ty };
+    let (dims, element) = (order.map(|axis| dims[axis]), m.cx.element(ty));
     tf::tensor(r.cx(), Some(&dims), element)
 }
 
@@ -85,58 +81,49 @@ impl Turning<'_, '_> {
     }
 
     /// A value with its axes in another order.
-    fn transposed(&mut self, before: OpId, value: ValueId, layout: Layout) -> ValueId {
+    fn transposed(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
         if let Some((x, made)) = between_layouts(self.r.ir(), value)
             && made == layout.other()
         {
-            return x;
+            return Some(x);
         }
         let order = layout.order();
         if let Some(&known) = self.turned.get(&(value, order)) {
-            return known;
+            return Some(known);
         }
-        let turned = self.transpose(before, value, &order);
+        let turned = self.transpose(before, value, &order)?;
         self.turned.insert((value, order), turned);
-        turned
+        Some(turned)
     }
 
-    fn transpose(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
-        let ty = self.r.ir().value_type(value);
-        let ty = reordered(self.r, ty, order);
-        let Some(perm) = ints(self.r, before, &numbers(order), DType::I32) else { return value };
-        let turned = make(self.r, before, Op::Transpose, &[value, perm], ty, &[]);
+    fn transpose(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
+        let mut b = Builder::before(self.r, before);
+        let perm = b.ints(&numbers(order), DType::I32).ok()?;
+        let turned = b.one(Op::Transpose, &[value, perm]).ok()?;
         self.made.extend(self.r.ir().defining_op(turned));
-        turned
+        Some(turned)
     }
 
     /// The rows of a vector or matrix in another order.
-    fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
-        let ty = self.r.ir().value_type(value);
-        let indices = ints(self.r, before, &numbers(order), DType::I32);
-        let axis = super::super::constants::int_tensor(&[0], &[], DType::I32)
-            .and_then(|axis| tf::tensor_attr(self.r.cx(), &axis));
-        let (Some(indices), Some(axis)) = (indices, axis) else { return value };
-        let axis = super::super::constants::constant(self.r, before, axis);
-        make(self.r, before, Op::GatherV2, &[value, indices, axis], ty, &[])
+    fn rows(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
+        let mut b = Builder::before(self.r, before);
+        let indices = b.ints(&numbers(order), DType::I32).ok()?;
+        let axis = b.ints_of_shape(&[0], &[], DType::I32).ok()?;
+        b.one(Op::GatherV2, &[value, indices, axis]).ok()
     }
 
     /// Numbers of axes, renumbered.
-    fn axes(&mut self, before: OpId, value: ValueId, order: &Order) -> ValueId {
+    fn axes(&mut self, before: OpId, value: ValueId, order: &Order) -> Option<ValueId> {
         let m = self.r.ir();
-        let Some(old) = ints_of(m, value) else { return value };
-        let new: Vec<i64> = axes(&old).into_iter().map(|axis| turned_axis(order, axis) as i64).collect();
-        let dims = shape(m, value).unwrap_or_default();
-        let dtype = tf::type_of(&m.cx, m.value_type(value)).and_then(|(ty, _)| ty.dtype());
-        let attr = super::super::constants::int_tensor(&new, &dims, dtype.unwrap_or(DType::I32))
-            .and_then(|tensor| tf::tensor_attr(self.r.cx(), &tensor));
-        attr.map_or(value, |attr| super::super::constants::constant(self.r, before, attr))
+        let new: Vec<i64> =
+            axes(&ints(m, value)?).into_iter().map(|axis| turned_axis(order, axis) as i64).collect();
+        let (dims, dtype) = (dims(m, value)?.to_vec(), dtype(m, value)?);
+        Builder::before(self.r, before).ints_of_shape(&new, &dims, dtype).ok()
     }
 
     /// A tensor of lower rank than the image over which it is broadcast.
-    fn small(&mut self, before: OpId, value: ValueId, layout: Layout) -> ValueId {
-        let m = self.r.ir();
-        let Some(dims) = shape(m, value) else { return value };
-        let element = m.cx.element(m.value_type(value));
+    fn small(&mut self, before: OpId, value: ValueId, layout: Layout) -> Option<ValueId> {
+        let dims = dims(self.r.ir(), value)?;
         let mut full = vec![1; 4 - dims.len()];
         full.extend(dims);
         let order = layout.order();
@@ -144,22 +131,29 @@ impl Turning<'_, '_> {
         let mut value = value;
         let mut wide = full.iter().filter(|&&dim| dim != 1);
         if wide.next().is_some() && wide.next().is_some() {
-            value = self.reshape(before, value, &full, element);
-            value = self.transposed(before, value, layout);
+            value = self.reshape(before, value, &full)?;
+            value = self.transposed(before, value, layout)?;
         }
         // As few dimensions as can be: a vector along the last axis is a bias.
         let leading = turned.iter().take_while(|&&dim| dim == 1).count();
-        self.reshape(before, value, &turned[leading..], element)
+        self.reshape(before, value, &turned[leading..])
     }
 
-    fn reshape(&mut self, before: OpId, value: ValueId, dims: &[i64], element: TypeId) -> ValueId {
-        let ty = tf::tensor(self.r.cx(), Some(dims), element);
-        let Some(to) = ints(self.r, before, dims, DType::I32) else { return value };
-        make(self.r, before, Op::Reshape, &[value, to], ty, &[])
+    fn reshape(&mut self, before: OpId, value: ValueId, dims: &[i64]) -> Option<ValueId> {
+        let mut b = Builder::before(self.r, before);
+        let to = b.ints(dims, DType::I32).ok()?;
+        b.one(Op::Reshape, &[value, to]).ok()
     }
 
-    /// Turns one op.
-    fn one(&mut self, op: OpId, role: &Role, layout: Layout) {
+    /// Forgets the values of ops that were taken back.
+    fn forget_erased(&mut self) {
+        let m = self.r.ir();
+        self.made.retain(|&op| !m.is_erased(op));
+        self.turned.retain(|_, &mut value| m.defining_op(value).is_none_or(|op| !m.is_erased(op)));
+    }
+
+    /// Turns one op; nothing is left to be done if one of the ops that this takes is refused.
+    fn one(&mut self, op: OpId, role: &Role, layout: Layout) -> Option<()> {
         let order = layout.order();
         let back = layout.other().order();
         let values: Vec<ValueId> = self.r.ir().operands(op).collect();
@@ -168,12 +162,12 @@ impl Turning<'_, '_> {
             .zip(&role.operands)
             .map(|(value, part)| match part {
                 Part::Image => self.transposed(op, value, layout),
-                Part::Same => value,
+                Part::Same => Some(value),
                 Part::Small => self.small(op, value, layout),
                 Part::Rows => self.rows(op, value, &order),
                 Part::Axes => self.axes(op, value, &order),
             })
-            .collect();
+            .collect::<Option<_>>()?;
         let types: Vec<TypeId> = self.r.ir().results(op).map(|value| self.r.ir().value_type(value)).collect();
         let types: Vec<TypeId> = types
             .into_iter()
@@ -192,10 +186,11 @@ impl Turning<'_, '_> {
             .map(|(value, part)| match part {
                 Part::Image => self.transpose(op, value, &back),
                 Part::Rows => self.rows(op, value, &back),
-                _ => value,
+                _ => Some(value),
             })
-            .collect();
+            .collect::<Option<_>>()?;
         self.r.replace_op(op, &results);
+        Some(())
     }
 
     /// The attributes that change.
@@ -248,7 +243,7 @@ impl Turning<'_, '_> {
 /// A transposition that moves only axes of one element is a reshape, which moves nothing.
 fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     let m = r.ir();
-    let Some(order) = ints_of(m, m.operand(op, 1)) else { return };
+    let Some(order) = ints(m, m.operand(op, 1)) else { return };
     let (x, result) = (m.operand(op, 0), m.result(op, 0));
     let (Some(from), Some(to)) = (shape(m, x), shape(m, result)) else { return };
     let dim = |&axis: &i64| usize::try_from(axis).ok().and_then(|axis| from.get(axis)).copied();
@@ -259,8 +254,10 @@ fn reshape(r: &mut Rewriter<'_>, op: OpId) {
     if !wide.is_sorted() || n_unknown > 1 || made_by(m, result, &[Op::Transpose]).is_none() || moved != to {
         return;
     }
-    let ty = m.value_type(result);
-    let Some(to) = ints(r, op, &moved, DType::I32) else { return };
-    let new = make(r, op, Op::Reshape, &[x, to], ty, &[]);
-    r.replace_op(op, &[new]);
+    let sizes: Vec<i64> = moved.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
+    let mut b = Builder::before(r, op);
+    let Ok(to) = b.ints(&sizes, DType::I32) else { return };
+    if let Ok(new) = b.op(Op::Reshape, &[x, to]).like(result).one() {
+        r.replace_op(op, &[new]);
+    }
 }

@@ -4,9 +4,8 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{OpRow, Traits};
 use rustc_hash::FxHashMap;
 
-use super::super::constants::bytes_of;
-use super::super::patterns::dtype;
 use super::order::Ancestors;
+use crate::build::query::{bytes_of, dtype};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 

@@ -3,14 +3,13 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
-use super::super::shapes::ints as ints_of;
 use super::constant::patterns;
-use super::{
-    apply, attrs, broadcast, constant, dims, dtype, flag, is_float, is_used_once, made_by, make, same_type,
-    scalar, splat, ty,
-};
-use crate::dialects::tf::{self, operator};
-use crate::ir::{AttrId, Module, OpId, ValueId};
+use super::{apply, instead, is_float, same_type};
+use crate::build::Builder;
+use crate::build::query::{dims, dtype, flag, ints, is_used_once, made_by, splat};
+use crate::dialects::tf::operator;
+use crate::fold::constant_of;
+use crate::ir::{Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 
 /// The rewrites of an operator.
@@ -48,15 +47,15 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
 }
 
 /// g(g(x)) is x.
-fn involution(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn involution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let inner = made_by(m, m.operand(op, 0), &[operator(m, op)?])?;
     Some(m.operand(inner, 0))
 }
 
 /// Not(x < y) is x >= y, where nothing is NaN; Not(x == y) is x != y.
-fn negate_comparison(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn negate_comparison(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     if operator(m, op) != Some(Op::LogicalNot) {
         return None;
     }
@@ -75,10 +74,8 @@ fn negate_comparison(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         Op::Equal => Op::NotEqual,
         _ => Op::Equal,
     };
-    let (x, y, result) = (m.operand(inner, 0), m.operand(inner, 1), ty(m, m.result(op, 0)));
-    let written = attrs(m, inner);
-    let written: Vec<(&str, AttrId)> = written.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    Some(make(r, op, negated, &[x, y], result, &written))
+    let (x, y, result) = (m.operand(inner, 0), m.operand(inner, 1), m.result(op, 0));
+    b.op(negated, &[x, y]).attrs_of(inner, |_| true).like(result).one().ok()
 }
 
 /// A value as a number of times another one.
@@ -98,11 +95,11 @@ fn times(m: &Module, value: ValueId) -> (ValueId, f64) {
 }
 
 /// x + x is 2*x, and so on.
-fn sum_of_same(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn sum_of_same(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let terms: Vec<(ValueId, f64)> = m.operands(op).map(|value| times(m, value)).collect();
     let &(x, _) = terms.first()?;
-    if terms.len() < 2 || terms.iter().any(|&(y, _)| y != x) || constant(m, x).is_some() {
+    if terms.len() < 2 || terms.iter().any(|&(y, _)| y != x) || constant_of(m, x).is_some() {
         return None;
     }
     let n: f64 = terms.iter().map(|&(_, n)| n).sum();
@@ -110,37 +107,33 @@ fn sum_of_same(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if dtype == DType::I1 || n.is_nan() || n.abs() >= 1e9 || (n.fract() != 0.0 && !dtype.is_inexact()) {
         return None;
     }
-    let result = ty(m, m.result(op, 0));
-    let factor = scalar(r, op, n, dtype)?;
-    Some(make(r, op, Op::Mul, &[x, factor], result, &[]))
+    let factor = b.scalar(n, dtype).ok()?;
+    instead(b, op, Op::Mul, &[x, factor])
 }
 
 /// x + Neg(y) is x - y.
-fn add_negated(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
-    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    let result = ty(m, m.result(op, 0));
-    if let Some(negation) = made_by(m, b, &[Op::Neg]) {
-        let y = m.operand(negation, 0);
-        return Some(make(r, op, Op::Sub, &[a, y], result, &[]));
-    }
-    let negation = made_by(m, a, &[Op::Neg])?;
+fn add_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let (left, right) = (m.operand(op, 0), m.operand(op, 1));
+    let (x, negation) = match made_by(m, right, &[Op::Neg]) {
+        Some(negation) => (left, negation),
+        None => (right, made_by(m, left, &[Op::Neg])?),
+    };
     let y = m.operand(negation, 0);
-    Some(make(r, op, Op::Sub, &[b, y], result, &[]))
+    instead(b, op, Op::Sub, &[x, y])
 }
 
 /// x - Neg(y) is x + y.
-fn sub_negated(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
-    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    let negation = made_by(m, b, &[Op::Neg])?;
-    let (y, result) = (m.operand(negation, 0), ty(m, m.result(op, 0)));
-    Some(make(r, op, Op::AddV2, &[a, y], result, &[]))
+fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let negation = made_by(m, m.operand(op, 1), &[Op::Neg])?;
+    let (x, y) = (m.operand(op, 0), m.operand(negation, 0));
+    instead(b, op, Op::AddV2, &[x, y])
 }
 
 /// x*y1 + x*y2 is x*(y1+y2), of any number of terms that nobody else uses.
-fn common_factor(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn common_factor(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     if !is_float(m, m.result(op, 0)) {
         return None;
     }
@@ -165,15 +158,14 @@ fn common_factor(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if !alike && !scalars {
         return None;
     }
-    let result = ty(m, m.result(op, 0));
-    let (sum_type, operator) = (ty(m, others[0]), operator(m, op)?);
-    let sum = make(r, op, operator, &others, sum_type, &[]);
-    Some(make(r, op, Op::Mul, &[x, sum], result, &[]))
+    let operator = operator(m, op)?;
+    let sum = b.one(operator, &others).ok()?;
+    instead(b, op, Op::Mul, &[x, sum])
 }
 
-/// (a + s1) + (b + s2) is (a + b) + (s1 + s2): what is small is added before it is spread.
-fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+/// (x + s) + (y + t) is (x + y) + (s + t): what is small is added before it is spread.
+fn minimize_broadcasts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let operator = operator(m, op)?;
     let kinds: &[Op] = if operator == Op::Mul { &[Op::Mul] } else { &[Op::Add, Op::AddV2] };
     let (left, right) = (m.operand(op, 0), m.operand(op, 1));
@@ -193,43 +185,40 @@ fn minimize_broadcasts(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
             None
         }
     };
-    let ((a, s1), (b, s2)) = (split(p)?, split(q)?);
-    if dims(m, a) != dims(m, b) {
+    let ((x, s), (y, t)) = (split(p)?, split(q)?);
+    if dims(m, x) != dims(m, y) {
         return None;
     }
-    let result = ty(m, m.result(op, 0));
-    let (large, small) = (broadcast(r, a, b), broadcast(r, s1, s2));
-    let large = make(r, op, operator, &[a, b], large, &[]);
-    let small = make(r, op, operator, &[s1, s2], small, &[]);
-    Some(make(r, op, operator, &[large, small], result, &[]))
+    let large = b.one(operator, &[x, y]).ok()?;
+    let small = b.one(operator, &[s, t]).ok()?;
+    instead(b, op, operator, &[large, small])
 }
 
 /// x * x is Square(x).
-fn square(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn square(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let x = m.operand(op, 0);
     if x != m.operand(op, 1)
         || dtype(m, x).is_none_or(|dtype| matches!(dtype, DType::Complex64 | DType::Complex128))
     {
         return None;
     }
-    let result = ty(m, m.result(op, 0));
-    Some(make(r, op, Op::Square, &[x], result, &[]))
+    instead(b, op, Op::Square, &[x])
 }
 
 /// x / Sqrt(y) is x * Rsqrt(y).
-fn rsqrt(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn rsqrt(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let (x, root) = (m.operand(op, 0), m.operand(op, 1));
     let inner = made_by(m, root, &[Op::Sqrt]).filter(|_| is_used_once(m, root))?;
-    let (y, root_type, result) = (m.operand(inner, 0), ty(m, root), ty(m, m.result(op, 0)));
-    let root = make(r, op, Op::Rsqrt, &[y], root_type, &[]);
-    Some(make(r, op, Op::Mul, &[x, root], result, &[]))
+    let y = m.operand(inner, 0);
+    let root = b.one(Op::Rsqrt, &[y]).ok()?;
+    instead(b, op, Op::Mul, &[x, root])
 }
 
 /// A product of a transposed matrix turns it itself.
-fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn transposed_operand(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let is_batch = operator(m, op) != Some(Op::MatMul);
     let turns = if is_batch { ["adj_x", "adj_y"] } else { ["transpose_a", "transpose_b"] };
     if is_batch
@@ -243,7 +232,7 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let mut changed = false;
     for (operand, turned) in operands.iter_mut().zip(&mut turned) {
         if let Some(inner) = made_by(m, *operand, &[Op::Transpose])
-            && swaps_last(&ints_of(m, m.operand(inner, 1))?)
+            && swaps_last(&ints(m, m.operand(inner, 1))?)
         {
             *operand = m.operand(inner, 0);
             *turned = !*turned;
@@ -253,16 +242,14 @@ fn transposed_operand(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     if !changed {
         return None;
     }
-    let (result, operator) = (ty(m, m.result(op, 0)), operator(m, op)?);
-    let mut written: Vec<(String, AttrId)> =
-        attrs(m, op).into_iter().filter(|(name, _)| !turns.contains(&name.as_str())).collect();
+    let (result, operator) = (m.result(op, 0), operator(m, op)?);
+    let mut product = b.op(operator, &operands).attrs_of(op, |name| !turns.contains(&name)).like(result);
     for (name, turned) in turns.iter().zip(turned) {
         if turned {
-            written.push(((*name).to_owned(), r.cx().bool_attr(true)));
+            product = product.bool(name, true);
         }
     }
-    let written: Vec<(&str, AttrId)> = written.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    Some(make(r, op, operator, &operands, result, &written))
+    product.one().ok()
 }
 
 /// Whether a transposition swaps the last two axes, and no other.
@@ -274,12 +261,12 @@ fn swaps_last(order: &[i64]) -> bool {
 }
 
 /// Concat(f(a), f(b)) is f(Concat(a, b)).
-fn hoist(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let n = m.n_operands(op).checked_sub(1).filter(|&n| n >= 2)?;
     let first = m.defining_op(m.operand(op, 0))?;
     let operator = operator(m, first)?;
-    if !matches!(operator.row().class(), Class::Unary(_)) || attrs(m, first).len() > 1 {
+    if !matches!(operator.row().class(), Class::Unary(_)) || m.attrs(first).len() > 1 {
         return None;
     }
     let parts: Vec<ValueId> = m.operands(op).take(n).collect();
@@ -289,25 +276,21 @@ fn hoist(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
             made_by(m, part, &[operator]).filter(|_| is_used_once(m, part)).map(|op| m.operand(op, 0))
         })
         .collect::<Option<_>>()?;
-    let (axis, result) = (m.operand(op, n), ty(m, m.result(op, 0)));
-    let operands: Vec<ValueId> = inner.into_iter().chain([axis]).collect();
-    let joined = make(r, op, Op::ConcatV2, &operands, result, &[]);
-    Some(make(r, op, operator, &[joined], result, &[]))
+    let operands: Vec<ValueId> = inner.into_iter().chain([m.operand(op, n)]).collect();
+    let joined = instead(b, op, Op::ConcatV2, &operands)?;
+    instead(b, op, operator, &[joined])
 }
 
 /// Transpose(Cast(x)) is Cast(Transpose(x)) where x is smaller.
-fn cast_later(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn cast_later(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let (cast, order) = (m.operand(op, 0), m.operand(op, 1));
     let inner = made_by(m, cast, &[Op::Cast]).filter(|_| is_used_once(m, cast))?;
     let x = m.operand(inner, 0);
     if dtype(m, x)?.size() >= dtype(m, cast)?.size() {
         return None;
     }
-    let written = attrs(m, inner);
-    let written: Vec<(&str, AttrId)> = written.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    let (result, element) = (ty(m, m.result(op, 0)), m.cx.element(ty(m, x)));
-    let turned = tf::with_element(r.cx(), result, element);
-    let turned = make(r, op, Op::Transpose, &[x, order], turned, &[]);
-    Some(make(r, op, Op::Cast, &[turned], result, &written))
+    let result = m.result(op, 0);
+    let turned = b.one(Op::Transpose, &[x, order]).ok()?;
+    b.op(Op::Cast, &[turned]).attrs_of(inner, |_| true).like(result).one().ok()
 }

@@ -11,11 +11,11 @@ use super::constant::patterns;
 use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, scale_layer_norm, shift_layer_norm, softmax,
 };
-use super::{
-    apply, attrs, constant, dims, dtype, flag, ints, is_used_once, layout, made_by, make, same_type, scalar,
-    ty,
-};
+use super::{apply, either_way, same_type};
+use crate::build::Builder;
+use crate::build::query::{data_format, dims, dtype, flag, is_used_once, made_by, shape};
 use crate::dialects::tf::operator;
+use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
@@ -99,31 +99,27 @@ fn fusable(m: &Module, value: ValueId, kinds: &[Op]) -> Option<OpId> {
 
 /// Makes a fused op that does one thing more.
 fn extend(
-    r: &mut Rewriter<'_>,
+    b: &mut Builder<'_, '_>,
     op: OpId,
     inner: OpId,
     arg: Option<ValueId>,
     does: &str,
-    more: &[(&str, AttrId)],
+    alpha: Option<AttrId>,
 ) -> Option<ValueId> {
-    let m = r.ir();
+    let m = b.ir();
     let product = operator(m, inner)?;
     let fused = PLAIN.iter().position(|&plain| plain == product).map_or(product, |at| FUSED[at]);
     let operands: Vec<ValueId> = m.operands(inner).chain(arg).collect();
-    let mut does_now = words(m, inner, "fused_ops");
-    does_now.push(does.to_owned());
-    let n_args = operands.len() as i64 - 2;
-    let kept: Vec<(String, AttrId)> =
-        attrs(m, inner).into_iter().filter(|(name, _)| name != "fused_ops" && name != "num_args").collect();
-    let result = ty(m, m.result(op, 0));
-    let cx = r.cx();
-    let list: Vec<AttrId> = does_now.iter().map(|word| cx.str_attr(word)).collect();
-    let list = cx.array_attr(&list);
-    let n_args = cx.int_attr(crate::ir::KnownType::I64.id(), n_args);
-    let mut written: Vec<(&str, AttrId)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    written.extend([("fused_ops", list), ("num_args", n_args)]);
-    written.extend(more);
-    Some(make(r, op, fused, &operands, result, &written))
+    let (done, result) = (words(m, inner, "fused_ops"), m.result(op, 0));
+    let all: Vec<&str> = done.iter().map(String::as_str).chain([does]).collect();
+    b.op(fused, &operands)
+        .attrs_of(inner, |_| true)
+        .strs("fused_ops", &all)
+        .int("num_args", operands.len() as i64 - 2)
+        .maybe_attr("leakyrelu_alpha", alpha)
+        .like(result)
+        .one()
+        .ok()
 }
 
 /// Whether an op is a product with packed weights.
@@ -131,14 +127,9 @@ fn is_packed(m: &Module, op: OpId) -> bool {
     operator(m, op).is_some_and(|operator| PACKED.contains(&operator))
 }
 
-/// A sum's operands, one that is a product and the other, in both orders.
-fn either_way(m: &Module, op: OpId) -> [(ValueId, ValueId); 2] {
-    [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))]
-}
-
 /// A product and a bias.
-fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn fuse_bias(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let is_bias_add = matches!(operator(m, op)?, Op::BiasAdd | Op::BiasAddV1);
     let pairs = either_way(m, op);
     let pairs = if is_bias_add { &pairs[..1] } else { &pairs[..] };
@@ -150,19 +141,18 @@ fn fuse_bias(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         (is_known && words(m, inner, "fused_ops").is_empty()).then_some((x, bias, inner))
     })?;
     if is_bias_add {
-        if layout(m, inner) != layout(m, op) {
+        if data_format(m, inner) != data_format(m, op) {
             return None;
         }
-        return extend(r, op, inner, Some(bias), BIAS, &[]);
+        return extend(b, op, inner, Some(bias), BIAS, None);
     }
     // A vector along the last axis, or the last axes of a product, that does not make the sum larger.
     let n = m.attr_named(inner, "contracted").map_or(1, |_| columns(m, inner));
     let bias_dims = dims(m, bias).filter(|dims| dims.len() == n)?;
-    let crate::ir::TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(ty(m, x)) else { return None };
-    if layout(m, inner) != "NHWC" || !shape.ends_with(&bias_dims) {
+    if data_format(m, inner) != "NHWC" || !shape(m, x)?.ends_with(bias_dims) {
         return None;
     }
-    extend(r, op, inner, Some(bias), BIAS, &[])
+    extend(b, op, inner, Some(bias), BIAS, None)
 }
 
 /// How many axes of a packed product's result are columns.
@@ -176,20 +166,20 @@ fn columns(m: &Module, op: OpId) -> usize {
 }
 
 /// A product with a bias, and another tensor.
-fn fuse_residual(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn fuse_residual(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let (inner, residual) = either_way(m, op).into_iter().find_map(|(x, residual)| {
         let inner = fusable(m, x, &FUSED[..2]).or_else(|| fusable(m, x, &PACKED))?;
         let done = words(m, inner, "fused_ops");
         let is_first = done.is_empty() && is_packed(m, inner) || done == [BIAS];
         (is_first && same_type(m, x, residual) && x != residual).then_some((inner, residual))
     })?;
-    extend(r, op, inner, Some(residual), ADDEND, &[])
+    extend(b, op, inner, Some(residual), ADDEND, None)
 }
 
 /// A product with a bias, and an activation.
-fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let x = m.operand(op, 0);
     let inner = fusable(m, x, &FUSED).or_else(|| fusable(m, x, &PACKED))?;
     let done = words(m, inner, "fused_ops");
@@ -202,18 +192,17 @@ fn fuse_activation(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     let alpha = m.attr_named(op, "alpha").filter(|_| operator(m, op) == Some(Op::LeakyRelu));
-    let more: Vec<(&str, AttrId)> = alpha.map(|alpha| ("leakyrelu_alpha", alpha)).into_iter().collect();
-    extend(r, op, inner, None, what, &more)
+    extend(b, op, inner, None, what, alpha)
 }
 
 /// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a bias.
-fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let trains =
         m.attr_named(op, "is_training").is_none_or(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)));
     let others_unused = m.results(op).skip(1).all(|value| m.is_unused(value));
     let constants = [1, 2, 3, 4].map(|i| m.operand(op, i));
-    if trains || !others_unused || constants.iter().any(|&value| constant(m, value).is_none()) {
+    if trains || !others_unused || constants.iter().any(|&value| constant_of(m, value).is_none()) {
         return None;
     }
     let convolutions = [Op::Conv2D, Op::DepthwiseConv2dNative];
@@ -221,7 +210,7 @@ fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let (conv, bias) = match fusable(m, x, &[Op::_FusedConv2D, Op::_FusedDepthwiseConv2dNative, Op::BiasAdd])
     {
         Some(sum) if operator(m, sum) == Some(Op::BiasAdd) => {
-            if layout(m, sum) != layout(m, op) {
+            if data_format(m, sum) != data_format(m, op) {
                 return None;
             }
             (fusable(m, m.operand(sum, 0), &convolutions)?, Some(m.operand(sum, 1)))
@@ -232,9 +221,10 @@ fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         None => (fusable(m, x, &convolutions)?, None),
     };
     let filter = m.operand(conv, 1);
-    let filter_dims = dims(m, filter)?;
-    let are_constants = constant(m, filter).is_some() && bias.is_none_or(|bias| constant(m, bias).is_some());
-    if layout(m, conv) != layout(m, op) || !are_constants || filter_dims.len() != 4 {
+    let filter_dims = dims(m, filter)?.to_vec();
+    let are_constants =
+        constant_of(m, filter).is_some() && bias.is_none_or(|bias| constant_of(m, bias).is_some());
+    if data_format(m, conv) != data_format(m, op) || !are_constants || filter_dims.len() != 4 {
         return None;
     }
     let [scale, offset, mean, variance] = constants;
@@ -242,36 +232,34 @@ fn fold_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         AttrKind::Float { bits, .. } => f64::from(f32::from_bits(*bits as u32)),
         _ => 1e-4,
     });
-    let (vector, kernel, result) = (ty(m, scale), ty(m, filter), ty(m, m.result(op, 0)));
-    let image = m.operand(conv, 0);
+    let (image, result) = (m.operand(conv, 0), m.result(op, 0));
     let conv_operator = operator(m, conv)?;
     let plain = FUSED.iter().position(|&fused| fused == conv_operator).map_or(conv_operator, |at| PLAIN[at]);
     let format = m.attr_named(op, "data_format");
     let fused_only = ["fused_ops", "num_args", "epsilon", "leakyrelu_alpha", "TArgs", "num_host_args"];
-    let kept: Vec<(String, AttrId)> =
-        attrs(m, conv).into_iter().filter(|(name, _)| !fused_only.contains(&name.as_str())).collect();
-    let kept: Vec<(&str, AttrId)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    let epsilon = scalar(r, op, epsilon, DType::F32)?;
-    let shifted = make(r, op, Op::AddV2, &[variance, epsilon], vector, &[]);
-    let root = make(r, op, Op::Rsqrt, &[shifted], vector, &[]);
-    let factor = make(r, op, Op::Mul, &[scale, root], vector, &[]);
+    let epsilon = b.scalar(epsilon, DType::F32).ok()?;
+    let shifted = b.one(Op::AddV2, &[variance, epsilon]).ok()?;
+    let root = b.one(Op::Rsqrt, &[shifted]).ok()?;
+    let factor = b.one(Op::Mul, &[scale, root]).ok()?;
     // A depthwise filter's channels are on its last two axes.
     let spread = if plain == Op::DepthwiseConv2dNative {
-        let shape = ints(r, op, &filter_dims[2..], DType::I32)?;
-        let element = r.ir().cx.element(vector);
-        let matrix = crate::dialects::tf::tensor(r.cx(), Some(&filter_dims[2..]), element);
-        make(r, op, Op::Reshape, &[factor, shape], matrix, &[])
+        let shape = b.ints(&filter_dims[2..], DType::I32).ok()?;
+        b.one(Op::Reshape, &[factor, shape]).ok()?
     } else {
         factor
     };
-    let filter = make(r, op, Op::Mul, &[filter, spread], kernel, &[]);
+    let filter = b.one(Op::Mul, &[filter, spread]).ok()?;
     let mean = match bias {
-        Some(bias) => make(r, op, Op::Sub, &[mean, bias], vector, &[]),
+        Some(bias) => b.one(Op::Sub, &[mean, bias]).ok()?,
         None => mean,
     };
-    let moved = make(r, op, Op::Mul, &[mean, factor], vector, &[]);
-    let bias = make(r, op, Op::Sub, &[offset, moved], vector, &[]);
-    let conv = make(r, op, plain, &[image, filter], result, &kept);
-    let format: Vec<(&str, AttrId)> = format.map(|format| ("data_format", format)).into_iter().collect();
-    Some(make(r, op, Op::BiasAdd, &[conv, bias], result, &format))
+    let moved = b.one(Op::Mul, &[mean, factor]).ok()?;
+    let bias = b.one(Op::Sub, &[offset, moved]).ok()?;
+    let conv = b
+        .op(plain, &[image, filter])
+        .attrs_of(conv, |name| !fused_only.contains(&name))
+        .like(result)
+        .one()
+        .ok()?;
+    b.op(Op::BiasAdd, &[conv, bias]).maybe_attr("data_format", format).like(result).one().ok()
 }

@@ -12,11 +12,12 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::super::shapes::ints;
-use super::{constant, dims, dtype, flag, is_free, is_used_once, made_by, make, scalar, splat, ty};
-use crate::dialects::tf::{self, operator};
-use crate::ir::{Module, OpId, TypeKind, ValueId};
-use crate::rewrite::Rewriter;
+use super::{either_way, instead, ty};
+use crate::build::Builder;
+use crate::build::query::{dims, dtype, flag, ints, is_free, is_used_once, made_by, shape, splat};
+use crate::dialects::tf::operator;
+use crate::fold::constant_of;
+use crate::ir::{AttrKind, Module, OpId, ValueId};
 
 /// Values that a product has no more of.
 const MOST_FACTORS: usize = 8;
@@ -73,13 +74,12 @@ impl Factors {
 /// The other operand of a sum with this number.
 fn beside(m: &Module, value: ValueId, number: f64) -> Option<ValueId> {
     let op = made_by(m, value, &[Op::Add, Op::AddV2])?;
-    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    [(a, b), (b, a)].into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
+    either_way(m, op).into_iter().find_map(|(x, other)| (splat(m, other) == Some(number)).then_some(x))
 }
 
 /// Gelu, exact or as TensorFlow approximates it.
-pub(super) fn gelu(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+pub(super) fn gelu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     if dtype(m, m.result(op, 0)) != Some(DType::F32) {
         return None;
     }
@@ -94,9 +94,7 @@ pub(super) fn gelu(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         let is_gelu = Factors::of(m, m.result(op, 0), &[x, factor])?.are(0.5, &[x, factor]);
         (is_gelu && ty(m, x) == ty(m, m.result(op, 0))).then_some((x, is_approximate))
     })?;
-    let approximate = r.cx().bool_attr(is_approximate);
-    let ty = ty(r.ir(), x);
-    Some(make(r, op, Op::_Gelu, &[x], ty, &[("approximate", approximate)]))
+    b.op(Op::_Gelu, &[x]).bool("approximate", is_approximate).like(x).one().ok()
 }
 
 /// What gelu multiplies half of x with: x, and whether it is the approximation.
@@ -117,8 +115,7 @@ fn curve(m: &Module, factor: ValueId) -> Option<(ValueId, bool)> {
         return None;
     }
     let sum = made_by(m, sum, &[Op::Add, Op::AddV2])?;
-    let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
-    let x = [(a, b), (b, a)]
+    let x = either_way(m, sum)
         .into_iter()
         .find_map(|(x, cube)| Factors::of(m, cube, &[x])?.are(0.044715, &[x, x, x]).then_some(x))?;
     Some((x, true))
@@ -149,8 +146,7 @@ fn scaled(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
 fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     let op = made_by(m, value, &[kind])?;
     let x = m.operand(op, 0);
-    let TypeKind::Tensor { shape, .. } = m.cx.ty(ty(m, x)) else { return None };
-    let rank = shape.as_ref().map(|shape| shape.len() as i64);
+    let rank = shape(m, x).map(|dims| dims.len() as i64);
     let axes = ints(m, m.operand(op, 1))?;
     let is_last = matches!(axes[..], [axis] if axis == -1 || rank.is_some_and(|rank| axis == rank - 1));
     (is_last && flag(m, op, "keep_dims")).then_some(x)
@@ -165,8 +161,8 @@ fn past(m: &Module, mut value: ValueId) -> ValueId {
 }
 
 /// A quotient that is a softmax, or normalized rows.
-pub(super) fn softmax(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let (exp, sum) = (m.operand(op, 0), m.operand(op, 1));
     if over_last_axis(m, sum, Op::Sum)? != exp {
         return None;
@@ -174,11 +170,10 @@ pub(super) fn softmax(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let shifted = made_by(m, m.operand(made_by(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
     let most = past(m, m.operand(shifted, 1));
-    let result = ty(m, m.result(op, 0));
-    if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != result {
+    if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != ty(m, m.result(op, 0)) {
         return None;
     }
-    Some(make(r, op, Op::Softmax, &[x], result, &[]))
+    instead(b, op, Op::Softmax, &[x])
 }
 
 /// Rows less their mean, by the root of their variance: what they are of, and epsilon.
@@ -194,8 +189,7 @@ fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(Valu
 fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
     let rsqrt = made_by(m, value, &[Op::Rsqrt])?;
     let sum = made_by(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
-    let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
-    [(a, b), (b, a)].into_iter().find_map(|(variance, epsilon)| {
+    either_way(m, sum).into_iter().find_map(|(variance, epsilon)| {
         let epsilon = splat(m, epsilon)?;
         let squares = over_last_axis(m, variance, Op::Mean)?;
         let op = made_by(m, squares, &[Op::SquaredDifference, Op::Square])?;
@@ -213,8 +207,7 @@ fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
 
 /// The length of rows, if an op's result is f32 and has rows.
 fn row(m: &Module, x: ValueId) -> Option<i64> {
-    let TypeKind::Tensor { shape: Some(shape), .. } = m.cx.ty(ty(m, x)) else { return None };
-    shape.last().copied().filter(|&n| n > 0 && dtype(m, x) == Some(DType::F32))
+    shape(m, x)?.last().copied().filter(|&n| n > 0 && dtype(m, x) == Some(DType::F32))
 }
 
 /// Whether a value is a vector of `n` numbers.
@@ -223,17 +216,15 @@ fn is_row(m: &Module, value: ValueId, n: i64) -> bool {
 }
 
 /// Normalized rows, perhaps times a vector: `(x - mean) * (inverse * gamma)` or `(x - mean) * inverse`.
-pub(super) fn layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
-    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
+pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let (x, epsilon, gamma) = [(a, b), (b, a)].into_iter().find_map(|(difference, inverse)| {
+    let (x, epsilon, gamma) = either_way(m, op).into_iter().find_map(|(difference, inverse)| {
         if let Some((x, epsilon)) = normalized(m, difference, inverse) {
             return Some((x, epsilon, None));
         }
         let product = made_by(m, inverse, &[Op::Mul])?;
-        let (c, d) = (m.operand(product, 0), m.operand(product, 1));
-        [(c, d), (d, c)].into_iter().find_map(|(inverse, gamma)| {
+        either_way(m, product).into_iter().find_map(|(inverse, gamma)| {
             let (x, epsilon) = normalized(m, difference, inverse)?;
             is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
         })
@@ -243,100 +234,78 @@ pub(super) fn layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let gamma = match gamma {
         Some(gamma) => gamma,
-        None => row_of(r, op, n, 1.0)?,
+        None => row_of(b, n, 1.0)?,
     };
-    let beta = row_of(r, op, n, 0.0)?;
-    norm(r, op, x, gamma, beta, epsilon)
+    let beta = row_of(b, n, 0.0)?;
+    norm(b, x, gamma, beta, epsilon as f32)
 }
 
 /// `x * g + (beta - mean * g)` with `g = inverse * gamma`: a batch normalization of rows, as TensorFlow writes layer norms.
-pub(super) fn batched_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let n = row(m, m.result(op, 0))?;
-    let either = |op: OpId| [(m.operand(op, 0), m.operand(op, 1)), (m.operand(op, 1), m.operand(op, 0))];
-    let (x, gamma, beta, epsilon) = either(op).into_iter().find_map(|(product, rest)| {
+    let (x, gamma, beta, epsilon) = either_way(m, op).into_iter().find_map(|(product, rest)| {
         let product = made_by(m, product, &[Op::Mul])?;
         let rest = made_by(m, rest, &[Op::Sub])?;
         let (beta, shift) = (m.operand(rest, 0), made_by(m, m.operand(rest, 1), &[Op::Mul])?);
-        either(product).into_iter().find_map(|(x, g)| {
-            let has_mean = either(shift)
+        either_way(m, product).into_iter().find_map(|(x, g)| {
+            let has_mean = either_way(m, shift)
                 .into_iter()
                 .any(|(mean, other)| other == g && over_last_axis(m, past(m, mean), Op::Mean) == Some(x));
-            let (inverse, gamma) = either(made_by(m, g, &[Op::Mul])?)
+            let (inverse, gamma) = either_way(m, made_by(m, g, &[Op::Mul])?)
                 .into_iter()
                 .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
             let (of, epsilon) = inverse_deviation(m, inverse)?;
             (has_mean && of == x && is_row(m, beta, n)).then_some((x, gamma, beta, epsilon))
         })
     })?;
-    norm(r, op, x, gamma, beta, epsilon)
+    norm(b, x, gamma, beta, epsilon as f32)
 }
 
-fn norm(
-    r: &mut Rewriter<'_>,
-    op: OpId,
-    x: ValueId,
-    gamma: ValueId,
-    beta: ValueId,
-    epsilon: f64,
-) -> Option<ValueId> {
-    let epsilon = r.cx().f32_attr(epsilon as f32);
-    let ty = ty(r.ir(), x);
-    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], ty, &[("epsilon", epsilon)]))
+fn norm(b: &mut Builder<'_, '_>, x: ValueId, gamma: ValueId, beta: ValueId, epsilon: f32) -> Option<ValueId> {
+    b.op(Op::_LayerNorm, &[x, gamma, beta]).f32("epsilon", epsilon).like(x).one().ok()
 }
 
 /// A constant vector.
-fn row_of(r: &mut Rewriter<'_>, before: OpId, n: i64, number: f64) -> Option<ValueId> {
-    let one = scalar(r, before, number, DType::F32)?;
-    let size = super::ints(r, before, &[n], DType::I32)?;
-    let element = r.ir().cx.element(ty(r.ir(), one));
-    let vector = tf::tensor(r.cx(), Some(&[n]), element);
-    Some(make(r, before, Op::Fill, &[size, one], vector, &[]))
+fn row_of(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId> {
+    let one = b.scalar(number, DType::F32).ok()?;
+    let size = b.ints(&[n], DType::I32).ok()?;
+    b.one(Op::Fill, &[size, one]).ok()
 }
 
 /// A layer norm and a vector that it is multiplied with.
-pub(super) fn scale_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let (inner, vector) = with_vector(r.ir(), op)?;
-    let m = r.ir();
-    let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
-    let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, gamma));
-    let gamma = make(r, op, Op::Mul, &[gamma, vector], vector_ty, &[]);
-    let beta = make(r, op, Op::Mul, &[beta, vector], vector_ty, &[]);
-    let result = ty(r.ir(), x);
-    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+pub(super) fn scale_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let (inner, vector) = with_vector(b.ir(), op)?;
+    let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
+    let gamma = b.one(Op::Mul, &[gamma, vector]).ok()?;
+    let beta = b.one(Op::Mul, &[beta, vector]).ok()?;
+    b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
 /// A layer norm and a vector that is added to it.
-pub(super) fn shift_layer_norm(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let (inner, vector) = with_vector(r.ir(), op)?;
-    let m = r.ir();
-    let [x, gamma, beta] = [0, 1, 2].map(|i| m.operand(inner, i));
-    let (epsilon, vector_ty) = (m.attr_named(inner, "epsilon")?, ty(m, beta));
-    let beta = make(r, op, Op::AddV2, &[beta, vector], vector_ty, &[]);
-    let result = ty(r.ir(), x);
-    Some(make(r, op, Op::_LayerNorm, &[x, gamma, beta], result, &[("epsilon", epsilon)]))
+pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let (inner, vector) = with_vector(b.ir(), op)?;
+    let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
+    let beta = b.one(Op::AddV2, &[beta, vector]).ok()?;
+    b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
 /// The layer norm that is an operand of nobody else's, and the constant vector that is the other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
-    let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    [(a, b), (b, a)].into_iter().find_map(|(x, vector)| {
+    either_way(m, op).into_iter().find_map(|(x, vector)| {
         let inner = made_by(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
-        (constant(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
+        (constant_of(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
     })
 }
 
 /// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers, they are read as they were.
-pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let once = |value: ValueId, kinds: &[Op]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));
     let products = [Op::BatchMatMul, Op::BatchMatMulV2, Op::BatchMatMulV3];
-    let rank_4 = |value: ValueId| match m.cx.ty(ty(m, value)) {
-        TypeKind::Tensor { shape: Some(shape), .. } => {
-            shape.len() == 4 && dtype(m, value) == Some(DType::F32)
-        }
-        _ => false,
+    let rank_4 = |value: ValueId| {
+        shape(m, value).is_some_and(|dims| dims.len() == 4) && dtype(m, value) == Some(DType::F32)
     };
     let softmax = once(m.operand(op, 0), &[Op::Softmax])?;
     let v = m.operand(op, 1);
@@ -346,10 +315,8 @@ pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     let mut scores = m.operand(softmax, 0);
     let mut mask = None;
     if let Some(sum) = once(scores, &[Op::Add, Op::AddV2]) {
-        let (a, b) = (m.operand(sum, 0), m.operand(sum, 1));
-        let shape = ty(m, scores);
-        let (inner, other) = [(a, b), (b, a)].into_iter().find(|&(inner, other)| {
-            ty(m, inner) == shape
+        let (inner, other) = either_way(m, sum).into_iter().find(|&(inner, other)| {
+            ty(m, inner) == ty(m, scores)
                 && once(inner, &[Op::Mul, Op::RealDiv, products[0], products[1]]).is_some()
                 && rank_4(other)
         })?;
@@ -357,11 +324,11 @@ pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
     }
     let mut scale = 1.0;
     if let Some(scaled) = once(scores, &[Op::Mul, Op::RealDiv]) {
-        let (a, b) = (m.operand(scaled, 0), m.operand(scaled, 1));
-        (scores, scale) = match (splat(m, a), splat(m, b)) {
-            (_, Some(number)) if operator(m, scaled) == Some(Op::RealDiv) => (a, 1.0 / number),
-            (_, Some(number)) if operator(m, scaled) == Some(Op::Mul) => (a, number),
-            (Some(number), _) if operator(m, scaled) == Some(Op::Mul) => (b, number),
+        let (x, y) = (m.operand(scaled, 0), m.operand(scaled, 1));
+        (scores, scale) = match (splat(m, x), splat(m, y)) {
+            (_, Some(number)) if operator(m, scaled) == Some(Op::RealDiv) => (x, 1.0 / number),
+            (_, Some(number)) if operator(m, scaled) == Some(Op::Mul) => (x, number),
+            (Some(number), _) if operator(m, scaled) == Some(Op::Mul) => (y, number),
             _ => return None,
         };
     }
@@ -386,45 +353,39 @@ pub(super) fn attention(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
         _ => ([q, k, v], false),
     };
     let operands: Vec<ValueId> = operands.into_iter().chain(mask).collect();
-    let result = ty(m, m.result(op, 0));
-    let cx = r.cx();
-    let attrs = [
-        ("heads_inside", cx.bool_attr(heads_inside)),
-        ("num_masks", cx.int_attr(crate::ir::KnownType::I64.id(), i64::from(mask.is_some()))),
-        ("scale", cx.f32_attr(scale as f32)),
-    ];
-    Some(make(r, op, Op::_FusedAttention, &operands, result, &attrs))
+    let result = m.result(op, 0);
+    b.op(Op::_FusedAttention, &operands)
+        .bool("heads_inside", heads_inside)
+        .int("num_masks", i64::from(mask.is_some()))
+        .f32("scale", scale as f32)
+        .like(result)
+        .one()
+        .ok()
 }
 
 /// A packed product of a tensor whose last axes were made one: the product can sum over all of them.
-pub(super) fn flatten(r: &mut Rewriter<'_>, op: OpId) -> Option<ValueId> {
-    let m = r.ir();
+pub(super) fn flatten(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
     let reshape = made_by(m, m.operand(op, 0), &[Op::Reshape])?;
     let x = m.operand(reshape, 0);
-    let of = |value: ValueId| match m.cx.ty(ty(m, value)) {
-        TypeKind::Tensor { shape: Some(shape), .. } => Some(shape.to_vec()),
-        _ => None,
-    };
-    let (from, to) = (of(x)?, of(m.operand(op, 0))?);
+    let (from, to) = (shape(m, x)?, shape(m, m.operand(op, 0))?);
     let (rows, inner) = from.split_at_checked(to.len().checked_sub(1)?)?;
     let is_one = m.attr_named(op, "contracted").is_none_or(|attr| m.cx.as_int(attr) == Some(1));
-    let crate::ir::AttrKind::Array(sizes) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
-    let columns = sizes.get(1..)?.to_vec();
+    let AttrKind::Array(sizes) = m.cx.attr(m.attr_named(op, "shape")?) else { return None };
+    let columns = sizes.get(1..)?.iter().map(|&size| m.cx.as_int(size));
     // A dimension that is not known is the same one only if it is the only one, in front.
     let is_same = rows == &to[..rows.len()] && rows.iter().skip(1).all(|&dim| dim >= 0);
     if !is_one || !is_same || inner.len() < 2 || inner.iter().any(|&dim| dim <= 0) {
         return None;
     }
     let operands: Vec<ValueId> = std::iter::once(x).chain(m.operands(op).skip(1)).collect();
-    let (inner, result) = (inner.to_vec(), ty(m, m.result(op, 0)));
-    let kept: Vec<(String, crate::ir::AttrId)> =
-        super::attrs(m, op).into_iter().filter(|(name, _)| name != "shape" && name != "contracted").collect();
-    let i64 = crate::ir::KnownType::I64.id();
-    let cx = r.cx();
-    let n = cx.int_attr(i64, inner.len() as i64);
-    let shape: Vec<_> = inner.iter().map(|&dim| cx.int_attr(i64, dim)).chain(columns).collect();
-    let shape = cx.array_attr(&shape);
-    let mut written: Vec<(&str, _)> = kept.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-    written.extend([("contracted", n), ("shape", shape)]);
-    Some(make(r, op, Op::_PackedMatMul, &operands, result, &written))
+    let (n, result) = (inner.len() as i64, m.result(op, 0));
+    let sizes: Vec<i64> = inner.iter().map(|&dim| Some(dim)).chain(columns).collect::<Option<_>>()?;
+    b.op(Op::_PackedMatMul, &operands)
+        .attrs_of(op, |_| true)
+        .int("contracted", n)
+        .ints("shape", &sizes)
+        .like(result)
+        .one()
+        .ok()
 }

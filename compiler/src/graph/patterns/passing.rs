@@ -1,7 +1,7 @@
 //! Operators that, as they are used, give their operand on.
 
-use super::super::shapes::{ints, shape_of};
-use super::{dims, flag, order_in};
+use super::order_in;
+use crate::build::query::{dims, flag, ints, shape};
 use crate::dialects::tf::operator;
 use crate::ir::{Module, OpId, ValueId};
 use befrost_tensor::tf::op::Op;
@@ -66,7 +66,7 @@ fn keeps_order(m: &Module, op: OpId) -> bool {
         sizes.as_ref().and_then(|sizes| sizes.get(axis)).is_none_or(|&size| size != 1)
     };
     let kept: Vec<i64> = order.iter().copied().filter(|axis| matters(axis)).collect();
-    let rank = shape_of(m, m.value_type(m.operand(op, 0))).rank();
+    let rank = shape(m, m.operand(op, 0)).map(<[i64]>::len);
     rank == Some(order.len()) && kept.is_sorted()
         // Axes of one element may move only where the shape stays.
         && (order.is_sorted() || dims(m, m.operand(op, 0)) == dims(m, m.result(op, 0)) && sizes.is_some())

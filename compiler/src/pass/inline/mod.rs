@@ -232,7 +232,7 @@ fn inline(r: &mut Rewriter<'_>, call: OpId, callee: OpId) -> usize {
 fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     let m = r.ir();
     let mut symbols = SymbolTables::default();
-    let candidates: FxHashSet<OpId> = functions.iter().copied().filter(|f| is_private(m, *f)).collect();
+    let candidates: FxHashSet<OpId> = functions.iter().copied().filter(|f| m.is_private(*f)).collect();
     let mut targets = |op: OpId| -> Vec<OpId> {
         let paths = references(m, op);
         let found = paths.iter().filter_map(|p| symbols.resolve(m, op, *p.first()?, &p[1..]));
@@ -265,10 +265,6 @@ fn remove_dead(r: &mut Rewriter<'_>, functions: &[OpId]) -> u64 {
     }
     dead.iter().for_each(|f| r.erase(*f));
     dead.len() as u64
-}
-
-fn is_private(m: &Module, op: OpId) -> bool {
-    m.attr(op, names::SYM_VISIBILITY).and_then(|a| m.cx.as_str(a)) == Some("private")
 }
 
 /// The nearest of `functions` that holds an op.

@@ -1,0 +1,337 @@
+//! The typed builder of the op graph, for front ends, rewrites and decompositions.
+//!
+//! ```text
+//! operator, operands, attributes ──signature and shape rule──▶ result types ──▶ op at the builder's place
+//!                                          └──▶ refused: a diagnostic at the builder's location
+//! ```
+//!
+//! ```text
+//! let mut b = Builder::before(r, op);
+//! let y = b.one(Op::Rsqrt, &[x])?;
+//! let y = b.op(Op::MatMul, &[y, w]).bool("transpose_b", true).like(old).one()?;
+//! ```
+//!
+//! Result types are inferred. Types that are given ([`PendingOp::results`], [`PendingOp::like`]) are checked
+//! against the inferred ones and kept as they are, since the type of a replaced op may say more or less than
+//! inference finds. Types must be given for the results of control flow, and for element types that no operand
+//! has. Every op goes through the [`Rewriter`], so that a driver's worklist follows; a front end makes a
+//! rewriter of its module. The name of an op is interned from a static text, without an allocation.
+//!
+//! A refused op is not created. Ops that were built before it can be taken back: [`Builder::checkpoint`].
+//!
+//! Not here: regions, functions and ops of other dialects, which have no row to infer from ([`Rewriter`]).
+
+pub mod query;
+#[cfg(test)]
+mod tests;
+
+use befrost_tensor::DType;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Op, OpRow, Traits, Type};
+use smallvec::SmallVec;
+
+use crate::diag::{Diagnostic, Span};
+use crate::dialects::{tf, tf_refused};
+use crate::ir::{
+    AttrId, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
+};
+use crate::rewrite::{At, Checkpoint, Rewriter};
+
+/// The diagnostic for a refused op: its name and the reason, at the builder's location.
+pub type Refusal = Box<Diagnostic>;
+
+/// Builds ops of the op graph at one place, one behind the other.
+pub struct Builder<'a, 'm> {
+    r: &'a mut Rewriter<'m>,
+    at: At,
+    loc: LocId,
+    span: Option<Span>,
+}
+
+impl<'a, 'm> Builder<'a, 'm> {
+    /// Builds before an op, with its location.
+    pub fn before(r: &'a mut Rewriter<'m>, op: OpId) -> Builder<'a, 'm> {
+        let (loc, span) = (r.ir().loc(op), r.ir().op_spans.at(op).copied());
+        Builder { r, at: At::Before(op), loc, span }
+    }
+
+    /// Builds at the end of a block.
+    pub fn at_end(r: &'a mut Rewriter<'m>, block: BlockId, loc: LocId) -> Builder<'a, 'm> {
+        Builder { r, at: At::End(block), loc, span: None }
+    }
+
+    /// The IR, to look at.
+    pub fn ir(&self) -> &Module {
+        self.r.ir()
+    }
+
+    /// The interned strings, types, attributes and locations, to add to them.
+    pub fn cx(&mut self) -> &mut Context {
+        self.r.cx()
+    }
+
+    /// An op, to be completed and created.
+    pub fn op<'v>(&mut self, operator: Op, operands: &'v [ValueId]) -> PendingOp<'_, 'm, 'v> {
+        let Builder { at, loc, span, .. } = *self;
+        let attrs = SmallVec::new();
+        PendingOp { r: self.r, at, loc, span, row: operator.row(), operator, operands, attrs, results: None }
+    }
+
+    /// The first result of an op without attributes.
+    ///
+    /// # Errors
+    /// As of [`PendingOp::build`].
+    pub fn one(&mut self, operator: Op, operands: &[ValueId]) -> Result<ValueId, Refusal> {
+        self.op(operator, operands).one()
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, attr: AttrId) -> ValueId {
+        let ty = self.ir().cx.attr_type(attr).unwrap_or(TypeId(0));
+        let op = create(self.r, self.at, self.loc, Op::Const, &[], &[ty], &[(names::VALUE, attr)]);
+        self.ir().result(op, 0)
+    }
+
+    /// A scalar constant.
+    ///
+    /// # Errors
+    /// If no number converts to the element type.
+    pub fn scalar(&mut self, number: f64, dtype: DType) -> Result<ValueId, Refusal> {
+        let attr = tf::scalar_attr(self.cx(), number, dtype);
+        self.constant_or(attr, || format!("no scalar of type {dtype}"))
+    }
+
+    /// A constant vector of i64, or of i32 for every other `dtype`.
+    ///
+    /// # Errors
+    /// If a number does not fit.
+    pub fn ints(&mut self, numbers: &[i64], dtype: DType) -> Result<ValueId, Refusal> {
+        self.ints_of_shape(numbers, &[numbers.len() as i64], dtype)
+    }
+
+    /// [`Self::ints`] of any shape.
+    ///
+    /// # Errors
+    /// If a number does not fit, or there are not as many as the shape has elements.
+    pub fn ints_of_shape(
+        &mut self,
+        numbers: &[i64],
+        shape: &[i64],
+        dtype: DType,
+    ) -> Result<ValueId, Refusal> {
+        let attr = tf::ints_attr(self.cx(), numbers, shape, dtype);
+        self.constant_or(attr, || format!("{} numbers are no {dtype} of shape {shape:?}", numbers.len()))
+    }
+
+    fn constant_or(&mut self, attr: Option<AttrId>, why: impl Fn() -> String) -> Result<ValueId, Refusal> {
+        match attr {
+            Some(attr) => Ok(self.constant(attr)),
+            None => Err(refusal(self.ir(), self.span, self.loc, Op::Const, &why())),
+        }
+    }
+
+    /// The state of the IR, for [`Self::rollback`].
+    pub fn checkpoint(&self) -> Checkpoint {
+        self.r.checkpoint()
+    }
+
+    /// Erases the ops that were built since; see [`Rewriter::rollback`].
+    pub fn rollback(&mut self, to: Checkpoint) {
+        self.r.rollback(to);
+    }
+}
+
+/// An op that is not created yet.
+#[must_use = "the op is created by `build` or `one`"]
+pub struct PendingOp<'b, 'm, 'v> {
+    r: &'b mut Rewriter<'m>,
+    at: At,
+    loc: LocId,
+    span: Option<Span>,
+    operator: Op,
+    row: &'static OpRow,
+    operands: &'v [ValueId],
+    attrs: SmallVec<[(StrId, AttrId); 4]>,
+    results: Option<Vec<TypeId>>,
+}
+
+impl PendingOp<'_, '_, '_> {
+    /// With an attribute, which replaces one of this name.
+    pub fn attr(mut self, name: &str, value: AttrId) -> Self {
+        let name = self.r.cx().str_id(name);
+        match self.attrs.iter_mut().find(|(written, _)| *written == name) {
+            Some((_, old)) => *old = value,
+            None => self.attrs.push((name, value)),
+        }
+        self
+    }
+
+    /// With an attribute if there is one.
+    pub fn maybe_attr(self, name: &str, value: Option<AttrId>) -> Self {
+        match value {
+            Some(value) => self.attr(name, value),
+            None => self,
+        }
+    }
+
+    /// With a truth value.
+    pub fn bool(self, name: &str, value: bool) -> Self {
+        let value = self.r.cx().bool_attr(value);
+        self.attr(name, value)
+    }
+
+    /// With a number.
+    pub fn int(self, name: &str, value: i64) -> Self {
+        let value = int(self.r.cx(), value);
+        self.attr(name, value)
+    }
+
+    /// With a list of numbers.
+    pub fn ints(self, name: &str, values: &[i64]) -> Self {
+        let cx = self.r.cx();
+        let values: Vec<AttrId> = values.iter().map(|&value| int(cx, value)).collect();
+        let list = cx.array_attr(&values);
+        self.attr(name, list)
+    }
+
+    /// With a float.
+    pub fn f32(self, name: &str, value: f32) -> Self {
+        let value = self.r.cx().f32_attr(value);
+        self.attr(name, value)
+    }
+
+    /// With a list of strings.
+    pub fn strs(self, name: &str, values: &[&str]) -> Self {
+        let cx = self.r.cx();
+        let values: Vec<AttrId> = values.iter().map(|value| cx.str_attr(value)).collect();
+        let list = cx.array_attr(&values);
+        self.attr(name, list)
+    }
+
+    /// With the attributes of an op for which `keep` holds.
+    pub fn attrs_of(mut self, op: OpId, keep: impl Fn(&str) -> bool) -> Self {
+        let m = self.r.ir();
+        self.attrs.extend(m.attrs(op).iter().copied().filter(|&(name, _)| keep(m.cx.str(name))));
+        self
+    }
+
+    /// With results of these types, control edges last.
+    pub fn results(mut self, types: &[TypeId]) -> Self {
+        self.results = Some(types.to_vec());
+        self
+    }
+
+    /// With one result, of the type that a value has.
+    pub fn like(mut self, value: ValueId) -> Self {
+        self.results = Some(vec![self.r.ir().value_type(value)]);
+        self
+    }
+
+    /// Creates the op.
+    ///
+    /// # Errors
+    /// If the operator does not take these operands and attributes, or does not give results of these types.
+    pub fn build(mut self) -> Result<OpId, Refusal> {
+        let types = self.result_types();
+        self.create(types)
+    }
+
+    /// Creates an op of one result, for that.
+    ///
+    /// # Errors
+    /// As of [`Self::build`], and for another number of results.
+    pub fn one(mut self) -> Result<ValueId, Refusal> {
+        let types = self.result_types().and_then(|types| match tf::data_types(&types).len() {
+            1 => Ok(types),
+            n => Err(format!("{n} results, expected one")),
+        });
+        let op = self.create(types)?;
+        Ok(self.r.ir().result(op, 0))
+    }
+
+    fn create(&mut self, types: Result<Vec<TypeId>, String>) -> Result<OpId, Refusal> {
+        match types {
+            Ok(types) => {
+                Ok(create(self.r, self.at, self.loc, self.operator, self.operands, &types, &self.attrs))
+            }
+            Err(why) => Err(refusal(self.r.ir(), self.span, self.loc, self.operator, &why)),
+        }
+    }
+
+    /// The types of the results: those that were given, if inference allows them, or else the inferred ones.
+    fn result_types(&mut self) -> Result<Vec<TypeId>, String> {
+        let given = self.results.clone();
+        let m = self.r.ir();
+        let operand_types: Vec<TypeId> = self.operands.iter().map(|&value| m.value_type(value)).collect();
+        let inputs = tf::data_types(&operand_types);
+        let outputs = self.results.as_deref().map_or(&[][..], tf::data_types);
+        let types = (inputs.iter().copied(), outputs.iter().copied());
+        let attrs = tf::derived_attrs(&m.cx, &self.attrs, self.row.signature(), types.0, types.1);
+        let is_passing = self.row.has(Traits::PASSING);
+        if is_passing || self.row.has(Traits::LOWERED) {
+            return match given {
+                Some(given) => attrs.check().map(|()| given),
+                None if is_passing => Ok(inputs.to_vec()),
+                None => Err("the types of the results are not given".to_owned()),
+            };
+        }
+        let data = &self.operands[..inputs.len()];
+        let inferred =
+            query::infer(m, self.row, &attrs, data, &|value| query::partial_shape(m, m.value_type(value)))?;
+        if let Some(given) = given {
+            if outputs.len() != inferred.len() {
+                return Err(format!("{} results, expected {}", outputs.len(), inferred.len()));
+            }
+            for (i, (&ty, inferred)) in outputs.iter().zip(&inferred).enumerate() {
+                fits(m, ty, inferred.ty, &inferred.shape).map_err(|why| format!("result #{i} {why}"))?;
+            }
+            return Ok(given);
+        }
+        if self.row.signature().outputs.iter().any(|output| output.is_ref) {
+            return Err("the types of references are not given".to_owned());
+        }
+        let cx = self.r.cx();
+        let mut types = Vec::with_capacity(inferred.len());
+        for result in inferred {
+            let element = tf::element(cx, result.ty, false);
+            types.push(tf::tensor(cx, result.shape.dims().as_deref(), element));
+        }
+        Ok(types)
+    }
+}
+
+/// Whether a result that was inferred may have a type.
+fn fits(m: &Module, ty: TypeId, element: Type, shape: &PartialShape) -> Result<(), String> {
+    match tf::type_of(&m.cx, ty) {
+        Some((found, _)) if found == element => {}
+        Some((found, _)) => return Err(format!("has elements of type {found}, expected {element}")),
+        None => return Err("is no tensor".to_owned()),
+    }
+    let found = query::partial_shape(m, ty);
+    match found.merged(shape) {
+        Some(_) => Ok(()),
+        None => Err(format!("has shape {found}, expected {shape}")),
+    }
+}
+
+fn int(cx: &mut Context, value: i64) -> AttrId {
+    cx.int_attr(KnownType::I64.id(), value)
+}
+
+fn create(
+    r: &mut Rewriter<'_>,
+    at: At,
+    loc: LocId,
+    operator: Op,
+    operands: &[ValueId],
+    results: &[TypeId],
+    attrs: &[(StrId, AttrId)],
+) -> OpId {
+    let name = r.cx().str_id(operator.op_name());
+    let name = r.cx().op_name(name);
+    r.create(at, NewOp { loc, operands, results, attrs, ..NewOp::new(name) })
+}
+
+fn refusal(m: &Module, span: Option<Span>, loc: LocId, operator: Op, why: &str) -> Refusal {
+    Box::new(tf_refused(m, span, loc, operator.op_name(), why))
+}

@@ -1,0 +1,171 @@
+//! Questions about ops and values of the op graph that passes and rewrites ask.
+//!
+//! ```text
+//! shapes       dims (all known)   shape (known in part)   partial_shape   bytes_of   dtype
+//! constants    ints   splat
+//! attributes   flag   data_format
+//! places       is_free   made_by   is_used_once
+//! inference    infer
+//! ```
+//!
+//! Not here: the kind of control flow (`tf::Control::of`), and constants as attributes (`fold::constant_of`).
+
+use std::sync::Arc;
+
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::{Attrs, Inferred, Op, OpRow, Operand};
+use befrost_tensor::{DType, HostTensor, TensorError};
+
+use crate::dialects::tf::{self, operator};
+use crate::fold::constant_of;
+use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
+
+/// The number of elements of the largest constant that shape rules look into.
+const MAX_LOOKED_AT: usize = 1 << 12;
+
+/// The dimensions of a tensor type of known rank; [`DYNAMIC`] is one that is not known.
+pub fn shape_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
+    match m.cx.ty(ty) {
+        TypeKind::Tensor { shape, .. } => shape.as_deref(),
+        _ => None,
+    }
+}
+
+/// The dimensions of a value of known rank; [`DYNAMIC`] is one that is not known.
+pub fn shape(m: &Module, value: ValueId) -> Option<&[i64]> {
+    shape_of(m, m.value_type(value))
+}
+
+/// The dimensions of a tensor type if all are known.
+pub fn dims_of(m: &Module, ty: TypeId) -> Option<&[i64]> {
+    shape_of(m, ty).filter(|dims| !dims.contains(&DYNAMIC))
+}
+
+/// The dimensions of a value if all are known.
+pub fn dims(m: &Module, value: ValueId) -> Option<&[i64]> {
+    dims_of(m, m.value_type(value))
+}
+
+/// The shape of a tensor type, as shape rules read it.
+pub fn partial_shape(m: &Module, ty: TypeId) -> PartialShape {
+    let Some(dims) = shape_of(m, ty) else { return PartialShape::unknown() };
+    let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { -1 } else { dim }).collect();
+    PartialShape::from_i64(&dims).unwrap_or_else(|_| PartialShape::unknown())
+}
+
+/// The number of bytes of a tensor of a static type.
+pub fn bytes_of(m: &Module, ty: TypeId) -> Option<usize> {
+    let size = tf::type_of(&m.cx, ty)?.0.dtype()?.size();
+    dims_of(m, ty)?.iter().try_fold(size, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?))
+}
+
+/// The element type of a value whose elements are numbers.
+pub fn dtype(m: &Module, value: ValueId) -> Option<DType> {
+    tf::type_of(&m.cx, m.value_type(value))?.0.dtype()
+}
+
+/// The numbers of a constant of integers that is not large.
+pub fn ints(m: &Module, value: ValueId) -> Option<Vec<i64>> {
+    tf::dense_ints(&m.cx, constant_of(m, value)?, MAX_LOOKED_AT)
+}
+
+/// The number that all elements of a constant are.
+pub fn splat(m: &Module, value: ValueId) -> Option<f64> {
+    tf::dense_splat(&m.cx, constant_of(m, value)?)
+}
+
+/// Whether an attribute is there and true.
+pub fn flag(m: &Module, op: OpId, name: &str) -> bool {
+    m.attr_named(op, name).is_some_and(|attr| matches!(m.cx.attr(attr), AttrKind::Bool(true)))
+}
+
+/// The order of the axes of an op's images, `NHWC` if it is not written.
+pub fn data_format(m: &Module, op: OpId) -> &str {
+    m.attr_named(op, "data_format").and_then(|attr| m.cx.as_str(attr)).unwrap_or("NHWC")
+}
+
+/// Whether an op has no control edges and its completion is not used, so that its place does not matter.
+pub fn is_free(m: &Module, op: OpId) -> bool {
+    tf::n_data_operands(m, op) == m.n_operands(op) && tf::n_data_results(m, op) == m.n_results(op)
+}
+
+/// The op of one of these operators whose first result a value is, if it is free.
+pub fn made_by(m: &Module, value: ValueId, wanted: &[Op]) -> Option<OpId> {
+    let op = m.defining_op(value)?;
+    (wanted.contains(&operator(m, op)?) && m.result(op, 0) == value && is_free(m, op)).then_some(op)
+}
+
+/// Whether a value has one use.
+pub fn is_used_once(m: &Module, value: ValueId) -> bool {
+    m.users(value).take(2).count() == 1
+}
+
+/// The results of an operator with these attributes and data operands; `shape` tells the shapes of values.
+///
+/// # Errors
+/// The reason why the operator refuses the operands.
+pub fn infer(
+    m: &Module,
+    row: &OpRow,
+    attrs: &dyn Attrs,
+    operands: &[ValueId],
+    shape: &dyn Fn(ValueId) -> PartialShape,
+) -> Result<Vec<Inferred>, String> {
+    let plain: Arc<dyn Allocator> = Malloc::shared();
+    let constants: Vec<Option<HostTensor>> =
+        operands.iter().map(|&value| small_constant(m, value, &plain)).collect();
+    let facts = operands.iter().zip(&constants).enumerate().map(|(i, (&value, constant))| {
+        let Some((ty, _)) = tf::type_of(&m.cx, m.value_type(value)) else {
+            return Err(format!("operand #{i} is no tensor"));
+        };
+        let dims = if constant.is_some() { None } else { known_dims(m, value, shape) };
+        Ok(Operand { ty, shape: shape(value), constant: constant.as_ref(), dims })
+    });
+    let facts = facts.collect::<Result<Vec<_>, String>>()?;
+    row.infer(attrs, &facts).map_err(|error| match error {
+        TensorError::Invalid { problem, .. } => problem,
+        other => other.to_string(),
+    })
+}
+
+/// The constant that a value is, if it is small enough for shape rules.
+fn small_constant(m: &Module, value: ValueId, plain: &Arc<dyn Allocator>) -> Option<HostTensor> {
+    let attr = constant_of(m, value)?;
+    let n = partial_shape(m, m.cx.attr_type(attr)?).shape()?.num_elements();
+    if n <= MAX_LOOKED_AT { tf::dense_tensor(&m.cx, attr, plain) } else { None }
+}
+
+/// The known elements of a vector of dimensions that is no constant.
+fn known_dims(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<PartialShape> {
+    let op = m.defining_op(value)?;
+    match operator(m, op)? {
+        Op::Shape => Some(shape(m.operand(op, 0))),
+        Op::Pack => {
+            let n = tf::n_data_operands(m, op);
+            let dims: Vec<i64> =
+                m.operands(op).take(n).map(|value| known_size(m, value, shape).unwrap_or(-1)).collect();
+            PartialShape::from_i64(&dims).ok()
+        }
+        Op::Identity | Op::Cast => known_dims(m, m.operand(op, 0), shape),
+        _ => None,
+    }
+}
+
+/// A number that is a constant, or one dimension of a value.
+fn known_size(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<i64> {
+    if let Some(size) = ints(m, value) {
+        return size.first().copied();
+    }
+    let op = m.defining_op(value)?;
+    if operator(m, op)? != Op::StridedSlice
+        || m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)) != Some(1)
+    {
+        return None;
+    }
+    let of = m.defining_op(m.operand(op, 0)).filter(|&of| operator(m, of) == Some(Op::Shape))?;
+    let at = *ints(m, m.operand(op, 1))?.first()?;
+    let dims = shape(m.operand(of, 0)).dims()?;
+    let at = if at < 0 { at + dims.len() as i64 } else { at };
+    dims.get(usize::try_from(at).ok()?).copied().filter(|&dim| dim >= 0)
+}

@@ -1,0 +1,122 @@
+//! Tests of inference, refusal and rollback; what rewrites make with the builder is tested in `testdata/tf`.
+
+use super::query::{dims, splat};
+use super::*;
+use crate::print::{PrintOptions, print, type_text};
+use crate::syntax::{ParseOptions, parse};
+
+const PROGRAM: &str = "func.func @main(%x: tensor<2x3xf32>, %y: tensor<?x5xf32>, %n: tensor<3xi32>) {
+  func.return
+}
+";
+
+/// Gives `build` a builder in front of the program's last op, and the arguments.
+fn check(build: impl FnOnce(&mut Builder<'_, '_>, [ValueId; 3])) -> String {
+    let Some(mut m) = parse("t", PROGRAM, &ParseOptions::default()).module else {
+        panic!("the program is wrong")
+    };
+    let function = m.find_function("main").unwrap();
+    let block = m.entry(m.regions_of(function)[0]).unwrap();
+    let (end, args) = (m.last_op(block).unwrap(), m.args(block).to_vec());
+    let top = m.top();
+    build(&mut Builder::before(&mut Rewriter::new(&mut m, top), end), [args[0], args[1], args[2]]);
+    print(&m, &PrintOptions::default())
+}
+
+fn ty(b: &Builder<'_, '_>, value: ValueId) -> String {
+    type_text(&b.ir().cx, b.ir().value_type(value))
+}
+
+#[test]
+fn results_are_inferred() {
+    check(|b, [x, y, n]| {
+        let product = b.op(Op::MatMul, &[x, y]).bool("transpose_a", true).one().unwrap();
+        assert_eq!(ty(b, product), "tensor<3x5xf32>");
+        let sum = b.one(Op::AddV2, &[y, y]).unwrap();
+        assert_eq!(ty(b, sum), "tensor<?x5xf32>");
+        // The values of constants and of `Shape` count.
+        let order = b.ints(&[1, 0], DType::I32).unwrap();
+        let turned = b.one(Op::Transpose, &[x, order]).unwrap();
+        assert_eq!(ty(b, turned), "tensor<3x2xf32>");
+        let (shape, zero) = (b.one(Op::Shape, &[x]).unwrap(), b.scalar(0.0, DType::F32).unwrap());
+        let filled = b.one(Op::Fill, &[shape, zero]).unwrap();
+        assert_eq!((ty(b, filled).as_str(), splat(b.ir(), zero)), ("tensor<2x3xf32>", Some(0.0)));
+        let axis = b.ints_of_shape(&[0], &[], DType::I32).unwrap();
+        let parts = b.op(Op::Split, &[axis, x]).int("num_split", 2).build().unwrap();
+        let part = b.ir().result(parts, 1);
+        assert_eq!((b.ir().n_results(parts), dims(b.ir(), part)), (2, Some(&[1, 3][..])));
+        assert_eq!(ty(b, n), "tensor<3xi32>");
+    });
+}
+
+#[test]
+fn given_types_are_kept_if_they_fit() {
+    check(|b, [x, y, n]| {
+        let sum = b.op(Op::AddV2, &[x, x]).like(y).one().unwrap_err();
+        assert_eq!(sum.message, "`tf.AddV2`: result #0 has shape [?, 5], expected [2, 3]");
+        let open = b.one(Op::Neg, &[y]).unwrap();
+        assert_eq!(ty(b, open), "tensor<?x5xf32>");
+        let element = b.ir().cx.element(b.ir().value_type(x));
+        let known = tf::tensor(b.cx(), Some(&[4, 5]), element);
+        let known = b.op(Op::Neg, &[y]).results(&[known]).one().unwrap();
+        assert_eq!(ty(b, known), "tensor<4x5xf32>");
+        // An element type that no operand says.
+        let floats = shaped_like(b, n, x);
+        let floats = b.op(Op::Cast, &[n]).results(&[floats]).one().unwrap();
+        assert_eq!(ty(b, floats), "tensor<3xf32>");
+        let refused = b.one(Op::Cast, &[n]).unwrap_err();
+        assert!(refused.message.contains("DstT"), "{}", refused.message);
+        // Control edges are no data.
+        let chain = KnownType::Chain.id();
+        let types = [b.ir().value_type(x), chain];
+        let neg = b.op(Op::Neg, &[x]).results(&types).build().unwrap();
+        let done = b.ir().result(neg, 1);
+        let after = b.one(Op::Neg, &[x, done]).unwrap();
+        assert_eq!(ty(b, after), "tensor<2x3xf32>");
+    });
+}
+
+/// The shape of one value with the elements of another.
+fn shaped_like(b: &mut Builder<'_, '_>, shape: ValueId, element: ValueId) -> TypeId {
+    let (shape, element) = (b.ir().value_type(shape), b.ir().cx.element(b.ir().value_type(element)));
+    tf::with_element(b.cx(), shape, element)
+}
+
+#[test]
+fn ill_typed_ops_are_refused_at_their_place() {
+    let before = check(|_, _| {});
+    let after = check(|b, [x, _, n]| {
+        let end = PROGRAM.find("func.return").unwrap() as u32;
+        let mut check = |operator: Op, operands: &[ValueId], words: &str| {
+            let refusal = b.one(operator, operands).unwrap_err();
+            assert!(refusal.message.contains(words), "{}", refusal.message);
+            assert!(refusal.message.starts_with(&format!("`{}`: ", operator.op_name())));
+            assert_eq!((refusal.code, refusal.span.map(|span| span.start)), ("E0713", Some(end)));
+        };
+        check(Op::MatMul, &[x, x], "operands of shapes [2, 3], [2, 3]");
+        check(Op::AddV2, &[x, n], "has type");
+        check(Op::AddV2, &[x], "1 operands, expected 2");
+        check(Op::If, &[x], "the types of the results are not given");
+        let refusal = b.ints(&[1 << 40], DType::I32).unwrap_err();
+        assert!(refusal.message.contains("of shape [1]"), "{}", refusal.message);
+    });
+    assert_eq!(before, after);
+}
+
+#[test]
+fn what_was_built_can_be_taken_back() {
+    let once = check(|b, [x, ..]| {
+        b.one(Op::Neg, &[x]).unwrap();
+    });
+    let again = check(|b, [x, ..]| {
+        b.one(Op::Neg, &[x]).unwrap();
+        let before = b.checkpoint();
+        let root = b.one(Op::Sqrt, &[x]).unwrap();
+        b.one(Op::Mul, &[root, root]).unwrap();
+        b.scalar(1.0, DType::F32).unwrap();
+        b.rollback(before);
+        assert_eq!(b.ir().users(x).count(), 1);
+    });
+    assert_eq!(once, again);
+    assert!(once.contains("tf.Neg"), "{once}");
+}
