@@ -1,5 +1,5 @@
-//! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels, ops
-//! of no existing dialect in a file of IR, and a program that runs it.
+//! The worked example of the README's section "Kernels of your own", compiled and run: a crate's own kernels,
+//! ops of no existing dialect in a file of IR, and a program that runs it.
 //!
 //! The README quotes the text between the marks `[` and `]` verbatim; the last test compares the two.
 #![forbid(unsafe_code)]

@@ -13,9 +13,9 @@
 //!
 //! Result types are inferred. Types that are given ([`PendingOp::results`], [`PendingOp::like`]) are checked
 //! against the inferred ones and kept as they are, since the type of a replaced op may say more or less than
-//! inference finds. Types must be given for the results of control flow, and for element types that no operand
-//! has. Every op goes through the [`Rewriter`], so that a driver's worklist follows; a front end makes a
-//! rewriter of its module. The name of an op is interned from a static text, without an allocation.
+//! inference finds. Types must be given for the results of control flow, and for element types that no
+//! operand has. Every op goes through the [`Rewriter`], so that a driver's worklist follows; a front end
+//! makes a rewriter of its module. The name of an op is interned from a static text, without an allocation.
 //!
 //! A refused op is not created. Ops that were built before it can be taken back: [`Builder::checkpoint`].
 //!

@@ -1,7 +1,8 @@
 //! Which functions have effects, which ops of the op graph, on what, and what they have to wait for.
 //!
-//! Variables of different names are different, and so are those that different ops have made. A resource that a function is passed may be any
-//! one; an op that works on such a one, or on none that is known (it prints, or checks something), is ordered against all others.
+//! Variables of different names are different, and so are those that different ops have made. A resource that
+//! a function is passed may be any one; an op that works on such a one, or on none that is known (it prints,
+//! or checks something), is ordered against all others.
 
 use befrost_tensor::tf::op::{Effect, Op, OpRow, Type};
 use rustc_hash::{FxHashMap, FxHashSet};

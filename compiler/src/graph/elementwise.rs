@@ -1,11 +1,12 @@
-//! `tf-fuse-elementwise`: operators of f32 that work element by element become one, which goes over memory once.
+//! `tf-fuse-elementwise`: operators of f32 that work element by element become one, which goes over memory
+//! once.
 //!
 //! ```text
 //! %0 = Mul(%x, %scale)   %1 = AddV2(%0, %bias)   %2 = Tanh(%1)     ──▶     %2 = _FusedElementwise(%x, %scale, %bias) {ops, values}
 //! ```
 //!
-//! An operator is taken in if all who need it are in already, and its result has the type of the last one's: then nothing is computed more than
-//! once. Constants that are one number are part of the program.
+//! An operator is taken in if all who need it are in already, and its result has the type of the last one's:
+//! then nothing is computed more than once. Constants that are one number are part of the program.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -71,7 +72,8 @@ fn group(m: &Module, last: OpId) -> Vec<OpId> {
     let mut members = FxHashSet::from_iter([last]);
     let mut found = vec![last];
     let mut at = 0;
-    // Whoever is refused, since somebody outside needs it, is asked again when another of its users has come in.
+    // Whoever is refused, since somebody outside needs it, is asked again when another of its users has come
+    // in.
     while let Some(&op) = found.get(at) {
         at += 1;
         for value in m.operands(op) {

@@ -5,8 +5,8 @@
 //! Shape, Size, Rank of a value whose type is known ──▶ constant
 //! ```
 //!
-//! An operator that fails is left, to fail when it runs. So is one with control edges, and one whose result is large and larger than what it is
-//! made of: files should not grow.
+//! An operator that fails is left, to fail when it runs. So is one with control edges, and one whose result
+//! is large and larger than what it is made of: files should not grow.
 
 use std::sync::Arc;
 

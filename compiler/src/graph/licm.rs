@@ -1,4 +1,5 @@
-//! `tf-loop-invariant-code-motion`: ops of a `tf.While` with the same results in every iteration move in front of it.
+//! `tf-loop-invariant-code-motion`: ops of a `tf.While` with the same results in every iteration move in
+//! front of it.
 //!
 //! ```text
 //! %r = tf.While(%i, %x) {body = @body}             %y = tf.Exp(%x)

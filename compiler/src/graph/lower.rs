@@ -1,6 +1,7 @@
 //! `tf-to-kernels`: what runs.
 //!
-//! Operators that are kernels stay as they are. Control flow becomes calls of functions, effects become chains:
+//! Operators that are kernels stay as they are. Control flow becomes calls of functions, effects become
+//! chains:
 //!
 //! ```text
 //! tf.If(p, x)      tfrt.cond(tf._Predicate(p), x)
@@ -10,8 +11,9 @@
 //! ```
 //!
 //! **Effects.** In a block, what reads a resource waits for what has written it before, what writes it waits for what has read or written it before
-//! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its effects are there. One that is called
-//! from outside keeps its signature: all of its results wait for its effects, so that an error among these is not lost.
+//! (`effects`). A function with effects takes a chain behind its other arguments, and gives one when its
+//! effects are there. One that is called from outside keeps its signature: all of its results wait for its
+//! effects, so that an error among these is not lost.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};

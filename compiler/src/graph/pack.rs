@@ -6,8 +6,9 @@
 //! DepthwiseConv2dNative | _Fused... (x, w)              _PackedDepthwiseConv2dNative(x, weights, ...)
 //! ```
 //!
-//! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is decided when it runs. Filters are
-//! transformed for Winograd's convolution where that is faster; `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
+//! The layout is the same for every machine (`befrost_tensor::tf::fused::Weights`); which kernel reads it is
+//! decided when it runs. Filters are transformed for Winograd's convolution where that is faster;
+//! `winograd=false` and, on an op, the attribute `no_winograd` keep away from it.
 
 use befrost_tensor::tf::op::Op;
 use std::sync::Arc;
@@ -215,8 +216,8 @@ fn matrix(m: &Module, op: OpId) -> Option<(Layout, Vec<i64>)> {
     Some((Layout::Matrix { is_transposed }, vec![rows, cols]))
 }
 
-/// The dimensions of an einsum's right operand, and how many of its axes are summed over, if these are the last of the left one and the first of the
-/// right one, in the same order: `btd,dhe->bthe`.
+/// The dimensions of an einsum's right operand, and how many of its axes are summed over, if these are the
+/// last of the left one and the first of the right one, in the same order: `btd,dhe->bthe`.
 fn summed(m: &Module, op: OpId) -> Option<(Vec<i64>, usize)> {
     let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
     let (operands, result) = equation.split_once("->")?;

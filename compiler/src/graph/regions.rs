@@ -1,4 +1,5 @@
-//! `tf-outline-regions`: control flow whose branches and bodies are regions becomes control flow that calls functions.
+//! `tf-outline-regions`: control flow whose branches and bodies are regions becomes control flow that calls
+//! functions.
 //!
 //! ```text
 //! tf.IfRegion(p) ({ %y = tf.Neg(%x) tf.Yield(%y) }, {..})      tf.If(p, x) {then_branch = @f_then, else_branch = @f_else}
@@ -6,8 +7,8 @@
 //! tf.CaseRegion(n) ({..}, {..}, {..})                          tf.Case(n, x) {branches = [@f_branch, ...]}
 //! ```
 //!
-//! What regions use from outside, `x` here, becomes an argument of the functions, and goes around the loop unchanged. A control edge from outside becomes one
-//! of the new op, for which all of it waits.
+//! What regions use from outside, `x` here, becomes an argument of the functions, and goes around the loop
+//! unchanged. A control edge from outside becomes one of the new op, for which all of it waits.
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,7 +84,8 @@ fn captured(m: &Module, op: OpId) -> Captured {
     captured
 }
 
-/// Makes functions of an op's regions; says how many. Regions of several blocks are left, as they are nothing that runs.
+/// Makes functions of an op's regions; says how many. Regions of several blocks are left, as they are nothing
+/// that runs.
 fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 {
     let m = r.ir();
     let regions = m.regions_of(op).to_vec();

@@ -171,10 +171,12 @@ const DIMS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::
 /// Loops and calls are tried out inside of others up to this depth.
 const MAX_DEPTH: usize = 8;
 
-/// So many ops are tried out in all, then what is written has to do: calls in calls in loops would take for ever.
+/// So many ops are tried out in all, then what is written has to do: calls in calls in loops would take for
+/// ever.
 const MAX_TRIED: usize = 1 << 20;
 
-/// A loop whose shapes have not come to rest by then carries any shapes. Every trial forgets a dimension or a rank.
+/// A loop whose shapes have not come to rest by then carries any shapes. Every trial forgets a dimension or a
+/// rank.
 const MAX_TRIALS: usize = 64;
 
 /// The shapes of values, some of which are supposed to be better known than their types say.

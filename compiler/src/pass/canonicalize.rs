@@ -1,8 +1,8 @@
 //! `canonicalize`: the simplest form of each op, by folding and by the patterns of the op table.
 //!
-//! What is simplest is upstream's choice where upstream has the op. Options have upstream's names. Every pattern either
-//! removes an op, or replaces one by a simpler one, or orders operands; so the pass ends, and doing it again changes
-//! nothing.
+//! What is simplest is upstream's choice where upstream has the op. Options have upstream's names. Every
+//! pattern either removes an op, or replaces one by a simpler one, or orders operands; so the pass ends, and
+//! doing it again changes nothing.
 
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::Diagnostic;

@@ -1,12 +1,12 @@
 //! `cse`: common subexpression elimination.
 //!
-//! An op goes if one that computes the same dominates it: same name, attributes, result types, operands (in any order
-//! where that does not matter) and regions. Only ops without effects, or that only read: reads of one block, and only
-//! if nothing between them may write. What nobody would miss goes too.
+//! An op goes if one that computes the same dominates it: same name, attributes, result types, operands (in
+//! any order where that does not matter) and regions. Only ops without effects, or that only read: reads of
+//! one block, and only if nothing between them may write. What nobody would miss goes too.
 //!
-//! What is known is a table with scopes: a block sees what its dominators computed, the ops in a region see what is
-//! known around it, unless the region is isolated. The work list holds what is still to be visited, so that neither
-//! deep dominator trees nor deep nests cost stack.
+//! What is known is a table with scopes: a block sees what its dominators computed, the ops in a region see
+//! what is known around it, unless the region is isolated. The work list holds what is still to be visited,
+//! so that neither deep dominator trees nor deep nests cost stack.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Access, Effects, Traits};

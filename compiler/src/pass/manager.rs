@@ -71,7 +71,8 @@ impl PassManager {
         format!("builtin.module({})", pipeline::text(&self.steps))
     }
 
-    /// Runs everything in order. Stops after a pass that failed or left the module ill-formed, if that is checked.
+    /// Runs everything in order. Stops after a pass that failed or left the module ill-formed, if that is
+    /// checked.
     pub fn run(&mut self, module: Verified) -> Result<(Verified, Change), Vec<Diagnostic>> {
         let mut options = RunOptions { verify_each: cfg!(debug_assertions), ..RunOptions::default() };
         self.run_with(module, &mut options)

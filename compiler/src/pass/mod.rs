@@ -1,9 +1,10 @@
 //! Passes and pipelines.
 //!
-//! A pass is a function over one op (a module or a function) that changes the IR through a [`Rewriter`] and says
-//! whether it did. A [`PassManager`] is a pipeline in MLIR's textual form: `builtin.module(func.func(dce),strip-debuginfo)`
-//! runs `dce` on each function directly inside the module, then `strip-debuginfo` on the module. Passes collect what
-//! they want to change and then change it, so that nothing is walked while it moves.
+//! A pass is a function over one op (a module or a function) that changes the IR through a [`Rewriter`] and
+//! says whether it did. A [`PassManager`] is a pipeline in MLIR's textual form:
+//! `builtin.module(func.func(dce),strip-debuginfo)` runs `dce` on each function directly inside the module,
+//! then `strip-debuginfo` on the module. Passes collect what they want to change and then change it, so that
+//! nothing is walked while it moves.
 //!
 //! The list of passes is [`crate::passes`], above this module; a new pass is one entry there.
 

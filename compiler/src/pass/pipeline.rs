@@ -6,8 +6,8 @@
 //! option   := name ['=' value]                 a flag without a value is on
 //! ```
 //!
-//! Options are separated by blanks. A value ends at a blank or at the `}`, unless it stands in quotes or in brackets of
-//! its own.
+//! Options are separated by blanks. A value ends at a blank or at the `}`, unless it stands in quotes or in
+//! brackets of its own.
 
 use super::{OptionKind, OptionValue, Pass};
 use crate::diag::factory::nearest;

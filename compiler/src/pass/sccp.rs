@@ -1,19 +1,20 @@
-//! `sccp`: sparse conditional constant propagation, after Wegman and Zadeck, "Constant Propagation with Conditional
-//! Branches" (1991).
+//! `sccp`: sparse conditional constant propagation, after Wegman and Zadeck, "Constant Propagation with
+//! Conditional Branches" (1991).
 //!
 //! ```text
 //! value:  unknown ──▶ constant ──▶ varying          block:  not reached ──▶ reached
 //! ```
 //!
-//! Blocks are taken to be unreachable and values to be unknown until something says otherwise; so a value that is the
-//! same constant on all paths that can be taken is found, even round a loop. Ops are evaluated by their folders. A
-//! branch whose condition is known reaches one successor. Private functions whose every reference is a call get their
-//! arguments from the calls, and calls their results from the returns; all other functions may be given anything.
-//! Regions of other ops may run with anything, and give anything.
+//! Blocks are taken to be unreachable and values to be unknown until something says otherwise; so a value
+//! that is the same constant on all paths that can be taken is found, even round a loop. Ops are evaluated by
+//! their folders. A branch whose condition is known reaches one successor. Private functions whose every
+//! reference is a call get their arguments from the calls, and calls their results from the returns; all
+//! other functions may be given anything. Regions of other ops may run with anything, and give anything.
 //!
 //! Then constants take the place of what was found to be constant. Branches stay: `canonicalize` folds them.
 //!
-//! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes all results.
+//! The results of `tfrt.call` are constant only if all its operands are: an operand that is an error becomes
+//! all results.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::dialects::{Folded, Traits, cf};
@@ -355,7 +356,8 @@ fn replace(r: &mut Rewriter<'_>, values: &[Known], reached: &FxHashSet<BlockId>)
     n
 }
 
-/// The dialect for which a constant in place of `value` is made: that of the op which computed it, or else of its users.
+/// The dialect for which a constant in place of `value` is made: that of the op which computed it, or else of
+/// its users.
 fn dialect_for(m: &Module, value: ValueId) -> &'static str {
     let dialect = |op: OpId| m.def(op).map_or("", |d| d.dialect());
     let users = m.users(value).map(|(user, _)| dialect(user));

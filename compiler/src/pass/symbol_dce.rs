@@ -1,8 +1,8 @@
 //! `symbol-dce`: removes symbols that nobody can refer to.
 //!
-//! A symbol lives if it can be seen from outside, or if something that lives refers to it. Public symbols live.
-//! Private ones need a reference; and so do nested ones (`sym_visibility = "nested"`) of a table that cannot be reached
-//! from outside. What stands in a table and is no symbol lives.
+//! A symbol lives if it can be seen from outside, or if something that lives refers to it. Public symbols
+//! live. Private ones need a reference; and so do nested ones (`sym_visibility = "nested"`) of a table that
+//! cannot be reached from outside. What stands in a table and is no symbol lives.
 
 use super::{Change, Pass, PassCx, Rewriter};
 use crate::diag::Diagnostic;

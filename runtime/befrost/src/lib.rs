@@ -13,8 +13,8 @@
 //! # }
 //! ```
 //!
-//! A [`Runtime`] is a work queue, an allocator and a set of kernels; a [`Program`] is a loaded file; a [`Function`] can be called from any
-//! thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
+//! A [`Runtime`] is a work queue, an allocator and a set of kernels; a [`Program`] is a loaded file; a
+//! [`Function`] can be called from any thread, any number of times at once. What a call gives are [`Datum`]s, each of which may be an error of its own: one failed branch
 //! does not take the others with it.
 //!
 //! A program can be part of the executable; see [`include_bef!`].
@@ -32,7 +32,8 @@ pub use befrost_host::{Chain, ExecContext, Limits, LoadError, Registry, Value, k
 pub use befrost_kernels::{registry, variable_values};
 pub use befrost_tensor::{DType, HostTensor, Shape, mem, npy};
 
-/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and its tensors where they are.
+/// A BEF file as part of the executable, at a multiple of 64, so that [`Runtime::load_static`] uses it and
+/// its tensors where they are.
 ///
 /// The path is that of [`include_bytes!`]: relative to the file in which the macro stands.
 ///

@@ -140,9 +140,10 @@ impl Runtime {
     /// As [`Runtime::load`].
     ///
     /// # Safety
-    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its length. Reading beyond the end of a file
-    /// that became shorter kills the process (SIGBUS), and bytes that change are a data race. A file that is replaced (another one is
-    /// renamed to its name) does not change: the old one lives on.
+    /// The file must not change while the program, or a tensor of it, lives: neither its bytes nor its
+    /// length. Reading beyond the end of a file that became shorter kills the process (SIGBUS), and bytes
+    /// that change are a data race. A file that is replaced (another one is renamed to its name) does not
+    /// change: the old one lives on.
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
     pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.

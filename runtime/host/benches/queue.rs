@@ -1,6 +1,8 @@
-//! What asynchrony costs: a task's way through a queue, a chain of asynchronous kernels, an AsyncValue and its waiter, a `parallel_for`.
+//! What asynchrony costs: a task's way through a queue, a chain of asynchronous kernels, an AsyncValue and
+//! its waiter, a `parallel_for`.
 //!
-//! `cargo bench -p befrost-host --bench queue`. Next to one uncontended atomic decrement, see `performance.md`.
+//! `cargo bench -p befrost-host --bench queue`. Next to one uncontended atomic decrement, see
+//! `performance.md`.
 
 #[path = "common/calibration.rs"]
 mod calibration;
@@ -60,7 +62,8 @@ fn many_tasks(bencher: Bencher, spec: &str) {
     });
 }
 
-/// Runs a function of an i32 that `kernels` fills, using the kernels `later`, of one i32, and `sum`, of any number; the result is that of the last.
+/// Runs a function of an i32 that `kernels` fills, using the kernels `later`, of one i32, and `sum`, of any
+/// number; the result is that of the last.
 fn bench_kernels(
     bencher: Bencher,
     spec: &str,

@@ -1,7 +1,8 @@
 //! Ten million iterations of a loop whose body has something asynchronous: memory must not grow with them.
 //!
-//! `cargo run --release -p befrost-host --example loops -- [ITERATIONS] [QUEUE]`. The body is a synchronous kernel, one that leaves its result to a
-//! task, or one that sets a promise from a task; each loop runs a tenth first, after which the most memory that was ever in use may not double.
+//! `cargo run --release -p befrost-host --example loops -- [ITERATIONS] [QUEUE]`. The body is a synchronous
+//! kernel, one that leaves its result to a task, or one that sets a promise from a task; each loop runs a
+//! tenth first, after which the most memory that was ever in use may not double.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,7 +1,8 @@
 //! Four million calls of one program from eight threads: none may be lost, nothing may be left behind.
 //!
-//! `cargo run --release -p befrost-host --example stress -- [CALLS] [QUEUE]`. Each call runs an asynchronous kernel, one that sets a promise from a
-//! task, and one that adds their results; every tenth is cancelled beforehand.
+//! `cargo run --release -p befrost-host --example stress -- [CALLS] [QUEUE]`. Each call runs an asynchronous
+//! kernel, one that sets a promise from a task, and one that adds their results; every tenth is cancelled
+//! beforehand.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -5,9 +5,9 @@
 //!        └──────────forward──▶ Forwarded ──▶ another cell, whose value this one's will be
 //! ```
 //!
-//! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters, newest first; once
-//! forwarded, it owns a reference to the target. Both right-hand states never change again, so what [`AsyncRef::value`] lends stays
-//! valid as long as the reference it was asked of.
+//! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters,
+//! newest first; once forwarded, it owns a reference to the target. Both right-hand states never change
+//! again, so what [`AsyncRef::value`] lends stays valid as long as the reference it was asked of.
 //!
 //! Rules:
 //! 1. A cell has one [`Promise`], which is consumed by the move out of pending. Whoever holds it is the only one to write the slot.
@@ -17,7 +17,8 @@
 //! 3. Waiters run on the producing thread, newest first (`waiters`).
 //! 4. The slot never holds `Empty` or `Async` once final.
 //!
-//! Cells and waiters come from the thread's pool (`pool`). Not here: what a waiter does (`exec`), and threads: any thread may do any of this at any time, without locks.
+//! Cells and waiters come from the thread's pool (`pool`). Not here: what a waiter does (`exec`), and
+//! threads: any thread may do any of this at any time, without locks.
 
 #![allow(unsafe_code, reason = "a lock-free cell; the protocol is in the essay, its loom tests are below")]
 
@@ -53,8 +54,9 @@ pub struct AsyncRef(NonNull<Cell>);
 /// The right and the duty to make an AsyncValue final, exactly once.
 pub struct Promise(Option<AsyncRef>);
 
-// SAFETY: the count and the word are atomic; the slot is written only by the promise's holder before the Release that makes
-// the cell final, and only read after an Acquire that saw it final; `Value` is Send + Sync; waiters are Send.
+// SAFETY: the count and the word are atomic; the slot is written only by the promise's holder before the
+// Release that makes the cell final, and only read after an Acquire that saw it final; `Value` is Send +
+// Sync; waiters are Send.
 unsafe impl Send for AsyncRef {}
 // SAFETY: as above.
 unsafe impl Sync for AsyncRef {}
@@ -94,8 +96,9 @@ impl AsyncRef {
 
     /// The cell, or one that it forwards to.
     fn deref(&self, cell: NonNull<Cell>) -> &Cell {
-        // SAFETY: `self` holds a count of the first cell of a chain of forwards; each forwarded word owns a count of the next and
-        // never changes again, so every cell of the chain lives as long as `self`. Only synchronized fields are ever changed.
+        // SAFETY: `self` holds a count of the first cell of a chain of forwards; each forwarded word owns a
+        // count of the next and never changes again, so every cell of the chain lives as long as `self`. Only
+        // synchronized fields are ever changed.
         unsafe { &*cell.as_ptr().cast_const() }
     }
 
@@ -103,7 +106,8 @@ impl AsyncRef {
     fn resolve(&self) -> (NonNull<Cell>, *mut ()) {
         let mut cell = self.0;
         loop {
-            // Acquire pairs with the Release halves of the swaps in `leave_pending`: the slot, or the target, is visible.
+            // Acquire pairs with the Release halves of the swaps in `leave_pending`: the slot, or the target,
+            // is visible.
             let word = self.deref(cell).word.load(Ordering::Acquire);
             match Cell::see(word) {
                 Seen::Forwarded(target) => cell = target,
@@ -118,15 +122,16 @@ impl AsyncRef {
         let (cell, word) = self.resolve();
         match Cell::see(word) {
             Seen::Final => self.deref(cell).slot.with(|slot| {
-                // SAFETY: final: the promise is consumed, nobody writes the slot any more; `resolve` acquired it.
+                // SAFETY: final: the promise is consumed, nobody writes the slot any more; `resolve` acquired
+                // it.
                 Some(unsafe { &*slot })
             }),
             Seen::Pending(_) | Seen::Forwarded(_) => None,
         }
     }
 
-    /// Runs `waiter` with the value: if it is final now, or where waiters nest too deep already, soon, on this thread; else on the thread
-    /// that makes it final, where a panic ends only the waiter.
+    /// Runs `waiter` with the value: if it is final now, or where waiters nest too deep already, soon, on
+    /// this thread; else on the thread that makes it final, where a panic ends only the waiter.
     pub fn and_then(&self, waiter: impl FnOnce(&Value) + Send + 'static) {
         match self.value() {
             Some(value) => run_one(waiter, value),
@@ -142,7 +147,8 @@ impl AsyncRef {
                 Seen::Pending(head) => {
                     let node = waiter.link(head);
                     // Release publishes the node; pairs with the Acquire half of the swap in `leave_pending`.
-                    // Acquire on failure: the cell may have become final or forwarded meanwhile, as in `resolve`.
+                    // Acquire on failure: the cell may have become final or forwarded meanwhile, as in
+                    // `resolve`.
                     let shared = &self.deref(cell).word;
                     match shared.compare_exchange_weak(
                         word,
@@ -189,11 +195,13 @@ impl Drop for AsyncRef {
             // The only holder needs no decrement: nobody can clone a reference that nobody else has.
             // Acquire: pairs with every other holder's Release decrement.
             if refs.load(Ordering::Acquire) != 1 {
-                // Release: this holder's reads happen before the free; pairs with the Acquire load above and the fence below.
+                // Release: this holder's reads happen before the free; pairs with the Acquire load above and
+                // the fence below.
                 if refs.fetch_sub(1, Ordering::Release) != 1 {
                     return;
                 }
-                // Acquire: as the load above. ThreadSanitizer knows no fences, and may report a race with another holder's decrement.
+                // Acquire: as the load above. ThreadSanitizer knows no fences, and may report a race with
+                // another holder's decrement.
                 fence(Ordering::Acquire);
             }
             // SAFETY: the count says that nobody else holds it; it came from `pool::boxed`.
@@ -262,10 +270,12 @@ impl Promise {
     }
 }
 
-/// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which this consumes.
+/// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which this
+/// consumes.
 fn finish(cell: AsyncRef, value: Value) {
     cell.deref(cell.0).slot.with_mut(|slot| {
-        // SAFETY: the word is pending, so nobody reads the slot; the promise's holder is the only one to write it.
+        // SAFETY: the word is pending, so nobody reads the slot; the promise's holder is the only one to
+        // write it.
         unsafe { *slot = value };
     });
     let list = leave_pending(&cell, null_mut::<()>().map_addr(|_| FINAL));
@@ -277,10 +287,11 @@ fn finish(cell: AsyncRef, value: Value) {
 /// Moves the cell out of pending and hands over its waiters, to be run or passed on.
 #[must_use]
 fn leave_pending(cell: &AsyncRef, word: *mut ()) -> List {
-    // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed exchange in `add`.
-    // Acquire takes the waiters' nodes; pairs with the Release exchange in `add`.
+    // Release publishes the slot or the target; pairs with the Acquire load in `resolve` and the failed
+    // exchange in `add`. Acquire takes the waiters' nodes; pairs with the Release exchange in `add`.
     let head = cell.deref(cell.0).word.swap(word, Ordering::AcqRel).cast();
-    // SAFETY: the word was pending, as the promise was unused, so it named the first node; the swap took the list.
+    // SAFETY: the word was pending, as the promise was unused, so it named the first node; the swap took the
+    // list.
     unsafe { List::from_head(head) }
 }
 

@@ -6,8 +6,8 @@
 //!    └── by hand, by a timer at the deadline, or by the count of kernels
 //! ```
 //!
-//! Before a kernel, one flag is looked at; no clock is read and nothing counted but where a bound on kernels was asked for. Blocks of a
-//! `parallel_for` look at the flag too, and so should work that takes long.
+//! Before a kernel, one flag is looked at; no clock is read and nothing counted but where a bound on kernels
+//! was asked for. Blocks of a `parallel_for` look at the flag too, and so should work that takes long.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,8 @@ use std::time::Instant;
 use crate::error::{Error, ErrorCode};
 use crate::queue::timers::Timer;
 
-/// Stops an execution, from any thread, at any time: by hand, at a deadline, or after so many kernels. Clones share one state.
+/// Stops an execution, from any thread, at any time: by hand, at a deadline, or after so many kernels. Clones
+/// share one state.
 #[derive(Clone, Default)]
 pub struct Cancellation(Arc<CancelState>);
 
@@ -33,9 +34,11 @@ struct CancelState {
     timer: OnceLock<Timer>,
     /// How many kernels may still start.
     fuel: Option<AtomicU64>,
-    /// Whether [`Cancellation::before_kernel`] has something to do: to count, or to look at the clock where there is no timer.
+    /// Whether [`Cancellation::before_kernel`] has something to do: to count, or to look at the clock where
+    /// there is no timer.
     is_limited: AtomicBool,
-    /// Whether kernels may not simply start: set if limited, and when cancelled. What is asked before every kernel.
+    /// Whether kernels may not simply start: set if limited, and when cancelled. What is asked before every
+    /// kernel.
     attention: AtomicBool,
     /// Whom to wake, by the order in which they came.
     wakers: Mutex<Wakers>,
@@ -73,7 +76,8 @@ impl Cancellation {
         Cancellation::limited(Some(deadline), None)
     }
 
-    /// A cancellation that happens by itself when `kernels` kernels have started. So a program ends that would call itself for ever.
+    /// A cancellation that happens by itself when `kernels` kernels have started. So a program ends that
+    /// would call itself for ever.
     pub fn with_fuel(kernels: u64) -> Cancellation {
         Cancellation::limited(None, Some(kernels))
     }
@@ -154,7 +158,8 @@ impl Cancellation {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and `is_cancelled` are to be asked before each.
+    /// Whether kernels may not simply start: if so, [`before_kernel`](Cancellation::before_kernel) and
+    /// `is_cancelled` are to be asked before each.
     #[inline]
     pub(crate) fn attention(&self) -> &AtomicBool {
         &self.0.attention

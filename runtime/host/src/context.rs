@@ -6,10 +6,10 @@
 //!           └── FramePath   one frame of an execution: the calls that lead to it, and their iterations
 //! ```
 //!
-//! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable but for the cancellation, which is one
-//! atomic flag, and the resources. A [`FramePath`] is kept nowhere: it is put together from the chain of callers when a
-//! kernel asks for it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step and the number of an edge it is a
-//! rendezvous key, so its fields are part of the runtime's contract.
+//! Kernels get an [`ExecContext`]. Requests and executions are shared and immutable but for the cancellation,
+//! which is one atomic flag, and the resources. A [`FramePath`] is kept nowhere: it is put together from the
+//! chain of callers when a kernel asks for it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step
+//! and the number of an edge it is a rendezvous key, so its fields are part of the runtime's contract.
 
 use std::io::Write;
 use std::ops::Range;
@@ -110,8 +110,8 @@ pub struct Request {
 static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
 
 impl Request {
-    /// A request that runs on `queue`, with everything else as in a plain program: step 0, the system's allocator,
-    /// standard output, the default limits, no resources, no deadline.
+    /// A request that runs on `queue`, with everything else as in a plain program: step 0, the system's
+    /// allocator, standard output, the default limits, no resources, no deadline.
     pub fn new(queue: Arc<dyn WorkQueue>) -> Request {
         Request {
             // Relaxed: only uniqueness matters.
@@ -145,12 +145,13 @@ pub struct FrameStep {
     pub kernel: u32,
     /// The function that was called.
     pub callee: u32,
-    /// The iteration of a loop, the block of a parallel one, or the number of the call of a kernel that calls from a
-    /// task; from 0.
+    /// The iteration of a loop, the block of a parallel one, or the number of the call of a kernel that calls
+    /// from a task; from 0.
     pub iteration: u64,
 }
 
-/// The identity of a frame in a request: the calls that lead to it, outermost first. That of the entry function has none.
+/// The identity of a frame in a request: the calls that lead to it, outermost first. That of the entry
+/// function has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FramePath(Vec<FrameStep>);
 
@@ -184,7 +185,8 @@ pub struct ExecContext {
     pub request: Arc<Request>,
     /// Those of the request, less what the calls take that lead here.
     pub(crate) limits: Limits,
-    /// The kernel that began it; none of the call from outside, or if no kernel of the function asks for its frame.
+    /// The kernel that began it; none of the call from outside, or if no kernel of the function asks for its
+    /// frame.
     origin: Option<Arc<Origin>>,
 }
 
@@ -222,7 +224,8 @@ impl ExecContext {
         ExecContext { request: self.request.clone(), limits: self.limits.inside(), origin }
     }
 
-    /// The path of the execution's first frame, of `function`; the kernel that began it did so for `iteration`.
+    /// The path of the execution's first frame, of `function`; the kernel that began it did so for
+    /// `iteration`.
     pub(crate) fn path(&self, function: u32, iteration: u64) -> FramePath {
         let Some(Origin { path, at, n_calls: _ }) = self.origin.as_deref() else {
             return FramePath::default();
@@ -262,11 +265,12 @@ impl ExecContext {
         &self.request.allocator
     }
 
-    /// Calls `body` for blocks of at most `block` of the indices of `0..n`, here and on the queue's other workers, and returns when all are
-    /// finished; see [`parallel_for`].
+    /// Calls `body` for blocks of at most `block` of the indices of `0..n`, here and on the queue's other
+    /// workers, and returns when all are finished; see [`parallel_for`].
     ///
     /// # Errors
-    /// That of the lowest-numbered block that failed; or that of the cancellation, which is looked for before each block.
+    /// That of the lowest-numbered block that failed; or that of the cancellation, which is looked for before
+    /// each block.
     pub fn parallel_for(
         &self,
         n: usize,

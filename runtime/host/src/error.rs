@@ -1,8 +1,8 @@
 //! Errors as values.
 //!
-//! A kernel fails with a [`KernelError`]: a code and a message, nothing about where. The executor, which knows the kernel's
-//! source location and the calls that led to it, turns it into an [`Error`]: the counted, immutable value that flows through
-//! registers to everything that depends on it.
+//! A kernel fails with a [`KernelError`]: a code and a message, nothing about where. The executor, which
+//! knows the kernel's source location and the calls that led to it, turns it into an [`Error`]: the counted,
+//! immutable value that flows through registers to everything that depends on it.
 
 use std::any::Any;
 use std::fmt;

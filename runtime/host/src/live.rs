@@ -1,8 +1,9 @@
 //! How many AsyncValues and objects are alive, by type: what `--leak-check` reports.
 //!
-//! Every thread counts what it makes and drops in a shard of its own, which only it writes; whoever asks adds the shards up. So counting costs
-//! neither an atomic read-modify-write nor a shared cache line. One thread's count of a type may be negative: what it drops, another may have
-//! made. The sum is exact when nobody makes or drops meanwhile.
+//! Every thread counts what it makes and drops in a shard of its own, which only it writes; whoever asks adds
+//! the shards up. So counting costs neither an atomic read-modify-write nor a shared cache line. One thread's
+//! count of a type may be negative: what it drops, another may have made. The sum is exact when nobody makes
+//! or drops meanwhile.
 //!
 //! A shard has room for [`TYPES`] types; those that come later are counted together.
 
@@ -107,7 +108,8 @@ pub(crate) fn count_object(ty: TypeId, name: &'static str, n: isize) {
     }
 }
 
-/// What is alive in this process: the name of each type and how many there are, by name. Types of which there is none are left out.
+/// What is alive in this process: the name of each type and how many there are, by name. Types of which there
+/// is none are left out.
 pub fn live_objects() -> Vec<(&'static str, usize)> {
     let global = global();
     let name = |number: usize| match number {

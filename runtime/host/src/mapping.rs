@@ -92,8 +92,9 @@ impl Mapped {
     pub(crate) fn new(bytes: Bytes) -> Result<Mapped, FormatError> {
         let bytes = Arc::new(bytes);
         let slice: &[u8] = (*bytes).as_ref();
-        // SAFETY: the slice lies in a map or a box that `bytes` owns, or is static; neither moves or changes while the `Arc` lives, which is as long as
-        // the image does, since `Mapped` holds both and lends the image no longer than itself.
+        // SAFETY: the slice lies in a map or a box that `bytes` owns, or is static; neither moves or changes
+        // while the `Arc` lives, which is as long as the image does, since `Mapped` holds both and lends the
+        // image no longer than itself.
         let slice: &'static [u8] = unsafe { std::slice::from_raw_parts(slice.as_ptr(), slice.len()) };
         let image = bef_format::validate(slice)?;
         Ok(Mapped { image, whole: Buffer::from_owner(bytes.clone()), bytes })

@@ -4,11 +4,13 @@
 //! ObjRef ──▶ Header { count, type info } | payload: T
 //! ```
 //!
-//! An [`ObjRef`] is a thin, counted, type-erased pointer: eight bytes, so that a `Value` stays at sixteen. The header comes first,
-//! so the type-erased pointer can always be read; the payload behind it is only touched after the type was compared.
-//! Payloads are shared and therefore immutable; what must change (a tensor's elements) brings its own interior discipline.
+//! An [`ObjRef`] is a thin, counted, type-erased pointer: eight bytes, so that a `Value` stays at sixteen.
+//! The header comes first, so the type-erased pointer can always be read; the payload behind it is only
+//! touched after the type was compared. Payloads are shared and therefore immutable; what must change (a
+//! tensor's elements) brings its own interior discipline.
 //!
-//! The count follows `Arc`'s protocol, without weak references; that is what lets the only holder drop it without an atomic decrement.
+//! The count follows `Arc`'s protocol, without weak references; that is what lets the only holder drop it
+//! without an atomic decrement.
 
 #![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
 
@@ -64,7 +66,8 @@ const MAX_COUNT: usize = isize::MAX as usize;
 /// A counted reference to an object of any type.
 pub struct ObjRef(NonNull<Header>);
 
-// SAFETY: the payload is `Send + Sync` (bound of `Object`), the count is atomic, and shared access is all that an `ObjRef` gives.
+// SAFETY: the payload is `Send + Sync` (bound of `Object`), the count is atomic, and shared access is all
+// that an `ObjRef` gives.
 unsafe impl Send for ObjRef {}
 // SAFETY: as above.
 unsafe impl Sync for ObjRef {}
@@ -87,7 +90,8 @@ impl<T: Object> Info<T> {
 /// # Safety
 /// `header` must come from `ObjRef::new::<T>`, and nobody else may hold it.
 unsafe fn free<T>(header: NonNull<Header>) {
-    // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header (`repr(C)`).
+    // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header
+    // (`repr(C)`).
     drop(unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) });
 }
 
@@ -111,7 +115,8 @@ impl ObjRef {
         if self.header().info.type_id != TypeId::of::<T>() {
             return None;
         }
-        // SAFETY: the type was compared, so the allocation is a `Boxed<T>`; `self` holds a count, so it lives as long as the borrow.
+        // SAFETY: the type was compared, so the allocation is a `Boxed<T>`; `self` holds a count, so it lives
+        // as long as the borrow.
         let boxed = unsafe { self.0.cast::<Boxed<T>>().as_ref() };
         Some(&boxed.payload)
     }
@@ -144,7 +149,8 @@ impl ObjRef {
         }
         self.header().info.count(-1);
         let only = ManuallyDrop::new(self);
-        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`; nobody else holds it, and this holder gives it up.
+        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`; nobody else holds it, and
+        // this holder gives it up.
         let boxed = unsafe { Box::from_raw(only.0.cast::<Boxed<T>>().as_ptr()) };
         Ok(boxed.payload)
     }
@@ -173,7 +179,8 @@ impl Drop for ObjRef {
         // The only holder needs no decrement: nobody can clone a reference that nobody else has.
         // Acquire: pairs with every other holder's Release decrement below.
         if self.header().count.load(Ordering::Acquire) != 1 {
-            // Release: this holder's reads happen before the free; pairs with the Acquires of the last holder.
+            // Release: this holder's reads happen before the free; pairs with the Acquires of the last
+            // holder.
             if self.header().count.fetch_sub(1, Ordering::Release) != 1 {
                 return;
             }
@@ -183,7 +190,8 @@ impl Drop for ObjRef {
         let info = self.header().info;
         info.count(-1);
         let free = info.free;
-        // SAFETY: `free` is the function of the type that `new` was called with, and the count says that nobody else is left.
+        // SAFETY: `free` is the function of the type that `new` was called with, and the count says that
+        // nobody else is left.
         unsafe { free(self.0) };
     }
 }

@@ -5,12 +5,14 @@
 //! helper (a task) ───────────────── takes blocks until there are none
 //! ```
 //!
-//! Who takes blocks takes several at once, fewer as they become few, in ascending order. The caller takes part and waits only for blocks that somebody
-//! is working on. So it may be used inside of itself, on any queue, from any thread: it neither waits for a worker that is not there nor makes
-//! more threads. A helper that comes too late finds nothing to do.
+//! Who takes blocks takes several at once, fewer as they become few, in ascending order. The caller takes
+//! part and waits only for blocks that somebody is working on. So it may be used inside of itself, on any
+//! queue, from any thread: it neither waits for a worker that is not there nor makes more threads. A helper
+//! that comes too late finds nothing to do.
 //!
-//! After an error no more blocks are taken. All blocks before it have been taken, and finish, so the error that is returned, the one of the
-//! lowest-numbered block that fails, is the same however the work is spread. A cancellation is looked for before each block.
+//! After an error no more blocks are taken. All blocks before it have been taken, and finish, so the error
+//! that is returned, the one of the lowest-numbered block that fails, is the same however the work is spread.
+//! A cancellation is looked for before each block.
 
 #![allow(unsafe_code, reason = "helpers borrow what the caller owns; it waits for them")]
 
@@ -24,8 +26,8 @@ use crate::error::KernelError;
 use crate::queue::{Task, WorkQueue};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-/// What is done with consecutive blocks, one after the other, which one thread has taken: if one fails, its number and error; then the others are
-/// not done.
+/// What is done with consecutive blocks, one after the other, which one thread has taken: if one fails, its
+/// number and error; then the others are not done.
 pub(crate) type Share<'b> = dyn Fn(Range<usize>) -> Result<(), (usize, KernelError)> + Sync + 'b;
 
 /// What is done with a block of indices.
@@ -102,8 +104,8 @@ impl Shared {
     }
 }
 
-/// Calls `body` for all blocks of at most `block` indices of `0..n`, on this thread and on the queue's workers, and returns when all are
-/// finished. On a queue of one worker, in ascending order.
+/// Calls `body` for all blocks of at most `block` indices of `0..n`, on this thread and on the queue's
+/// workers, and returns when all are finished. On a queue of one worker, in ascending order.
 ///
 /// # Errors
 /// That of the lowest-numbered block that failed; or that of the cancellation.

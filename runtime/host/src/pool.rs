@@ -6,9 +6,10 @@
 //! free  ──▶ the thread's list, up to 2 · BATCH blocks     ──┘ BATCH at once; beyond MAX_BATCHES to the system
 //! ```
 //!
-//! Each thread has its own lists, so neither way takes an atomic operation, but one in BATCH. A block may be freed on another thread than it was
-//! made on: it belongs to nobody while it is free, and if one thread makes what another one frees, blocks go round by way of the depot. Large
-//! objects go to the system, and so does everything under loom, which has its own threads.
+//! Each thread has its own lists, so neither way takes an atomic operation, but one in BATCH. A block may be
+//! freed on another thread than it was made on: it belongs to nobody while it is free, and if one thread
+//! makes what another one frees, blocks go round by way of the depot. Large objects go to the system, and so
+//! does everything under loom, which has its own threads.
 //!
 //! Not here: tensors' memory (`befrost_mem`), which is accounted and may be refused.
 
@@ -222,7 +223,8 @@ unsafe fn release<T>(place: NonNull<T>) {
     let memory = place.as_ptr().cast::<Free>();
     // SAFETY: the caller owns the block, whose size is that of the type's class.
     if LISTS.try_with(|lists| unsafe { lists.give(class, memory) }).is_err() {
-        // SAFETY: blocks of the pool come from the system with this layout; the thread is ending, and has no list that took it.
+        // SAFETY: blocks of the pool come from the system with this layout; the thread is ending, and has no
+        // list that took it.
         unsafe { dealloc(memory.cast(), block(class)) };
     }
 }

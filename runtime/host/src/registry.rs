@@ -1,7 +1,7 @@
 //! The registry: which kernels there are.
 //!
-//! Explicit, not by linking: `Registry::new().with(kernels::tfrt)`. What is not added does not exist, so a test chooses its kernels and an
-//! embedder what an untrusted file may do.
+//! Explicit, not by linking: `Registry::new().with(kernels::tfrt)`. What is not added does not exist, so a
+//! test chooses its kernels and an embedder what an untrusted file may do.
 
 use rustc_hash::FxHashMap;
 

@@ -1,6 +1,7 @@
 //! The one door to atomics, cells and threads: std's, or loom's under `--cfg loom`.
 //!
-//! Everything lock-free in this crate imports its atomics from here, so that the loom tests explore the very code that ships.
+//! Everything lock-free in this crate imports its atomics from here, so that the loom tests explore the very
+//! code that ships.
 //! [`UnsafeCell`] has loom's closure-shaped interface in both worlds: loom checks every access against the happens-before order.
 
 #[cfg(not(loom))]

@@ -8,8 +8,9 @@
 //! dead                                   control flow did not come this way
 //! ```
 //!
-//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size is asserted. Its tag
-//! is a byte, which leaves room for what other parts of the system bring; a variant that owns something goes behind `Error`.
+//! A value is *final* unless it is `Empty` or an `Async` that is still pending. It is a Rust enum, whose size
+//! is asserted. Its tag is a byte, which leaves room for what other parts of the system bring; a variant that
+//! owns something goes behind `Error`.
 
 mod words;
 
@@ -26,7 +27,8 @@ use crate::object::{ObjRef, Object};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;
 
-/// A value of any type in any state. 16 bytes. What owns something comes last, so that one comparison tells it from what does not.
+/// A value of any type in any state. 16 bytes. What owns something comes last, so that one comparison tells
+/// it from what does not.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Nothing yet: a register that was not written, or whose value was moved out. Kernels never see it.
@@ -167,7 +169,8 @@ impl Value {
         }
     }
 
-    /// Whether the value may stand in a register of the IR type `name`; `None` for errors, dead and unavailable values, which may stand in any.
+    /// Whether the value may stand in a register of the IR type `name`; `None` for errors, dead and
+    /// unavailable values, which may stand in any.
     pub fn may_be(&self, name: &str) -> Option<bool> {
         let value = self.final_value()?;
         let types = match value {

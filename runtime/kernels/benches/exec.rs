@@ -1,7 +1,9 @@
-//! The small-kernel rows of `performance.md`: what the executor costs per kernel, next to one uncontended atomic decrement.
+//! The small-kernel rows of `performance.md`: what the executor costs per kernel, next to one uncontended
+//! atomic decrement.
 //!
-//! `cargo bench -p befrost-kernels --bench exec`. The items are kernels (or calls, or decrements), so divan's throughput column is items per
-//! second: 100 Mitem/s are 10 ns each. `cargo run -p xtask -- instructions` counts the instructions of the same rows.
+//! `cargo bench -p befrost-kernels --bench exec`. The items are kernels (or calls, or decrements), so divan's
+//! throughput column is items per second: 100 Mitem/s are 10 ns each. `cargo run -p xtask -- instructions`
+//! counts the instructions of the same rows.
 
 #[path = "../../host/benches/common/calibration.rs"]
 mod calibration;
@@ -30,7 +32,8 @@ fn main() {
     divan::main();
 }
 
-/// Says how much memory fib(25) takes at most, in a process that has done nothing else; goal 10 MB. TFRT 52 MB.
+/// Says how much memory fib(25) takes at most, in a process that has done nothing else; goal 10 MB. TFRT 52
+/// MB.
 fn peak_memory() {
     let peak = || {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -310,7 +313,8 @@ fn while_of_three_kernels(bencher: Bencher, spec: &str) {
     bench(bencher, spec, N, source.load(last));
 }
 
-/// A loop whose body takes a millisecond, in which no thread waits: with two iterations in flight, half the time.
+/// A loop whose body takes a millisecond, in which no thread waits: with two iterations in flight, half the
+/// time.
 #[divan::bench(args = ["s", "mstd:2"], consts = [1, 2], sample_count = 5, sample_size = 1)]
 fn while_of_100_milliseconds<const IN_FLIGHT: i32>(bencher: Bencher, spec: &str) {
     const TIMES: i32 = 100;
@@ -353,7 +357,8 @@ fn millisecond(x: i32) -> Result<Async<i32>, KernelError> {
     Ok(result)
 }
 
-/// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all of them, and a sum, use one value that comes out of a kernel.
+/// TFRT 283 ns per kernel with 100 users, 308 ns with 10,000; goal 20: all of them, and a sum, use one value
+/// that comes out of a kernel.
 #[divan::bench(args = ["s", "mstd:2"], consts = [100, N])]
 fn star_of_adds<const USERS: u32>(bencher: Bencher, spec: &str) {
     let mut source = Source::new();

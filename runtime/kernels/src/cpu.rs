@@ -1,4 +1,5 @@
-//! `cpu`: tensor computations in destination-passing style: `out` is an operand, a chain says when it is written.
+//! `cpu`: tensor computations in destination-passing style: `out` is an operand, a chain says when it is
+//! written.
 
 use befrost_host::kernel::{Attr, DenseAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};

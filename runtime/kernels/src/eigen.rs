@@ -1,7 +1,8 @@
-//! `eigen`: what TFRT computes with Eigen: images (NHWC) and matrices, into tensors that are there already, ordered by chains.
+//! `eigen`: what TFRT computes with Eigen: images (NHWC) and matrices, into tensors that are there already,
+//! ordered by chains.
 //!
-//! What they compute are TensorFlow's operators, by all of the execution's workers. A batch is normalized by the moments that it is given, so they
-//! do not depend on it in gradients.
+//! What they compute are TensorFlow's operators, by all of the execution's workers. A batch is normalized by
+//! the moments that it is given, so they do not depend on it in gradients.
 
 use befrost_host::kernel::{Attr, RawAttr, StrAttr};
 use befrost_host::{Chain, ExecContext, KernelError, Registry, kernel};

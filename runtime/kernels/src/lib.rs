@@ -1,7 +1,8 @@
 //! The standard kernels: glue between the host runtime and the tensor library, one module per dialect.
 //!
-//! A kernel here is a plain function or closure over scalars, tensors and chains; what it computes is the tensor library's. The names are those
-//! of the compiler's ops, and a contract test holds the two tables together.
+//! A kernel here is a plain function or closure over scalars, tensors and chains; what it computes is the
+//! tensor library's. The names are those of the compiler's ops, and a contract test holds the two tables
+//! together.
 #![forbid(unsafe_code)]
 
 /// Adds kernels to a dialect, and the same ones to its synchronous twin: those that have no chains.

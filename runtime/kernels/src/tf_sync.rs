@@ -1,4 +1,5 @@
-//! `tf_sync`: some of TensorFlow's operators for synchronous functions: without chains, into tensors that are there already.
+//! `tf_sync`: some of TensorFlow's operators for synchronous functions: without chains, into tensors that are
+//! there already.
 
 use bef_format::AttrView;
 use befrost_host::kernel::{Attr, DenseAttr, RawAttr, Rest};

@@ -101,7 +101,8 @@ fn constants(registry: &mut Registry) {
         .add(kernel!("tfrt.constant.complex128", |im: Attr<f64>, re: Attr<f64>| Complex128([re.0, im.0])));
 }
 
-/// Toward zero, at most to the ends of the range; to floats the nearest one. The compiler folds with the same casts.
+/// Toward zero, at most to the ends of the range; to floats the nearest one. The compiler folds with the same
+/// casts.
 fn casts(registry: &mut Registry) {
     registry.add(kernel!("tfrt.cast.f32_to_i64", |value: f32| value as i64));
     registry.add(kernel!("tfrt.cast.f64_to_i64", |value: f64| value as i64));

@@ -1,5 +1,5 @@
-//! Random op graphs, for passes and executors to be compared on: graphs of pure ops ([`Graph`]), and programs with
-//! functions, loops and state around them ([`Program`]).
+//! Random op graphs, for passes and executors to be compared on: graphs of pure ops ([`Graph`]), and programs
+//! with functions, loops and state around them ([`Program`]).
 
 mod program;
 
@@ -14,10 +14,10 @@ pub use program::{Program, mode_of};
 
 /// The elements of a graph, and how much of their shapes is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum GraphMode {
     /// Floats of known shapes.
     Floats,
-    /// [`Mode::Floats`] without declared shapes.
+    /// [`GraphMode::Floats`] without declared shapes.
     Dynamic,
     /// The same, but even dimensions are not written.
     Partial,
@@ -41,7 +41,7 @@ struct Value {
 
 /// A graph with its arguments.
 pub struct Graph {
-    mode: Mode,
+    mode: GraphMode,
     dice: Dice,
     body: String,
     n_names: usize,
@@ -78,7 +78,7 @@ impl Graph {
     ///
     /// # Panics
     /// If there is no memory for small tensors.
-    pub fn random(mode: Mode, seed: u64, n: usize) -> Graph {
+    pub fn random(mode: GraphMode, seed: u64, n: usize) -> Graph {
         let mut graph = Graph {
             mode,
             dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
@@ -92,11 +92,11 @@ impl Graph {
             graph.dice.below(2);
         }
         let shapes: &[&[usize]] = match mode {
-            Mode::Images => &[&[2, 4, 6, 5], &[2, 6, 5, 4]],
+            GraphMode::Images => &[&[2, 4, 6, 5], &[2, 6, 5, 4]],
             _ => &[&[2, 3, 4], &[4, 6], &[2, 3, 4]],
         };
         for (i, dims) in shapes.iter().enumerate() {
-            graph.input(dims, mode == Mode::Images && i == 0);
+            graph.input(dims, mode == GraphMode::Images && i == 0);
         }
         for _ in 0..n {
             graph.step();
@@ -177,15 +177,15 @@ impl Graph {
     }
 
     fn element(&self) -> &'static str {
-        if self.mode == Mode::Integers { "i32" } else { "f32" }
+        if self.mode == GraphMode::Integers { "i32" } else { "f32" }
     }
 
     fn ty(&self, dims: &[usize], element: &str) -> String {
-        if self.mode == Mode::Dynamic {
+        if self.mode == GraphMode::Dynamic {
             return format!("tensor<*x{element}>");
         }
         let dim = |dim: &usize| match self.mode {
-            Mode::Partial if dim.is_multiple_of(2) => "?x".to_owned(),
+            GraphMode::Partial if dim.is_multiple_of(2) => "?x".to_owned(),
             _ => format!("{dim}x"),
         };
         format!("tensor<{}{element}>", dims.iter().map(dim).collect::<String>())
@@ -207,12 +207,12 @@ impl Graph {
     fn input(&mut self, dims: &[usize], is_first: bool) {
         let n = dims.iter().product();
         let shape = Shape::new(dims).expect("a small shape");
-        let tensor = if self.mode == Mode::Integers {
+        let tensor = if self.mode == GraphMode::Integers {
             let numbers: Vec<i32> = (0..n).map(|_| self.dice.below(11) as i32 - 5).collect();
             HostTensor::from_slice(shape, &numbers, &Malloc::shared())
         } else {
             let mut numbers: Vec<f32> = (0..n).map(|_| self.number()).collect();
-            if self.mode == Mode::Specials {
+            if self.mode == GraphMode::Specials {
                 for (i, special) in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0].into_iter().enumerate()
                 {
                     numbers[3 * i + 1] = special;
@@ -236,10 +236,10 @@ impl Graph {
     fn constant(&mut self, dims: &[usize], make: impl Fn(&mut Self) -> f32) -> Value {
         let n: usize = dims.iter().product();
         let mut numbers: Vec<f32> = (0..n).map(|_| make(self)).collect();
-        if self.mode == Mode::Integers {
+        if self.mode == GraphMode::Integers {
             numbers.iter_mut().for_each(|x| *x = x.round() + 0.0);
         }
-        let digits = if self.mode == Mode::Integers { 0 } else { 2 };
+        let digits = if self.mode == GraphMode::Integers { 0 } else { 2 };
         let texts: Vec<String> = numbers.iter().map(|x| format!("{x:.digits$}")).collect();
         self.dense(dims, &texts, self.element())
     }
@@ -306,14 +306,17 @@ impl Graph {
 
     fn step(&mut self) {
         let x = self.some();
-        let is_image = self.mode == Mode::Images && x.dims.len() == 4 && self.chance(60);
+        let is_image = self.mode == GraphMode::Images && x.dims.len() == 4 && self.chance(60);
         let y = if is_image { self.image(&x) } else { self.any(&x) };
         let size: usize = y.dims.iter().product();
         if size == 0 || size > 2000 {
             return;
         }
         // Products do not grow beyond what a float holds.
-        let grows = matches!(self.mode, Mode::Floats | Mode::Dynamic | Mode::Partial | Mode::Images);
+        let grows = matches!(
+            self.mode,
+            GraphMode::Floats | GraphMode::Dynamic | GraphMode::Partial | GraphMode::Images
+        );
         let y = if grows && self.chance(25) { self.op("Tanh", &[&y], "", &y.dims.clone()) } else { y };
         self.values.push(y);
     }
@@ -324,8 +327,8 @@ impl Graph {
         match self.dice.below(21) {
             0..3 => {
                 let table = match self.mode {
-                    Mode::Integers => INT_UNARY,
-                    Mode::Specials => SAFE_UNARY,
+                    GraphMode::Integers => INT_UNARY,
+                    GraphMode::Specials => SAFE_UNARY,
                     _ => UNARY,
                 };
                 let op = self.dice.pick(table);
@@ -334,14 +337,14 @@ impl Graph {
             3..6 => self.binary(x),
             6 => self.with_constant(x),
             7 => self.sum(x),
-            8 if self.mode != Mode::Specials => self.reduced(x),
+            8 if self.mode != GraphMode::Specials => self.reduced(x),
             9 => self.reshaped(x),
             10 | 11 => self.transposed(x),
             12 => self.joined(x),
             13 => self.sliced(x),
             14 => self.padded(x),
-            15 | 16 if self.mode != Mode::Specials && rank >= 2 => self.product(x),
-            17 if self.mode != Mode::Integers && self.mode != Mode::Specials && rank > 0 => {
+            15 | 16 if self.mode != GraphMode::Specials && rank >= 2 => self.product(x),
+            17 if self.mode != GraphMode::Integers && self.mode != GraphMode::Specials && rank > 0 => {
                 self.op("Softmax", &[x], "", &dims)
             }
             18 => self.chosen(x),
@@ -364,7 +367,7 @@ impl Graph {
 
     fn binary(&mut self, x: &Value) -> Value {
         let (y, op) = (self.partner(x), self.dice.pick(BINARY));
-        if self.mode == Mode::Specials {
+        if self.mode == GraphMode::Specials {
             let op = self.dice.pick(&["Maximum", "Minimum", "AddV2"]);
             return self.op(op, &[x, &y], "", &x.dims.clone());
         }
@@ -384,14 +387,14 @@ impl Graph {
             _ => graph.number() + 3.0,
         });
         let ops: &[&str] = match self.mode {
-            Mode::Integers => &["AddV2", "Sub", "Mul", "Maximum"],
+            GraphMode::Integers => &["AddV2", "Sub", "Mul", "Maximum"],
             // TensorFlow's own optimizer drops x * 0.
-            Mode::Specials => &["AddV2", "Sub", "Maximum"],
+            GraphMode::Specials => &["AddV2", "Sub", "Maximum"],
             _ if choice == 0 => &["AddV2", "Sub", "Mul", "Maximum"],
             _ => &["AddV2", "Sub", "Mul", "RealDiv", "AddV2", "Mul"],
         };
         let op = self.dice.pick(ops);
-        if choice == 2 && self.mode == Mode::Floats && self.chance(30) {
+        if choice == 2 && self.mode == GraphMode::Floats && self.chance(30) {
             return self.op("Pow", &[x, &c], "", &dims);
         }
         let turned = self.chance(40) && op != "RealDiv";
@@ -400,7 +403,7 @@ impl Graph {
 
     fn sum(&mut self, x: &Value) -> Value {
         let (y, dims) = (self.partner(x), x.dims.clone());
-        if self.chance(50) || self.mode == Mode::Specials {
+        if self.chance(50) || self.mode == GraphMode::Specials {
             return self.op("AddN", &[x, &y, x], "", &dims);
         }
         let (a, b) = (self.op("Mul", &[x, &y], "", &dims), self.op("Mul", &[&y, x], "", &dims));
@@ -414,8 +417,11 @@ impl Graph {
             .filter(|axis| keep || !axes.contains(axis))
             .map(|axis| if axes.contains(&axis) { 1 } else { x.dims[axis] })
             .collect();
-        let ops: &[&str] =
-            if self.mode == Mode::Integers { &["Sum", "Max", "Min"] } else { &["Sum", "Mean", "Max", "Min"] };
+        let ops: &[&str] = if self.mode == GraphMode::Integers {
+            &["Sum", "Max", "Min"]
+        } else {
+            &["Sum", "Mean", "Max", "Min"]
+        };
         let op = self.dice.pick(ops);
         let back = x.dims.len() as i64;
         let negative = self.chance(30);
@@ -479,7 +485,7 @@ impl Graph {
             );
         }
         let op = self.dice.pick(&["Neg", "Relu", "Abs"]);
-        let op = if self.mode == Mode::Integers { "Neg" } else { op };
+        let op = if self.mode == GraphMode::Integers { "Neg" } else { op };
         let (a, b) = (self.op(op, &[x], "", &dims.clone()), self.op(op, &[x], "", &dims.clone()));
         dims[axis] *= 2;
         let at = self.ints(&[], &[axis as i64 - x.dims.len() as i64]);
@@ -551,7 +557,7 @@ impl Graph {
         let w = self.constant(&if turned_b { [5, k] } else { [k, 5] }, Self::number);
         let attrs = format!("transpose_a = {turned_a}, transpose_b = {turned_b}");
         let y = self.op("MatMul", &[x, &w], &attrs, &[rows, 5]);
-        if self.mode == Mode::Integers || self.chance(30) {
+        if self.mode == GraphMode::Integers || self.chance(30) {
             return y;
         }
         let bias = self.constant(&[5], Self::number);

@@ -1,7 +1,7 @@
 //! Random programs of op graphs: functions, branches, loops, state, lists, control edges, and ops that fail.
 //!
 //! ```text
-//! Program ─ main ──▶ Body: a graph of pure ops, and what is in scope: variables, lists, conditions, control edges
+//! Program ─ main ──▶ FunctionBody: a graph of pure ops, and what is in scope: variables, lists, conditions, control edges
 //!             ├── calls, branches, loops ──▶ functions with bodies of their own, or regions in the same one
 //!             └── variables, lists, arrays, stacks, optionals, checks
 //! ```
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use befrost_tensor::mem::Malloc;
 use befrost_tensor::{HostTensor, Shape};
 
-use super::{Graph, Mode, Value};
+use super::{Graph, GraphMode, Value};
 use crate::dice::Dice;
 
 /// The most iterations of a loop.
@@ -49,11 +49,11 @@ impl Program {
     ///
     /// # Panics
     /// If there is no memory for small tensors.
-    pub fn random(mode: Mode, seed: u64, n: usize) -> Program {
+    pub fn random(mode: GraphMode, seed: u64, n: usize) -> Program {
         let mut module = Module::default();
         let mut graph = Graph::random(mode, seed, 0);
         let trips = graph.dice.below(TRIPS + 1);
-        let mut main = Body::new(graph, 0, trips);
+        let mut main = FunctionBody::new(graph, 0, trips);
         main.named(&mut module);
         for _ in 0..n {
             main.step(&mut module);
@@ -98,14 +98,14 @@ impl Module {
 }
 
 #[derive(Clone)]
-struct Variable {
+struct VariableValue {
     name: String,
     dims: Vec<usize>,
     is_ref: bool,
 }
 
 #[derive(Clone)]
-struct List {
+struct ListValue {
     name: String,
     /// Of its elements.
     dims: Vec<usize>,
@@ -115,8 +115,8 @@ struct List {
 /// Values that are no dense tensors of the graph's elements, as far as they are in scope.
 #[derive(Clone, Default)]
 struct Scope {
-    variables: Vec<Variable>,
-    lists: Vec<List>,
+    variables: Vec<VariableValue>,
+    lists: Vec<ListValue>,
     /// Scalars of bools or integers that do not depend on floats.
     conditions: Vec<(String, &'static str)>,
     /// Completions.
@@ -124,7 +124,7 @@ struct Scope {
 }
 
 /// The body of a function or region that is being made.
-struct Body {
+struct FunctionBody {
     graph: Graph,
     scope: Scope,
     depth: usize,
@@ -144,10 +144,10 @@ fn types(values: &[Typed]) -> String {
     values.iter().map(|(_, ty)| ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-impl Body {
-    fn new(graph: Graph, depth: usize, trips: usize) -> Body {
+impl FunctionBody {
+    fn new(graph: Graph, depth: usize, trips: usize) -> FunctionBody {
         let scope = Scope { conditions: vec![("%n".to_owned(), INT)], ..Scope::default() };
-        Body { graph, scope, depth, trips, has_effects: false }
+        FunctionBody { graph, scope, depth, trips, has_effects: false }
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -247,7 +247,7 @@ impl Body {
     fn push(&mut self, name: String, dims: &[usize]) {
         let size: usize = dims.iter().product();
         if size > 0 && size <= 2000 {
-            self.graph.values.push(Body::value(name, dims));
+            self.graph.values.push(FunctionBody::value(name, dims));
         }
     }
 
@@ -309,8 +309,8 @@ impl Body {
     /// Values of these shapes that leave the body.
     fn leaving(&mut self, dims: &[Vec<usize>]) -> Vec<Typed> {
         let found: Vec<Typed> = dims.iter().map(|dims| self.of_dims(dims)).collect();
-        let bounded = |body: &mut Body, (x, dims): (Typed, &Vec<usize>)| {
-            if body.graph.mode == Mode::Integers {
+        let bounded = |body: &mut FunctionBody, (x, dims): (Typed, &Vec<usize>)| {
+            if body.graph.mode == GraphMode::Integers {
                 return x;
             }
             let ty = body.ty(dims);
@@ -335,23 +335,26 @@ impl Body {
     }
 
     /// The variables that are resources, which functions may take.
-    fn handles(&self) -> Vec<Variable> {
+    fn handles(&self) -> Vec<VariableValue> {
         self.scope.variables.iter().filter(|variable| !variable.is_ref).cloned().collect()
     }
 
-    /// A body for a function that takes what [`Body::given`] says; its arguments.
-    fn callee(&mut self, values: &[Value], first: &[(&str, &'static str)]) -> (Body, Vec<Typed>) {
+    /// A body for a function that takes what [`FunctionBody::given`] says; its arguments.
+    fn callee(&mut self, values: &[Value], first: &[(&str, &'static str)]) -> (FunctionBody, Vec<Typed>) {
         let seed = self.below(1 << 30) as u64;
         let mut graph = Graph::random(self.graph.mode, seed, 0);
         (graph.body, graph.inputs) = (String::new(), Vec::new());
-        graph.values =
-            values.iter().enumerate().map(|(i, x)| Body::value(format!("%arg{i}"), &x.dims)).collect();
-        let mut body = Body::new(graph, self.depth + 1, self.trips);
+        graph.values = values
+            .iter()
+            .enumerate()
+            .map(|(i, x)| FunctionBody::value(format!("%arg{i}"), &x.dims))
+            .collect();
+        let mut body = FunctionBody::new(graph, self.depth + 1, self.trips);
         for (i, variable) in self.handles().into_iter().enumerate() {
-            body.scope.variables.push(Variable { name: format!("%v{i}"), ..variable });
+            body.scope.variables.push(VariableValue { name: format!("%v{i}"), ..variable });
         }
         for (i, list) in self.scope.lists.iter().enumerate() {
-            body.scope.lists.push(List { name: format!("%l{i}"), ..list.clone() });
+            body.scope.lists.push(ListValue { name: format!("%l{i}"), ..list.clone() });
         }
         body.scope.conditions.extend(first.iter().map(|&(name, ty)| (name.to_owned(), ty)));
         let first = first.iter().map(|&(name, ty)| (name.to_owned(), ty.to_owned()));
@@ -502,7 +505,7 @@ impl Body {
     }
 
     /// The text of a region: what `make` makes, in the scope of this body.
-    fn region(&mut self, make: impl FnOnce(&mut Body) -> Vec<Typed>) -> String {
+    fn region(&mut self, make: impl FnOnce(&mut FunctionBody) -> Vec<Typed>) -> String {
         let outer = (std::mem::take(&mut self.graph.body), self.graph.values.clone(), self.scope.clone());
         self.depth += 1;
         let yielded = make(self);
@@ -590,7 +593,7 @@ fn strs(texts: &[String]) -> Vec<&str> {
 
 /// A seed for [`Program::random`]'s mode: floats, integers, and shapes that are unknown as a whole or in
 /// part.
-pub fn mode_of(seed: u64) -> Mode {
-    let modes = [Mode::Floats, Mode::Integers, Mode::Partial, Mode::Dynamic];
+pub fn mode_of(seed: u64) -> GraphMode {
+    let modes = [GraphMode::Floats, GraphMode::Integers, GraphMode::Partial, GraphMode::Dynamic];
     modes[Dice(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9) | 1).below(modes.len())]
 }

@@ -20,7 +20,7 @@ use befrost_compiler::graph::pipeline;
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::graphs::{Graph, Mode};
+use befrost_tools::graphs::{Graph, GraphMode};
 
 /// Graphs of each mode.
 const GRAPHS: u64 = 60;
@@ -110,7 +110,7 @@ fn compare(runtime: &Runtime, graph: &Graph, passes: &str) -> Result<(), String>
         .try_for_each(|(i, (found, want))| same(found, want).map_err(|why| format!("result #{i}: {why}")))
 }
 
-fn check(mode: Mode) {
+fn check(mode: GraphMode) {
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime of one thread needs nothing");
     let alone = PASSES.iter().map(|passes| format!("builtin.module({passes},tf-to-kernels)"));
     let pipelines: Vec<String> = alone.chain([1, 2].map(|level| pipeline(level).to_owned())).collect();
@@ -137,25 +137,25 @@ fn check(mode: Mode) {
 
 #[test]
 fn floats_with_known_shapes() {
-    check(Mode::Floats);
+    check(GraphMode::Floats);
 }
 
 #[test]
 fn floats_with_unknown_shapes() {
-    check(Mode::Dynamic);
+    check(GraphMode::Dynamic);
 }
 
 #[test]
 fn integers() {
-    check(Mode::Integers);
+    check(GraphMode::Integers);
 }
 
 #[test]
 fn images() {
-    check(Mode::Images);
+    check(GraphMode::Images);
 }
 
 #[test]
 fn what_is_no_number() {
-    check(Mode::Specials);
+    check(GraphMode::Specials);
 }

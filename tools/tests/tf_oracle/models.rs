@@ -7,7 +7,7 @@ use befrost::mem::Malloc;
 use befrost::{HostTensor, npy};
 use befrost_compiler::import::{Feed, ImportOptions, graphdef};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tools::oracle::tf::{self, Strictness, Value, Variables};
+use befrost_tools::oracle::tf::{self, Strictness, Value, VariableStore};
 use serde_json::Value as Json;
 
 use crate::compare::{Tolerance, same_tensor};
@@ -55,7 +55,7 @@ fn check(case: &Path) -> Result<Option<String>, String> {
         let module = import(case, feeds, &fetches)?;
         let arguments = feeds.iter().map(|feed| tensor(case, feed).map(Value::Tensor));
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-        let answer = tf::call(&module, "main", &arguments, &mut Variables::default(), Strictness::Strict);
+        let answer = tf::call(&module, "main", &arguments, &mut VariableStore::default(), Strictness::Strict);
         let answer = match answer {
             Ok(answer) => answer,
             Err(refusal) => return Ok(Some(refusal.to_string())),

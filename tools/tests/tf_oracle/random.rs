@@ -15,7 +15,7 @@ use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
 use befrost_tools::graphs::{Program, mode_of};
 use befrost_tools::oracle::OracleError;
-use befrost_tools::oracle::tf::{self, Execution, Strictness, Value, Variables};
+use befrost_tools::oracle::tf::{self, Strictness, TfExecution, Value, VariableStore};
 
 use crate::compare::{Tolerance, same_tensor};
 
@@ -127,10 +127,10 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     let module = parsed(&program.text)?;
     let executors = Executor::all(&program.text)?;
     let arguments: Vec<Value> = program.arguments.iter().cloned().map(Value::Tensor).collect();
-    let [mut strict, mut inlined] = [Variables::default(), Variables::default()];
+    let [mut strict, mut inlined] = [VariableStore::default(), VariableStore::default()];
     let mut has_error = false;
     for call in 0..CALLS {
-        let oracle = |variables: &mut Variables, strictness| {
+        let oracle = |variables: &mut VariableStore, strictness| {
             tf::call(&module, "main", &arguments, variables, strictness)
                 .map_err(|refusal| refusal.to_string())
         };
@@ -153,8 +153,8 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
 fn agrees(
     level: u8,
     (found, lines): (&[Datum], &[String]),
-    strict: &Execution,
-    inlined: &Execution,
+    strict: &TfExecution,
+    inlined: &TfExecution,
 ) -> Result<(), String> {
     if found.len() != strict.results.len() {
         return Err(format!("{} results of {}", found.len(), strict.results.len()));

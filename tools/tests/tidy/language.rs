@@ -1,7 +1,7 @@
 //! The rules on language: width and wording of comments, and one meaning per type name.
 //!
-//! Each rule is a ratchet: a table has today's faults, which may only become fewer. A count is an upper bound,
-//! not an exact number, so that branches which remove faults merge without a conflict in the table.
+//! Each rule is a ratchet: a table has today's faults, which may only become fewer. A count is an upper
+//! bound, not an exact number, so that branches which remove faults merge without a conflict in the table.
 
 use super::lex::{code_only, tokens};
 use super::rules::before_tests;

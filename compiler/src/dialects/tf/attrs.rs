@@ -100,8 +100,8 @@ pub fn scalar_attr(cx: &mut Context, number: f64, dtype: DType) -> Option<AttrId
     tensor_attr(cx, &befrost_tensor::tf::cast(&wide, dtype, &plain).ok()?)
 }
 
-/// A constant of i64, or of i32 for every other `dtype`; `None` if a number does not fit or there are not as many
-/// as the shape has elements.
+/// A constant of i64, or of i32 for every other `dtype`; `None` if a number does not fit or there are not as
+/// many as the shape has elements.
 pub fn ints_attr(cx: &mut Context, numbers: &[i64], shape: &[i64], dtype: DType) -> Option<AttrId> {
     let shape = Shape::from_i64(shape).ok()?;
     let plain: Arc<dyn Allocator> = Malloc::shared();

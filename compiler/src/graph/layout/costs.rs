@@ -1,7 +1,8 @@
 //! What devices want.
 //!
-//! The numbers say how often an operator moves its images more than it must, in quarters: a kernel that turns its operand and its result inside
-//! has 4. They are compared with the cost of a transposition, which moves an image once.
+//! The numbers say how often an operator moves its images more than it must, in quarters: a kernel that turns
+//! its operand and its result inside has 4. They are compared with the cost of a transposition, which moves
+//! an image once.
 
 use befrost_tensor::tf::op::Op;
 

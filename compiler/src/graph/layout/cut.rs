@@ -1,4 +1,5 @@
-//! The cheapest cut of a graph in two: Dinic's algorithm ("Algorithm for solution of a problem of maximum flow", 1970).
+//! The cheapest cut of a graph in two: Dinic's algorithm ("Algorithm for solution of a problem of maximum
+//! flow", 1970).
 //!
 //! ```text
 //! source ══▶ nodes of the one side ──cut──▶ nodes of the other side ══▶ sink
@@ -16,7 +17,8 @@ const LOOKS_PER_EDGE: usize = 500;
 
 /// A graph whose edges can be cut.
 pub(super) struct Graph {
-    /// Where an edge leads and what is left of its capacity; the edge back has the number with the last bit changed.
+    /// Where an edge leads and what is left of its capacity; the edge back has the number with the last bit
+    /// changed.
     edges: Vec<(usize, u64)>,
     /// The edges of each node.
     from: Vec<Vec<usize>>,
@@ -32,7 +34,8 @@ impl Graph {
         self.from.len() - 1
     }
 
-    /// To have `a` on the source's side and `b` on the other costs this much; `back`, to have them the other way round.
+    /// To have `a` on the source's side and `b` on the other costs this much; `back`, to have them the other
+    /// way round.
     pub(super) fn add_edge(&mut self, a: usize, b: usize, cost: u64, back: u64) {
         if a == b || cost == 0 && back == 0 {
             return;
@@ -43,7 +46,8 @@ impl Graph {
         self.edges.push((a, back));
     }
 
-    /// Which nodes are on the source's side of a cheapest cut, the smallest such side. Nothing if the search took too long.
+    /// Which nodes are on the source's side of a cheapest cut, the smallest such side. Nothing if the search
+    /// took too long.
     pub(super) fn cut(mut self) -> Option<Vec<bool>> {
         let mut looks = self.edges.len().saturating_mul(LOOKS_PER_EDGE);
         loop {

@@ -11,13 +11,15 @@
 //! ```
 //!
 //! **The choice** is a minimal cut. Every operator that can be turned is a node; it is on the side of channels last or first. Operators that have
-//! a layout attribute cost something on one of the sides, by the table of the device; a value costs its size if who makes it and who reads it are
-//! on different sides, once for all readers. What cannot be turned (arguments, results, a matrix product) stays as it is written. A transposition
-//! that is there between two layouts is no node: it only says that its two ends are written differently, so it vanishes where both ends come to the
-//! same side, wherever it stood.
+//! a layout attribute cost something on one of the sides, by the table of the device; a value costs its size
+//! if who makes it and who reads it are on different sides, once for all readers. What cannot be turned
+//! (arguments, results, a matrix product) stays as it is written. A transposition that is there between two
+//! layouts is no node: it only says that its two ends are written differently, so it vanishes where both ends
+//! come to the same side, wherever it stood.
 //!
-//! Only tensors of rank 4 are images, and only what is connected with an operator that has a layout, or with such a transposition, is looked at.
-//! Constants are turned for nothing; `tf-constant-fold` afterwards turns their elements, and drops pairs of transpositions.
+//! Only tensors of rank 4 are images, and only what is connected with an operator that has a layout, or with
+//! such a transposition, is looked at. Constants are turned for nothing; `tf-constant-fold` afterwards turns
+//! their elements, and drops pairs of transpositions.
 
 mod costs;
 mod cut;

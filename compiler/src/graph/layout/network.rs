@@ -74,7 +74,8 @@ impl Network {
         self.nodes.is_empty()
     }
 
-    /// What is written for a layout, by its attribute or by a transposition next to it, hands it on to its neighbours.
+    /// What is written for a layout, by its attribute or by a transposition next to it, hands it on to its
+    /// neighbours.
     fn spread(&mut self, m: &Module, block: BlockId) {
         let mut todo: VecDeque<(OpId, Layout)> = VecDeque::new();
         let known = |&op: &OpId| self.roles.contains_key(&op);
@@ -155,7 +156,8 @@ impl Network {
         turned.filter(|(op, label)| self.written[op] != *label).collect()
     }
 
-    /// Adds what an op costs, and who reads what it makes; and what it reads that no op makes that can be turned.
+    /// Adds what an op costs, and who reads what it makes; and what it reads that no op makes that can be
+    /// turned.
     fn connect(
         &self,
         m: &Module,
@@ -189,7 +191,8 @@ impl Network {
         }
         for (i, value) in m.results(op).enumerate().filter(|(i, _)| role.results[*i] == Part::Image) {
             moved += size(m, m.result(op, i));
-            // Who reads it and cannot be turned wants it as it is written, behind transpositions as these say.
+            // Who reads it and cannot be turned wants it as it is written, behind transpositions as these
+            // say.
             let mut values = vec![(value, written)];
             while let Some((value_now, layout)) = values.pop() {
                 for (user, at) in m.users(value_now) {
@@ -213,7 +216,8 @@ impl Network {
     }
 }
 
-/// What a transposition costs for each element is four times this, so that operators can cost quarters, and a change for nothing a little.
+/// What a transposition costs for each element is four times this, so that operators can cost quarters, and a
+/// change for nothing a little.
 const SCALE: u64 = 64;
 
 /// The side of a layout.
@@ -282,7 +286,8 @@ impl Readers {
                 graph.add_edge(maker, *reader, cost, cost);
                 continue;
             }
-            // One of the readers wants channels last, and the maker makes them first; and the other way round.
+            // One of the readers wants channels last, and the maker makes them first; and the other way
+            // round.
             let (last, first) = (graph.add_node(), graph.add_node());
             graph.add_edge(last, maker, cost, 0);
             graph.add_edge(maker, first, cost, 0);

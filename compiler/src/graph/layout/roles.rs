@@ -1,6 +1,7 @@
 //! What happens to the operands and results of an operator when its images are turned.
 //!
-//! A letter for each operand, and behind `>` for each result; the one before `*` stands for any number of them.
+//! A letter for each operand, and behind `>` for each result; the one before `*` stands for any number of
+//! them.
 //!
 //! ```text
 //! i   an image: turned                                  .   nothing

@@ -6,9 +6,10 @@
 //!     ──place────▶ offsets, such that only storages overlap of which one is done with before the other is made
 //! ```
 //!
-//! A plan holds for every order that the graph allows. Where a strict order would need much less memory, operators that overwrite a place wait for those
-//! that read it: by `after` edges, which errors do not cross. What leaves the function, or may be kept by somebody, is never in the arena, and
-//! what has no static size neither: these are the pool's. `befrost_mem::Arena` sees to it that a wrong plan costs memory only.
+//! A plan holds for every order that the graph allows. Where a strict order would need much less memory,
+//! operators that overwrite a place wait for those that read it: by `after` edges, which errors do not cross.
+//! What leaves the function, or may be kept by somebody, is never in the arena, and what has no static size
+//! neither: these are the pool's. `befrost_mem::Arena` sees to it that a wrong plan costs memory only.
 //!
 //! `print-memory-plan` shows the plan of each function without changing anything.
 

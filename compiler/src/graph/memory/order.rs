@@ -43,7 +43,8 @@ impl Ancestors {
         self.sets.get(b).and_then(|set| set.get(a / 64)).is_some_and(|word| word >> (a % 64) & 1 == 1)
     }
 
-    /// Makes operators wait for more: for each in the order of the block `more` says for whom it should, and gets told whom it waits for already.
+    /// Makes operators wait for more: for each in the order of the block `more` says for whom it should, and
+    /// gets told whom it waits for already.
     pub(super) fn extend(mut self, mut more: impl FnMut(usize, &dyn Fn(usize) -> bool) -> Vec<usize>) {
         for i in 0..self.waits.len() {
             self.settle_again(i);

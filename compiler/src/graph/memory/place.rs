@@ -1,7 +1,8 @@
 //! Offsets: a place in the arena for each storage.
 //!
-//! Storages are placed one after the other, the largest first, each in the smallest gap that the ones leave with which it must not overlap (best fit). The
-//! same is tried in the order of the program; the smaller arena wins. Then, for some rounds, what lies at the top goes first.
+//! Storages are placed one after the other, the largest first, each in the smallest gap that the ones leave
+//! with which it must not overlap (best fit). The same is tried in the order of the program; the smaller
+//! arena wins. Then, for some rounds, what lies at the top goes first.
 
 use rustc_hash::FxHashMap;
 
@@ -89,7 +90,8 @@ impl Plan {
         Plan { offsets: offsets.into_iter().map(Option::unwrap_or_default).collect(), peak }
     }
 
-    /// Whom operators must wait for, beyond what they wait for anyway, so that nothing is overwritten that comes earlier in the program and is needed.
+    /// Whom operators must wait for, beyond what they wait for anyway, so that nothing is overwritten that
+    /// comes earlier in the program and is needed.
     pub(super) fn edges(&self, storages: &[&Storage], before: Ancestors) -> FxHashMap<usize, Vec<usize>> {
         let mut made: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, storage) in storages.iter().enumerate() {

@@ -57,8 +57,8 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
     }
 }
 
-/// The word for an activation in `fused_ops`, if a product can be fused with it: a packed one with any function,
-/// others as TensorFlow has it.
+/// The word for an activation in `fused_ops`, if a product can be fused with it: a packed one with any
+/// function, others as TensorFlow has it.
 fn activation(m: &Module, op: OpId, product: Op) -> Option<&'static str> {
     let is_packed = PACKED.contains(&product);
     let operator = operator(m, op)?;
@@ -195,7 +195,8 @@ fn fuse_activation(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     extend(b, op, inner, None, what, alpha)
 }
 
-/// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a bias.
+/// A convolution, perhaps with a bias, and a normalization with constants: these go into the filter and a
+/// bias.
 fn fold_batch_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let trains =

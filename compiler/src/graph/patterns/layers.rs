@@ -1,4 +1,5 @@
-//! Layers that are written as the operators that they consist of: each has a kernel that goes over memory once.
+//! Layers that are written as the operators that they consist of: each has a kernel that goes over memory
+//! once.
 //!
 //! ```text
 //! 0.5 * x * (1 + Erf(x / sqrt 2)),  0.5 * x * Erfc(-x / sqrt 2),  0.5 * x * (1 + Tanh(...))      _Gelu(x)
@@ -7,7 +8,8 @@
 //! (x - Mean(x)) * Rsqrt(Mean(SquaredDifference(x, Mean(x))) + epsilon) * gamma + beta            _LayerNorm(x, gamma, beta)
 //! ```
 //!
-//! Sums and means are those of the last axis. Factors may stand in any order. What an operator computes that others need too is still computed for them.
+//! Sums and means are those of the last axis. Factors may stand in any order. What an operator computes that
+//! others need too is still computed for them.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -240,7 +242,8 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     norm(b, x, gamma, beta, epsilon as f32)
 }
 
-/// `x * g + (beta - mean * g)` with `g = inverse * gamma`: a batch normalization of rows, as TensorFlow writes layer norms.
+/// `x * g + (beta - mean * g)` with `g = inverse * gamma`: a batch normalization of rows, as TensorFlow
+/// writes layer norms.
 pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
@@ -299,7 +302,8 @@ fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
     })
 }
 
-/// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers, they are read as they were.
+/// Attention of f32 with four axes. Where q, k and v were transposed from batch, positions, heads, numbers,
+/// they are read as they were.
 pub(super) fn attention(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let once = |value: ValueId, kinds: &[Op]| made_by(m, value, kinds).filter(|_| is_used_once(m, value));

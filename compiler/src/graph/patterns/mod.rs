@@ -6,10 +6,12 @@
 //! fusion       Conv2D + BiasAdd + Relu → _FusedConv2D
 //! ```
 //!
-//! What changes rounding is what TensorFlow's own optimizer changes too; NaN and infinities are kept where it keeps them. An op that has control
-//! edges, or whose completion somebody waits for, is left alone: its place matters.
+//! What changes rounding is what TensorFlow's own optimizer changes too; NaN and infinities are kept where it
+//! keeps them. An op that has control edges, or whose completion somebody waits for, is left alone: its place
+//! matters.
 //!
-//! A rewrite makes ops whose types are as exact as those that they replace; shape inference fills in the rest.
+//! A rewrite makes ops whose types are as exact as those that they replace; shape inference fills in the
+//! rest.
 
 mod arithmetic;
 mod branches;

@@ -1,13 +1,14 @@
 //! Is what a call skips skipped without it?
 //!
-//! A call that runs as a kernel is strict: if arguments are errors, the callee does not run and all results are the
-//! error of the first one. What was inlined runs op by op, and each op passes on the errors of its own operands only.
-//! Both are the same if every op that does something or may fail by itself, and every result, waits for all arguments
-//! that may be errors, and in their order: then it is skipped when the call is, with the same error.
+//! A call that runs as a kernel is strict: if arguments are errors, the callee does not run and all results
+//! are the error of the first one. What was inlined runs op by op, and each op passes on the errors of its
+//! own operands only. Both are the same if every op that does something or may fail by itself, and every
+//! result, waits for all arguments that may be errors, and in their order: then it is skipped when the call
+//! is, with the same error.
 //!
-//! Which errors a value passes on is a list: of several, the first counts. An op's list is those of its operands, one
-//! after the other, since the first operand's error counts. Values that come from nothing but ops that never fail
-//! (`is_total`) are no errors.
+//! Which errors a value passes on is a list: of several, the first counts. An op's list is those of its
+//! operands, one after the other, since the first operand's error counts. Values that come from nothing but
+//! ops that never fail (`is_total`) are no errors.
 
 use crate::dialects::{Effects, OperandMode, Traits};
 use crate::ir::{BlockId, Module, OpId, ValueId, names};

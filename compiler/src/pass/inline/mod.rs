@@ -16,9 +16,9 @@
 //! The types of a call with the trait `CALL` are those of the function. Another call (`tf.PartitionedCall`)
 //! may know more or less than the function does; the types of functions then follow their bodies.
 //!
-//! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions that
-//! nobody refers to afterwards go. The number of new ops is bounded: functions that call each other twice, thirty deep,
-//! would make a billion.
+//! Ops that were inlined have the location `callsite(where they are at where the call is)`. Private functions
+//! that nobody refers to afterwards go. The number of new ops is bounded: functions that call each other
+//! twice, thirty deep, would make a billion.
 
 mod exact;
 mod scc;
@@ -169,7 +169,8 @@ fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId) -> bool {
         && (sync(caller) || exact::is_exact(m, call, blocks))
 }
 
-/// Whether the operands of a call can stand for the arguments of the callee, and its results for those of the call.
+/// Whether the operands of a call can stand for the arguments of the callee, and its results for those of the
+/// call.
 fn takes_place(m: &Module, call: OpId, entry: BlockId) -> bool {
     let args = m.args(entry);
     if is(m, call, Traits::CALL) {

@@ -1,6 +1,7 @@
 //! Strongly connected components: who calls each other.
 
-/// The components of a graph, each after all that it has edges to. (Tarjan's algorithm, with a stack of its own.)
+/// The components of a graph, each after all that it has edges to. (Tarjan's algorithm, with a stack of its
+/// own.)
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; edges.len()];

@@ -1,8 +1,9 @@
 //! Loops whose body sees nothing from outside: `tfrt.repeat.i32` and `tfrt.parallel_for.i32`.
 //!
-//! What comes in are arguments, which stand for operands of the loop. An argument is the same in every iteration if the
-//! loop hands nothing on, or if the body hands on just this argument. What is computed from such arguments alone moves out,
-//! with the operands for the arguments, and comes back in as one more argument:
+//! What comes in are arguments, which stand for operands of the loop. An argument is the same in every
+//! iteration if the loop hands nothing on, or if the body hands on just this argument. What is computed from
+//! such arguments alone moves out, with the operands for the arguments, and comes back in as one more
+//! argument:
 //!
 //! ```text
 //! tfrt.repeat.i32 %n, %a, %x : i32, i32 {          %y = tfrt.mul.i32 %x, %x
@@ -12,10 +13,11 @@
 //! }                                                }
 //! ```
 //!
-//! What may fail stays, even if it cannot trap: its error would be an operand of the loop, and so one of all its results, though the loop
-//! may run no iteration or need the value for one result only.
+//! What may fail stays, even if it cannot trap: its error would be an operand of the loop, and so one of all
+//! its results, though the loop may run no iteration or need the value for one result only.
 //!
-//! What has no operands, such as a constant, stays: to carry it around costs no less than to make it anew. What moves gets a copy of it.
+//! What has no operands, such as a constant, stays: to carry it around costs no less than to make it anew.
+//! What moves gets a copy of it.
 
 use crate::dialects::tfrt_control::{ParallelFor, Repeat};
 use crate::ir::{BlockId, Module, NewOp, OpId, TypeId, ValueId};
@@ -28,7 +30,8 @@ struct Loop {
     block: BlockId,
     /// The terminator.
     end: OpId,
-    /// How many operands stand before those that are passed on, and how many arguments before those that stand for them.
+    /// How many operands stand before those that are passed on, and how many arguments before those that
+    /// stand for them.
     first_operand: usize,
     first_arg: usize,
     /// Whether the body returns the next iteration's arguments.
@@ -121,7 +124,8 @@ fn copy_out(
     outside.get(&inner).copied().unwrap_or(inner)
 }
 
-/// Makes the loop pass more values to its body: for each new argument that is used the value that it stands for.
+/// Makes the loop pass more values to its body: for each new argument that is used the value that it stands
+/// for.
 fn carry(r: &mut Rewriter<'_>, looping: &Loop, mut carried: Vec<(ValueId, ValueId)>) {
     let unused: Vec<usize> = (0..r.ir().args(looping.block).len())
         .rev()

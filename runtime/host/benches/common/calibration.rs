@@ -1,4 +1,5 @@
-//! The calibration line of all benches that are compared with `performance.md`: what an atomic decrement costs here and now.
+//! The calibration line of all benches that are compared with `performance.md`: what an atomic decrement
+//! costs here and now.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,5 @@
-//! Tests of the AsyncValue protocol: each transition alone, then under loom against each other transition it can race with.
+//! Tests of the AsyncValue protocol: each transition alone, then under loom against each other transition it
+//! can race with.
 
 use super::*;
 
@@ -145,8 +146,8 @@ mod loom_tests {
     use loom::sync::atomic::AtomicUsize;
     use loom::thread;
 
-    /// A waiter that counts, and that owns something which the thread that made it has written: loom checks that whoever runs the
-    /// waiter sees the writing.
+    /// A waiter that counts, and that owns something which the thread that made it has written: loom checks
+    /// that whoever runs the waiter sees the writing.
     fn count(hits: &Arc<AtomicUsize>) -> impl FnOnce(&Value) + Send + 'static {
         let hits = hits.clone();
         let written = UnsafeCell::new(0);

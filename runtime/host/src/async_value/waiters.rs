@@ -4,12 +4,13 @@
 //! List ──▶ node { next, what, closure } ──▶ node ──▶ ...        newest first
 //! ```
 //!
-//! A waiter is one node, from the pool of the thread that made it; the closure lies in it. Nodes link themselves, so a list is one pointer and
-//! needs no memory of its own; the waiters of a value that was forwarded are one node of the target's list, however many they are.
+//! A waiter is one node, from the pool of the thread that made it; the closure lies in it. Nodes link
+//! themselves, so a list is one pointer and needs no memory of its own; the waiters of a value that was
+//! forwarded are one node of the target's list, however many they are.
 //!
-//! Waiters that set further values nest. At [`MAX_DEPTH`] they are put off until the outermost one returns, in the order in which they would have
-//! run, so no chain of continuations can overflow the machine's stack: neither of values that become final, nor of
-//! waiters that are added to values that already are.
+//! Waiters that set further values nest. At [`MAX_DEPTH`] they are put off until the outermost one returns,
+//! in the order in which they would have run, so no chain of continuations can overflow the machine's stack:
+//! neither of values that become final, nor of waiters that are added to values that already are.
 
 use std::cell::{Cell as Counter, RefCell};
 use std::mem::ManuallyDrop;
@@ -35,7 +36,8 @@ pub(super) struct Node {
 }
 
 enum What {
-    /// A closure follows. The function moves it out of the node, frees that, and calls it, if there is a value.
+    /// A closure follows. The function moves it out of the node, frees that, and calls it, if there is a
+    /// value.
     Call(unsafe fn(NonNull<Node>, Option<&Value>)),
     /// The waiters of a value that was forwarded here.
     Moved(List),
@@ -79,8 +81,8 @@ impl Waiter {
         Waiter(pool::boxed(Node { next: null_mut(), what: What::Moved(list) }))
     }
 
-    /// Puts the waiter before `head`, the first node of a list, and gives the new head; the waiter belongs to that list when the caller has
-    /// published it, and [`Waiter::take_back`] undoes it if that failed.
+    /// Puts the waiter before `head`, the first node of a list, and gives the new head; the waiter belongs to
+    /// that list when the caller has published it, and [`Waiter::take_back`] undoes it if that failed.
     pub(super) fn link(self, head: *mut Node) -> *mut Node {
         let node = ManuallyDrop::new(self).0;
         // SAFETY: the node is owned, so nobody else sees it.
@@ -103,11 +105,12 @@ impl Waiter {
     /// Runs it. A panic ends it, but neither those behind it nor whoever made the value final.
     fn run(self, value: &Value) {
         let node = ManuallyDrop::new(self).0;
-        // SAFETY: the node is owned; `List::pop` gives only such whose `what` is a call, and so is every single one that is run.
+        // SAFETY: the node is owned; `List::pop` gives only such whose `what` is a call, and so is every
+        // single one that is run.
         let what = unsafe { &node.as_ref().what };
         let What::Call(call) = *what else { return drop(Waiter(node)) };
-        // The panic hook has reported it; what the waiter owned was dropped, and promises among it became errors.
-        // SAFETY: `call` was stored for this node, which is given up.
+        // The panic hook has reported it; what the waiter owned was dropped, and promises among it became
+        // errors. SAFETY: `call` was stored for this node, which is given up.
         let ended = catch_unwind(AssertUnwindSafe(|| unsafe { call(node, Some(value)) }));
         // Under loom it is a model that failed.
         #[cfg(loom)]
@@ -151,7 +154,8 @@ impl List {
             let first = std::mem::replace(&mut moved.0, null_mut());
             drop(Waiter(node));
             let Some(mut last) = NonNull::new(first) else { continue };
-            // SAFETY: the moved list's nodes were its own and are this list's now. Each node is walked over once.
+            // SAFETY: the moved list's nodes were its own and are this list's now. Each node is walked over
+            // once.
             while let Some(next) = NonNull::new(unsafe { last.as_ref() }.next) {
                 last = next;
             }

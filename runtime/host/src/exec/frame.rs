@@ -1,6 +1,7 @@
 //! Frames of the general plan: registers, ready counters, and who may touch them when.
 //!
-//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who holds which token (`token`):
+//! Registers are plain memory, shared by all threads that work on the frame. What makes that sound is who
+//! holds which token (`token`):
 //!
 //! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
 //!    whoever makes the token sees the registers that those events published. There is one event per counted operand (validated), so
@@ -14,8 +15,8 @@
 //! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
 //!    takes the value.
 //!
-//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier. The room that its registers and counters took
-//! goes to the thread's next frame.
+//! A frame ends when all its kernels have completed. Its caller's kernel completes then, not earlier. The
+//! room that its registers and counters took goes to the thread's next frame.
 
 #![allow(unsafe_code, reason = "registers shared between threads; the essay is the proof")]
 
@@ -61,8 +62,8 @@ pub(super) struct Frame {
     unfinished: AtomicUsize,
 }
 
-// SAFETY: `slots` and `then` are accessed by the rules of the essay, the plans are Sync and live as long as the execution's program; everything else
-// is Sync.
+// SAFETY: `slots` and `then` are accessed by the rules of the essay, the plans are Sync and live as long as
+// the execution's program; everything else is Sync.
 unsafe impl Sync for Frame {}
 // SAFETY: all fields are Send, with what the pointers point to; the cells' contents are.
 unsafe impl Send for Frame {}
@@ -77,7 +78,8 @@ struct Slots {
     left: Vec<AtomicU32>,
     /// How many reads of each register are left; 0 where nobody counts. Empty if nobody counts any.
     reads: Vec<AtomicU32>,
-    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if there is none.
+    /// Per kernel that runs when its first operand is final: how many are not yet, and [`FIRED`]. Empty if
+    /// there is none.
     any: Vec<AtomicU32>,
 }
 
@@ -134,7 +136,8 @@ impl Slots {
     }
 }
 
-/// Where kernels go that become ready: into the stream that the thread is in, or to those that other threads may take.
+/// Where kernels go that become ready: into the stream that the thread is in, or to those that other threads
+/// may take.
 pub(super) struct Sink<'w> {
     pub(super) stream: u32,
     pub(super) inline: &'w mut Vec<Ready>,
@@ -252,8 +255,9 @@ impl Frame {
     fn tell(&self, users: &[User], sink: &mut Sink<'_>) {
         for &user in users {
             let left = &self.slots.left[user.kernel() as usize];
-            // Acquire pairs with the Release half of the other tellers' decrements: what they published is visible to who gathers.
-            // Seeing one means that this event is the last, so that the store can be spared.
+            // Acquire pairs with the Release half of the other tellers' decrements: what they published is
+            // visible to who gathers. Seeing one means that this event is the last, so that the store can be
+            // spared.
             if left.load(Ordering::Acquire) == 1 || left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 sink.push(Ready::new(self, user));
             }
@@ -311,7 +315,8 @@ impl Frame {
         for (operand, value) in all.iter().zip(&mut *operands) {
             let cell = &self.slots.registers[operand.register as usize];
             cell.with(|register| {
-                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
+                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody
+                // counts.
                 let register = unsafe { &*register };
                 // SAFETY: a reference can be written, and nothing is there that owns anything.
                 unsafe { register.copy_to(NonNull::from(&mut *value)) };
@@ -380,22 +385,27 @@ impl Frame {
         let Some(reads) = self.slots.reads.get(register as usize) else {
             let mut copy = Value::Empty;
             cell.with(|value| {
-                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody counts.
+                // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it, as nobody
+                // counts.
                 let value = unsafe { &*value };
                 // SAFETY: a reference can be written, and nothing is there.
                 unsafe { value.copy_to(NonNull::from(&mut copy)) };
             });
             return copy;
         };
-        // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for "nobody counts".
+        // Acquire pairs with the Release decrements below: the other readers are done. Relaxed would do for
+        // "nobody counts".
         let left = reads.load(Ordering::Acquire);
         if left == 1 {
-            // SAFETY: rule 4: this is the last read, by a token that was used up for it; so nobody else has access.
+            // SAFETY: rule 4: this is the last read, by a token that was used up for it; so nobody else has
+            // access.
             return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
         }
-        // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it while this read is counted.
+        // SAFETY: rule 2: the register is published and nobody writes it; nobody takes it while this read is
+        // counted.
         let value = cell.with(|value| unsafe { &*value }.clone());
-        // Release: this read happens before the taking; Acquire: so do the others', if this turns out to be the last.
+        // Release: this read happens before the taking; Acquire: so do the others', if this turns out to be
+        // the last.
         if left > 1 && reads.fetch_sub(1, Ordering::AcqRel) == 1 {
             // SAFETY: rule 4, as above.
             return cell.with_mut(|value| std::mem::take(unsafe { &mut *value }));
@@ -451,7 +461,8 @@ impl Frame {
         debug_assert!(kernel.publishes_plainly && result.is_concrete(), "not so plain");
         let cell = &self.slots.registers[kernel.registers().start as usize];
         cell.with_mut(|slot| {
-            // SAFETY: rule 3: this kernel alone writes the register; nobody reads it before the users are told below.
+            // SAFETY: rule 3: this kernel alone writes the register; nobody reads it before the users are
+            // told below.
             let slot = unsafe { &mut *slot };
             // SAFETY: a reference can be written, and the register is empty.
             if !unsafe { result.copy_concrete_to(NonNull::from(&mut *slot)) } {
@@ -494,8 +505,8 @@ impl Frame {
     /// To be called once: by who has the `Returns`, or at the end of a frame that has none.
     unsafe fn results(&self) -> impl Iterator<Item = Value> {
         self.plan().results.iter().map(|&register| {
-            // SAFETY: a result is an argument, or an async register: neither is written after the start. Each read for the return is counted,
-            // and this is it: the caller's contract.
+            // SAFETY: a result is an argument, or an async register: neither is written after the start. Each
+            // read for the return is counted, and this is it: the caller's contract.
             unsafe { self.read(register) }.resolved()
         })
     }

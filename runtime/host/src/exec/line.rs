@@ -1,9 +1,10 @@
 //! Executing lines: functions in which nothing has to wait.
 //!
-//! One stack of values holds the registers of all active frames, one more the calls ([`Stack`]). A kernel that calls pushes a frame
-//! and the loop goes on with the callee; nothing recurses on the machine's stack. There are no counters, no atomics but one load, and no
-//! allocation per kernel or call. Here is what happens seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop,
-//! becomes the kernel's error, and the loop goes on.
+//! One stack of values holds the registers of all active frames, one more the calls ([`Stack`]). A kernel
+//! that calls pushes a frame and the loop goes on with the callee; nothing recurses on the machine's stack.
+//! There are no counters, no atomics but one load, and no allocation per kernel or call. Here is what happens
+//! seldom: errors, cancellation, panics. A panic in a kernel is caught around the loop, becomes the kernel's
+//! error, and the loop goes on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +22,8 @@ use crate::kernel::{CallChain, LoadedFile, Outcome, StepKind};
 use crate::program::{FunctionPlan, Program};
 use crate::value::Value;
 
-/// A thread's execution of a function that has a line, and of what that calls. It runs the function as often as it is asked to.
+/// A thread's execution of a function that has a line, and of what that calls. It runs the function as often
+/// as it is asked to.
 pub(super) struct LineExecutor<'x> {
     file: &'x LoadedFile,
     context: &'x ExecContext,
@@ -47,7 +49,8 @@ impl<'x> LineExecutor<'x> {
         LineExecutor { file: program.file(), context, stack }
     }
 
-    /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and appends its results to another.
+    /// Runs the function, perhaps several times, on the final arguments that it takes out of a list, and
+    /// appends its results to another.
     #[inline]
     pub(super) fn call(&mut self, again: Again, arguments: &mut Vec<Value>, results: &mut Vec<Value>) {
         let n_results = self.stack.plan().n_results(again.is_while());
@@ -140,7 +143,8 @@ impl LineExecutor<'_> {
         Careful::Skip
     }
 
-    /// Skips and failures. What all results of the function are, if it ends here: a synchronous one ends with its first failure.
+    /// Skips and failures. What all results of the function are, if it ends here: a synchronous one ends with
+    /// its first failure.
     #[cold]
     fn unusual(&mut self, outcome: Outcome) -> Option<Value> {
         let value = match outcome {
@@ -157,7 +161,8 @@ impl LineExecutor<'_> {
         None
     }
 
-    /// What the current kernel's results become because of the operands that must be concrete, all of which this looks at.
+    /// What the current kernel's results become because of the operands that must be concrete, all of which
+    /// this looks at.
     fn blocked(&mut self) -> Option<Value> {
         let view = self.file.kernel_view(self.stack.frame().at());
         let operands = view.operands().iter().enumerate();

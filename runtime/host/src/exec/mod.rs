@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`call`] is the door from outside, [`PreparedCall`] one for many calls of one function. It runs what it can on the calling thread and waits for the rest; nothing inside ever waits.
-//! The order of execution and the meaning of errors, dead values and cancellation are those of `semantics.md`.
+//! The order of execution and the meaning of errors, dead values and cancellation are those of
+//! `semantics.md`.
 
 mod again;
 mod execution;

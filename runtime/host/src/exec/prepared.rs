@@ -1,8 +1,9 @@
 //! The doors from outside: one call, or many of one function.
 //!
-//! What a call must find out that does not depend on its arguments is found out when it is prepared: the function, whether it has a line, the memory
-//! for its frames, what cancels it. Then a call looks at its arguments and runs. So whoever calls a function again and again, as each thread
-//! of a `parallel_for` does block by block, prepares it once; [`call`] prepares and calls.
+//! What a call must find out that does not depend on its arguments is found out when it is prepared: the
+//! function, whether it has a line, the memory for its frames, what cancels it. Then a call looks at its
+//! arguments and runs. So whoever calls a function again and again, as each thread of a `parallel_for` does
+//! block by block, prepares it once; [`call`] prepares and calls.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -24,8 +25,8 @@ use crate::value::Value;
 
 /// Calls a function and waits until everything that it started has completed.
 ///
-/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An error result is the result of
-/// what failed, not of this call.
+/// Arguments may be in any state; results are final, unless the function returns an argument that is not. An
+/// error result is the result of what failed, not of this call.
 ///
 /// # Errors
 /// If the arguments do not fit the function's signature, or the function is not one that can be called.
@@ -126,7 +127,8 @@ impl<'p> PreparedCall<'p> {
         Ok(())
     }
 
-    /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room for a frame.
+    /// The frame of such a call. Its results are appended, in any state; they are errors if there is no room
+    /// for a frame.
     fn open(&self, arguments: &mut Vec<Value>, then: Then, results: &mut Vec<Value>) -> Option<Started> {
         let &PreparedCall { program, plan, context, iteration, line: _ } = self;
         let iteration = iteration.into();

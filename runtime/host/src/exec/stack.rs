@@ -14,9 +14,11 @@
 //! such that nobody hears of their panics. Of a plan: steps, moves and results name slots that its frames
 //! have, and spans are within the lists that they were made for.
 //!
-//! Between two runs there is no frame: `frame` is of the plan that the stack was made for, and nobody asks it for slots before the first frame is opened.
+//! Between two runs there is no frame: `frame` is of the plan that the stack was made for, and nobody asks it
+//! for slots before the first frame is opened.
 //!
-//! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by nothing at all.
+//! Free values own nothing. So a frame is opened by writing its arguments, and closed, if it owns nothing, by
+//! nothing at all.
 
 #![allow(unsafe_code, reason = "slots are found by the numbers in a plan; the essay is the proof")]
 
@@ -141,7 +143,8 @@ impl<'x> Stack<'x> {
         stack
     }
 
-    /// Opens the first frame, with the arguments that it takes out of a list; its function is perhaps run again.
+    /// Opens the first frame, with the arguments that it takes out of a list; its function is perhaps run
+    /// again.
     ///
     /// # Errors
     /// If there may not be such a frame.
@@ -259,13 +262,14 @@ impl<'x> Stack<'x> {
     /// Makes these slots, which are as many as the plan has, those of the top frame.
     #[inline(always)]
     fn point(&mut self, plan: &'x FunctionPlan, slots: NonNull<Value>, owns: bool) {
-        // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place, calls this again.
+        // SAFETY: while kernels run, only `frame` accesses values; whoever changes them, or their place,
+        // calls this again.
         unsafe { self.frame.enter(&plan.table, slots, owns) };
         self.plan = plan;
     }
 
-    /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been cancelled, or counts its kernels;
-    /// then only the first step is run, and only if it `may_go`.
+    /// Runs steps until one needs the executor, or there are no more. `attention`: a request has been
+    /// cancelled, or counts its kernels; then only the first step is run, and only if it `may_go`.
     #[inline(never)]
     pub(super) fn run(&mut self, attention: &AtomicBool, may_go: bool) -> Stop {
         // Relaxed: a hint to look; who acts on it acquires what it finds.
@@ -311,7 +315,8 @@ impl<'x> Stack<'x> {
         None
     }
 
-    /// Does what a step stands for, or has asked for: the step that comes next, or nothing, if `run` is to return.
+    /// Does what a step stands for, or has asked for: the step that comes next, or nothing, if `run` is to
+    /// return.
     #[inline(always)]
     fn control(&mut self, step: &'x Step) -> Option<&'x Step> {
         let (which, again) = match (step.kind, self.frame.slot(0)) {
@@ -327,7 +332,8 @@ impl<'x> Stack<'x> {
             (StepKind::While, Value::I1(true)) => (0, Again::WHILE_TRUE),
             _ => return self.ask(step),
         };
-        // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each function.
+        // SAFETY: it is one of as many as a step of this kind has (`StepKind`), and a case has one for each
+        // function.
         let target = unsafe { self.plan.line.targets.get_unchecked(step.first_target() + which) };
         self.open(step, target, again)
     }
@@ -391,8 +397,8 @@ impl<'x> Stack<'x> {
         let (first, n) = target.args.bounds();
         // SAFETY: the target is one of the plan, whose moves it names.
         let args = unsafe { below.line.moves.get_unchecked(first..first + n) };
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for the callee's slots, of which arguments are the
-        // first; there are no more moves than these.
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for the
+        // callee's slots, of which arguments are the first; there are no more moves than these.
         let is_passed = target.is_simple && unsafe { copy_all(args, from, to) };
         let owns = !is_passed && self.pass(target, plan, to)?;
         let again = replace(&mut self.again, again);
@@ -401,15 +407,16 @@ impl<'x> Stack<'x> {
         Some(first_step(plan))
     }
 
-    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots will be those from `to` on: whether
-    /// one owns something. Nothing, if `run` is to return.
+    /// Passes arguments that own something, or that may be in any state, to the frame of `plan` whose slots
+    /// will be those from `to` on: whether one owns something. Nothing, if `run` is to return.
     #[cold]
     #[inline(never)]
     fn pass(&mut self, target: &Target, plan: &FunctionPlan, to: NonNull<Value>) -> Option<bool> {
         if self.is_blocked() {
             return self.stop(Stop::Outcome(Outcome::Operand));
         }
-        // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has access to slots, to those below.
+        // SAFETY: there is room for the callee's slots, of which arguments are the first. Only `frame` has
+        // access to slots, to those below.
         let arguments = unsafe { std::slice::from_raw_parts_mut(to.as_ptr(), plan.n_args as usize) };
         let below = self.plan;
         let slots = self.frame.slots_mut();
@@ -458,7 +465,8 @@ impl<'x> Stack<'x> {
         Some(())
     }
 
-    /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the call.
+    /// The top frame's function has ended, and is perhaps run again: its first step, or the one behind the
+    /// call.
     #[inline(always)]
     fn iterate(&mut self) -> Option<&'x Step> {
         match (self.again.after(), self.condition()) {
@@ -552,13 +560,15 @@ impl<'x> Stack<'x> {
         // SAFETY: the results of a step are slots of its plan's frames: the one below is one.
         let to = unsafe { below.slots.byte_add(below.step.first_result.bytes()) };
         let returns = self.plan.line.returns.get(..usize::from(below.step.n_results));
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as moves.
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There are as many results as
+        // moves.
         let is_passed = returns.is_some_and(|returns| unsafe { copy_all(returns, from, to) });
         let owns = !is_passed && self.give(usize::from(below.step.n_results), to);
         Some(self.close(below, owns))
     }
 
-    /// Moves `n` of the top frame's results, whatever they are, to slots of the frame below; whether one owns something.
+    /// Moves `n` of the top frame's results, whatever they are, to slots of the frame below; whether one owns
+    /// something.
     #[cold]
     #[inline(never)]
     fn give(&mut self, n: usize, to: NonNull<Value>) -> bool {
@@ -574,7 +584,8 @@ impl<'x> Stack<'x> {
         owns
     }
 
-    /// Closes the top frame, and goes back to the one below: the step behind the one that called. `owns`: that has got something that does.
+    /// Closes the top frame, and goes back to the one below: the step behind the one that called. `owns`:
+    /// that has got something that does.
     #[inline(always)]
     fn close(&mut self, below: Below<'x>, owns: bool) -> &'x Step {
         if self.frame.owns() {
@@ -609,7 +620,8 @@ impl<'x> Stack<'x> {
         self.next = if step.kind == StepKind::End { step } else { behind(step) };
     }
 
-    /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use afterwards.
+    /// Moves the first `n` of the top frame's results to the end of a list. The frame is of no use
+    /// afterwards.
     #[inline]
     pub(super) fn append_results(&mut self, n: usize, to: &mut Vec<Value>) {
         let returns = self.plan.line.returns.get(..n);
@@ -617,7 +629,8 @@ impl<'x> Stack<'x> {
         let end = to.spare_capacity_mut().as_mut_ptr();
         // SAFETY: a list's pointer is not null.
         let end = unsafe { NonNull::new_unchecked(end) }.cast::<Value>();
-        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for as many in the list.
+        // SAFETY: moves are from slots of the plan's frames: the top one is one. There is room for as many in
+        // the list.
         if returns.is_some_and(|returns| unsafe { copy_all(returns, self.frame.first_slot(), end) }) {
             // SAFETY: all of them have been written.
             unsafe { to.set_len(to.len() + n) };
@@ -710,7 +723,8 @@ fn instead_of_condition(condition: &Value) -> Value {
 /// Copies values to the slots from `to` on, as long as they are concrete and own nothing: whether all do.
 ///
 /// # Safety
-/// The moves must be from slots of a frame that begins at `from`, and as many slots at `to` must be valid for writing and not be among these.
+/// The moves must be from slots of a frame that begins at `from`, and as many slots at `to` must be valid for
+/// writing and not be among these.
 #[inline(always)]
 unsafe fn copy_all(moves: &[Move], from: NonNull<Value>, to: NonNull<Value>) -> bool {
     moves.iter().enumerate().all(|(i, a_move)| {
@@ -737,7 +751,8 @@ fn first_step(plan: &FunctionPlan) -> &Step {
 fn relabel<'to>(mut callers: Vec<Below<'_>>) -> Vec<Below<'to>> {
     callers.clear();
     let mut callers = ManuallyDrop::new(callers);
-    // SAFETY: the list's own parts. Types that differ in lifetimes alone have one layout, and there is no value that could live too short.
+    // SAFETY: the list's own parts. Types that differ in lifetimes alone have one layout, and there is no
+    // value that could live too short.
     unsafe { Vec::from_raw_parts(callers.as_mut_ptr().cast(), 0, callers.capacity()) }
 }
 

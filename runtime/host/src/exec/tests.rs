@@ -1,4 +1,5 @@
-//! Tests of the executor: order, errors, deadness, laziness, completion, calls, cancellation; and the register protocol under loom.
+//! Tests of the executor: order, errors, deadness, laziness, completion, calls, cancellation; and the
+//! register protocol under loom.
 
 #![cfg_attr(loom, allow(dead_code, reason = "the models need less than the plain tests"))]
 
@@ -289,7 +290,8 @@ mod plain {
         run_on(from_spec(spec).unwrap(), program, Value::I32(1), Limits::default())
     }
 
-    /// Checks results and output: as a line if it is one, then with an argument that comes late, on both queues.
+    /// Checks results and output: as a line if it is one, then with an argument that comes late, on both
+    /// queues.
     pub(super) fn check(program: &Arc<Program>, results: &[&str], printed: &str) {
         let (got, output) = run("s", program);
         assert_eq!(
@@ -318,7 +320,8 @@ mod plain {
 
     #[test]
     fn order_is_newest_first_and_depth_first() {
-        // Independent constants: the last runs first. Users of one value: the earliest first, each with its own users.
+        // Independent constants: the last runs first. Users of one value: the earliest first, each with its
+        // own users.
         let mut source = Source::new();
         let a = source.kernel("add", &[0, 0]);
         let b = source.kernel("add", &[a, 0]);
@@ -458,7 +461,8 @@ mod plain {
         let late = source.kernel("later", &[0]);
         let noted = source.kernel("note", &[late]);
         let inner = source.next("outer", &[0, noted]);
-        // The callee's first result is final at once; the kernel is complete when the callee's note has been printed.
+        // The callee's first result is final at once; the kernel is complete when the callee's note has been
+        // printed.
         let two = source.kernel("add", &[0, 0]);
         let called = source.on_stream(0, "call", &[(0, Required)], &["i32", "i32"], &[inner]);
         let early = source.on_stream(0, "note", &[(two, Required), (called, Order)], &["i32"], &[]);
@@ -679,8 +683,8 @@ mod plain {
                 let results = call(&program, main, vec![Value::I32(1)], &context).unwrap();
                 assert_eq!(results[0].to_string(), "2");
                 drop(context);
-                // Every frame, waiter and task holds the execution, and that the request. On another thread they may still be
-                // about to go.
+                // Every frame, waiter and task holds the execution, and that the request. On another thread
+                // they may still be about to go.
                 while Arc::strong_count(&request) > 1 {
                     assert_eq!(spec, "mstd:2", "something holds the request");
                     std::thread::yield_now();

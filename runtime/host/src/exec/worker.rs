@@ -1,19 +1,24 @@
 //! Executing the general plan: what one thread does with the kernels that are ready.
 //!
-//! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack (`inline`), those of other
-//! streams a list (`outline`). Before each kernel, the outline list is handed to the queue, one task per stream; when the inline
-//! stack is empty, the worker adopts the first outline stream instead, unless the next iteration of a loop waits for the visit's end: then the
-//! queue gets them all. A kernel that calls pushes a visit of the callee's frame, which is drained before the caller goes on; then the results are
-//! delivered, in whatever state they are: to the kernel, or, of a loop whose iterations overlap, to the next iteration (`overlapping`). So the order
-//! on one thread is TFRT's, and the machine's stack stays flat.
+//! A worker has a stack of visits. A visit works on one frame and one stream: its ready kernels are a stack
+//! (`inline`), those of other streams a list (`outline`). Before each kernel, the outline list is handed to
+//! the queue, one task per stream; when the inline stack is empty, the worker adopts the first outline stream
+//! instead, unless the next iteration of a loop waits for the visit's end: then the queue gets them all. A
+//! kernel that calls pushes a visit of the callee's frame, which is drained before the caller goes on; then
+//! the results are delivered, in whatever state they are: to the kernel, or, of a loop whose iterations
+//! overlap, to the next iteration (`overlapping`). So the order on one thread is TFRT's, and the machine's
+//! stack stays flat.
 //!
-//! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is named by its tokens
-//! (`frame`), which keep the frame alive; one that has none left does nothing more but report what it has finished.
+//! The lists of all visits are two: each visit's part begins where it found the end. What a visit works on is
+//! named by its tokens (`frame`), which keep the frame alive; one that has none left does nothing more but
+//! report what it has finished.
 //!
-//! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would be the next one anyway (`straight`).
+//! A kernel that begins a straight line stands for all of it: the others are never on a stack, as each would
+//! be the next one anyway (`straight`).
 //!
-//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a kernel leaves to be done later is a task,
-//! which does the same; but where the thread's next task would open the visit again that is about to end, it is done there (`take_next`).
+//! A result that is not final gets a waiter, which opens a visit on the thread that makes it final. What a
+//! kernel leaves to be done later is a task, which does the same; but where the thread's next task would open
+//! the visit again that is about to end, it is done there (`take_next`).
 
 mod invoke;
 mod looping;
@@ -86,13 +91,15 @@ pub(super) struct Worker {
     straight: Option<StraightRun>,
     /// Why its next kernel has failed.
     panicked: Option<KernelError>,
-    /// What the kernel that ran last has left to be done, as a task that is to be added before anything else happens.
+    /// What the kernel that ran last has left to be done, as a task that is to be added before anything else
+    /// happens.
     left: Option<(Running, Job)>,
     /// How often in a row that was done at once.
     at_once: u32,
     /// How many tasks the queue keeps for this thread that must not wait for a kernel.
     owes: u32,
-    /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes on.
+    /// Whether a task ends when this has nothing left to do: not where a waiter began, whose producer goes
+    /// on.
     ends_task: bool,
     /// Another worker without work.
     next: Option<Box<Worker>>,
@@ -120,7 +127,8 @@ pub(super) fn run(started: Started) {
 }
 
 impl Visit {
-    /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing to do.
+    /// Whether there is nothing left to do or to report. It is not the top one, and the top one has nothing
+    /// to do.
     fn is_over(&self, agenda: &Agenda) -> bool {
         let Visit { inline, outline, done, caller, frame: _, stream: _ } = self;
         done.is_none()
@@ -210,7 +218,8 @@ impl Agenda {
         self.late = late;
     }
 
-    /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was an iteration, who starts the next one.
+    /// Ends the top visit: the kernel that called gets its results. What is left to be counted; and if it was
+    /// an iteration, who starts the next one.
     fn close(&mut self) -> Option<(Done, Option<Box<Head>>)> {
         let Visit { done, caller, .. } = self.visits.pop()?;
         let done = done?;
@@ -228,7 +237,8 @@ impl Agenda {
         }
     }
 
-    /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete when somebody says so.
+    /// Gives a kernel of the top visit's frame the results of a function, in whatever state. It is complete
+    /// when somebody says so.
     fn hand_back(&mut self, running: Running, results: impl Iterator<Item = Value>) -> Completing {
         let stream = running.stream();
         let completing = self.publish(running, results);
@@ -250,7 +260,8 @@ impl Agenda {
         inline.extend(outline.extract_if(visit.outline.., |ready| ready.stream() == visit.stream));
     }
 
-    /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by ascending stream.
+    /// Hands the kernels of the top visit that are of other streams to the queue, one task per stream, by
+    /// ascending stream.
     #[inline]
     fn hand_out(&mut self, queue: &Arc<dyn WorkQueue>) {
         if self.visits.last().is_some_and(|visit| self.outline.len() > visit.outline) {
@@ -370,8 +381,8 @@ impl Worker {
         }
     }
 
-    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top visit, which like all others has
-    /// nothing else to do.
+    /// Takes what is left of a kernel if a task would be the thread's next one, and go on here: in the top
+    /// visit, which like all others has nothing else to do.
     #[inline]
     fn take_left(&mut self) -> Option<(Running, Job)> {
         let (running, _) = self.left.as_ref()?;
@@ -382,8 +393,8 @@ impl Worker {
         self.left.take()
     }
 
-    /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it would come back here. The visit, which has
-    /// nothing else to do, goes on in its stream.
+    /// Takes what is left of another kernel of the top visit's frame, if it is the thread's next task: it
+    /// would come back here. The visit, which has nothing else to do, goes on in its stream.
     #[inline]
     fn take_next(&mut self) -> Option<(Running, Job)> {
         if !self.ends_task || self.at_once >= MAX_AT_ONCE || !self.agenda.is_idle() {

@@ -7,7 +7,8 @@
 //! })
 //! ```
 //!
-//! Kernels that only choose among functions are cheaper with [`control`](super::control): the executor then runs the function on its own stack.
+//! Kernels that only choose among functions are cheaper with [`control`](super::control): the executor then
+//! runs the function on its own stack.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ use crate::context::{ExecContext, Origin};
 use crate::error::{ErrorCode, KernelError};
 use crate::value::Value;
 
-/// A function that a kernel is given: it takes the operands behind those that are declared before it, and may give anything.
+/// A function that a kernel is given: it takes the operands behind those that are declared before it, and may
+/// give anything.
 #[derive(Clone)]
 pub struct Callee {
     file: Arc<LoadedFile>,
@@ -34,7 +36,8 @@ pub struct Callee {
 }
 
 impl Callee {
-    /// Calls it and waits for everything that it starts; the queue's other tasks go on meanwhile. Its results are final: errors are among them.
+    /// Calls it and waits for everything that it starts; the queue's other tasks go on meanwhile. Its results
+    /// are final: errors are among them.
     ///
     /// # Errors
     /// If the arguments do not fit, or if too many calls wait for each other.

@@ -1,7 +1,9 @@
-//! Kernels that call functions as one calls them from outside, in a task: for each block of a range, or once for all.
+//! Kernels that call functions as one calls them from outside, in a task: for each block of a range, or once
+//! for all.
 //!
-//! They leave their work to a job, so whoever started them goes on. The job of a range waits for the functions that it calls, as a caller from outside
-//! does, with the queue's workers at its disposal; what is called once is not waited for by a thread.
+//! They leave their work to a job, so whoever started them goes on. The job of a range waits for the
+//! functions that it calls, as a caller from outside does, with the queue's workers at its disposal; what is
+//! called once is not waited for by a thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -26,9 +28,10 @@ use crate::queue::Parking;
 use crate::resources::{Resource, ResourceName};
 use crate::value::{Chain, Scalar, Value};
 
-/// A kernel that runs its function for each block of a range: its operands are the range's start and end, how many indices a block has, and
-/// further arguments; the function's are a block's start and end, and those arguments. Its result is a chain, there when all blocks have
-/// ended: dead if the result of one is, or else the error of the first block that failed.
+/// A kernel that runs its function for each block of a range: its operands are the range's start and end, how
+/// many indices a block has, and further arguments; the function's are a block's start and end, and those
+/// arguments. Its result is a chain, there when all blocks have ended: dead if the result of one is, or else
+/// the error of the first block that failed.
 pub fn parallel(name: &'static str) -> Kernel {
     let signature = Signature {
         operands: vec![i32::TYPES; 3],
@@ -53,7 +56,8 @@ pub fn parallel(name: &'static str) -> Kernel {
     })
 }
 
-/// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once for all of them.
+/// Runs the function of a kernel for all blocks of a range. Whoever takes blocks prepares the function once
+/// for all of them.
 fn blocks(frame: &mut KernelFrame<'_>, range: Range<i32>, size: usize, arguments: &[Value]) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
@@ -123,8 +127,9 @@ impl Prepare for Key {
     }
 }
 
-/// Which functions that are being called once wait for which others, by their keys, in the resources of a request. What was waited for stays: a
-/// function that has ended waits for none that has not, so nothing that runs is reached through it.
+/// Which functions that are being called once wait for which others, by their keys, in the resources of a
+/// request. What was waited for stays: a function that has ended waits for none that has not, so nothing that
+/// runs is reached through it.
 #[derive(Default)]
 struct Waits(Mutex<BTreeMap<String, BTreeSet<String>>>);
 
@@ -133,7 +138,8 @@ impl Resource for Waits {
 }
 
 impl Waits {
-    /// From now on all of these wait for `key`; or else they do not, since that waits for one of them or is one itself.
+    /// From now on all of these wait for `key`; or else they do not, since that waits for one of them or is
+    /// one itself.
     fn add(&self, waiting: &[&str], key: &str) -> bool {
         let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut seen, mut pending) = (BTreeSet::new(), vec![key]);
@@ -152,8 +158,9 @@ impl Waits {
     }
 }
 
-/// A kernel that calls its function the first time that it is asked to by anybody with the same resources, and gives its results every time,
-/// errors too. It is an error if the function asks for itself, by itself or through others, as it would wait for its own results.
+/// A kernel that calls its function the first time that it is asked to by anybody with the same resources,
+/// and gives its results every time, errors too. It is an error if the function asks for itself, by itself or
+/// through others, as it would wait for its own results.
 pub fn once(name: &'static str) -> Kernel {
     let mut signature = Signature {
         rest: Some(&[]),
@@ -198,7 +205,8 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it waits for.
+/// Calls the function, for all who wait for its results. No thread does: it would be in the way of what it
+/// waits for.
 fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));

@@ -1,6 +1,7 @@
 //! Control flow: kernels that have the executor run the functions that they are given.
 //!
-//! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions take and give is said by a
+//! Each looks at an operand or two and asks; the executor pushes frames on its own stack. What the functions
+//! take and give is said by a
 //! [`CallShape`], which loading compares with every use. Its [`Form`] says as data what the kernel's code says too, so that a line follows it without
 //! running the kernel. The names are the user's: `tfrt.if` and `tfrt.cond` are both [`branch`].
 
@@ -70,7 +71,8 @@ pub fn case(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs its function on its operands but the first, which says how many times, each time on the results of the time before.
+/// A kernel that runs its function on its operands but the first, which says how many times, each time on the
+/// results of the time before.
 pub fn repeat(name: &'static str) -> Kernel {
     Kernel::new(name, carrying(Form::Repeat, i32::TYPES, CallResults::Carried), |frame| {
         let Some(times) = scalar::<i32>(frame, 0) else { return Outcome::Operand };
@@ -84,9 +86,10 @@ pub fn repeat(name: &'static str) -> Kernel {
     })
 }
 
-/// A kernel that runs its function on its operands but the first, if that is true, and again on the results of the time before as long as
-/// one more result, the last, is true. Its attribute is the number of iterations that may be in flight at once: the next one begins when the condition is
-/// known, on whatever else there is by then; where nothing in the body has to wait, one after the other.
+/// A kernel that runs its function on its operands but the first, if that is true, and again on the results
+/// of the time before as long as one more result, the last, is true. Its attribute is the number of
+/// iterations that may be in flight at once: the next one begins when the condition is known, on whatever
+/// else there is by then; where nothing in the body has to wait, one after the other.
 pub fn while_loop(name: &'static str) -> Kernel {
     let signature = Signature {
         attrs: vec![AttrSpec::of::<i64>()],

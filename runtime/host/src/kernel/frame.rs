@@ -34,7 +34,8 @@ pub type KernelFn = fn(&mut KernelFrame<'_>) -> Outcome;
 pub enum Outcome {
     /// The results are stored.
     Done,
-    /// An operand is not a concrete value of its type: an error, dead, or something else. The executor knows what to do.
+    /// An operand is not a concrete value of its type: an error, dead, or something else. The executor knows
+    /// what to do.
     Operand,
     /// It failed: all results that are not stored become the error.
     Error(KernelError),
@@ -93,7 +94,8 @@ impl Outcome {
     }
 }
 
-/// The chain of callers of a kernel that runs. The executor keeps it for other purposes, and walks it when asked.
+/// The chain of callers of a kernel that runs. The executor keeps it for other purposes, and walks it when
+/// asked.
 pub(crate) trait CallChain {
     /// The locations of the kernel and of the calls that led to it, innermost first.
     fn trace(&self) -> Vec<String>;
@@ -138,7 +140,8 @@ pub struct KernelFrame<'f> {
 }
 
 impl<'f> KernelFrame<'f> {
-    /// A frame whose registers were copied: `operands` are the slots of the operands, and the results' follow.
+    /// A frame whose registers were copied: `operands` are the slots of the operands, and the results'
+    /// follow.
     ///
     /// # Panics
     /// If these are not as many slots as `step` has.
@@ -304,7 +307,8 @@ impl<'f> KernelFrame<'f> {
 
     #[inline]
     pub(crate) fn slots(&self) -> &[Value] {
-        // SAFETY: the contract of `enter`, or the slice of `of_copies`: the slots are ours; `self` is borrowed as long as they.
+        // SAFETY: the contract of `enter`, or the slice of `of_copies`: the slots are ours; `self` is
+        // borrowed as long as they.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.n_slots) }
     }
 
@@ -339,7 +343,8 @@ impl<'f> KernelFrame<'f> {
         self.raw_operand(i).unwrap_or(&NOTHING)
     }
 
-    /// Where a result is stored, over nothing; what it stores may own something, if so it `owns`. Nothing if the use does not want it.
+    /// Where a result is stored, over nothing; what it stores may own something, if so it `owns`. Nothing if
+    /// the use does not want it.
     #[inline(always)]
     fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
         // Every step has a slot for a first result, wanted or not.
@@ -357,7 +362,8 @@ impl<'f> KernelFrame<'f> {
     #[inline(always)]
     pub(crate) fn store<T: One>(&mut self, i: usize, result: T) {
         if let Some(slot) = self.place_of(i, !T::IS_PLAIN) {
-            // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the kernel stores twice, and leaks.
+            // SAFETY: the slots are ours, as in `slots`. What was there is a plain value or nothing, or the
+            // kernel stores twice, and leaks.
             unsafe { result.into_value().place(slot) };
         }
     }
@@ -394,8 +400,9 @@ impl<'f> KernelFrame<'f> {
         self.slots().get(*self.operand_slots().get(i)? as usize)
     }
 
-    /// An operand, to keep: moved if nobody reads it after this kernel, so that who holds it alone may reuse its memory; else a clone. What is moved
-    /// is not there any more. `None` if there is none, or it is not final.
+    /// An operand, to keep: moved if nobody reads it after this kernel, so that who holds it alone may reuse
+    /// its memory; else a clone. What is moved is not there any more. `None` if there is none, or it is not
+    /// final.
     pub fn take_operand(&mut self, i: usize) -> Option<Value> {
         let slot = *self.operand_slots().get(i)? as usize;
         let moves = match self.operands {
@@ -467,8 +474,8 @@ impl<'f> KernelFrame<'f> {
         self.ask(call, Runs::More(0))
     }
 
-    /// Asks for a function to be run `times` times, at most 2^31, each time on the results of the time before; those of the
-    /// last time are the kernel's.
+    /// Asks for a function to be run `times` times, at most 2^31, each time on the results of the time
+    /// before; those of the last time are the kernel's.
     pub fn repeat(&mut self, call: Call, times: u32) -> Outcome {
         match times.checked_sub(1) {
             Some(more @ ..=Runs::MAX_MORE) => self.ask(call, Runs::More(more)),
@@ -477,8 +484,9 @@ impl<'f> KernelFrame<'f> {
         }
     }
 
-    /// Asks for a function to be run, and again on all of its results but the last as long as that is true. The others are the kernel's then. At most
-    /// `in_flight` iterations are in flight: one may begin when the condition of the one before is known.
+    /// Asks for a function to be run, and again on all of its results but the last as long as that is true.
+    /// The others are the kernel's then. At most `in_flight` iterations are in flight: one may begin when the
+    /// condition of the one before is known.
     pub fn repeat_while(&mut self, call: Call, in_flight: u32) -> Outcome {
         self.ask(call, Runs::WhileTrue { in_flight })
     }
@@ -598,13 +606,15 @@ impl<'f> KernelFrame<'f> {
         })
     }
 
-    /// The kernel as the one that begins executions of `function`; `None` if nothing there asks for its frame.
+    /// The kernel as the one that begins executions of `function`; `None` if nothing there asks for its
+    /// frame.
     pub(crate) fn origin_of(&self, function: FunctionId) -> Option<Arc<Origin>> {
         let callers = self.callers.filter(|_| self.around.functions.needs_path(function))?;
         Some(Origin::new(callers.path(), self.at()))
     }
 
-    /// The error of a function that the kernel has called, with the kernel's place and the calls that led to it.
+    /// The error of a function that the kernel has called, with the kernel's place and the calls that led to
+    /// it.
     pub(crate) fn error_of_call(&self, error: &Error) -> Error {
         if error.trace().is_empty() {
             return error.clone();

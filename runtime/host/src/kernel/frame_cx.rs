@@ -6,8 +6,8 @@
 //! })
 //! ```
 //!
-//! The path is computed when the kernel is called, by a walk over its callers; kernels without this parameter, and the
-//! functions that call no others, pay nothing for it.
+//! The path is computed when the kernel is called, by a walk over its callers; kernels without this
+//! parameter, and the functions that call no others, pay nothing for it.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ use super::param::{Cursor, Param};
 use super::signature::Signature;
 use crate::context::{FramePath, FrameStep, KernelRef};
 
-/// The frame that a kernel runs in. Prints as the calls that lead to it, outermost first: `/while_1#3[7]/body#0[2]`. A call
-/// prints as its location's name, else its callee's, else its kernel's; then the number of the kernel in its function, and
-/// the iteration.
+/// The frame that a kernel runs in. Prints as the calls that lead to it, outermost first:
+/// `/while_1#3[7]/body#0[2]`. A call prints as its location's name, else its callee's, else its kernel's;
+/// then the number of the kernel in its function, and the iteration.
 #[derive(Clone)]
 pub struct FrameCx<'f> {
     path: FramePath,
@@ -37,7 +37,8 @@ impl<'f> FrameCx<'f> {
         self.path
     }
 
-    /// The iteration of the loop that it is the body of, or of whatever else has called it; see [`FrameStep::iteration`].
+    /// The iteration of the loop that it is the body of, or of whatever else has called it; see
+    /// [`FrameStep::iteration`].
     pub fn iteration(&self) -> u64 {
         self.path.iteration()
     }

@@ -39,7 +39,8 @@ struct WithClosure<F> {
     closure: F,
 }
 
-/// What a kernel leaves to be done. Its frame has the kernel's attributes and results, but no operands any more.
+/// What a kernel leaves to be done. Its frame has the kernel's attributes and results, but no operands any
+/// more.
 pub struct Job(NonNull<Header>);
 
 // SAFETY: `Job::new` takes Send closures only.

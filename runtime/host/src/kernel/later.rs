@@ -6,9 +6,10 @@
 //! kernel!("net.fetch", |x: i32| Later::future(async move { ... }))          polled on the queue, where its waker brings it
 //! ```
 //!
-//! The executor keeps the kernel running, so to speak, until the work is done: its results need no AsyncValue, and an error of the work
-//! is an error of the kernel, with its place. If the execution is cancelled before the work begins, it does not begin; a future is dropped where
-//! it waits. Work that takes long asks [`Cancellation::is_cancelled`](crate::context::Cancellation::is_cancelled) now and then.
+//! The executor keeps the kernel running, so to speak, until the work is done: its results need no
+//! AsyncValue, and an error of the work is an error of the kernel, with its place. If the execution is
+//! cancelled before the work begins, it does not begin; a future is dropped where it waits. Work that takes
+//! long asks [`Cancellation::is_cancelled`](crate::context::Cancellation::is_cancelled) now and then.
 
 use std::fmt;
 use std::future::Future;
@@ -41,13 +42,14 @@ impl<R: Returns> Later<R> {
         Later::at(Place::Queue, work)
     }
 
-    /// The results of `work`, which may block. It waits for a thread if all that may block are busy; for work that does not wait for other
-    /// such work.
+    /// The results of `work`, which may block. It waits for a thread if all that may block are busy; for work
+    /// that does not wait for other such work.
     pub fn blocking(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
         Later::at(Place::Blocking(WhenFull::Wait), work)
     }
 
-    /// The results of `work`, which may block, and wait for other such work; an error if all threads that may block are busy.
+    /// The results of `work`, which may block, and wait for other such work; an error if all threads that may
+    /// block are busy.
     pub fn blocking_now(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Later<R> {
         Later::at(Place::Blocking(WhenFull::Refuse), work)
     }

@@ -10,9 +10,10 @@
 //! Results are stored by type too; see [`Returns`]. A kernel that takes no chain accepts one more chain as
 //! its last operand, which orders it and is otherwise ignored, as in TFRT.
 //!
-//! The signature is compared with every use when a program is loaded, so that the code here only meets operands that
-//! are *declared* of the right type; what they *are* is looked at again when they are read: an error or a dead value there is not the
-//! kernel's business, it answers [`Outcome::Operand`] and the executor passes it on.
+//! The signature is compared with every use when a program is loaded, so that the code here only meets
+//! operands that are *declared* of the right type; what they *are* is looked at again when they are read: an
+//! error or a dead value there is not the kernel's business, it answers [`Outcome::Operand`] and the executor
+//! passes it on.
 //!
 //! Nothing here knows plans or the executor. [`program`](crate::program) lays out [`Step`]s and a
 //! [`KernelTable`] per function, the executor makes a [`KernelFrame`] of them, and implements [`Functions`]
@@ -63,7 +64,8 @@ use std::sync::LazyLock;
 pub struct Kernel {
     /// The name that BEF files call it by.
     pub name: &'static str,
-    /// What it takes and gives; worked out when it is asked for, since of the many kernels that there are a program uses few.
+    /// What it takes and gives; worked out when it is asked for, since of the many kernels that there are a
+    /// program uses few.
     pub signature: LazyLock<Signature, MakeSignature>,
     /// Its code.
     pub run: KernelFn,
@@ -78,7 +80,8 @@ impl Kernel {
         Kernel::lazy(name, || signature, run)
     }
 
-    /// The same with a signature that is worked out when it is asked for; [`kernel!`](crate::kernel!) is the usual way.
+    /// The same with a signature that is worked out when it is asked for; [`kernel!`](crate::kernel!) is the
+    /// usual way.
     pub fn lazy(
         name: &'static str,
         signature: impl FnOnce() -> Signature + Send + 'static,
@@ -100,8 +103,8 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing. With a third argument it finds its
-/// attributes by name: by one of those that this function gives for the kernel's name.
+/// Makes a [`Kernel`] of a name and a function or a closure that captures nothing. With a third argument it
+/// finds its attributes by name: by one of those that this function gives for the kernel's name.
 #[macro_export]
 macro_rules! kernel {
     ($name:expr, $function:expr, $attr_names:expr) => {{

@@ -1,7 +1,9 @@
-//! Preparation: what a kernel makes of each of its uses when a program is loaded, once, instead of at every call.
+//! Preparation: what a kernel makes of each of its uses when a program is loaded, once, instead of at every
+//! call.
 //!
-//! A kernel that takes a [`Prepared<T>`] gets the `T` that was made of its use: attributes decoded, code chosen by types and by what the machine
-//! can do, constants laid out. What is wrong with a use is found then, and the file refused.
+//! A kernel that takes a [`Prepared<T>`] gets the `T` that was made of its use: attributes decoded, code
+//! chosen by types and by what the machine can do, constants laid out. What is wrong with a use is found
+//! then, and the file refused.
 
 use std::any::Any;
 use std::fmt;
@@ -102,7 +104,8 @@ impl<'p> KernelUse<'p> {
         (first..first + self.kernel.n_results()).map(|register| self.type_of(register))
     }
 
-    /// For each operand: the kernel that makes it, if it is no argument, and how often it is used by kernels and as a result.
+    /// For each operand: the kernel that makes it, if it is no argument, and how often it is used by kernels
+    /// and as a result.
     pub fn operand_sources(&self) -> impl Iterator<Item = (Option<&'p str>, usize)> {
         let function = self.image().function(self.function);
         let n_uses = |register: u32| {

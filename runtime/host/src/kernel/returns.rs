@@ -11,7 +11,8 @@ use crate::value::Value;
 
 /// What a kernel's function may return.
 pub trait Returns {
-    /// Adds what it gives to a signature. If storing may fail when some results have been stored, `stores_all` must stay false there.
+    /// Adds what it gives to a signature. If storing may fail when some results have been stored,
+    /// `stores_all` must stay false there.
     fn declare(signature: &mut Signature);
     /// Stores it.
     fn store(self, frame: &mut KernelFrame<'_>) -> Outcome;

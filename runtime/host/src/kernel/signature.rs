@@ -1,7 +1,7 @@
 //! Signatures: what a kernel takes and gives, as data.
 //!
-//! A [`Signature`] is derived from the kernel's Rust types. Loading a program compares it with every use of the kernel, the contract
-//! test with the compiler's op table.
+//! A [`Signature`] is derived from the kernel's Rust types. Loading a program compares it with every use of
+//! the kernel, the contract test with the compiler's op table.
 
 use bef_format::AttrView;
 
@@ -35,8 +35,9 @@ pub struct CallShape {
     pub form: Form,
 }
 
-/// How it is decided which of a kernel's functions runs, and how often. All but [`Form::Own`] are rules that the executor may follow without
-/// asking the kernel, as long as the operand that decides is as the rule wants it; else the kernel is asked.
+/// How it is decided which of a kernel's functions runs, and how often. All but [`Form::Own`] are rules that
+/// the executor may follow without asking the kernel, as long as the operand that decides is as the rule
+/// wants it; else the kernel is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// By the kernel's code.
@@ -47,9 +48,11 @@ pub enum Form {
     Branch,
     /// The one whose number the first operand is, an `i32`.
     Case,
-    /// The first one, as many times as the first operand says, an `i32`; each time on the results of the time before.
+    /// The first one, as many times as the first operand says, an `i32`; each time on the results of the time
+    /// before.
     Repeat,
-    /// The first one if the first operand, an `i1`, is true; and again on the results of the time before, as long as the last one is true.
+    /// The first one if the first operand, an `i1`, is true; and again on the results of the time before, as
+    /// long as the last one is true.
     While,
 }
 
@@ -101,7 +104,8 @@ pub struct Signature {
     pub results: Vec<Types>,
     /// The types of any number of further results.
     pub rest_results: Option<Types>,
-    /// The attributes, in the order of the op's definition. A use may have more of them, which are not passed.
+    /// The attributes, in the order of the op's definition. A use may have more of them, which are not
+    /// passed.
     pub attrs: Vec<AttrSpec>,
     /// The names of all attributes that it knows, if it finds them by name; then there are none in `attrs`.
     pub attr_names: Option<Vec<&'static str>>,

@@ -1,7 +1,8 @@
 //! Whether every kernel is used as its signature says.
 //!
-//! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions are compared, so that
-//! execution can leave it at comparing tags. All misuses are reported, up to a limit, each with its place.
+//! A valid image may wire any register to any kernel; this is where arity, types, attributes and functions
+//! are compared, so that execution can leave it at comparing tags. All misuses are reported, up to a limit,
+//! each with its place.
 
 use bef_format::layout::KERNEL_NAMED_ATTRS;
 use bef_format::{
@@ -65,7 +66,8 @@ pub(super) fn check<'r>(
     }
 }
 
-/// By code, the last use that was right: most uses of a kernel have operands and results like the one before, and many its attributes too.
+/// By code, the last use that was right: most uses of a kernel have operands and results like the one before,
+/// and many its attributes too.
 struct Alike<'a> {
     last: Vec<Option<Last<'a>>>,
 }
@@ -376,7 +378,8 @@ fn is_nothing(function: &FunctionView<'_, '_>) -> bool {
         && function.n_results() == 0
 }
 
-/// How many of a kernel's operands are passed to it. Behind those may stand control edges, and one chain if the kernel takes none.
+/// How many of a kernel's operands are passed to it. Behind those may stand control edges, and one chain if
+/// the kernel takes none.
 pub(super) fn n_passed<'t>(
     kernel: &KernelView<'_, '_>,
     signature: &Signature,
@@ -398,7 +401,8 @@ pub(super) fn n_passed<'t>(
     n
 }
 
-/// Whether a value of one type may be passed as one of another. A tensor is represented alike whatever is known of its shape.
+/// Whether a value of one type may be passed as one of another. A tensor is represented alike whatever is
+/// known of its shape.
 fn is_passed(found: &str, want: &str) -> bool {
     let is_tensor = |ty: &str| ty.starts_with("tensor<");
     found == want || is_tensor(found) && is_tensor(want)

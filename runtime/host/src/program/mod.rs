@@ -4,9 +4,10 @@
 //! bytes ─validate─▶ Image ─check every kernel's use against its signature─▶ Program ─first call: plan every function─▶ plans
 //! ```
 //!
-//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, and, when the first call comes, orders of
-//! execution computed. So what can fail fails at loading, and who only looks into a file does not wait for plans.
-//! A program never changes; any number of threads may execute it at once.
+//! Everything that does not depend on a call is done here, once: kernels are found, signatures compared, and,
+//! when the first call comes, orders of execution computed. So what can fail fails at loading, and who only
+//! looks into a file does not wait for plans. A program never changes; any number of threads may execute it
+//! at once.
 
 mod check;
 mod error;

@@ -2,12 +2,12 @@
 //!
 //! A function has up to two plans, chosen per call:
 //!
-//! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too, then with final arguments
-//!   nothing ever has to wait. Which kernel runs when does not depend on any value, so the order that ready counters and the
-//!   inline stack would produce (`semantics.md`, "Order") is computed here, and executing it needs neither. Each step knows which
-//!   registers are read for the last time.
-//! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read before their
-//!   writer has finished, and straight lines: runs of kernels that need no counters.
+//! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too,
+//!   then with final arguments nothing ever has to wait. Which kernel runs when does not depend on any value,
+//! so the order that ready counters and the inline stack would produce (`semantics.md`, "Order") is computed
+//! here, and executing it needs neither. Each step knows which registers are read for the last time.
+//! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read
+//!   before their writer has finished, and straight lines: runs of kernels that need no counters.
 //!
 //! Not here: executing either (`exec`).
 
@@ -84,7 +84,8 @@ impl FunctionPlan {
             && self.arg_types.iter().zip(arguments).all(|(ty, argument)| ty.accepts(argument))
     }
 
-    /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only one.
+    /// Whether it is executed as a line. A seed chooses another order, but a synchronous function has only
+    /// one.
     #[inline]
     pub(crate) fn is_line(&self, is_seeded: bool) -> bool {
         self.has_line && (!is_seeded || self.is_sync)
@@ -110,7 +111,8 @@ impl FunctionPlan {
         self.table.n_slots
     }
 
-    /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so there are no straight lines then.
+    /// The general plan, made when it is first wanted. A seed may choose among all kernels that are ready, so
+    /// there are no straight lines then.
     #[inline]
     pub(crate) fn general(&self, image: &Image<'_>, is_seeded: bool) -> &General {
         let plan = if is_seeded { &self.seeded } else { &self.general };
@@ -159,7 +161,8 @@ impl Lists {
         }
     }
 
-    /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's first.
+    /// For each of `n` lists the second halves of the pairs whose first half is its number, the last pair's
+    /// first.
     fn newest_first(n: u32, pairs: &[(u32, u32)]) -> Lists {
         let mut starts = vec![0u32; n as usize + 1];
         for &(list, _) in pairs {
@@ -217,7 +220,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
             OperandMode::Required | OperandMode::Lenient => register,
             OperandMode::Order | OperandMode::After => function.n_registers(),
         });
-        // A kernel that reads its operands by their types notices errors there. If it does not read one, all are checked, in their order.
+        // A kernel that reads its operands by their types notices errors there. If it does not read one, all
+        // are checked, in their order.
         let reads_all = signature.calls.is_none()
             && !signature.takes_any_state
             && !signature.operands.iter().any(|t| t.is_empty());
@@ -231,7 +235,8 @@ fn plan_function(file: &LoadedFile, function: &FunctionView<'_, '_>, resolved: &
         let propagates = |&i: &usize| matches!(mode(i), OperandMode::Required | OperandMode::Order);
         let reads_those = (0..operands.len()).filter(propagates).all(reads);
         let checked = (0..operands.len()).filter(|i| !reads_those && propagates(i));
-        // To a kernel that reads its operands it means nothing that it is marked so: it waits for all of them.
+        // To a kernel that reads its operands it means nothing that it is marked so: it waits for all of
+        // them.
         let is_any = kernel.is_any() && signature.takes_all_in_any_state();
         let is_counted = |&i: &usize| mode(i) != OperandMode::Lenient;
         let ready_count = match kernel.is_any() && !is_any {

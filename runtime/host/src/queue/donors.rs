@@ -1,14 +1,16 @@
-//! Donors: workers that sleep, whether they have nothing to do or wait inside a task and could do something else meanwhile.
+//! Donors: workers that sleep, whether they have nothing to do or wait inside a task and could do something
+//! else meanwhile.
 //!
-//! A worker that sleeps has given up its place (`places`) but still occupies its thread: only it can run what comes there. Whoever takes a place for
-//! a new task gives it to a donor.
+//! A worker that sleeps has given up its place (`places`) but still occupies its thread: only it can run what
+//! comes there. Whoever takes a place for a new task gives it to a donor.
 //!
 //! ```text
 //! donor: push itself ─ leave its place ─ sleep until given a place, or what it waits for has come ─▶ retract
 //! adder: push a task ─ take a place ─ wake: the place is the donor's
 //! ```
 //!
-//! A lock guards the list, which only holds those that sleep: neither adding nor running a task takes it while nobody does.
+//! A lock guards the list, which only holds those that sleep: neither adding nor running a task takes it
+//! while nobody does.
 
 use std::sync::Arc;
 
@@ -41,7 +43,8 @@ impl<T: Wake> Donors<T> {
     pub(super) fn push(&self, donor: &Arc<T>) {
         let mut list = lock(&self.list);
         list.push(donor.clone());
-        // Relaxed: the adder who is to see it has taken the place that the donor gave up afterwards, see `Places`.
+        // Relaxed: the adder who is to see it has taken the place that the donor gave up afterwards, see
+        // `Places`.
         self.n.store(list.len(), Ordering::Relaxed);
     }
 

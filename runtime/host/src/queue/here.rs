@@ -1,8 +1,8 @@
 //! What a thread knows of the queue whose tasks it is running.
 //!
-//! Tasks that a task adds, and that can wait until it has ended, go to a list of the thread: to add and take one costs no atomic operation. The
-//! queue decides what becomes of the list: the single-threaded one runs from it, the multi-threaded one lets the thread keep one task and
-//! shares the others.
+//! Tasks that a task adds, and that can wait until it has ended, go to a list of the thread: to add and take
+//! one costs no atomic operation. The queue decides what becomes of the list: the single-threaded one runs
+//! from it, the multi-threaded one lets the thread keep one task and shares the others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -134,7 +134,8 @@ impl Keeper {
         is_in(queue).then_some(Keeper { owes, _not_send: PhantomData })
     }
 
-    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something that it does not follow from.
+    /// Keeps a task for this thread. Whether it has to be handed over if the thread goes on with something
+    /// that it does not follow from.
     #[inline]
     pub fn keep(self, task: Task) -> bool {
         HERE.with(|here| here.own.borrow_mut().push_back(task));

@@ -57,19 +57,22 @@ pub trait WorkQueue: Send + Sync {
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 
-    /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is about to end, or else calls
+    /// Where the calling thread may keep tasks for itself, if it runs tasks of this queue: for a task that is
+    /// about to end, or else calls
     /// [`WorkQueue::hand_over`].
     fn keeper(&self) -> Option<Keeper> {
         None
     }
 
-    /// Whether a task that the calling thread kept now would be the next one that it runs, whatever others do.
+    /// Whether a task that the calling thread kept now would be the next one that it runs, whatever others
+    /// do.
     fn runs_next(&self) -> bool {
         false
     }
 
-    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the one that it runs. If it is another
-    /// one, the thread may keep it from then on, as with [`WorkQueue::keeper`].
+    /// The task that the calling thread would run next, if it is one that it `wants`: instead of ending the
+    /// one that it runs. If it is another one, the thread may keep it from then on, as with
+    /// [`WorkQueue::keeper`].
     fn take_next(&self, _wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         None
     }
@@ -88,11 +91,12 @@ pub trait WorkQueue: Send + Sync {
     /// Adds a task that may block, on input and output for example.
     ///
     /// # Errors
-    /// The task, if it is refused: because all threads are busy and it does not want to wait, or because too many wait.
+    /// The task, if it is refused: because all threads are busy and it does not want to wait, or because too
+    /// many wait.
     fn add_blocking_task(&self, task: Task, when_full: WhenFull) -> Result<(), Task>;
 
-    /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The thread runs other tasks
-    /// meanwhile. Inside of a task: only if [`may_wait`].
+    /// Runs `first` on the calling thread, as part of the queue's work, and waits until `latch` is open. The
+    /// thread runs other tasks meanwhile. Inside of a task: only if [`may_wait`].
     fn wait_after(&self, latch: &Latch, first: &mut dyn FnMut());
 
     /// Waits until `latch` is open, as [`WorkQueue::wait_after`].
@@ -100,7 +104,8 @@ pub trait WorkQueue: Send + Sync {
         self.wait_after(latch, &mut || ());
     }
 
-    /// Waits until no task waits or runs. Called from outside; a task, which could only wait for itself, does not wait.
+    /// Waits until no task waits or runs. Called from outside; a task, which could only wait for itself, does
+    /// not wait.
     fn quiesce(&self);
 
     /// Which of `n` ready kernels comes next; `n` is not 0. The last one, but for queues that are seeded.
@@ -140,7 +145,8 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// A latch that the calling thread will wait for, open after `count` calls of [`count_down`](Latch::count_down).
+    /// A latch that the calling thread will wait for, open after `count` calls of
+    /// [`count_down`](Latch::count_down).
     pub fn new(count: usize) -> Arc<Latch> {
         Arc::new(Latch { left: AtomicUsize::new(count), waiter: std::thread::current() })
     }

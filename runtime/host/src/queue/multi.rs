@@ -6,15 +6,18 @@
 //! add_blocking_task ──▶ tokio's blocking pool, at most B threads
 //! ```
 //!
-//! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from other workers' (`open`), so a task
-//! costs a push and a pop, and the order is nearly first come, first served. A worker that finds nothing looks a little longer, then gives up its
-//! place and sleeps; who adds a task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its LIFO slot,
-//! which no other thread can take a task from, has a part in this.
+//! Tasks do not become tokio tasks one by one: a worker takes them from its own deque, from an inbox, or from
+//! other workers' (`open`), so a task costs a push and a pop, and the order is nearly first come, first
+//! served. A worker that finds nothing looks a little longer, then gives up its place and sleeps; who adds a
+//! task and sees a free place wakes one. No task is forgotten (`places`). Neither tokio's scheduler nor its
+//! LIFO slot, which no other thread can take a task from, has a part in this.
 //!
-//! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that waits inside a task: it runs other
-//! tasks, and when there are none, sleeps where all workers sleep (`donors`).
+//! A thread from outside that waits is a worker meanwhile, if there is a place for one. So is a worker that
+//! waits inside a task: it runs other tasks, and when there are none, sleeps where all workers sleep
+//! (`donors`).
 //!
-//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares what it has besides.
+//! No task that only one thread knows of waits for another task: before a worker runs a task, it shares what
+//! it has besides.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -102,8 +105,8 @@ impl Shared {
         }
     }
 
-    /// Gives a place, which the caller has taken, to a worker that sleeps. There is none only if one is about to go on by itself, or somebody
-    /// from outside has left; then the place is free again.
+    /// Gives a place, which the caller has taken, to a worker that sleeps. There is none only if one is about
+    /// to go on by itself, or somebody from outside has left; then the place is free again.
     fn use_place(&self) {
         while !self.donors.wake() && self.places.leave(|| self.tasks.is_empty()) {
             std::hint::spin_loop();
@@ -133,7 +136,8 @@ impl Shared {
         self.tell_quiescers();
     }
 
-    /// Runs tasks until there are none, or `is_done`. The thread has a place, and no tasks of its own afterwards.
+    /// Runs tasks until there are none, or `is_done`. The thread has a place, and no tasks of its own
+    /// afterwards.
     fn work(&self, is_done: impl Fn() -> bool) {
         let mut turn = 0;
         let mut idle = None;
@@ -151,7 +155,8 @@ impl Shared {
                     Look::Nothing => return,
                     Look::Again => continue,
                     Look::Task(task) => {
-                        // While the tasks that came with it were on their way, a worker may have seen none and gone to sleep.
+                        // While the tasks that came with it were on their way, a worker may have seen none
+                        // and gone to sleep.
                         self.wake_one();
                         task
                     }
@@ -176,7 +181,8 @@ impl Shared {
         }
     }
 
-    /// Runs tasks, or sleeps, until `is_done`. The thread is a worker's, or another one that has a place; it has one again afterwards.
+    /// Runs tasks, or sleeps, until `is_done`. The thread is a worker's, or another one that has a place; it
+    /// has one again afterwards.
     fn wait_inside(&self, is_done: impl Fn() -> bool) {
         let donor = Arc::new(std::thread::current());
         loop {
@@ -222,7 +228,8 @@ impl Shared {
             }
             shared.drain_blocking();
         };
-        // tokio panics where the system refuses a thread. Tasks that nobody will run are dropped: their promises become errors.
+        // tokio panics where the system refuses a thread. Tasks that nobody will run are dropped: their
+        // promises become errors.
         if catch_unwind(AssertUnwindSafe(|| self.handle.spawn_blocking(work))).is_err() {
             while let Some(task) = self.blocking_tasks.pop() {
                 drop(task);
@@ -322,7 +329,8 @@ impl WorkQueue for MultiThreaded {
         let shared = &self.shared;
         while !here::is_in(shared.id()) && !shared.is_idle() {
             shared.quiescers.push(std::thread::current());
-            // Pairs with the fence in `Places::leave`: either we see that the place is free, or its drainer sees us.
+            // Pairs with the fence in `Places::leave`: either we see that the place is free, or its drainer
+            // sees us.
             fence(Ordering::SeqCst);
             if !shared.is_idle() {
                 std::thread::park();
@@ -337,7 +345,8 @@ impl Drop for MultiThreaded {
         self.shared.is_closed.store(true, Ordering::Release);
         self.shared.donors.wake_all();
         if let Some(runtime) = self.runtime.take() {
-            // Not a plain drop: the last reference may die in a task, where waiting for the workers is not allowed.
+            // Not a plain drop: the last reference may die in a task, where waiting for the workers is not
+            // allowed.
             runtime.shutdown_background();
         }
     }

@@ -6,12 +6,14 @@
 //!                                                           ─▶ stolen by a worker that has nothing to do, up to half of it at once
 //! ```
 //!
-//! What a worker has left over, it most often runs itself, and then no other thread writes what it writes: that costs no contended atomic operation.
-//! To bring a task to another core takes longer than many a task itself; so one who steals looks first how quickly the other one gets on, and
-//! leaves it alone while its tasks are so small that they are not worth the way ([`WORTHWHILE`]).
+//! What a worker has left over, it most often runs itself, and then no other thread writes what it writes:
+//! that costs no contended atomic operation. To bring a task to another core takes longer than many a task
+//! itself; so one who steals looks first how quickly the other one gets on, and leaves it alone while its
+//! tasks are so small that they are not worth the way ([`WORTHWHILE`]).
 //!
-//! A thread has its deque where it has all it knows of its queue (`here`): it is lent one when it has something to put there, and gives it back when it
-//! is a worker no longer, with what is left in there, for others to steal.
+//! A thread has its deque where it has all it knows of its queue (`here`): it is lent one when it has
+//! something to put there, and gives it back when it is a worker no longer, with what is left in there, for
+//! others to steal.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,9 +26,11 @@ use super::here::{self, Scope};
 
 /// How long tasks must take, by what the worker has done lately, to be stolen from it.
 const WORTHWHILE: Duration = Duration::from_nanos(250);
-/// How long one who has nothing to do looks for a task before it sleeps: about as long as waking a thread takes.
+/// How long one who has nothing to do looks for a task before it sleeps: about as long as waking a thread
+/// takes.
 const PATIENCE: Duration = Duration::from_micros(4);
-/// How often those who have nothing to do look at the others' deques, at first and at last. What they look at, others write, and these have to wait.
+/// How often those who have nothing to do look at the others' deques, at first and at last. What they look
+/// at, others write, and these have to wait.
 const LOOKS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(16));
 
 /// The tasks that a worker has opened.
@@ -125,7 +129,8 @@ impl Open {
         deque
     }
 
-    /// The task that the calling thread would run next, if it keeps no other one; if it is not one that it `wants`, it is kept.
+    /// The task that the calling thread would run next, if it keeps no other one; if it is not one that it
+    /// `wants`, it is kept.
     #[inline]
     pub(super) fn take_next(&self, queue: usize, wants: &dyn Fn(&Task) -> bool) -> Option<Task> {
         here::with(queue, |own, deque| {
@@ -212,7 +217,8 @@ impl Open {
         if now - idle.since >= PATIENCE { Look::Nothing } else { Look::Again }
     }
 
-    /// Takes a task of another worker. If the thread has a deque, more may come with it: the others are in there.
+    /// Takes a task of another worker. If the thread has a deque, more may come with it: the others are in
+    /// there.
     fn steal(&self, queue: usize, from: &Stealer<Task>) -> Option<Task> {
         here::with(queue, |_, deque| {
             let deque = self.lend(deque);

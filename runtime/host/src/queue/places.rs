@@ -1,12 +1,14 @@
-//! The places of drainers: how many workers empty a shared list, so that no task is left behind and no place is wasted.
+//! The places of drainers: how many workers empty a shared list, so that no task is left behind and no place
+//! is wasted.
 //!
 //! ```text
 //! adder:   push ─ fence ─ enter?  ─yes─▶ starts a drainer
 //! drainer: pop until empty ─ leave ─ fence ─ empty? ─no─▶ enter? ─yes─▶ goes on
 //! ```
 //!
-//! Either the adder's `enter` sees the place that the drainer gave up, or the drainer's second look sees the adder's task: the two fences are
-//! totally ordered, and each stands between a write and the read of what the other one writes.
+//! Either the adder's `enter` sees the place that the drainer gave up, or the drainer's second look sees the
+//! adder's task: the two fences are totally ordered, and each stands between a write and the read of what the
+//! other one writes.
 
 use crate::sync::{AtomicUsize, Ordering, fence};
 
@@ -42,7 +44,8 @@ impl Places {
     /// Gives up a place when the list was found empty; whether the drainer has to go on after all.
     #[must_use]
     pub(super) fn leave(&self, is_empty: impl FnOnce() -> bool) -> bool {
-        // Release: who takes the place sees the donor that gave it up; pairs with the Acquire in `enter`. The fence orders it against the list.
+        // Release: who takes the place sees the donor that gave it up; pairs with the Acquire in `enter`. The
+        // fence orders it against the list.
         self.taken.fetch_sub(1, Ordering::Release);
         // Pairs with the fence in `after_push`.
         fence(Ordering::SeqCst);
@@ -88,7 +91,8 @@ mod loom_tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
-            // The list is as weak as a lock-free one may be: a number of tasks that nothing orders against the places.
+            // The list is as weak as a lock-free one may be: a number of tasks that nothing orders against
+            // the places.
             let tasks = Arc::new(AtomicUsize::new(0));
             let places = Arc::new(Places::new(1));
             let add = {

@@ -1,11 +1,14 @@
-//! The single-threaded queues: first come, first served, on the thread that waits; or in an order that a seed chooses.
+//! The single-threaded queues: first come, first served, on the thread that waits; or in an order that a seed
+//! chooses.
 //!
-//! Nothing runs until somebody waits. While it waits, a thread is a *donor*: it runs tasks, its own latch permitting, and
-//! sleeps when there are none; whoever adds a task from elsewhere wakes all that sleep, as some of those on the list may have left. Tasks that
-//! a donor's tasks add are the donor's own (`here`) until it leaves.
+//! Nothing runs until somebody waits. While it waits, a thread is a *donor*: it runs tasks, its own latch
+//! permitting, and sleeps when there are none; whoever adds a task from elsewhere wakes all that sleep, as
+//! some of those on the list may have left. Tasks that a donor's tasks add are the donor's own (`here`) until
+//! it leaves.
 //!
-//! With a seed, the queue gives its tasks in any order, and tells the executor which of its ready kernels comes next ([`WorkQueue::pick`]): every
-//! order that respects operands can come, the same one each time for the same seed.
+//! With a seed, the queue gives its tasks in any order, and tells the executor which of its ready kernels
+//! comes next ([`WorkQueue::pick`]): every order that respects operands can come, the same one each time for
+//! the same seed.
 
 use std::sync::atomic::AtomicU64;
 
@@ -42,7 +45,8 @@ impl SingleThreaded {
     }
 
     fn wake_donors(&self) {
-        // Those that come meanwhile look for tasks before they sleep, so there is no need to keep up with them.
+        // Those that come meanwhile look for tasks before they sleep, so there is no need to keep up with
+        // them.
         for _ in 0..self.donors.len() {
             if let Some(donor) = self.donors.pop() {
                 donor.unpark();
@@ -75,7 +79,8 @@ impl SingleThreaded {
 
     /// Sleeps until the latch may be open or there may be a task.
     fn sleep(&self, latch: &Latch) {
-        // Announce first, look again, then sleep: a task that was added in between has either been seen or has a donor to wake.
+        // Announce first, look again, then sleep: a task that was added in between has either been seen or
+        // has a donor to wake.
         self.donors.push(std::thread::current());
         // Pairs with the fence in `share`.
         fence(Ordering::SeqCst);
@@ -150,7 +155,8 @@ impl WorkQueue for SingleThreaded {
             }
             drop(scope);
             fence(Ordering::SeqCst);
-            // Takes this thread off the list, so that it does not grow; the others look for tasks and sign up again.
+            // Takes this thread off the list, so that it does not grow; the others look for tasks and sign up
+            // again.
             self.wake_donors();
         }
     }

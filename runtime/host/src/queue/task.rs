@@ -1,9 +1,11 @@
 //! Tasks: closures that are run once, on some thread.
 //!
-//! What a closure owns lies in the task itself if it is at most four words, which is a frame, a kernel and what the kernel left to do; else on
-//! the heap. So the common tasks are made, queued and run without allocating.
+//! What a closure owns lies in the task itself if it is at most four words, which is a frame, a kernel and
+//! what the kernel left to do; else on the heap. So the common tasks are made, queued and run without
+//! allocating.
 //!
-//! A task that was made of a [`Work`] can be asked whether it is such, and taken apart again, by whoever does the same work in another way.
+//! A task that was made of a [`Work`] can be asked whether it is such, and taken apart again, by whoever does
+//! the same work in another way.
 
 #![allow(unsafe_code, reason = "a closure in a place that does not know its type; the table beside it does")]
 

@@ -1,7 +1,8 @@
 //! Timers: what is to happen at a time.
 //!
-//! One thread per process sleeps until the earliest time, does what is to be done, which must be little, and sleeps again. It is started by the
-//! first timer and ends when there has been none for a while. A [`Timer`] that is dropped does not happen, and leaves nothing behind.
+//! One thread per process sleeps until the earliest time, does what is to be done, which must be little, and
+//! sleeps again. It is started by the first timer and ends when there has been none for a while. A [`Timer`]
+//! that is dropped does not happen, and leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

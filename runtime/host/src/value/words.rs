@@ -1,7 +1,8 @@
 //! Copying values between registers as two words.
 //!
-//! A value that is written part by part, its tag and its payload, and soon read as a whole, makes the processor wait until the parts have
-//! reached its cache; that costs more than all else that a small kernel does. So registers are written and copied word by word.
+//! A value that is written part by part, its tag and its payload, and soon read as a whole, makes the
+//! processor wait until the parts have reached its cache; that costs more than all else that a small kernel
+//! does. So registers are written and copied word by word.
 
 #![allow(unsafe_code, reason = "copies bits where that is what copying means")]
 
@@ -25,7 +26,8 @@ impl Value {
         let value = ManuallyDrop::new(self);
         // SAFETY: both have the same size, and words may have any bits.
         let words: Words = unsafe { std::mem::transmute(value) };
-        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned there from now on.
+        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned
+        // there from now on.
         unsafe { to.cast::<Words>().write(words) };
     }
 
@@ -39,8 +41,8 @@ impl Value {
         // SAFETY: both have the same size, and words may have any bits.
         let [first, second]: Words = unsafe { std::mem::transmute(value) };
         let to = to.cast::<MaybeUninit<u64>>();
-        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned there from now on. Volatile, so that
-        // it is not made writes of parts.
+        // SAFETY: the caller's contract; the alignment is the same. The bits are a value's, which is owned
+        // there from now on. Volatile, so that it is not made writes of parts.
         unsafe { to.as_ptr().write_volatile(first) };
         // SAFETY: in bounds: a value is two words.
         let to = unsafe { to.add(1) };
@@ -71,7 +73,8 @@ impl Value {
         let words = NonNull::from(self).cast::<MaybeUninit<u64>>();
         // SAFETY: in bounds: a value is two words.
         let second = unsafe { words.add(1) };
-        // SAFETY: a reference can be read, and words may have any bits. Volatile, so that it is not made one read of both.
+        // SAFETY: a reference can be read, and words may have any bits. Volatile, so that it is not made one
+        // read of both.
         let first = unsafe { words.as_ptr().read_volatile() };
         // SAFETY: as above.
         let words: Words = [first, unsafe { second.as_ptr().read_volatile() }];
@@ -79,7 +82,8 @@ impl Value {
         unsafe { to.cast::<Words>().write(words) };
     }
 
-    /// Writes a copy to `to`, without dropping what is there, of a value that owns nothing: whether it is one, and not nothing.
+    /// Writes a copy to `to`, without dropping what is there, of a value that owns nothing: whether it is
+    /// one, and not nothing.
     ///
     /// # Safety
     /// `to` must be valid for writing.
@@ -94,7 +98,8 @@ impl Value {
         copies
     }
 
-    /// Writes a copy to `to`, without dropping what is there, if the value is concrete and owns nothing: whether it does.
+    /// Writes a copy to `to`, without dropping what is there, if the value is concrete and owns nothing:
+    /// whether it does.
     ///
     /// # Safety
     /// `to` must be valid for writing.

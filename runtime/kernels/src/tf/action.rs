@@ -1,5 +1,5 @@
-//! Operators with state and of objects: attributes are decoded when a program is loaded, calls are functions of
-//! values.
+//! Operators with state and of objects: attributes are decoded when a program is loaded, calls are functions
+//! of values.
 //!
 //! ```text
 //! tf.TensorListPushBack in a program ──load──▶ Action ──call──▶ values

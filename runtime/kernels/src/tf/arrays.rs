@@ -1,7 +1,7 @@
 //! `TensorArray`: TensorFlow 1's lists of loops. They have state; values `flow` order what is done with them.
 //!
-//! Each execution of `TensorArrayV3` makes one. `TensorArrayGradV3` makes one for the gradients of another, one for each source, to which writing
-//! adds.
+//! Each execution of `TensorArrayV3` makes one. `TensorArrayGradV3` makes one for the gradients of another,
+//! one for each source, to which writing adds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -14,7 +14,8 @@ use super::memory::ARENA;
 /// The attribute that a compiler's memory plan adds to those of operators that are functions of tensors.
 pub(super) const MEMORY: &str = "memory";
 
-/// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a kernel.
+/// The names of the attributes of an operator's kernel: TensorFlow's. Functions are no attributes of a
+/// kernel.
 pub(super) fn names(row: &'static OpRow) -> Vec<&'static str> {
     let is_function = |kind: AttrKind| matches!(kind, AttrKind::Func | AttrKind::List(AttrKind::Func));
     let own = row.signature().attrs.iter().filter(|attr| !is_function(attr.kind)).map(|attr| attr.name);
@@ -24,7 +25,8 @@ pub(super) fn names(row: &'static OpRow) -> Vec<&'static str> {
 /// The attributes of a use of an operator.
 pub(super) struct UseAttrs<'s>(pub(super) &'s KernelUse<'s>);
 
-/// Calls `f` with the attributes of a use: those written, those that follow from its types, and TensorFlow's defaults.
+/// Calls `f` with the attributes of a use: those written, those that follow from its types, and TensorFlow's
+/// defaults.
 pub(super) fn attributes<R>(
     row: &OpRow,
     site: &KernelUse<'_>,

@@ -11,7 +11,8 @@ pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tf._BranchIndex", |x: &Tensor, branches: Attr<i64>| branch_index(x, branches.0)));
 }
 
-/// Whether a tensor is true, as TensorFlow has it: a number that is not 0, a tensor of other ranks that is not empty.
+/// Whether a tensor is true, as TensorFlow has it: a number that is not 0, a tensor of other ranks that is
+/// not empty.
 fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     if x.shape().rank() > 0 {
         return Ok(x.num_elements() > 0);
@@ -26,7 +27,8 @@ fn predicate(x: &HostTensor) -> Result<bool, KernelError> {
     })
 }
 
-/// The number of the branch that an index names; the last one if there is none of that number, as TensorFlow has it.
+/// The number of the branch that an index names; the last one if there is none of that number, as TensorFlow
+/// has it.
 fn branch_index(x: &HostTensor, branches: i64) -> Result<i32, KernelError> {
     let index = match (x.num_elements(), x.read::<i32>()) {
         (1, Ok(index)) => i64::from(index[0]),

@@ -1,6 +1,8 @@
-//! `TensorList`: the lists that loops put the values of their steps into. A list is a value: an operator gives a new one.
+//! `TensorList`: the lists that loops put the values of their steps into. A list is a value: an operator
+//! gives a new one.
 //!
-//! A list has tensors of one dtype, or variants: lists and optionals, as the gradients of branches within loops need them.
+//! A list has tensors of one dtype, or variants: lists and optionals, as the gradients of branches within
+//! loops need them.
 //!
 //! Not here: tensors of lists.
 

@@ -4,11 +4,11 @@
 //! tf.Conv2D in a program ──load──▶ Op: the tensor library's function, with the attributes decoded ──call──▶ tensors
 //! ```
 //!
-//! Operators with state and those of objects are an `Action`, a function of values; what they are is in the tables of `lists`, `variables`, `updates`,
-//! `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
+//! Operators with state and those of objects are an `Action`, a function of values; what they are is in the
+//! tables of `lists`, `variables`, `updates`, `scatters`, `arrays`, `stacks`, `optionals` and `checks`.
 //!
-//! Attributes are found by TensorFlow's names, those of the runtime's own signatures: loading refuses a use with another
-//! one. A use may want one result more than the operator has, a chain: its completion.
+//! Attributes are found by TensorFlow's names, those of the runtime's own signatures: loading refuses a use
+//! with another one. A use may want one result more than the operator has, a chain: its completion.
 
 mod action;
 mod arrays;

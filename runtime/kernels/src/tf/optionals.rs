@@ -1,5 +1,5 @@
-//! Optionals: variants that have components, or none, as the gradients of branches take what the branch that ran has left for them; and what is made of all
-//! variants alike: zeros and sums.
+//! Optionals: variants that have components, or none, as the gradients of branches take what the branch that
+//! ran has left for them; and what is made of all variants alike: zeros and sums.
 
 use std::sync::Arc;
 

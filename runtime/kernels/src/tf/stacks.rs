@@ -1,4 +1,5 @@
-//! Stacks: what TensorFlow 1's gradients of loops keep the values of the steps in. Each execution of `StackV2` makes one.
+//! Stacks: what TensorFlow 1's gradients of loops keep the values of the steps in. Each execution of
+//! `StackV2` makes one.
 
 use std::sync::{Mutex, PoisonError};
 

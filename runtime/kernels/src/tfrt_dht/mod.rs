@@ -1,4 +1,5 @@
-//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains in synchronous functions.
+//! `tfrt_dht` and `tfrt_dht_sync`: dense host tensors, filled in place and ordered by chains; without chains
+//! in synchronous functions.
 //!
 //! `buffers` has the memory of tensors as a value of its own, `strings` has `tfrt_sht`, `files` has `btf`.
 
@@ -270,7 +271,8 @@ fn one<T: Element>(value: &RawAttr<'_>) -> Result<T, KernelError> {
     }
 }
 
-/// The numbers in an attribute. Those that are complex stand there as real and imaginary part, one after the other.
+/// The numbers in an attribute. Those that are complex stand there as real and imaginary part, one after the
+/// other.
 fn elements<'f, T: Element>(values: &RawAttr<'f>) -> Result<&'f [T], KernelError> {
     let part = match T::DTYPE {
         DType::Complex64 => DType::F32,

@@ -1,7 +1,8 @@
-//! `tfrt_test.benchmark`: runs its body again and again, and prints how long it took, line by line as TFRT does.
+//! `tfrt_test.benchmark`: runs its body again and again, and prints how long it took, line by line as TFRT
+//! does.
 //!
-//! A run is over when everything that it started has completed. Percentiles are of single runs; the CPU's time is the process's, so
-//! other work at the same time counts.
+//! A run is over when everything that it started has completed. Percentiles are of single runs; the CPU's
+//! time is the process's, so other work at the same time counts.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

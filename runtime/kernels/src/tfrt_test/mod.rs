@@ -1,7 +1,7 @@
 //! `tfrt_test`, `vt` and `tfrt_tutorial`: kernels to test the runtime with.
 //!
-//! What they print is what TFRT's print. A move in Rust is no event; where TFRT's kernels move a result into the value that holds it, and `vt`
-//! says so, ours say it too.
+//! What they print is what TFRT's print. A move in Rust is no event; where TFRT's kernels move a result into
+//! the value that holds it, and `vt` says so, ours say it too.
 
 mod benchmark;
 mod examples;

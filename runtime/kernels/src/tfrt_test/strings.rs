@@ -50,7 +50,8 @@ fn read(path: &str) -> Result<Text, KernelError> {
 /// More than this is no width of a number.
 const MAX_WIDTH: usize = 1000;
 
-/// `text` with `number` where it has `%d`, as C's printf would have it: flags `-`, `0`, `+`, blank and a width; `%%` is a percent sign.
+/// `text` with `number` where it has `%d`, as C's printf would have it: flags `-`, `0`, `+`, blank and a
+/// width; `%%` is a percent sign.
 fn format_number(text: &str, number: i32) -> Result<String, KernelError> {
     let bad = || KernelError::invalid(format!("'{text}' is not a format for one integer"));
     let mut result = String::new();

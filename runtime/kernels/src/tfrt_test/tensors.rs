@@ -1,4 +1,5 @@
-//! The tensor kernels that TFRT's training examples (MNIST, ResNet) are made of: into tensors that are there already, ordered by chains.
+//! The tensor kernels that TFRT's training examples (MNIST, ResNet) are made of: into tensors that are there
+//! already, ordered by chains.
 //!
 //! What they compute are TensorFlow's operators (`befrost_tensor::tf`); images are NHWC.
 

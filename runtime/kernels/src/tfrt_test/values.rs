@@ -1,4 +1,5 @@
-//! Values as they are passed, and what else a kernel can find out: attributes, its name, the request, whether a value is its own.
+//! Values as they are passed, and what else a kernel can find out: attributes, its name, the request, whether
+//! a value is its own.
 
 use bef_format::{AttrView, DType};
 use befrost_host::async_value::AsyncRef;

@@ -1,11 +1,12 @@
 //! Steps with state, lists, variants, checks and control edges, and ops that fail.
 
 use super::{
-    BOOL, Body, CHAIN, INT, List, Module, NAMED, RESOURCE, Typed, VARIANT, Variable, names, strs, types,
+    BOOL, CHAIN, FunctionBody, INT, ListValue, Module, NAMED, RESOURCE, Typed, VARIANT, VariableValue, names,
+    strs, types,
 };
-use crate::graphs::Mode;
+use crate::graphs::GraphMode;
 
-impl Body {
+impl FunctionBody {
     fn element_dtype(&self) -> &'static str {
         self.graph.element()
     }
@@ -13,16 +14,16 @@ impl Body {
     /// The type of a reference to a variable of this shape.
     fn ref_type(&self, dims: &[usize]) -> String {
         let dims: String = dims.iter().map(|dim| format!("{dim}x")).collect();
-        let name = if self.graph.mode == Mode::Integers { "int32" } else { "f32" };
+        let name = if self.graph.mode == GraphMode::Integers { "int32" } else { "f32" };
         format!("tensor<{dims}!tf_type.{name}ref>")
     }
 
-    fn handle_type(&self, of: &Variable) -> String {
+    fn handle_type(&self, of: &VariableValue) -> String {
         if of.is_ref { self.ref_type(&of.dims) } else { RESOURCE.to_owned() }
     }
 
     /// A variable: one of a name, or of its own.
-    fn new_variable(&mut self, name: Option<usize>, is_ref: bool) -> Variable {
+    fn new_variable(&mut self, name: Option<usize>, is_ref: bool) -> VariableValue {
         let dims = match name {
             Some(name) => NAMED[name % NAMED.len()].to_vec(),
             None => self.graph.some().dims,
@@ -32,7 +33,7 @@ impl Body {
         let shared = name.map_or_else(String::new, |name| format!(", shared_name = \"{stem}{name}\""));
         let attrs = format!("dtype = {}, shape = {shape}{shared}", self.element_dtype());
         let op = if is_ref { "VariableV2" } else { "VarHandleOp" };
-        let mut made = Variable { name: String::new(), dims, is_ref };
+        let mut made = VariableValue { name: String::new(), dims, is_ref };
         let ty = self.handle_type(&made);
         made.name = self.effect(op, &[], &attrs, &[&ty]).remove(0);
         self.scope.variables.push(made.clone());
@@ -52,29 +53,29 @@ impl Body {
         }
     }
 
-    fn handle(of: &Variable, ty: String) -> Typed {
+    fn handle(of: &VariableValue, ty: String) -> Typed {
         (of.name.clone(), ty)
     }
 
     /// Assigns to a variable, or adds to it.
-    fn write(&mut self, of: &Variable, kind: &str) {
+    fn write(&mut self, of: &VariableValue, kind: &str) {
         let x = self.of_dims(&of.dims);
         let ty = self.handle_type(of);
-        let handle = Body::handle(of, ty.clone());
+        let handle = FunctionBody::handle(of, ty.clone());
         if of.is_ref {
             let made = self.effect(kind, &[handle, x], "", &[&ty]);
             if self.chance(50) {
-                self.scope.variables.push(Variable { name: made[0].clone(), ..of.clone() });
+                self.scope.variables.push(VariableValue { name: made[0].clone(), ..of.clone() });
             }
         } else {
             self.effect(&format!("{kind}VariableOp"), &[handle, x], "", &[]);
         }
     }
 
-    fn read(&mut self, of: &Variable) {
+    fn read(&mut self, of: &VariableValue) {
         let (ty, to) = (self.handle_type(of), self.ty(&of.dims));
         let op = if of.is_ref { "_ReadRef" } else { "ReadVariableOp" };
-        let made = self.effect(op, &[Body::handle(of, ty)], "", &[&to]);
+        let made = self.effect(op, &[FunctionBody::handle(of, ty)], "", &[&to]);
         self.push(made[0].clone(), &of.dims);
     }
 
@@ -117,7 +118,7 @@ impl Body {
             _ => {
                 let ty = self.handle_type(&of);
                 let op = if of.is_ref { "IsVariableInitialized" } else { "VarIsInitializedOp" };
-                let made = self.effect(op, &[Body::handle(&of, ty)], "", &[BOOL]);
+                let made = self.effect(op, &[FunctionBody::handle(&of, ty)], "", &[BOOL]);
                 self.scope.conditions.push((made[0].clone(), BOOL));
             }
         }
@@ -129,25 +130,25 @@ impl Body {
         (0..1 + self.below(2)).map(|_| self.below(limit) as i64).collect()
     }
 
-    fn scatter(&mut self, of: &Variable) {
+    fn scatter(&mut self, of: &VariableValue) {
         let rows = self.rows(&of.dims);
         let dims: Vec<usize> = std::iter::once(rows.len()).chain(of.dims[1..].iter().copied()).collect();
         // Updates of one row have no order.
         let kind = if rows.len() > 1 && rows[0] == rows[1] { "Add" } else { "Update" };
         let kind = if self.chance(50) { "Add" } else { kind };
         let (indices, updates, ty) = (self.vector(&rows), self.of_dims(&dims), self.handle_type(of));
-        let operands = [Body::handle(of, ty.clone()), indices, updates];
+        let operands = [FunctionBody::handle(of, ty.clone()), indices, updates];
         match of.is_ref {
             true => self.effect(&format!("Scatter{kind}"), &operands, "", &[&ty]),
             false => self.effect(&format!("ResourceScatter{kind}"), &operands, "", &[]),
         };
     }
 
-    fn gather(&mut self, of: &Variable) {
+    fn gather(&mut self, of: &VariableValue) {
         let rows = self.rows(&of.dims);
         let dims: Vec<usize> = std::iter::once(rows.len()).chain(of.dims[1..].iter().copied()).collect();
         let (indices, ty) = (self.vector(&rows), self.ty(&dims));
-        let handle = Body::handle(of, RESOURCE.to_owned());
+        let handle = FunctionBody::handle(of, RESOURCE.to_owned());
         let made = self.effect("ResourceGather", &[handle, indices], "", &[&ty]);
         self.push(made[0].clone(), &dims);
     }
@@ -161,19 +162,19 @@ impl Body {
             return;
         }
         let at = self.below(self.scope.lists.len());
-        let List { name, dims, len } = self.scope.lists[at].clone();
+        let ListValue { name, dims, len } = self.scope.lists[at].clone();
         let (list, ty) = (variant(&name), self.ty(&dims));
         match self.below(9) {
             0..2 => {
                 let x = self.of_dims(&dims);
                 let made = self.op("TensorListPushBack", &[list, x], "", &[VARIANT]);
-                self.scope.lists[at] = List { name: made[0].clone(), dims, len: len + 1 };
+                self.scope.lists[at] = ListValue { name: made[0].clone(), dims, len: len + 1 };
             }
             2 if len > 0 || self.chance(5) => {
                 let shape = self.shape(&dims);
                 let made = self.op("TensorListPopBack", &[list, shape], "", &[VARIANT, &ty]);
                 self.push(made[1].clone(), &dims);
-                self.scope.lists[at] = List { name: made[0].clone(), dims, len: len.saturating_sub(1) };
+                self.scope.lists[at] = ListValue { name: made[0].clone(), dims, len: len.saturating_sub(1) };
             }
             3..5 if len > 0 => {
                 let beyond = usize::from(self.chance(4));
@@ -186,7 +187,7 @@ impl Body {
                 let i = self.below(len) as i64;
                 let (i, x) = (self.int(i), self.of_dims(&dims));
                 let made = self.op("TensorListSetItem", &[list, i, x], "", &[VARIANT]);
-                self.scope.lists[at] = List { name: made[0].clone(), dims, len };
+                self.scope.lists[at] = ListValue { name: made[0].clone(), dims, len };
             }
             6 | 7 if len > 0 => {
                 let all: Vec<usize> = std::iter::once(len).chain(dims.iter().copied()).collect();
@@ -227,7 +228,7 @@ impl Body {
                 (self.op("EmptyTensorList", &[shape, max], &attrs, &[VARIANT]), x.dims, 0)
             }
         };
-        self.scope.lists.push(List { name: made[0].clone(), dims, len });
+        self.scope.lists.push(ListValue { name: made[0].clone(), dims, len });
     }
 
     /// Values pushed on a stack, and popped again.
@@ -312,7 +313,7 @@ impl Body {
                 let operands = [(holds[0].clone(), BOOL.to_owned()), self.typed(&x)];
                 self.effect("Assert", &operands, "", &[]);
             }
-            1 if self.graph.mode != Mode::Integers => {
+            1 if self.graph.mode != GraphMode::Integers => {
                 let (operand, ty) = (self.typed(&x), self.ty(&x.dims));
                 let made = self.effect("CheckNumerics", &[operand], "message = \"seen\"", &[&ty]);
                 self.push(made[0].clone(), &x.dims);

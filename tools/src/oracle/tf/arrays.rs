@@ -25,13 +25,13 @@ pub struct Array {
     clears: bool,
     /// Whether writing adds to the element.
     adds: bool,
-    slots: RefCell<Vec<Slot>>,
+    slots: RefCell<Vec<ArraySlot>>,
     /// The arrays of its gradients, by source.
     gradients: RefCell<HashMap<String, Rc<Array>>>,
 }
 
 #[derive(Clone, Debug)]
-enum Slot {
+enum ArraySlot {
     Empty,
     Written(HostTensor),
     /// Read, in an array that clears what is read.
@@ -59,12 +59,12 @@ impl Array {
         let at = count(index)?;
         let mut slots = self.slots.borrow_mut();
         if at >= slots.len() && self.is_dynamic {
-            slots.resize(count(index.saturating_add(1))?, Slot::Empty);
+            slots.resize(count(index.saturating_add(1))?, ArraySlot::Empty);
         }
         let slot = slots.get_mut(at).ok_or_else(|| invalid(format!("index {index} in a TensorArray")))?;
         *slot = match slot {
-            Slot::Empty => Slot::Written(x.clone()),
-            Slot::Written(old) if self.adds => Slot::Written(add_n(&[old, x], cx.allocator)?),
+            ArraySlot::Empty => ArraySlot::Written(x.clone()),
+            ArraySlot::Written(old) if self.adds => ArraySlot::Written(add_n(&[old, x], cx.allocator)?),
             _ => return Err(invalid(format!("element {index} is written twice"))),
         };
         Ok(())
@@ -75,16 +75,16 @@ impl Array {
         let slot = usize::try_from(index).ok().and_then(|at| slots.get_mut(at));
         let slot = slot.ok_or_else(|| invalid(format!("index {index} in a TensorArray")))?;
         match (&*slot, self.element.shape()) {
-            (Slot::Written(x), _) => {
+            (ArraySlot::Written(x), _) => {
                 let x = x.clone();
                 if self.clears {
-                    *slot = Slot::Cleared;
+                    *slot = ArraySlot::Cleared;
                 }
                 Ok(x)
             }
-            (Slot::Empty, Some(shape)) => Ok(HostTensor::zeros(self.dtype, shape, cx.allocator)?),
-            (Slot::Empty, None) => Err(invalid(format!("element {index} is read before it is written"))),
-            (Slot::Cleared, _) => Err(invalid(format!("element {index} was cleared"))),
+            (ArraySlot::Empty, Some(shape)) => Ok(HostTensor::zeros(self.dtype, shape, cx.allocator)?),
+            (ArraySlot::Empty, None) => Err(invalid(format!("element {index} is read before it is written"))),
+            (ArraySlot::Cleared, _) => Err(invalid(format!("element {index} was cleared"))),
         }
     }
 
@@ -93,7 +93,7 @@ impl Array {
     }
 
     fn gradient(&self, source: String) -> Rc<Array> {
-        let slots = vec![Slot::Empty; self.slots.borrow().len()];
+        let slots = vec![ArraySlot::Empty; self.slots.borrow().len()];
         let make = || Array {
             element: self.element.clone(),
             clears: false,
@@ -125,7 +125,7 @@ pub(super) fn evaluate(
                 is_dynamic: attrs.bool("dynamic_size")?,
                 clears: attrs.bool("clear_after_read")?,
                 adds: false,
-                slots: RefCell::new(vec![Slot::Empty; count(size.int()?)?]),
+                slots: RefCell::new(vec![ArraySlot::Empty; count(size.int()?)?]),
                 gradients: RefCell::default(),
             };
             let flow = HostTensor::from_slice(Shape::scalar(), &[0f32], m)?;

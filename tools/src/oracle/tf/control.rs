@@ -7,7 +7,7 @@ use befrost_compiler::dialects::tf;
 use befrost_compiler::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use befrost_tensor::{DType, bf16, f16};
 
-use super::interpreter::{Env, Interpreter, first_error, is_chain};
+use super::interpreter::{Env, TfInterpreter, first_error, is_chain};
 use super::state::Strictness;
 use super::value::{Value, invalid};
 use crate::oracle::Refusal;
@@ -48,14 +48,14 @@ pub(super) fn callees(m: &Module, op: OpId) -> Vec<StrId> {
 
 /// The body that an op runs: a function, or one of its regions.
 #[derive(Clone, Copy)]
-enum Body {
+enum ControlBody {
     Function(StrId),
     Region(usize),
 }
 
 /// Runs an op of control flow; its results without its completion.
 pub(super) fn run(
-    i: &mut Interpreter<'_, '_>,
+    i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     name: &str,
     operands: Vec<Value>,
@@ -68,9 +68,9 @@ pub(super) fn run(
         None => {
             let mut data = operands;
             data.truncate(n);
-            let bodies: Vec<Body> = match name.ends_with("Region") {
-                true => (0..m.regions_of(op).len()).map(Body::Region).collect(),
-                false => callees(m, op).into_iter().map(Body::Function).collect(),
+            let bodies: Vec<ControlBody> = match name.ends_with("Region") {
+                true => (0..m.regions_of(op).len()).map(ControlBody::Region).collect(),
+                false => callees(m, op).into_iter().map(ControlBody::Function).collect(),
             };
             match name {
                 "PartitionedCall" | "StatefulPartitionedCall" => body(i, op, bodies.first(), data, env)?,
@@ -91,7 +91,7 @@ pub(super) fn run(
 
 /// The error instead of which an op does not run.
 fn error_before(
-    i: &mut Interpreter<'_, '_>,
+    i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     name: &str,
     operands: &[Value],
@@ -133,25 +133,25 @@ fn captured(m: &Module, op: OpId, env: &Env) -> (Vec<Value>, Vec<Value>) {
 
 /// Runs a body.
 fn body(
-    i: &mut Interpreter<'_, '_>,
+    i: &mut TfInterpreter<'_, '_>,
     op: OpId,
-    body: Option<&Body>,
+    body: Option<&ControlBody>,
     arguments: Vec<Value>,
     env: &mut Env,
 ) -> Result<Vec<Value>, Refusal> {
     match body {
-        Some(&Body::Function(name)) => i.call(name, arguments),
-        Some(&Body::Region(region)) => i.block(i.region(op, region)?, arguments, env),
+        Some(&ControlBody::Function(name)) => i.call(name, arguments),
+        Some(&ControlBody::Region(region)) => i.block(i.region(op, region)?, arguments, env),
         None => Err(Refusal(format!("'{}' without a body", i.module.op_name_str(op)))),
     }
 }
 
 /// Runs one of several bodies.
 fn choose(
-    i: &mut Interpreter<'_, '_>,
+    i: &mut TfInterpreter<'_, '_>,
     op: OpId,
     name: &str,
-    bodies: &[Body],
+    bodies: &[ControlBody],
     mut data: Vec<Value>,
     env: &mut Env,
 ) -> Result<Vec<Value>, Refusal> {
@@ -174,9 +174,9 @@ fn choose(
 
 /// Runs a body while a condition holds.
 fn repeat(
-    i: &mut Interpreter<'_, '_>,
+    i: &mut TfInterpreter<'_, '_>,
     op: OpId,
-    bodies: &[Body],
+    bodies: &[ControlBody],
     mut values: Vec<Value>,
     env: &mut Env,
 ) -> Result<Vec<Value>, Refusal> {
@@ -209,7 +209,7 @@ fn repeat(
 }
 
 /// The failure of an op, at its place.
-fn failure(i: &mut Interpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<OracleError>, Refusal> {
+fn failure(i: &mut TfInterpreter<'_, '_>, op: OpId, stop: Stop) -> Result<Rc<OracleError>, Refusal> {
     match stop {
         Stop::Refused(why) => Err(Refusal(why)),
         Stop::Fails { code, message, .. } => {

@@ -41,13 +41,13 @@ pub(super) fn evaluate(
     Ok(eval(xs, m)?.into_vec())
 }
 
-type Found = Result<Option<Vec<HostTensor>>, Stop>;
+type FunctionResults = Result<Option<Vec<HostTensor>>, Stop>;
 
-fn one(x: Result<HostTensor, TensorError>) -> Found {
+fn one(x: Result<HostTensor, TensorError>) -> FunctionResults {
     Ok(Some(vec![x?]))
 }
 
-fn elementwise(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
+fn elementwise(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> FunctionResults {
     if let (Some(op), [x]) = (Unary::named(name), xs) {
         return one(reference::unary(op, x, m));
     }
@@ -79,7 +79,7 @@ fn elementwise(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memor
     }
 }
 
-fn products(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
+fn products(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> FunctionResults {
     let turn = |name, turned| Ok::<_, Stop>(if attrs.bool(name)? { turned } else { Transposition::None });
     match (name, xs) {
         ("MatMul", [a, b]) => {
@@ -104,7 +104,7 @@ fn products(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) 
     }
 }
 
-fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
+fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> FunctionResults {
     match (name, xs) {
         ("Conv2D", [x, filter]) => one(reference::conv2d(x, filter, &conv(attrs)?, m)),
         ("DepthwiseConv2dNative", [x, filter]) => {
@@ -151,7 +151,7 @@ fn images(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) ->
     }
 }
 
-fn norms(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> Found {
+fn norms(name: &str, attrs: &Attributes<'_>, xs: &[&HostTensor], m: &Memory) -> FunctionResults {
     match (name, xs) {
         ("BiasAdd", [x, bias]) => one(reference::bias_add(x, bias, format(attrs)?, m)),
         ("BiasAddV1", [x, bias]) => one(reference::bias_add(x, bias, ImageFormat::Nhwc, m)),

@@ -9,9 +9,9 @@ use befrost_compiler::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, Va
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::op::{Attributes, OpRow, row};
 
-use super::state::{Cx, Execution, Strictness};
+use super::state::{Cx, Strictness, TfExecution};
 use super::value::Value;
-use super::variables::Variables;
+use super::variables::VariableStore;
 use super::{arrays, checks, control, functions, lists, optionals, stacks, updates, variables};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
@@ -26,10 +26,10 @@ const MAX_DEPTH: usize = 100;
 /// The values of one invocation of a function, those of its regions included.
 pub(super) type Env = HashMap<ValueId, Value>;
 
-pub(super) struct Interpreter<'m, 'v> {
+pub(super) struct TfInterpreter<'m, 'v> {
     pub(super) module: &'m Module,
     pub(super) strictness: Strictness,
-    variables: &'v mut Variables,
+    variables: &'v mut VariableStore,
     allocator: Arc<dyn Allocator>,
     /// The functions that have effects.
     effectful: HashSet<StrId>,
@@ -44,10 +44,10 @@ pub(super) fn call(
     module: &Module,
     function: &str,
     arguments: &[Value],
-    variables: &mut Variables,
+    variables: &mut VariableStore,
     strictness: Strictness,
-) -> Result<Execution, Refusal> {
-    let mut interpreter = Interpreter {
+) -> Result<TfExecution, Refusal> {
+    let mut interpreter = TfInterpreter {
         module,
         strictness,
         variables,
@@ -65,13 +65,13 @@ pub(super) fn call(
         return Err(Refusal(format!("@{function} takes {want} arguments, got {got}")));
     }
     let mut results = interpreter.block(block, arguments.to_vec(), &mut Env::new())?;
-    let Interpreter { printed, broken, .. } = interpreter;
+    let TfInterpreter { printed, broken, .. } = interpreter;
     if let Some(failure) = &broken {
         for result in results.iter_mut().filter(|result| result.error().is_none()) {
             *result = Value::Error(failure.clone());
         }
     }
-    Ok(Execution { results, printed, is_cut_short: broken.is_some() })
+    Ok(TfExecution { results, printed, is_cut_short: broken.is_some() })
 }
 
 /// The functions with an op that has an effect, or that call such a function.
@@ -105,7 +105,7 @@ pub(super) fn first_error<'v>(values: impl IntoIterator<Item = &'v Value>) -> Op
     values.into_iter().find_map(|value| value.error().cloned())
 }
 
-impl Interpreter<'_, '_> {
+impl TfInterpreter<'_, '_> {
     /// The only block of a function's body.
     pub(super) fn body(&self, name: StrId) -> Result<BlockId, Refusal> {
         let m = self.module;
@@ -199,7 +199,12 @@ impl Interpreter<'_, '_> {
             return Err(Refusal(format!("'{full_name}' gave {} results of {n_data}", results.len())));
         }
         results.truncate(n_data);
-        if has_effect && let Some(failure) = &failure {
+        // Control flow that runs breaks no order by a result that is an error: the effects inside have their
+        // own.
+        if has_effect
+            && !control::is_control(name)
+            && let Some(failure) = &failure
+        {
             self.broken.get_or_insert_with(|| failure.clone());
         }
         if m.n_results(op) > n_data {

@@ -41,9 +41,9 @@ use befrost_compiler::ir::Module;
 
 use super::Refusal;
 
-pub use state::{Execution, Strictness};
+pub use state::{Strictness, TfExecution};
 pub use value::Value;
-pub use variables::Variables;
+pub use variables::VariableStore;
 
 /// Calls a function of a verified module of `tf` ops. `variables` are those that earlier calls have left, for
 /// this module.
@@ -54,8 +54,8 @@ pub fn call(
     module: &Module,
     function: &str,
     arguments: &[Value],
-    variables: &mut Variables,
+    variables: &mut VariableStore,
     strictness: Strictness,
-) -> Result<Execution, Refusal> {
+) -> Result<TfExecution, Refusal> {
     interpreter::call(module, function, arguments, variables, strictness)
 }

@@ -6,7 +6,7 @@ use befrost_compiler::ir::OpId;
 use befrost_tensor::mem::Allocator;
 
 use super::value::Value;
-use super::variables::Variables;
+use super::variables::VariableStore;
 
 /// Whether calls wait for all of their arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Strictness {
 
 /// The outcome of a call.
 #[derive(Clone, Debug)]
-pub struct Execution {
+pub struct TfExecution {
     /// The function's results.
     pub results: Vec<Value>,
     /// The texts that were printed to standard output, in order.
@@ -31,7 +31,7 @@ pub struct Execution {
 /// The state that evaluation of a single op reads and writes.
 pub(super) struct Cx<'a> {
     pub(super) op: OpId,
-    pub(super) variables: &'a mut Variables,
+    pub(super) variables: &'a mut VariableStore,
     pub(super) printed: &'a mut Vec<String>,
     pub(super) allocator: &'a Arc<dyn Allocator>,
 }

@@ -7,7 +7,7 @@ use befrost_tensor::{DType, HostTensor, StringTensor};
 use super::arrays::Array;
 use super::lists::List;
 use super::stacks::Stack;
-use super::variables::Variable;
+use super::variables::StoredVariable;
 use crate::oracle::Code;
 use crate::oracle::frames::{Stop, fails};
 use crate::oracle::value::OracleError;
@@ -24,7 +24,7 @@ pub enum Value {
     /// A tensor of strings.
     Strings(StringTensor),
     /// A variable: a resource or a reference.
-    Variable(Rc<Variable>),
+    Variable(Rc<StoredVariable>),
     /// A variant that is a list.
     List(Rc<List>),
     /// A variant with components, or without.

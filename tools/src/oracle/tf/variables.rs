@@ -1,4 +1,4 @@
-//! Variables: resources and references, by name or of one op, and the ops that read and write them.
+//! VariableStore: resources and references, by name or of one op, and the ops that read and write them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,16 +19,16 @@ use crate::oracle::frames::{Stop, fails};
 
 /// The variables of a module, which outlive a call.
 #[derive(Clone, Debug, Default)]
-pub struct Variables {
+pub struct VariableStore {
     /// By container and name.
-    named: HashMap<(String, String), Rc<Variable>>,
+    named: HashMap<(String, String), Rc<StoredVariable>>,
     /// Those without a name, by the op that makes them.
-    own: HashMap<OpId, Rc<Variable>>,
+    own: HashMap<OpId, Rc<StoredVariable>>,
 }
 
 /// A variable.
 #[derive(Debug)]
-pub struct Variable {
+pub struct StoredVariable {
     dtype: DType,
     shape: PartialShape,
     value: RefCell<Option<HostTensor>>,
@@ -40,7 +40,7 @@ pub(super) fn read(of: &Value) -> Result<HostTensor, Stop> {
     value.ok_or_else(|| fails(Code::FailedPrecondition, "a variable is read before it is initialized"))
 }
 
-fn variable(value: &Value) -> Result<&Variable, Stop> {
+fn variable(value: &Value) -> Result<&StoredVariable, Stop> {
     match value {
         Value::Variable(variable) => Ok(variable),
         other => Err(other.is_not("a variable")),
@@ -72,7 +72,7 @@ pub(super) fn passed_on(attrs: &Attributes<'_>, to: &Value) -> Vec<Value> {
 fn handle(attrs: &Attributes<'_>, cx: &mut Cx<'_>) -> Result<Value, Stop> {
     let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
     let (container, name) = (attrs.string("container")?, attrs.string("shared_name")?);
-    let make = || Rc::new(Variable { dtype, shape, value: RefCell::new(None) });
+    let make = || Rc::new(StoredVariable { dtype, shape, value: RefCell::new(None) });
     let found = match name.is_empty() {
         true => cx.variables.own.entry(cx.op).or_insert_with(make),
         false => cx.variables.named.entry((container, name)).or_insert_with(make),

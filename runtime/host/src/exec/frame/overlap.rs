@@ -6,9 +6,10 @@
 //! Turn ──end────▶ an iteration's frame has ended: its place is free, or the head's
 //! ```
 //!
-//! There is one [`Head`] per loop: the right to start the next iteration, and the duty to give the loop's results. A [`Turn`] is an iteration in
-//! flight, which it is until its frame has ended, that is, until its last kernel has completed. The kernel that asked for the loop is complete when
-//! neither is left, and whoever gives up the last one completes it.
+//! There is one [`Head`] per loop: the right to start the next iteration, and the duty to give the loop's
+//! results. A [`Turn`] is an iteration in flight, which it is until its frame has ended, that is, until its
+//! last kernel has completed. The kernel that asked for the loop is complete when neither is left, and
+//! whoever gives up the last one completes it.
 
 #![allow(unsafe_code, reason = "a cell that one thread at a time may touch; the proof is in `Gate`")]
 
@@ -20,16 +21,18 @@ use crate::value::Value;
 
 /// A number of places, and the one who may be waiting for one.
 ///
-/// `taken` counts the places that are taken and who waits. Only the one adds to it, so there are never more than `limit + 1`, and the one waits exactly
-/// if there are so many. `waiting` is written by the one before it is counted, and taken by whoever brings the count from `limit + 1` to `limit`,
-/// of whom there is one, or by the one itself if the count says that it need not wait.
+/// `taken` counts the places that are taken and who waits. Only the one adds to it, so there are never more
+/// than `limit + 1`, and the one waits exactly if there are so many. `waiting` is written by the one before
+/// it is counted, and taken by whoever brings the count from `limit + 1` to `limit`, of whom there is one, or
+/// by the one itself if the count says that it need not wait.
 struct Gate<T> {
     limit: usize,
     taken: AtomicUsize,
     waiting: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: `waiting` is accessed by one thread at a time, as the type's description says, and what it holds may be sent.
+// SAFETY: `waiting` is accessed by one thread at a time, as the type's description says, and what it holds
+// may be sent.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 impl<T> Gate<T> {
@@ -43,7 +46,8 @@ impl<T> Gate<T> {
     /// There must be one `T` for the gate, which is this one.
     #[must_use]
     unsafe fn enter(&self, the_one: T) -> Option<T> {
-        // Acquire pairs with the Release half in `leave`: what the iterations did that have left happens before what follows.
+        // Acquire pairs with the Release half in `leave`: what the iterations did that have left happens
+        // before what follows.
         if self.taken.load(Ordering::Acquire) < self.limit {
             // Relaxed: nobody else adds to it, so there is still a place.
             self.taken.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +65,8 @@ impl<T> Gate<T> {
     /// Gives up a place: to whom waits for it, if somebody does.
     #[must_use]
     fn leave(&self) -> Option<T> {
-        // Acquire pairs with the Release half in `enter`: `waiting` is visible. Release: what this iteration did.
+        // Acquire pairs with the Release half in `enter`: `waiting` is visible. Release: what this iteration
+        // did.
         if self.taken.fetch_sub(1, Ordering::AcqRel) > self.limit { self.take() } else { None }
     }
 
@@ -146,7 +151,8 @@ impl Head {
         self.shared.function
     }
 
-    /// Gives up the kernel, which `publish` gives its results: if nothing else is left of the loop, it is complete.
+    /// Gives up the kernel, which `publish` gives its results: if nothing else is left of the loop, it is
+    /// complete.
     #[must_use]
     pub(in crate::exec) fn end(self, publish: impl FnOnce(Running) -> Completing) -> Option<Completing> {
         let Head { shared, running, values: _, n_started: _ } = self;

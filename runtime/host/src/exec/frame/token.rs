@@ -6,15 +6,17 @@
 //! Done(n) ──finish──▶ the count of what is unfinished, less n; at zero the frame ends and is freed
 //! ```
 //!
-//! A frame counts what is unfinished: each kernel that has not completed, its first visit, and what [`Done::hold`] adds. Each token stands for at
-//! least one of these that nobody has given back:
+//! A frame counts what is unfinished: each kernel that has not completed, its first visit, and what
+//! [`Done::hold`] adds. Each token stands for at least one of these that nobody has given back:
 //!
 //! * `StraightRun`: all kernels of its line.
-//! * `Ready`, `Running` and `Completing`: their kernel. There is one of the three per kernel at any time, and only a `Done` comes of the last.
+//! * `Ready`, `Running` and `Completing`: their kernel. There is one of the three per kernel at any time, and
+//!   only a `Done` comes of the last.
 //! * `Done(n)`: n of them. Only `finish` gives them back.
 //!
-//! So as long as somebody has a token the count is not zero and the frame is alive: a token is a reference that costs nothing to pass on. None can be
-//! copied, and each is used up by what it permits. One that is lost, by a panic, keeps its frame for ever: nothing is freed too early.
+//! So as long as somebody has a token the count is not zero and the frame is alive: a token is a reference
+//! that costs nothing to pass on. None can be copied, and each is used up by what it permits. One that is
+//! lost, by a panic, keeps its frame for ever: nothing is freed too early.
 //!
 //! [`Later`] permits something, but keeps nothing alive: whoever uses it shows another token.
 
@@ -73,7 +75,8 @@ pub(in crate::exec) struct Ready(At);
 #[must_use]
 pub(in crate::exec) struct Running(At);
 
-/// A straight line that has taken what enters, owes the results of its kernels from the next on, and keeps the counts of all of them.
+/// A straight line that has taken what enters, owes the results of its kernels from the next on, and keeps
+/// the counts of all of them.
 #[derive(Debug)]
 #[must_use]
 pub(in crate::exec) struct StraightRun {
@@ -131,7 +134,8 @@ pub(in crate::exec) struct Later {
 // SAFETY: the pointer is only ever compared.
 unsafe impl Send for Later {}
 
-/// The kernel that called a frame, for traces and paths, how deep that frame is, and which iteration of the kernel's loop.
+/// The kernel that called a frame, for traces and paths, how deep that frame is, and which iteration of the
+/// kernel's loop.
 #[derive(Debug)]
 pub(in crate::exec) struct Caller {
     at: At,
@@ -206,8 +210,8 @@ impl Ready {
         self.frame().general().line(self.info())
     }
 
-    /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead, `instead` is what the kernel's
-    /// results become instead.
+    /// Takes the operands that are passed to the kernel. If one that must be concrete is an error or dead,
+    /// `instead` is what the kernel's results become instead.
     #[inline]
     pub(in crate::exec) fn gather(self, operands: &mut [Value], instead: &mut Option<Value>) -> Running {
         // SAFETY: the token is used up here.
@@ -275,7 +279,8 @@ impl Running {
         Completing(self.0)
     }
 
-    /// The same for the only result of a kernel that publishes plainly, which is complete then. The result is concrete; it is moved or copied.
+    /// The same for the only result of a kernel that publishes plainly, which is complete then. The result is
+    /// concrete; it is moved or copied.
     #[inline(always)]
     pub(in crate::exec) fn publish_plainly(self, result: &mut Value, sink: &mut Sink<'_>) -> Done {
         // SAFETY: the token is used up here.
@@ -390,7 +395,8 @@ impl Caller {
     /// # Safety
     /// The frame that it called must be alive.
     pub(super) unsafe fn get(&self) -> (&Frame, u32) {
-        // A kernel that calls is not complete before the frame that it called has ended, whose `Then` completes it.
+        // A kernel that calls is not complete before the frame that it called has ended, whose `Then`
+        // completes it.
         (self.at.frame(), self.at.user.kernel())
     }
 }
@@ -439,7 +445,8 @@ impl Started {
 }
 
 impl Returns {
-    /// The results of `frame`, which is the function's, in whatever state. A value that nobody else will read is moved.
+    /// The results of `frame`, which is the function's, in whatever state. A value that nobody else will read
+    /// is moved.
     pub(in crate::exec) fn results(self, frame: &Frame) -> impl Iterator<Item = Value> {
         assert!(std::ptr::eq(self.frame, frame), "the results of another frame");
         // SAFETY: there is at most one `Returns` of each frame, and it is used up here.
@@ -475,7 +482,8 @@ impl Done {
     /// Says what is to follow the frame's end: for the kernel that called, when the first visit has ended.
     pub(in crate::exec) fn set_then(&self, completing: Completing) {
         self.frame().then.with_mut(|then| {
-            // SAFETY: only the first visit's thread does this, before it gives back its count; so nobody reads it yet.
+            // SAFETY: only the first visit's thread does this, before it gives back its count; so nobody
+            // reads it yet.
             unsafe { *then = Then::Completes(completing) };
         });
     }
@@ -483,10 +491,12 @@ impl Done {
     /// Counts it.
     pub(in crate::exec) fn finish(self) -> End {
         let frame = self.frame;
-        // SAFETY: the frame is alive; only this field is borrowed, as another thread may free the frame as soon as the count is decremented.
+        // SAFETY: the frame is alive; only this field is borrowed, as another thread may free the frame as
+        // soon as the count is decremented.
         let unfinished = unsafe { &(*frame.as_ptr()).unfinished };
-        // Acquire pairs with the Release half of the others' decrements: what the kernels did happens before what follows the end. Seeing that
-        // nothing else is left spares the decrement: nobody can add to it who has no token.
+        // Acquire pairs with the Release half of the others' decrements: what the kernels did happens before
+        // what follows the end. Seeing that nothing else is left spares the decrement: nobody can add to it
+        // who has no token.
         if unfinished.load(Ordering::Acquire) != self.n
             && unfinished.fetch_sub(self.n, Ordering::AcqRel) != self.n
         {

@@ -1,5 +1,5 @@
-//! What bounds executions: cancellations in every kind of loop, limits of calls from blocks, constant memory. And what becomes of blocks that are
-//! dead or fail.
+//! What bounds executions: cancellations in every kind of loop, limits of calls from blocks, constant memory.
+//! And what becomes of blocks that are dead or fail.
 
 use super::*;
 use crate::context::Cancellation;
@@ -171,7 +171,8 @@ fn a_dead_block_makes_all_dead_and_a_failed_one_fails_all() {
     }
 }
 
-/// Twenty thousand iterations, whose bodies have something asynchronous or not: what is alive at any time does not grow with them.
+/// Twenty thousand iterations, whose bodies have something asynchronous or not: what is alive at any time
+/// does not grow with them.
 #[test]
 fn loops_take_no_memory() {
     for body in ["renew_later", "renew"] {

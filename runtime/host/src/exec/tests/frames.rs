@@ -1,5 +1,5 @@
-//! Kernels that ask for their frame: its path is the same in every plan, on every queue. The first function of a program
-//! is called `main`, the last one is called.
+//! Kernels that ask for their frame: its path is the same in every plan, on every queue. The first function
+//! of a program is called `main`, the last one is called.
 
 use super::*;
 use crate::kernel::{Callee, FrameCx};

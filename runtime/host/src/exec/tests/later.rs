@@ -1,4 +1,5 @@
-//! Kernels whose results come later: tasks, threads that block, futures; and kernels that call functions themselves.
+//! Kernels whose results come later: tasks, threads that block, futures; and kernels that call functions
+//! themselves.
 
 use super::*;
 use crate::context::Cancellation;
@@ -133,7 +134,8 @@ fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
         let (_, output) = run_on(from_spec("s").unwrap(), &program, Value::I32(1), Limits::default());
         output
     };
-    // The last kernel is ready first; its task comes first, and those of the others after it, each with what it makes ready.
+    // The last kernel is ready first; its task comes first, and those of the others after it, each with what
+    // it makes ready.
     let mut source = Source::new();
     let numbers: Vec<u32> = ["zero", "one", "ten"].iter().map(|name| source.kernel(name, &[])).collect();
     let later: Vec<u32> = numbers.iter().map(|&x| source.kernel("note_later", &[x])).collect();

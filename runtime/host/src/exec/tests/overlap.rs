@@ -176,7 +176,8 @@ fn the_number_in_flight_reaches_the_bound_and_never_exceeds_it() {
     }
 }
 
-/// Iterations of random length: sums in the order of iterations, of values that are late; errors of values, and of the condition.
+/// Iterations of random length: sums in the order of iterations, of values that are late; errors of values,
+/// and of the condition.
 #[test]
 fn results_and_errors_are_those_of_the_serial_order() {
     for (value, condition, want) in [
@@ -209,7 +210,8 @@ fn results_and_errors_are_those_of_the_serial_order() {
     }
 }
 
-/// What is ordered in an iteration's frame stays in it: the loop is complete when all iterations are, though its results are there before.
+/// What is ordered in an iteration's frame stays in it: the loop is complete when all iterations are, though
+/// its results are there before.
 #[test]
 fn a_loop_is_complete_when_all_of_its_iterations_are() {
     for bound in BOUNDS {
@@ -236,7 +238,8 @@ fn a_loop_is_complete_when_all_of_its_iterations_are() {
     }
 }
 
-/// A value that is not there goes through all iterations, and what is made of it is late in each; the loop does not wait for it to start.
+/// A value that is not there goes through all iterations, and what is made of it is late in each; the loop
+/// does not wait for it to start.
 #[test]
 fn iterations_start_on_what_there_is() {
     for bound in BOUNDS {

@@ -1,4 +1,5 @@
-//! Who holds a value when a kernel runs: a kernel that is the last to read a value holds it alone, wherever the value comes from.
+//! Who holds a value when a kernel runs: a kernel that is the last to read a value holds it alone, wherever
+//! the value comes from.
 
 use super::plain::run;
 use super::*;
@@ -107,7 +108,8 @@ impl Source {
         (0..n).fold(page, |page, _| self.of(PAGE, "turn", &[page], &[]))
     }
 
-    /// Begins a function of a page and an int, in the middle of another one; [`Source::end`] goes on with that.
+    /// Begins a function of a page and an int, in the middle of another one; [`Source::end`] goes on with
+    /// that.
     fn begin(&mut self, name: &str) -> FunctionBuilder {
         let mut function = FunctionBuilder::new(self.writer.string(name), FunctionKind::Async);
         let page = self.writer.ty(PAGE);
@@ -200,7 +202,8 @@ fn many_operands_are_taken() {
     check(&load(source, &[all]), &["69 reused, 2 copied"]);
 }
 
-/// A caller that need not keep a value gives it away, and so does who returns it; `is_late`: the function has something asynchronous, too.
+/// A caller that need not keep a value gives it away, and so does who returns it; `is_late`: the function has
+/// something asynchronous, too.
 #[test]
 fn calls_branches_and_loops_hand_values_on() {
     for is_late in [false, true] {

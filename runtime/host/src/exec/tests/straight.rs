@@ -1,4 +1,5 @@
-//! Straight lines in functions that have something to wait for: which kernels they are of, and that nobody notices.
+//! Straight lines in functions that have something to wait for: which kernels they are of, and that nobody
+//! notices.
 
 use super::plain::check;
 use super::*;
@@ -27,7 +28,8 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
         assert_eq!(lines(&program, false), want);
         assert!(lines(&program, true).is_empty(), "a seed may choose any order");
     };
-    // All that enters is known to be final when the first kernel is ready: `later` has waited for the argument.
+    // All that enters is known to be final when the first kernel is ready: `later` has waited for the
+    // argument.
     let mut source = Source::new();
     let late = source.kernel("later", &[0]);
     let a = source.kernel("add", &[late, late]);
@@ -45,7 +47,8 @@ fn a_line_ends_where_something_may_have_to_be_waited_for() {
     let e = source.kernel("add", &[d, d]);
     let f = source.kernel("add", &[e, first]);
     check(source, &[f], &[&[3, 4], &[7, 8]]);
-    // Another stream; and a kernel that would not be the next one to run: that is the one that was written first.
+    // Another stream; and a kernel that would not be the next one to run: that is the one that was written
+    // first.
     let mut source = Source::new();
     let late = source.kernel("later", &[0]);
     let a = source.kernel("add", &[late, late]);

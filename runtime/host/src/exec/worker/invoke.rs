@@ -1,8 +1,8 @@
 //! Running one kernel, or what it left to be done later.
 //!
-//! What a kernel leaves to be done is a task: it is added as soon as anything else happens, so tasks come in order. But if nothing
-//! else happens before the thread would take its next task, which is that one, the worker does it at once. Not too often in a row: somebody may wait
-//! for this thread.
+//! What a kernel leaves to be done is a task: it is added as soon as anything else happens, so tasks come in
+//! order. But if nothing else happens before the thread would take its next task, which is that one, the
+//! worker does it at once. Not too often in a row: somebody may wait for this thread.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -223,7 +223,8 @@ impl Worker {
     }
 }
 
-/// Whether a task would be the thread's next one, so that what it is for may as well be done at once. Counts how often it is.
+/// Whether a task would be the thread's next one, so that what it is for may as well be done at once. Counts
+/// how often it is.
 #[inline]
 pub(super) fn may_go_on(agenda: &Agenda, at_once: &mut u32, context: &ExecContext) -> bool {
     let may = *at_once < MAX_AT_ONCE

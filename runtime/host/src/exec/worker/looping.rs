@@ -40,8 +40,9 @@ impl Worker {
         self.run_function(running, (function, again), in_flight)
     }
 
-    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to wait for, else in a frame of its own, or
-    /// in several, of which at most `in_flight` are left at any time.
+    /// Runs a function on `arguments` for a kernel of the top visit: at once if it has a line and nothing to
+    /// wait for, else in a frame of its own, or in several, of which at most `in_flight` are left at any
+    /// time.
     fn run_function(
         &mut self,
         running: Running,
@@ -72,8 +73,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs a function on `arguments`, perhaps several times, if it has a line and nothing to wait for: whether it does. What it gives is in `results`
-    /// then.
+    /// Runs a function on `arguments`, perhaps several times, if it has a line and nothing to wait for:
+    /// whether it does. What it gives is in `results` then.
     pub(super) fn run_line(&mut self, running: &Running, (function, again): (u32, Again)) -> bool {
         let frame = running.frame();
         let execution = &frame.execution;
@@ -91,7 +92,8 @@ impl Worker {
         true
     }
 
-    /// Asks for the registers of a frame of a function that a kernel calls. If there are none, `arguments` are dropped.
+    /// Asks for the registers of a frame of a function that a kernel calls. If there are none, `arguments`
+    /// are dropped.
     pub(super) fn take_registers(&mut self, running: &Running, function: u32) -> Result<(), KernelError> {
         let frame = running.frame();
         let n_registers = frame.execution.program.plan(function).n_registers as usize;
@@ -102,8 +104,8 @@ impl Worker {
         taken
     }
 
-    /// Comes back to the frame of a kernel, in whose loop something has happened: what this thread has left goes first, and what comes after the loop
-    /// is in order, if this is the thread that runs it.
+    /// Comes back to the frame of a kernel, in whose loop something has happened: what this thread has left
+    /// goes first, and what comes after the loop is in order, if this is the thread that runs it.
     pub(super) fn come_back(&mut self, running: &Running) {
         if self.left.is_some() {
             self.leave();
@@ -113,7 +115,8 @@ impl Worker {
         }
     }
 
-    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the loop.
+    /// An iteration has ended: starts the next one, or gives the results to the kernel that asked for the
+    /// loop.
     pub(super) fn iterate(&mut self, mut ended: Iteration) {
         let is_while = ended.looping.again.is_while();
         if is_while

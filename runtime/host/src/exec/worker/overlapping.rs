@@ -5,8 +5,9 @@
 //!                                                      └no─▶ wait for it       └no─▶ wait until an iteration has ended
 //! ```
 //!
-//! On one thread, an iteration does what it can before the next one starts, as if it were the only one. The loop's results are those of the last
-//! iteration, in whatever state; the kernel is complete when all iterations have ended.
+//! On one thread, an iteration does what it can before the next one starts, as if it were the only one. The
+//! loop's results are those of the last iteration, in whatever state; the kernel is complete when all
+//! iterations have ended.
 
 use super::super::again::Again;
 use super::super::frame::{Frame, Head, Then, Turn, TurnEnd};
@@ -62,7 +63,8 @@ impl Worker {
         self.end_turn(turn);
     }
 
-    /// The values of the head are the results of an iteration that has been started: starts the next one as soon as possible, or gives them to the kernel.
+    /// The values of the head are the results of an iteration that has been started: starts the next one as
+    /// soon as possible, or gives them to the kernel.
     pub(super) fn advance(&mut self, mut head: Box<Head>) {
         if let Some(Value::Async(condition)) = head.values.last()
             && condition.value().is_none()

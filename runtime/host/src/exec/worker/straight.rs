@@ -1,8 +1,9 @@
-//! Running straight lines: kernels one after the other, on slots in `scratch`, without counters, stacks or registers.
+//! Running straight lines: kernels one after the other, on slots in `scratch`, without counters, stacks or
+//! registers.
 //!
-//! What enters has been gathered; whether it is concrete is found out kernel by kernel, as in a line of a function. After each kernel those
-//! outside are told that use a result of it, and those of other streams handed out, before the next one runs. If a kernel panics, the loop is
-//! entered again where it was left.
+//! What enters has been gathered; whether it is concrete is found out kernel by kernel, as in a line of a
+//! function. After each kernel those outside are told that use a result of it, and those of other streams
+//! handed out, before the next one runs. If a kernel panics, the loop is entered again where it was left.
 
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;

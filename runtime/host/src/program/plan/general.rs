@@ -57,7 +57,8 @@ pub(crate) struct Operand {
     pub(crate) is_passed: bool,
 }
 
-/// A kernel, which is told of an event, and its stream: in one word, as it is copied as soon as it is written.
+/// A kernel, which is told of an event, and its stream: in one word, as it is copied as soon as it is
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct User(u64);
 
@@ -80,7 +81,8 @@ impl User {
 /// Of a kernel that begins no straight line.
 pub(super) const NO_LINE: u32 = u32::MAX;
 
-/// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a chain.
+/// A kernel of the general plan. It runs on copies of its operands: behind them come its results, and then a
+/// chain.
 pub(crate) struct GeneralKernel {
     step: CopyStep,
     /// Where the results go.
@@ -95,7 +97,8 @@ pub(crate) struct GeneralKernel {
     pub(crate) gathers_plainly: bool,
     /// Whether it runs when its first operand is final.
     pub(crate) is_any: bool,
-    /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the kernel's completion.
+    /// Whether there is one result, which nobody looks at before it is told of it, and nobody waits for the
+    /// kernel's completion.
     pub(crate) publishes_plainly: bool,
     /// Whether what takes time in it is done later, by a task.
     pub(crate) defers: bool,
@@ -153,7 +156,8 @@ pub(crate) struct General {
     listeners: Listeners,
     /// Whether any kernel runs when its first operand is final.
     pub(crate) has_any: bool,
-    /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if there is none.
+    /// Per kernel: how many operands are data, if it runs when the first of them is final; else 0. Empty if
+    /// there is none.
     pub(crate) n_any: Box<[u32]>,
     lines: Box<[Straight]>,
     pub(crate) members: Box<[Member]>,

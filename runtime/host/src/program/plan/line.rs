@@ -6,9 +6,10 @@
 //!                                                         end: `returns`: how results leave the frame; `carries`: how they become arguments
 //! ```
 //!
-//! All that can be known of a call without its values is worked out here: whose frame is opened, which slots are copied or moved, and what
-//! has to be dropped. A register that nothing has been written to since its frame began, or its iteration, holds any value that
-//! owns nothing: steps write over it, and nobody reads it before.
+//! All that can be known of a call without its values is worked out here: whose frame is opened, which slots
+//! are copied or moved, and what has to be dropped. A register that nothing has been written to since its
+//! frame began, or its iteration, holds any value that owns nothing: steps write over it, and nobody reads it
+//! before.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +61,9 @@ fn chain(n_slots: usize) -> Step {
     Step::registers(run, n_slots)
 }
 
-/// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready counters, newest-first
-/// used-by lists and a stack; of a synchronous function, that of the program. `None` if the function itself has something that may wait.
+/// The order in which the kernels of a function run on one thread when nothing has to wait: that of ready
+/// counters, newest-first used-by lists and a stack; of a synchronous function, that of the program. `None`
+/// if the function itself has something that may wait.
 pub(super) fn line_order(
     function: &FunctionView<'_, '_>,
     plan: &FunctionPlan,
@@ -191,7 +193,8 @@ pub(crate) struct Target {
     pub(crate) args: Span,
     /// Registers that the kernel is the last to read and does not pass; in `KernelTable::lists`.
     pub(crate) drops: Span,
-    /// Whether it is enough to look at what is passed: nothing else is to be dropped or must be concrete, and no argument is missing.
+    /// Whether it is enough to look at what is passed: nothing else is to be dropped or must be concrete, and
+    /// no argument is missing.
     pub(crate) is_simple: bool,
 }
 
@@ -226,8 +229,8 @@ impl Line {
     }
 }
 
-/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no release;
-/// `n_args` and `needs_path`: by function.
+/// Writes the line of a function whose kernels run in `order`. `inline`: by type, whether its values need no
+/// release; `n_args` and `needs_path`: by function.
 pub(super) fn line(
     (inline, n_args, needs_path): (&[bool], &[u32], &[bool]),
     function: &FunctionView<'_, '_>,
@@ -257,7 +260,8 @@ pub(super) fn line(
         let mut freed: Vec<u32> = results.filter(&mut last_use).collect();
         let read: Vec<u32> = kernel.operands().iter().copied().filter(&mut last_use).collect();
         let calls = resolved.of(&kernel).signature.calls;
-        // If a kernel that calls has called, what it was the last to read has gone to its callee; else it is freed like all else.
+        // If a kernel that calls has called, what it was the last to read has gone to its callee; else it is
+        // freed like all else.
         freed.extend(&read);
         let (entry, known) = (&mut plan.table.kernels[k as usize], &mut plan.kernels[k as usize]);
         let operands = entry.operands.of(&lists).to_vec();
@@ -335,7 +339,8 @@ pub(super) fn line(
     }
 }
 
-/// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing, if there is none.
+/// The set of those of a kernel's operands that it may keep: it is the last to read them, each once. Nothing,
+/// if there is none.
 pub(super) fn yields(lists: &mut Vec<u32>, operands: &[u32], last_read: &[u32]) -> Span {
     if last_read.is_empty() {
         return Span::default();

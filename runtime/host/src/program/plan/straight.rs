@@ -5,14 +5,15 @@
 //!                  └─▶ users outside: told at once       whatever else there is
 //! ```
 //!
-//! A line is a run of synchronous kernels of one stream, whose operands are all required. Its first kernel is told of events like any other; each of
-//! the others takes only results of the line and values that are known to be final when the first kernel is ready: its operands, those of the
-//! kernels that made them, and so on. And each is the last that the one before tells, so it would be taken from the stack next, in the
-//! deterministic order. So nobody waits longer than without the line: neither those outside that use a value, who are told at its kernel, nor the
-//! line's kernels.
+//! A line is a run of synchronous kernels of one stream, whose operands are all required. Its first kernel is
+//! told of events like any other; each of the others takes only results of the line and values that are known
+//! to be final when the first kernel is ready: its operands, those of the kernels that made them, and so on.
+//! And each is the last that the one before tells, so it would be taken from the stack next, in the
+//! deterministic order. So nobody waits longer than without the line: neither those outside that use a value,
+//! who are told at its kernel, nor the line's kernels.
 //!
-//! The kernels of a line run on slots of their own: what enters, then the results in order, then a chain. What nobody outside wants is never
-//! put into a register.
+//! The kernels of a line run on slots of their own: what enters, then the results in order, then a chain.
+//! What nobody outside wants is never put into a register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,7 +29,8 @@ use crate::kernel::{Span, Step, StraightStep};
 const NONE: u32 = u32::MAX;
 /// How long a line may be: its slots are to stay in the cache.
 const MAX_KERNELS: usize = 256;
-/// How many values are known to be final at most when a line is looked for: it is only that a line may end early.
+/// How many values are known to be final at most when a line is looked for: it is only that a line may end
+/// early.
 const MAX_KNOWN: usize = 64;
 
 /// The straight lines of a function.
@@ -51,7 +53,8 @@ impl Found {
         self.line_of(kernel).filter(|&line| self.lines[line as usize].first() == Some(&kernel))
     }
 
-    /// Which registers are used as results, or by kernels that are not in the line of the kernel that makes them.
+    /// Which registers are used as results, or by kernels that are not in the line of the kernel that makes
+    /// them.
     pub(super) fn used_outside(&self, function: &FunctionView<'_, '_>) -> impl Fn(u32) -> bool {
         let mut made_in = vec![NONE; function.n_registers() as usize];
         let mut is_used = vec![false; function.n_registers() as usize];
@@ -151,7 +154,8 @@ impl<'f> Search<'f> {
         }
     }
 
-    /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may keep it waiting.
+    /// The kernel that goes on with the line behind `last`: the last that this tells, if nothing else may
+    /// keep it waiting.
     fn next(&mut self, last: u32, listeners: &Listeners) -> Option<u32> {
         let results = results(&self.kernels[last as usize]);
         results.clone().for_each(|register| self.known_at[register as usize] = self.first);
