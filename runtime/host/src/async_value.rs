@@ -13,7 +13,8 @@
 //! 1. A cell has one [`Promise`], which is consumed by the move out of pending. Whoever holds it is the only one to write the slot.
 //!    A promise that is dropped sets an error: every value becomes final.
 //! 2. `forward` goes to the end of the target's own forwarding first, so a value that is passed on unavailable through any number
-//!    of calls or iterations is one hop away, and the cells in between are freed. The waiters move to the target.
+//!    of calls or iterations is one hop away, and the cells in between are freed. The waiters move to the
+//!    target.
 //! 3. Waiters run on the producing thread, newest first (`waiters`).
 //! 4. The slot never holds `Empty` or `Async` once final.
 //!

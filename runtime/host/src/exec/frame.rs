@@ -4,14 +4,14 @@
 //! holds which token (`token`):
 //!
 //! 1. `Ready(k)` is made when the last of the events that kernel k counts has happened; counts are decremented with AcqRel, so
-//!    whoever makes the token sees the registers that those events published. There is one event per counted operand (validated), so
-//!    there is one `Ready(k)`.
+//!    whoever makes the token sees the registers that those events published. There is one event per counted
+//!    operand (validated), so there is one `Ready(k)`.
 //! 2. Only `gather`, which uses up `Ready(k)`, reads registers for k: those of its counted operands (published, by 1), and of its lenient
 //!    ones, which hold an AsyncValue, or an argument, from the start and never change.
 //! 3. Only `publish`, which uses up `Running(k)`, writes the registers of k's results, each of which k alone writes (validated): before
 //!    their users are told. Registers of rule 2's second kind are not written; their promise is kept instead.
-//!    The kernels of a straight line are told of no events, but the first: its `Running` stands for all of them, one after the other. What only the
-//!    line uses is in no register.
+//!    The kernels of a straight line are told of no events, but the first: its `Running` stands for all of
+//!    them, one after the other. What only the line uses is in no register.
 //! 4. A register whose value is worth freeing counts the reads that are left. Whoever brings the count to zero is the last one to read it, and
 //!    takes the value.
 //!

@@ -4,8 +4,9 @@
 //!
 //! * The *line*: if all kernels are synchronous, of one stream, and call only functions that have a line too,
 //!   then with final arguments nothing ever has to wait. Which kernel runs when does not depend on any value,
-//! so the order that ready counters and the inline stack would produce (`semantics.md`, "Order") is computed
-//! here, and executing it needs neither. Each step knows which registers are read for the last time.
+//!   so the order that ready counters and the inline stack would produce (`semantics.md`, "Order") is
+//!   computed here, and executing it needs neither. Each step knows which registers are read for the last
+//!   time.
 //! * The *general* plan: ready counters, used-by lists by operand mode, the registers that somebody may read
 //!   before their writer has finished, and straight lines: runs of kernels that need no counters.
 //!

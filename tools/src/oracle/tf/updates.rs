@@ -38,27 +38,27 @@ pub(super) fn evaluate(
         match (kind, &mut new[..], &rest[..]) {
             ("GradientDescent", [var], [alpha, delta]) => apply_gradient_descent(var, alpha, delta, m)?,
             ("Momentum", [var, accum], [lr, grad, momentum]) => {
-                apply_momentum([var, accum], lr, grad, momentum, flag("use_nesterov")?, m)?
+                apply_momentum([var, accum], lr, grad, momentum, flag("use_nesterov")?, m)?;
             }
             ("KerasMomentum", [var, accum], [lr, grad, momentum]) => {
-                apply_keras_momentum([var, accum], lr, grad, momentum, flag("use_nesterov")?, m)?
+                apply_keras_momentum([var, accum], lr, grad, momentum, flag("use_nesterov")?, m)?;
             }
             ("Adagrad", [var, accum], [lr, grad]) => {
-                apply_adagrad([var, accum], lr, grad, flag("update_slots")?, m)?
+                apply_adagrad([var, accum], lr, grad, flag("update_slots")?, m)?;
             }
             ("AdagradV2", [var, accum], [lr, epsilon, grad]) => {
-                apply_adagrad_v2([var, accum], lr, epsilon, grad, flag("update_slots")?, m)?
+                apply_adagrad_v2([var, accum], lr, epsilon, grad, flag("update_slots")?, m)?;
             }
             ("Adam", [var, mean, square], &[beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad]) => {
                 let by = Adam { beta1_power, beta2_power, lr, beta1, beta2, epsilon };
-                apply_adam([var, mean, square], &by, grad, flag("use_nesterov")?, m)?
+                apply_adam([var, mean, square], &by, grad, flag("use_nesterov")?, m)?;
             }
             ("RMSProp", [var, ms, mom], &[lr, rho, momentum, epsilon, grad]) => {
-                apply_rms_prop([var, ms, mom], &RmsProp { lr, rho, momentum, epsilon }, grad, m)?
+                apply_rms_prop([var, ms, mom], &RmsProp { lr, rho, momentum, epsilon }, grad, m)?;
             }
             ("CenteredRMSProp", [var, mg, ms, mom], &[lr, rho, momentum, epsilon, grad]) => {
                 let by = RmsProp { lr, rho, momentum, epsilon };
-                apply_centered_rms_prop([var, mg, ms, mom], &by, grad, m)?
+                apply_centered_rms_prop([var, mg, ms, mom], &by, grad, m)?;
             }
             _ => {}
         }
