@@ -157,9 +157,9 @@ fn it_has_a_form_and_folds() {
 #[test]
 fn it_is_checked() {
     let wrong = PROGRAM.replace("by 3", "by 0").replace("by -7", "by true");
-    let found = module(&wrong).err().expect("errors");
+    let found = module(&wrong).expect_err("errors");
     assert!(found.iter().any(|d| d.contains("E0")), "{found:?}");
-    let found = module(&PROGRAM.replace("by 3", "by 0")).err().expect("errors");
+    let found = module(&PROGRAM.replace("by 3", "by 0")).expect_err("errors");
     assert_eq!(found, ["E9001: scaled to nothing"]);
     assert_eq!(view::disagreements(registry(), op::VIEWS), Vec::<String>::new());
 }
@@ -192,7 +192,7 @@ func.func @main(%x: tensor<2x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
 fn an_operator_needs_a_row_and_a_function() {
     let wrong =
         OF_TENSORS.replace(r#"(%x) : (tensor<2x?xf32>)"#, r#"(%x, %x) : (tensor<2x?xf32>, tensor<2x?xf32>)"#);
-    assert!(module(&wrong).err().expect("errors")[0].contains("2 operands"), "{:?}", module(&wrong).err());
+    assert!(module(&wrong).expect_err("errors")[0].contains("2 operands"), "{:?}", module(&wrong).err());
     assert_eq!(registry().find("tf.Mish").expect("it is there").summary, operator::MISH.summary());
     let mut kernels = befrost::registry();
     operator::kernels(&mut kernels);

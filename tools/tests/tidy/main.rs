@@ -147,8 +147,11 @@ fn files_use_each_other_in_small_circles_only() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// A rule over the paths and texts of all files.
+type RuleOverAll = dyn Fn(&[(&str, &str)]) -> Vec<String>;
+
 /// Runs `rule` over all Rust files and fails with what it finds.
-fn hold_over_all(rule: &dyn Fn(&[(&str, &str)]) -> Vec<String>) {
+fn hold_over_all(rule: &RuleOverAll) {
     let files = files();
     let texts: Vec<(&str, &str)> = files
         .iter()
