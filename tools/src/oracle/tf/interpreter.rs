@@ -187,7 +187,9 @@ impl TfInterpreter<'_, '_> {
         let n_data = tf::n_data_results(m, op);
         let (mut results, failure) = if control::is_control(name) {
             let results = control::run(self, op, name, operands, env)?;
-            let failure = self.broken_for(op).or_else(|| first_error(&results));
+            // The completion of effects is that of the callee's; without effects it is that of the results.
+            let failed = first_error(&results).filter(|_| !has_effect);
+            let failure = self.broken_for(op).or(failed);
             (results, failure)
         } else {
             match self.leaf(op, name, &operands, has_effect)? {
