@@ -31,7 +31,7 @@ use befrost_host::Registry;
 pub use coo::coo;
 pub use cpu::cpu;
 pub use eigen::eigen;
-pub use objects::{Complex128, Device, ShapeValue, Tensor, Text};
+pub use objects::{Complex128, Device, ShapeValue, Strings, Tensor, Text};
 pub use tf::{operator as tf_operator, tf, variable_values};
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;

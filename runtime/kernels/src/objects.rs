@@ -46,7 +46,7 @@ impl Object for Coo {
 
 /// A `!t.tensor` of strings.
 #[derive(Clone, Debug)]
-pub(crate) struct Strings(pub(crate) StringTensor);
+pub struct Strings(pub StringTensor);
 
 impl Object for Strings {
     const TYPES: &'static [&'static str] = Tensor::TYPES;
