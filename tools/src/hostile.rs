@@ -66,7 +66,7 @@ impl Sandbox {
         let mut n = 0;
         for function in program.functions() {
             let arguments: Option<Vec<Datum>> =
-                function.arguments().iter().map(|port| self.argument(&port.ty)).collect();
+                function.arguments().iter().map(|port| self.argument(port.ty())).collect();
             let Some(arguments) = arguments else { continue };
             let options = CallOptions {
                 cancellation: Cancellation::with_fuel(FUEL),
@@ -125,7 +125,8 @@ pub fn round_trip(bytes: &[u8]) -> bool {
     bef_format::dump::dump(&image);
     let Ok(module) = raise(&image) else { return false };
     let Ok(module) = verify(module) else { return false };
-    let options = PrintOptions { generic: true, keep_names: true, locations: true, local_scope: false };
+    let options =
+        PrintOptions { generic: true, keep_names: true, locations: true, ..PrintOptions::default() };
     let text = print(&module, &options);
     let Ok(emitted) = emit(&module, &EmitOptions::default()) else { return false };
     let emitted = AlignedBytes::copy_of(&emitted);

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use befrost_host::queue::{QueueError, WorkQueue, from_spec};
-use befrost_host::{Limits, LoadError, Registry};
+use befrost_host::{Error, ErrorCode, Limits, Registry};
 use befrost_tensor::mem::{Allocator, Malloc};
 
+use crate::error::LoadError;
 use crate::program::Program;
 
 /// A work queue, an allocator and kernels. Cheap to clone.
@@ -39,6 +40,12 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Error {
+        Error::new(ErrorCode::InvalidArgument, error.to_string(), Vec::new())
+    }
+}
 
 impl RuntimeBuilder {
     /// Chooses the queue: `s`, or `mstd[:N[,B]]`, the default.
@@ -96,9 +103,10 @@ impl Runtime {
     ///
     /// # Errors
     /// If it cannot be read, is not a valid file, or uses kernels that this runtime does not have.
-    pub fn load(&self, path: &Path) -> Result<Program, LoadError> {
-        let program = befrost_host::Program::read(path, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Program, LoadError> {
+        let path = path.as_ref();
+        let program = befrost_host::Program::read(path, &self.registry).map_err(LoadError::of(path))?;
+        Ok(Program::new(self.clone(), program))
     }
 
     /// [`Runtime::load`] of bytes that are in memory already; they are copied.
@@ -107,7 +115,7 @@ impl Runtime {
     /// As [`Runtime::load`].
     pub fn load_bytes(&self, bytes: &[u8]) -> Result<Program, LoadError> {
         let program = befrost_host::Program::from_bytes(bytes, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 
     /// [`Runtime::load`] of a file that is part of the running program, see [`include_bef!`](crate::include_bef). It is used in place if it
@@ -117,7 +125,7 @@ impl Runtime {
     /// As [`Runtime::load`].
     pub fn load_static(&self, bytes: &'static [u8]) -> Result<Program, LoadError> {
         let program = befrost_host::Program::from_static(bytes, &self.registry)?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 
     /// [`Runtime::load`] without reading: the file is mapped, its tensors are used where they are.
@@ -128,10 +136,12 @@ impl Runtime {
     /// # Safety
     /// As [`Runtime::map_file`].
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
-    pub unsafe fn map(&self, path: &Path) -> Result<Program, LoadError> {
+    pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<Program, LoadError> {
+        let path = path.as_ref();
         // SAFETY: the caller's contract is the same.
-        let program = unsafe { befrost_host::Program::map(path, &self.registry) }?;
-        Ok(Program { runtime: self.clone(), program })
+        let program = unsafe { befrost_host::Program::map(path, &self.registry) };
+        let program = program.map_err(LoadError::of(path))?;
+        Ok(Program::new(self.clone(), program))
     }
 
     /// [`Runtime::map`] of a file that is open. It stays open, and keeps the locks that the caller took on it, as long as it is mapped.
@@ -148,6 +158,6 @@ impl Runtime {
     pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.
         let program = unsafe { befrost_host::Program::map_file(file, &self.registry) }?;
-        Ok(Program { runtime: self.clone(), program })
+        Ok(Program::new(self.clone(), program))
     }
 }

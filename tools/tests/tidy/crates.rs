@@ -13,7 +13,19 @@ const EDGES: &[Crate] = &[
     ("befrost-tensor", &["befrost-mem"], &[]),
     ("befrost-host", &["bef-format", "befrost-mem"], &[]),
     ("befrost-kernels", &["befrost-host", "befrost-tensor", "befrost-mem", "bef-format"], &[]),
-    ("befrost", &["befrost-host", "befrost-tensor", "befrost-kernels", "befrost-mem", "bef-format"], &[]),
+    (
+        "befrost",
+        &[
+            "befrost-host",
+            "befrost-tensor",
+            "befrost-kernels",
+            "befrost-mem",
+            "bef-format",
+            // With the feature `compile`.
+            "befrost-compiler",
+        ],
+        &[],
+    ),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-fuzz", &["*"], &["*"]),

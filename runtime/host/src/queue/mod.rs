@@ -54,6 +54,11 @@ pub trait WorkQueue: Send + Sync {
     /// How many tasks can run at once.
     fn parallelism(&self) -> usize;
 
+    /// True if the queue has threads of its own. Otherwise tasks run while a caller waits.
+    fn has_threads(&self) -> bool {
+        true
+    }
+
     /// Adds a task that will not block.
     fn add_task(&self, task: Task);
 

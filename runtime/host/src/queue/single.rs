@@ -95,6 +95,10 @@ impl WorkQueue for SingleThreaded {
         "s"
     }
 
+    fn has_threads(&self) -> bool {
+        false
+    }
+
     fn parallelism(&self) -> usize {
         1
     }
